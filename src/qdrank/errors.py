@@ -1,0 +1,43 @@
+"""The errors a user may meet: each says where, what is wrong, what was found and how to mend it."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+
+class QdrankError(Exception):
+    """An error that is the user's to mend; shown without a traceback."""
+
+
+class InputError(QdrankError):
+    """Bad input: names the file, the line, what is wrong, the text found and the mend."""
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | PathLike[str] | None = None,
+        line: int | None = None,
+        found: str | bytes | None = None,
+        mend: str | None = None,
+    ) -> None:
+        self.problem, self.file, self.line, self.found, self.mend = problem, file, line, found, mend
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        where = "" if self.file is None else str(self.file)
+        if self.line is not None:
+            where += f", line {self.line}"
+        rows = [f"{where}: {self.problem}" if where else self.problem]
+        if self.found is not None:
+            rows.append(f"  found: {_shown(self.found)}")
+        if self.mend is not None:
+            rows.append(f"  mend:  {self.mend}")
+        return "\n".join(rows)
+
+
+def _shown(found: str | bytes, limit: int = 100) -> str:
+    """Text as it may be printed: one line, no control characters, cut to ``limit``."""
+    text = found.decode("utf-8", "backslashreplace") if isinstance(found, bytes) else found
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: limit + 1])
+    return shown if len(text) <= limit else shown[:limit] + " ..."

@@ -1,0 +1,47 @@
+"""Documents grouped by query: the one layout that every room of the library shares.
+
+Judged documents come as parallel arrays in which the documents of a query stand together. The bounds of the
+groups are kept as *offsets*: query ``i`` owns the rows ``offsets[i]`` to ``offsets[i + 1] - 1``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+
+def query_offsets(query: NDArray[Any]) -> IntArray:
+    """Bounds of the runs of equal ids in ``query``, shape (n_documents,) to (n_queries + 1,).
+
+    Raises
+    ------
+    InputError
+        If a query's documents stand in two places.
+    """
+    query = np.asarray(query)
+    if query.ndim != 1:
+        raise InputError(f"query ids must be one-dimensional, not of shape {query.shape}")
+    if len(query) == 0:
+        return np.zeros(1, dtype=np.int64)
+    starts = np.flatnonzero(query[1:] != query[:-1]) + 1
+    offsets = np.concatenate([[0], starts, [len(query)]]).astype(np.int64)
+    heads = query[offsets[:-1]]
+    names, counts = np.unique(heads, return_counts=True)
+    if len(names) < len(heads):
+        raise InputError(
+            f"the documents of query {names[counts > 1][0]} stand in two places",
+            mend="sort the rows so that each query's documents stand together",
+        )
+    return offsets
+
+
+def query_index(offsets: IntArray) -> IntArray:
+    """Number of its query for every document, shape (n_documents,)."""
+    return np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))

@@ -1,0 +1,58 @@
+"""Names that stand for code, resolved only when used.
+
+A learner, ranker, measure or figure is known by a name in the configuration. Its registry maps the name to
+``"module:attribute"``, so that listing the names imports nothing: the Snakefile checks a configuration without
+loading the libraries that only the jobs need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+from qdrank.errors import InputError
+
+
+def nearest(name: str, names: list[str]) -> str:
+    """``": did you mean X?"`` where a known name is close, else the names that are allowed."""
+    close = get_close_matches(name, names, n=1, cutoff=0.6)
+    return f"did you mean {close[0]}?" if close else "allowed: " + ", ".join(names)
+
+
+class Registry(Mapping[str, Any]):
+    """A mapping from names to lazily imported objects."""
+
+    def __init__(self, kind: str, entries: Mapping[str, str]) -> None:
+        self.kind = kind
+        self._entries = dict(entries)
+
+    def add(self, name: str, target: str) -> None:
+        """Add ``name``, standing for ``target`` = ``"module:attribute"``."""
+        if name in self._entries:
+            raise InputError(f"there is a {self.kind} called {name} already")
+        self._entries[name] = target
+
+    def module(self, name: str) -> str:
+        """Module that holds ``name``; nothing is imported."""
+        return self._target(name).partition(":")[0]
+
+    def _target(self, name: str) -> str:
+        try:
+            return self._entries[name]
+        except KeyError:
+            raise InputError(f"unknown {self.kind} {name!r}", mend=nearest(name, sorted(self._entries))) from None
+
+    def __getitem__(self, name: str) -> Any:
+        module, _, attribute = self._target(name).partition(":")
+        return getattr(import_module(module), attribute)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
