@@ -1,0 +1,63 @@
+"""Writing a file so that it is either there, whole, or not there at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_SUFFIX = ".partial"
+
+
+@contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary path beside ``path``; when the block ends well, it becomes ``path``.
+
+    The temporary lies in the same folder, so that the final rename stays within one file system, and keeps the
+    suffix, because writers such as matplotlib choose a format by it. Left-overs of a killed writer of the same
+    file are removed first; should that writer still be alive, its rename fails and it changes nothing.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for stale in path.parent.glob(f".{_escaped(path.name)}.*{_SUFFIX}*"):
+        stale.unlink(missing_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_SUFFIX + path.suffix, dir=path.parent)
+    os.close(handle)
+    partial = Path(name)
+    try:
+        yield partial
+        partial.chmod(0o666 & ~_umask())
+        _sync(partial)
+        partial.replace(path)
+        _sync(path.parent)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write ``text`` to ``path`` as UTF-8 with LF line ends, atomically."""
+    with atomic_path(path) as partial:
+        partial.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _escaped(name: str) -> str:
+    """``name`` as a glob pattern that matches itself alone."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def _sync(path: Path) -> None:
+    """Flush a file, or the entries of a folder, to disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

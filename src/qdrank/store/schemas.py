@@ -1,0 +1,151 @@
+"""The registered shape of every artifact.
+
+A shape names its columns and their types. ``Vector`` columns are fixed-size lists whose width is the data's
+(number of features, number of neighbours) but the same in every row. Measures, tables and the numbers behind
+figures may carry further columns, because their names come from the configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from qdrank.errors import InputError
+from qdrank.registry import nearest
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A fixed-size list of ``item``; its width is decided by the data."""
+
+    item: pa.DataType
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Columns of an artifact, those that may hold nulls, and whether further columns may follow."""
+
+    columns: Mapping[str, pa.DataType | Vector]
+    nullable: frozenset[str] = field(default_factory=frozenset)
+    open: bool = False
+
+    def schema(self, widths: Mapping[str, int]) -> pa.Schema:
+        """Arrow schema of the named columns, with the widths of the vectors filled in."""
+        return pa.schema(
+            [
+                pa.field(name, _filled(kind, widths.get(name)), nullable=name in self.nullable)
+                for name, kind in self.columns.items()
+            ]
+        )
+
+
+def _filled(kind: pa.DataType | Vector, width: int | None) -> pa.DataType:
+    if not isinstance(kind, Vector):
+        return kind
+    if width is None:
+        raise ValueError("a vector column needs its width")
+    return pa.list_(pa.field("item", kind.item, nullable=False), width)
+
+
+TEXT, NUMBER = pa.string(), pa.float64()
+
+SHAPES: dict[str, Shape] = {
+    "judged": Shape(
+        {"query_id": TEXT, "doc_id": TEXT, "label": pa.int8(), "part": TEXT, "features": Vector(pa.float32())}
+    ),
+    # What the numbered features are, and which of them is the reference model's score.
+    "columns": Shape({"number": pa.int32(), "name": TEXT, "reference": pa.bool_()}),
+    # A query's words, its type where the data know it, and columns that belong to the query alone.
+    "topics": Shape(
+        {"query_id": TEXT, "part": TEXT, "text": TEXT, "type": TEXT, "columns": Vector(pa.float32())},
+        nullable=frozenset({"text", "type"}),
+    ),
+    # train_index numbers the training queries of a fold; neighbours refer to it. -1 outside the training part.
+    "queries": Shape(
+        {"query_id": TEXT, "role": TEXT, "type": TEXT, "train_index": pa.int32(), "vector": Vector(pa.float64())},
+        nullable=frozenset({"type"}),
+    ),
+    "neighbours": Shape(
+        {"query_id": TEXT, "role": TEXT, "neighbours": Vector(pa.int32()), "distances": Vector(pa.float64())}
+    ),
+    "models": Shape(
+        {
+            "model": TEXT,
+            "k": pa.int32(),
+            "lam": NUMBER,
+            "weights": pa.list_(pa.field("item", NUMBER, nullable=False)),
+            "text": TEXT,
+            "pairs": pa.int64(),
+            "gap": NUMBER,
+            "iterations": pa.int32(),
+        },
+        nullable=frozenset({"text"}),
+    ),
+    "scores": Shape({"query_id": TEXT, "doc_id": TEXT, "score": NUMBER}),
+    "measures": Shape({"fold": TEXT, "method": TEXT, "query_id": TEXT}, open=True),
+    "choices": Shape(
+        {"fold": TEXT, "method": TEXT, "setting": TEXT, "measure": TEXT, "value": NUMBER, "chosen": pa.bool_()}
+    ),
+    "claims": Shape(
+        {
+            "paper": TEXT,
+            "claim": TEXT,
+            "dataset": TEXT,
+            "expected": TEXT,
+            "measured": TEXT,
+            "effect": NUMBER,
+            "low": NUMBER,
+            "high": NUMBER,
+            "p_value": NUMBER,
+            "verdict": TEXT,
+            "note": TEXT,
+        },
+        nullable=frozenset({"effect", "low", "high", "p_value"}),
+    ),
+    "table": Shape({}, open=True),
+    "figure": Shape({}, open=True),
+}
+
+
+def shape_of(name: str) -> Shape:
+    """Return the registered shape called ``name``."""
+    if name not in SHAPES:
+        raise InputError(f"unknown kind of artifact {name!r}", mend=nearest(name, sorted(SHAPES)))
+    return SHAPES[name]
+
+
+def conform(table: pa.Table, name: str) -> pa.Table:
+    """``table`` with the columns of shape ``name`` in order, cast where that loses nothing.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, unknown, of another type, or holds nulls where none may be.
+    """
+    shape = shape_of(name)
+    missing = [column for column in shape.columns if column not in table.column_names]
+    extra = [column for column in table.column_names if column not in shape.columns]
+    if missing or (extra and not shape.open):
+        problem = [f"lacks {', '.join(missing)}"] if missing else []
+        problem += [f"has unknown {', '.join(extra)}"] if extra and not shape.open else []
+        raise InputError(f"not a {name} table: it {' and '.join(problem)}", mend="columns: " + ", ".join(shape.columns))
+    wanted = shape.schema(_widths(table, shape, name))
+    wanted = pa.schema([*wanted, *(table.schema.field(column).remove_metadata() for column in extra)])
+    try:
+        cast = table.select(wanted.names).cast(wanted)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+        raise InputError(f"not a {name} table: {error}") from None
+    return cast.replace_schema_metadata(None)
+
+
+def _widths(table: pa.Table, shape: Shape, name: str) -> dict[str, int]:
+    widths = {}
+    for column, kind in shape.columns.items():
+        if isinstance(kind, Vector):
+            found = table.schema.field(column).type
+            if not pa.types.is_fixed_size_list(found):
+                raise InputError(f"not a {name} table: {column} is {found}, not a fixed-size list")
+            widths[column] = found.list_size
+    return widths

@@ -1,0 +1,120 @@
+"""Reading and writing artifacts: checked against their shape, atomic, the same bytes for the same content."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from qdrank.errors import InputError
+from qdrank.store.atomic import atomic_path
+from qdrank.store.digest import BLANK, KEY, CorruptArtifact, seal, verify
+from qdrank.store.schemas import conform
+
+# Fixed, because row groups are part of the bytes: how a caller cuts its data into tables must not show.
+ROWS_PER_GROUP = 1 << 16
+_KIND = b"qdrank.kind"
+
+AnyPath = str | os.PathLike[str]
+
+
+class ArtifactWriter:
+    """Takes tables one after another and writes them in row groups of fixed size."""
+
+    def __init__(self, path: Path, kind: str) -> None:
+        self._path, self._kind = path, kind
+        self._writer: pq.ParquetWriter | None = None
+        self._waiting: list[pa.Table] = []
+        self._n_waiting = 0
+
+    def append(self, table: pa.Table) -> None:
+        """Add the rows of ``table``; the first table fixes the schema."""
+        table = conform(table, self._kind)
+        if self._writer is None:
+            self._writer = _parquet_writer(self._path, table.schema)
+        elif table.schema != self._writer.schema:
+            raise InputError(f"a {self._kind} table must keep its schema: {table.schema} after {self._writer.schema}")
+        self._waiting.append(table)
+        self._n_waiting += len(table)
+        if self._n_waiting >= ROWS_PER_GROUP:
+            self._write_groups(final=False)
+
+    def _write_groups(self, *, final: bool) -> None:
+        assert self._writer is not None
+        rows = pa.concat_tables(self._waiting)
+        whole = len(rows) if final else len(rows) // ROWS_PER_GROUP * ROWS_PER_GROUP
+        for start in range(0, whole, ROWS_PER_GROUP):
+            group = rows.slice(start, min(ROWS_PER_GROUP, whole - start)).combine_chunks()
+            self._writer.write_table(group, row_group_size=ROWS_PER_GROUP)
+        self._waiting = [rows.slice(whole)]
+        self._n_waiting = len(rows) - whole
+
+    def close(self) -> None:
+        """Write what waits, and the footer with room for the digest."""
+        if self._writer is None:
+            raise InputError(f"nothing was written to a {self._kind} artifact")
+        self._write_groups(final=True)
+        self._writer.add_key_value_metadata({_KIND: self._kind.encode(), KEY: BLANK})
+        self._writer.close()
+
+
+def _parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+    texts = [f.name for f in schema if pa.types.is_string(f.type)]
+    return pq.ParquetWriter(
+        path,
+        schema,
+        compression="zstd",
+        compression_level=3,
+        use_dictionary=texts,
+        write_statistics=False,
+        write_page_checksum=True,
+        version="2.6",
+    )
+
+
+@contextmanager
+def writing(path: AnyPath, kind: str) -> Iterator[ArtifactWriter]:
+    """Stream tables into the artifact ``path``; nothing appears there unless the block ends well."""
+    with atomic_path(path) as partial:
+        writer = ArtifactWriter(partial, kind)
+        yield writer
+        writer.close()
+        seal(partial)
+
+
+def write(path: AnyPath, kind: str, table: pa.Table) -> None:
+    """Write ``table`` as an artifact of the given kind."""
+    with writing(path, kind) as writer:
+        writer.append(table)
+
+
+def open_artifact(path: AnyPath, kind: str) -> pq.ParquetFile:
+    """Verify an artifact and open it, for reading row group by row group.
+
+    Raises
+    ------
+    CorruptArtifact
+        If a byte of the file is not as it was written.
+    InputError
+        If it is an artifact of another kind.
+    """
+    verify(path)
+    try:
+        file = pq.ParquetFile(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise CorruptArtifact(path, f"cannot be read: {error}") from None
+    found = (file.metadata.metadata or {}).get(_KIND, b"nothing known").decode()
+    if found != kind:
+        raise InputError(f"holds {found}, not {kind}", file=path, mend="give the path of the right artifact")
+    return file
+
+
+def read(path: AnyPath, kind: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read an artifact, whole or some columns of it, after checking digest and shape."""
+    with open_artifact(path, kind) as file:
+        table = file.read(columns=None if columns is None else list(columns), use_threads=False)
+    return conform(table, kind) if columns is None else table

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qdrank.errors import InputError
+from qdrank.store import CorruptArtifact, atomic_path, open_artifact, read, verify, write, write_text, writing
+from qdrank.store.schemas import SHAPES
+from qdrank.store.tables import ROWS_PER_GROUP
+
+
+def judged(n: int, width: int = 3, seed: int = 0) -> pa.Table:
+    X = np.random.default_rng(seed).random((n, width), dtype=np.float32)
+    return pa.table(
+        {
+            "query_id": [f"q{i // 4}" for i in range(n)],
+            "doc_id": [f"d{i}" for i in range(n)],
+            "label": np.arange(n, dtype=np.int8) % 3,
+            "part": ["S1"] * n,
+            "features": pa.FixedSizeListArray.from_arrays(pa.array(X.ravel()), width),
+        }
+    )
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    write(tmp_path / "a.parquet", "judged", judged(10))
+    table = read(tmp_path / "a.parquet", "judged")
+    assert table.column("doc_id").to_pylist() == [f"d{i}" for i in range(10)]
+    assert table.schema.field("features").type.list_size == 3
+    assert read(tmp_path / "a.parquet", "judged", ["label"]).column_names == ["label"]
+
+
+def test_an_artifact_is_an_ordinary_parquet_file(tmp_path: Path) -> None:
+    write(tmp_path / "a.parquet", "judged", judged(10))
+    assert pq.read_table(tmp_path / "a.parquet").num_rows == 10
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(1, 400), st.integers(1, 400))
+def test_bytes_do_not_depend_on_how_rows_were_handed_in(
+    tmp_path_factory: pytest.TempPathFactory, n: int, step: int
+) -> None:
+    folder = tmp_path_factory.mktemp("cut")
+    table = judged(n)
+    write(folder / "whole.parquet", "judged", table)
+    with writing(folder / "cut.parquet", "judged") as writer:
+        for start in range(0, n, step):
+            writer.append(table.slice(start, step))
+    assert sha256(folder / "whole.parquet") == sha256(folder / "cut.parquet")
+
+
+def test_row_groups_are_of_fixed_size(tmp_path: Path) -> None:
+    table = judged(ROWS_PER_GROUP + 10, width=1)
+    with writing(tmp_path / "a.parquet", "judged") as writer:
+        for start in range(0, len(table), 10_007):
+            writer.append(table.slice(start, 10_007))
+    with open_artifact(tmp_path / "a.parquet", "judged") as file:
+        assert [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)] == [ROWS_PER_GROUP, 10]
+    write(tmp_path / "b.parquet", "judged", table)
+    assert sha256(tmp_path / "a.parquet") == sha256(tmp_path / "b.parquet")
+
+
+def test_every_flipped_byte_is_noticed(tmp_path: Path) -> None:
+    write(tmp_path / "a.parquet", "judged", judged(2, width=1))
+    good = (tmp_path / "a.parquet").read_bytes()
+    bad = tmp_path / "bad.parquet"
+    for place in range(len(good)):
+        bad.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
+        with pytest.raises(CorruptArtifact, match=r"bad\.parquet"):
+            read(bad, "judged")
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"junk" * 100, b"qdrank.sha256", b"qdrank.sha256\x18\x40"])
+def test_a_file_that_is_no_artifact_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.parquet").write_bytes(content)
+    with pytest.raises(CorruptArtifact, match="delete the file"):
+        read(tmp_path / "a.parquet", "judged")
+
+
+def test_a_truncated_artifact_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "a.parquet", "judged", judged(50))
+    good = (tmp_path / "a.parquet").read_bytes()
+    for length in range(0, len(good), 97):
+        (tmp_path / "a.parquet").write_bytes(good[:length])
+        with pytest.raises(CorruptArtifact):
+            verify(tmp_path / "a.parquet")
+
+
+def test_another_kind_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "a.parquet", "judged", judged(2))
+    with pytest.raises(InputError, match="holds judged, not scores"):
+        read(tmp_path / "a.parquet", "scores")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda t: t.drop_columns(["label"]), "lacks label"),
+        (lambda t: t.append_column("more", pa.array([1] * len(t))), "unknown more"),
+        (lambda t: t.set_column(0, "query_id", pa.array([None] * len(t), pa.string())), "'query_id' with null"),
+        (lambda t: t.set_column(2, "label", pa.array([1000] * len(t))), "not a judged table"),
+        (lambda t: t.set_column(4, "features", pa.array([[1.0]] * len(t))), "not a fixed-size list"),
+    ],
+)
+def test_a_table_of_another_shape_is_refused(tmp_path: Path, change: object, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        write(tmp_path / "a.parquet", "judged", change(judged(4)))  # type: ignore[operator]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_widths_may_not_change_on_the_way(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="must keep its schema"), writing(tmp_path / "a.parquet", "judged") as writer:
+        writer.append(judged(4, width=3))
+        writer.append(judged(4, width=2))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_open_shapes_take_further_columns(tmp_path: Path) -> None:
+    table = pa.table({"fold": ["fold1"], "method": ["bm25"], "query_id": ["1"], "ap": [0.5]})
+    write(tmp_path / "m.parquet", "measures", table)
+    assert read(tmp_path / "m.parquet", "measures").column("ap").to_pylist() == [0.5]
+
+
+def test_a_failing_block_leaves_the_old_file(tmp_path: Path) -> None:
+    write_text(tmp_path / "a.txt", "old")
+    with pytest.raises(RuntimeError), atomic_path(tmp_path / "a.txt") as partial:
+        partial.write_text("new")
+        raise RuntimeError
+    assert (tmp_path / "a.txt").read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_left_overs_of_a_killed_writer_go(tmp_path: Path) -> None:
+    (tmp_path / ".a.txt.xyz.partial.txt").write_text("half")
+    (tmp_path / ".b.txt.xyz.partial.txt").write_text("another file's")
+    write_text(tmp_path / "a.txt", "whole")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".b.txt.xyz.partial.txt", "a.txt"]
+
+
+def test_files_get_ordinary_permissions(tmp_path: Path) -> None:
+    mask = os.umask(0o027)
+    try:
+        write_text(tmp_path / "a.txt", "x")
+    finally:
+        os.umask(mask)
+    assert (tmp_path / "a.txt").stat().st_mode & 0o777 == 0o640
+
+
+def test_odd_names_are_only_names(tmp_path: Path) -> None:
+    odd = tmp_path / "it's [a] $(name).parquet"
+    write(odd, "judged", judged(2))
+    assert read(odd, "judged").num_rows == 2
+
+
+def test_every_shape_is_well_formed() -> None:
+    for name, shape in SHAPES.items():
+        assert shape.nullable <= set(shape.columns), name
