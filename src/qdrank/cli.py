@@ -1,0 +1,52 @@
+"""The console command ``qdrank``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from qdrank import __version__
+from qdrank.errors import QdrankError
+
+# Each command is a module with ``add_arguments(parser)`` and ``run(args) -> int``, imported only when it is asked for.
+COMMANDS = {
+    "config": ("qdrank.config_command", "check a configuration, or generate what is derived from its models"),
+    "datasets": ("qdrank.datasets.listing", "list the data sets, what is present, and how to get the rest"),
+    "digest": ("qdrank.store.manifest", "print the digest of every artifact in a folder"),
+    "evaluate": ("qdrank.evaluation.evaluate", "measure a file of scores against a LETOR file"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; give the exit code."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    parser = argparse.ArgumentParser(prog="qdrank", description="Query-dependent learning to rank.")
+    parser.add_argument("--version", action="version", version=f"qdrank {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (module, words) in COMMANDS.items():
+        command = commands.add_parser(name, help=words, description=words[0].upper() + words[1:] + ".")
+        if argv and argv[0] == name:
+            import_module(module).add_arguments(command)
+    args = parser.parse_args(argv)
+    return _guarded(import_module(COMMANDS[args.command][0]).run, args)
+
+
+def _guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
+    """A user's mistake is told in words; a closed pipe (``| head``) is no mistake."""
+    try:
+        return run(args)
+    except QdrankError as error:
+        print(f"qdrank: {error}", file=sys.stderr)
+        return 2
+    except FileNotFoundError as error:
+        print(f"qdrank: {error.filename}: no such file", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

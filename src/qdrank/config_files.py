@@ -1,0 +1,198 @@
+"""Configuration as files: checking what a user wrote, and generating what is derived from the models."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from qdrank.config import Settings
+from qdrank.errors import InputError
+from qdrank.registry import nearest
+
+Source = tuple[str, Mapping[str, Any]]
+
+
+def resolve(values: Mapping[str, Any], sources: Sequence[Source] = ()) -> Settings:
+    """Check merged configuration values; ``sources`` are (file, its values), later ones overriding earlier ones.
+
+    Raises
+    ------
+    InputError
+        With one line a fault: file, key path, what is allowed, and the nearest valid key.
+    """
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        faults = [_fault(fault, sources) for fault in error.errors(include_url=False)]
+        raise InputError("the configuration has faults\n" + "\n".join(f"  {fault}" for fault in faults)) from None
+
+
+def load_sources(files: Sequence[str | Path]) -> list[Source]:
+    """Contents of configuration files, in order."""
+    return [(str(file), load_yaml(file)) for file in files]
+
+
+def load_yaml(file: str | Path) -> dict[str, Any]:
+    """Mapping in a YAML file; anything else in it is an error that names the place."""
+    try:
+        values = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
+    except yaml.MarkedYAMLError as error:
+        line = None if error.problem_mark is None else error.problem_mark.line + 1
+        raise InputError(f"not YAML: {error.problem}", file=file, line=line, mend="see config/config.yaml") from None
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"not YAML: {error}", file=file, mend="save the file as UTF-8 text") from None
+    if not isinstance(values, dict):
+        raise InputError("a configuration is a mapping of keys to values", file=file, mend="see config/config.yaml")
+    return values
+
+
+def _fault(fault: Any, sources: Sequence[Source]) -> str:
+    path = [str(step) for step in fault["loc"] if step not in ("letor", "beir", "simulated")]
+    where = f"{_origin(path, sources)}: {'.'.join(path)}"
+    if fault["type"] == "extra_forbidden":
+        return f"{where}: unknown key; {nearest(path[-1], _keys_beside(fault['loc']))}"
+    if fault["type"] == "missing":
+        return f"{where}: needed, but not given"
+    return f"{where}: {fault['msg'].removeprefix('Value error, ')} (found {fault['input']!r:.80})"
+
+
+def _origin(path: Sequence[str], sources: Sequence[Source]) -> str:
+    """The last source that sets ``path``, or the section it should stand in; values of no file came with --config."""
+    for length in range(len(path), 0, -1):
+        for name, values in reversed(sources):
+            if _holds(values, path[:length]):
+                return name
+    return "--config"
+
+
+def _holds(values: Any, path: Sequence[str]) -> bool:
+    for step in path:
+        if isinstance(values, list) and step.isdigit() and int(step) < len(values):
+            values = values[int(step)]
+        elif isinstance(values, Mapping) and step in values:
+            values = values[step]
+        else:
+            return False
+    return True
+
+
+def _keys_beside(loc: Sequence[int | str]) -> list[str]:
+    """Valid keys of the section that holds the last step of ``loc``."""
+    schema = Settings.model_json_schema()
+    node: dict[str, Any] = schema
+    for step in loc[:-1]:
+        node = _below(node, str(step), schema)
+    return sorted(node.get("properties", {}))
+
+
+def _below(node: dict[str, Any], step: str, schema: dict[str, Any]) -> dict[str, Any]:
+    options = node.get("oneOf", [])
+    if options:
+        chosen = node["discriminator"]["mapping"].get(step, options[0]["$ref"])
+        return _deref({"$ref": chosen}, schema)
+    inner = node.get("properties", {}).get(step) or _any_key(node)
+    return _deref(inner, schema)
+
+
+def _any_key(node: dict[str, Any]) -> dict[str, Any]:
+    """Schema of the values of a mapping whose keys are the user's."""
+    found: dict[str, Any] = next(iter(node.get("patternProperties", {}).values()), {})
+    return found
+
+
+def _deref(node: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" not in node:
+        return node
+    found: dict[str, Any] = schema["$defs"][node["$ref"].rpartition("/")[2]]
+    return found
+
+
+# ---- what is generated -------------------------------------------------------------------------------------------
+
+
+def generated() -> dict[str, str]:
+    """Path in the project to text, for every file that is derived from the models."""
+    return {
+        "config/config.yaml": default_yaml(),
+        "workflow/schemas/config.schema.json": json.dumps(Settings.model_json_schema(), indent=2) + "\n",
+        "docs/configuration.md": reference_table(),
+    }
+
+
+def default_yaml() -> str:
+    """The default configuration, each key under its explanation."""
+    head = (
+        "# The default configuration: every key, with its default. Copy what you change into a file of your own and give it\n"
+        "# with --configfile; config/README.md explains. Generated from src/qdrank/config.py by `qdrank config generate`.\n"
+    )
+    return head + "\n".join(_yaml_lines(Settings(), indent=0)) + "\n"
+
+
+def _yaml_lines(section: BaseModel, indent: int) -> list[str]:
+    pad, lines = " " * indent, []
+    for name, info in type(section).model_fields.items():
+        value = getattr(section, name)
+        lines += [""] * (indent == 0)
+        lines += [f"{pad}# {row}" for row in textwrap.wrap(info.description or "", 116 - indent)]
+        if isinstance(value, BaseModel):
+            lines += [f"{pad}{name}:", *_yaml_lines(value, indent + 2)]
+        else:
+            lines.append(f"{pad}{name}: {_flow(value)}")
+    return lines
+
+
+def _flow(value: Any) -> str:
+    text: str = yaml.safe_dump(value, default_flow_style=True, width=10_000)
+    return text.removesuffix("\n").removesuffix("\n...")
+
+
+def reference_table() -> str:
+    """Every key as a Markdown table: path, type, default, explanation."""
+    head = [
+        "# Configuration reference",
+        "",
+        "Generated from `src/qdrank/config.py` by `qdrank config generate`; do not edit.",
+        "",
+        "| key | allowed | default | meaning |",
+        "| --- | --- | --- | --- |",
+    ]
+    return "\n".join(head + _table_rows(Settings.model_json_schema(), Settings.model_json_schema(), "")) + "\n"
+
+
+def _table_rows(node: dict[str, Any], schema: dict[str, Any], prefix: str) -> list[str]:
+    rows = []
+    for name, raw in node.get("properties", {}).items():
+        inner = _deref(raw, schema)
+        if "properties" in inner:
+            rows.append(f"| **`{prefix}{name}`** | | | {raw.get('description', inner.get('description', ''))} |")
+            rows += _table_rows(inner, schema, f"{prefix}{name}.")
+            continue
+        default = f"`{json.dumps(raw['default'])}`" if "default" in raw else ""
+        rows.append(f"| `{prefix}{name}` | {_allowed(raw, schema)} | {default} | {raw.get('description', '')} |")
+        for option in _any_key(raw).get("oneOf", []):
+            kind = _deref(option, schema)
+            rows += _table_rows(kind, schema, f"{prefix}{name}.NAME ({kind['properties']['kind']['const']}).")
+    return rows
+
+
+def _allowed(node: dict[str, Any], schema: dict[str, Any]) -> str:
+    """What a value may be, in words."""
+    node = _deref(node, schema)
+    if "anyOf" in node:
+        return " or ".join(_allowed(option, schema) for option in node["anyOf"])
+    if "enum" in node or "const" in node:
+        return ", ".join(f"`{option}`" for option in node.get("enum", [node.get("const")]))
+    if node.get("type") == "array":
+        return f"list of {_allowed(node['items'], schema)}"
+    bounds = [
+        f"{sign} {node[key]}"
+        for key, sign in (("minimum", "≥"), ("exclusiveMinimum", ">"), ("maximum", "≤"), ("exclusiveMaximum", "<"))
+        if key in node
+    ]
+    return " ".join([node.get("type", "mapping"), *bounds])
