@@ -1,0 +1,96 @@
+"""Measures of a ranking; the definition of a measure is part of its name.
+
+A name is ``measure[@k][/convention]``: ``ndcg@10/letor4`` is the NDCG at rank 10 as the LETOR 4.0 script computes
+it, ``ndcg@10/exp`` the usual one, ``ap`` is average precision. `MEASURES` maps each definition, with ``@k`` for any
+cutoff, to the code behind it; `CONVENTIONS` lists what is customarily reported together. A measure is added by one
+file and one line here. In file names write ``ndcg-10-letor4`` (`Measure.slug`).
+
+==============  =========  ==================  ===========  =============  ==========
+convention      gain       discount at rank j  no relevant  n_q < k        ties
+==============  =========  ==================  ===========  =============  ==========
+letor4, letor3  2^r - 1    max(1, log2 j)      0            NDCG@k is 0    row order
+geng            2^r - 1    max(1, log2 j)      0            short list     row order
+exp             2^r - 1    log2(j + 1)         0            short list     row order
+lightgbm        2^r - 1    log2(j + 1)         1            short list     row order
+linear          r          log2(j + 1)         0            short list     row order
+trec            r          log2(j + 1)         0            short list     by docno
+zha             0 ½ 3 7 10 log2(j + 1)         0            short list     row order
+==============  =========  ==================  ===========  =============  ==========
+
+Every query counts in a mean, also one without relevant documents. A document of grade 1 or more is relevant.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from qdrank.registry import Registry
+
+MEASURES = Registry(
+    "measure",
+    {
+        "ap": "qdrank.measures.definitions.ap:ROW_ORDER",
+        "ap/trec": "qdrank.measures.definitions.ap:TREC",
+        "rr": "qdrank.measures.definitions.rr:ROW_ORDER",
+        "rr/trec": "qdrank.measures.definitions.rr:TREC",
+        "p@k/letor4": "qdrank.measures.definitions.precision:LETOR4",
+        "p@k/letor3": "qdrank.measures.definitions.precision:LETOR3",
+        "p@k/trec": "qdrank.measures.definitions.precision:TREC",
+        "ndcg@k/letor4": "qdrank.measures.definitions.ndcg:LETOR",
+        "ndcg@k/letor3": "qdrank.measures.definitions.ndcg:LETOR",
+        "ndcg@k/geng": "qdrank.measures.definitions.ndcg:GENG",
+        "ndcg@k/exp": "qdrank.measures.definitions.ndcg:EXP",
+        "ndcg@k/lightgbm": "qdrank.measures.definitions.ndcg:LIGHTGBM",
+        "ndcg@k/linear": "qdrank.measures.definitions.ndcg:LINEAR",
+        "ndcg@k/trec": "qdrank.measures.definitions.ndcg:TREC",
+        "ndcg/geng": "qdrank.measures.definitions.ndcg:GENG",
+        "ndcg/exp": "qdrank.measures.definitions.ndcg:EXP",
+        "ndcg/lightgbm": "qdrank.measures.definitions.ndcg:LIGHTGBM",
+        "ndcg/linear": "qdrank.measures.definitions.ndcg:LINEAR",
+        "ndcg/trec": "qdrank.measures.definitions.ndcg:TREC",
+        "mean_ndcg/letor4": "qdrank.measures.definitions.mean_ndcg:LETOR4",
+        "mean_ndcg/geng": "qdrank.measures.definitions.mean_ndcg:GENG",
+        "dcg@k/letor4": "qdrank.measures.definitions.dcg:LETOR",
+        "dcg@k/exp": "qdrank.measures.definitions.dcg:EXP",
+        "dcg@k/linear": "qdrank.measures.definitions.dcg:LINEAR",
+        "dcg@k/zha": "qdrank.measures.definitions.dcg:ZHA",
+    },
+)
+
+
+def _at(name: str, cutoffs: range = range(1, 11)) -> tuple[str, ...]:
+    return tuple(name.replace("@k", f"@{k}") for k in cutoffs)
+
+
+CONVENTIONS: dict[str, tuple[str, ...]] = {
+    "letor4": ("ap", *_at("p@k/letor4"), *_at("ndcg@k/letor4"), "mean_ndcg/letor4"),
+    "letor3": ("ap", *_at("p@k/letor3"), *_at("ndcg@k/letor3")),
+    "geng": (*_at("ndcg@k/geng"), "mean_ndcg/geng"),
+    "exp": ("ap", "rr", *_at("ndcg@k/exp"), "ndcg/exp"),
+    "lightgbm": (*_at("ndcg@k/lightgbm"), "ndcg/lightgbm"),
+    "linear": ("ap", "rr", *_at("ndcg@k/linear"), "ndcg/linear"),
+    "trec": ("ap/trec", "rr/trec", *_at("p@k/trec"), *_at("ndcg@k/trec"), "ndcg/trec"),
+    "zha": _at("dcg@k/zha", range(1, 6)),
+}
+"""What is reported together: ``letor4`` and ``letor3`` are the lists that the publisher's scripts print."""
+
+_PUBLIC = {
+    "Measure": "qdrank.measures.names",
+    "parse": "qdrank.measures.names",
+    "parse_slug": "qdrank.measures.names",
+    "Definition": "qdrank.measures.ranking",
+    "Judgements": "qdrank.measures.ranking",
+    "measure": "qdrank.measures.compute",
+    "average_precision": "qdrank.measures.compute",
+    "ndcg": "qdrank.measures.compute",
+    "FoldMeans": "qdrank.measures.folds",
+    "fold_means": "qdrank.measures.folds",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for (PEP 562): the registry alone needs no NumPy."""
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_PUBLIC[name]), name)

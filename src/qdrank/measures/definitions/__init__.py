@@ -1,0 +1,1 @@
+"""One small file per family of measures; `qdrank.measures.MEASURES` gives the definitions their names."""

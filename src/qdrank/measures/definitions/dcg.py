@@ -1,0 +1,33 @@
+"""Discounted cumulative gain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qdrank.groups import FloatArray, IntArray
+from qdrank.measures.definitions import gains
+from qdrank.measures.kernels import gain_at
+from qdrank.measures.ranking import Definition, Judgements, Ranking
+
+
+@dataclass(frozen=True, kw_only=True)
+class DCG(Definition):
+    """Sum of gain times discount over the ranks up to the cutoff."""
+
+    gain: gains.Gain
+    discount: gains.Discount
+
+    def tables(self, judgements: Judgements) -> tuple[FloatArray, FloatArray]:
+        """Gain of every grade, discount of every rank there is."""
+        return self.gain(judgements.n_grades), self.discount(int(judgements.n_documents.max(initial=0)))
+
+    def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:
+        """DCG at each cutoff, shape (n_queries, n_cutoffs)."""
+        judgements = ranking.judgements
+        return gain_at(ranking.grades, judgements.offsets, *self.tables(judgements), cutoffs)
+
+
+LETOR = DCG(gain=gains.exponential, discount=gains.letor)
+EXP = DCG(gain=gains.exponential, discount=gains.log2_next)
+LINEAR = DCG(gain=gains.linear, discount=gains.log2_next)
+ZHA = DCG(gain=gains.zha, discount=gains.log2_next)

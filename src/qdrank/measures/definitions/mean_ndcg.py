@@ -1,0 +1,37 @@
+"""Mean of NDCG over positions: two measures that share a name in the literature and little else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from qdrank.groups import FloatArray, IntArray
+from qdrank.measures.definitions import ndcg
+from qdrank.measures.kernels import mean_ratio
+from qdrank.measures.ranking import Definition, Ranking
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanOverAll(Definition):
+    """``MeanNDCG`` of the LETOR 4.0 script: the mean of NDCG@1 ... NDCG@n over all n documents of the query."""
+
+    def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:  # noqa: ARG002
+        """Mean NDCG, shape (n_queries, 1)."""
+        judgements = ranking.judgements
+        tables = ndcg.LETOR.tables(judgements)
+        return mean_ratio(ranking.grades, judgements.ideal, judgements.offsets, *tables)[:, None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanOverTen(Definition):
+    """Geng et al. 2008's "mean NDCG": the mean of NDCG@1 ... NDCG@10 (eq. 4); a short list stays short."""
+
+    def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:  # noqa: ARG002
+        """Mean NDCG, shape (n_queries, 1)."""
+        mean: FloatArray = ndcg.GENG.values(ranking, np.arange(1, 11)).mean(axis=1, keepdims=True)
+        return mean
+
+
+LETOR4 = MeanOverAll()
+GENG = MeanOverTen()

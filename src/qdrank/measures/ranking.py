@@ -1,0 +1,127 @@
+"""What a measure sees: judged documents in the order in which a ranker puts them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.measures import kernels
+
+Ties = Literal["row", "docno"]
+MAX_GRADE = 62
+"""Highest grade allowed, the last whose gain 2^r - 1 fits an int64; labels of judged documents are 0 to 4."""
+
+
+class Judgements:
+    """Grades of documents grouped by query, to be ranked by any number of scores.
+
+    Parameters
+    ----------
+    y : (n_documents,) integer grades, 0 for not relevant
+    offsets : (n_queries + 1,) bounds of the queries
+    doc_ids : (n_documents,) document ids, needed only by the ``trec`` convention
+    """
+
+    def __init__(self, y: ArrayLike, offsets: ArrayLike, doc_ids: ArrayLike | None = None) -> None:
+        self.grades = _grades(np.asarray(y))
+        self.offsets = _offsets(np.asarray(offsets), len(self.grades))
+        self.doc_ids = None if doc_ids is None else np.asarray(doc_ids)
+        if self.doc_ids is not None and len(self.doc_ids) != len(self.grades):
+            raise InputError(f"{len(self.doc_ids)} document ids for {len(self.grades)} documents")
+
+    @cached_property
+    def n_grades(self) -> int:
+        """One more than the highest grade there is."""
+        return int(self.grades.max(initial=0)) + 1
+
+    @cached_property
+    def n_documents(self) -> IntArray:
+        """Documents of each query, shape (n_queries,)."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def ideal(self) -> IntArray:
+        """Grades in descending order within each query, shape (n_documents,)."""
+        return kernels.ideal_grades(self.grades, self.offsets, self.n_grades)
+
+    @cached_property
+    def _rows_by_docno(self) -> IntArray:
+        """Rows by descending document id within each query."""
+        if self.doc_ids is None:
+            raise InputError(
+                "the trec convention breaks ties by document id, and no ids are given",
+                mend="give doc_ids, or use the linear convention",
+            )
+        _, docno = np.unique(self.doc_ids, return_inverse=True)
+        return np.lexsort((-docno, query_index(self.offsets)))
+
+    def ranked(self, scores: ArrayLike, ties: Ties = "row") -> Ranking:
+        """The documents ranked by ``scores``, shape (n_documents,), the highest first."""
+        checked = _scores(np.asarray(scores), len(self.grades))
+        if ties == "row":
+            return Ranking(self, self.grades[kernels.ranked_rows(checked, self.offsets)])
+        # trec_eval keeps scores in single precision, so that scores which differ only beyond it are tied.
+        start = self._rows_by_docno
+        rows = kernels.ranked_rows(checked.astype(np.float32)[start], self.offsets)
+        return Ranking(self, self.grades[start[rows]])
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Judgements in ranked order: ``grades`` has shape (n_documents,), query by query."""
+
+    judgements: Judgements
+    grades: IntArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Definition(ABC):
+    """What a measure is: a function from a ranking to one value per query."""
+
+    ties: Ties = "row"
+
+    @abstractmethod
+    def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:
+        """Values of the measure, shape (n_queries, n_cutoffs).
+
+        Parameters
+        ----------
+        ranking : the judged documents in ranked order
+        cutoffs : (n_cutoffs,) ascending; the largest integer stands for no cutoff
+        """
+
+
+def _grades(y: NDArray[Any]) -> IntArray:
+    if y.ndim != 1:
+        raise InputError(f"grades must be one-dimensional, not of shape {y.shape}")
+    grades = y.astype(np.int64)
+    if y.dtype.kind not in "iub" and not np.array_equal(grades, y):
+        raise InputError("grades must be whole numbers", found=str(y[grades != y][0]))
+    if len(grades) and not 0 <= grades.min() <= grades.max() <= MAX_GRADE:
+        wrong = grades[(grades < 0) | (grades > MAX_GRADE)][0]
+        raise InputError(f"grades must lie between 0 and {MAX_GRADE}", found=str(wrong))
+    return grades
+
+
+def _offsets(offsets: NDArray[Any], n_documents: int) -> IntArray:
+    sound = offsets.ndim == 1 and len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == n_documents
+    if not (sound and np.all(np.diff(offsets) >= 0)):
+        raise InputError(f"offsets must rise from 0 to the number of documents, {n_documents}")
+    return offsets.astype(np.int64)
+
+
+def _scores(scores: NDArray[Any], n_documents: int) -> FloatArray:
+    if scores.shape != (n_documents,):
+        raise InputError(f"scores of shape {scores.shape} for {n_documents} documents")
+    scores = np.ascontiguousarray(scores, dtype=np.float64)
+    if np.isnan(scores).any():
+        row = int(np.flatnonzero(np.isnan(scores))[0])
+        raise InputError(f"the score of document {row} (counted from 0) is not a number", found="nan")
+    return scores
