@@ -1,0 +1,18 @@
+"""Collections of documents, queries and judgments, each form read into one shape.
+
+`COLLECTIONS` maps the name of a form to its reader; every reader returns a `model.Collection`.
+"""
+
+from __future__ import annotations
+
+from qdrank.registry import Registry
+
+COLLECTIONS = Registry(
+    "collection form",
+    {
+        "beir": "qdrank.datasets.collections.beir:read_beir",
+        "nfcorpus": "qdrank.datasets.collections.nfcorpus:read_nfcorpus",
+        "smart": "qdrank.datasets.collections.smart:read_smart",
+        "ohsumed": "qdrank.datasets.collections.ohsumed:read_ohsumed",
+    },
+)

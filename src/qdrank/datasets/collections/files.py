@@ -1,0 +1,96 @@
+"""Lines of a text file, plain or compressed, with every fault named by file and line."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from qdrank.errors import InputError
+
+COMPRESSED = (".xz", ".gz")
+DAMAGE = (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error)
+
+
+def find(path: Path) -> Path | None:
+    """``path`` itself, or its compressed form beside it, or None."""
+    places = [path, *(path.with_name(path.name + suffix) for suffix in COMPRESSED)]
+    return next((place for place in places if place.is_file()), None)
+
+
+def existing(path: Path) -> Path:
+    """Like `find`, but a missing file is the user's error."""
+    place = find(path)
+    if place is None:
+        raise InputError("there is no such file (nor with .xz or .gz)", file=path, mend="check the folder of the data")
+    return place
+
+
+def lines(path: Path, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    """Number (from 1) and text of each line of ``path``, without its end of line.
+
+    Lines end at a line feed alone: other separators of Unicode may stand inside a text.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged or not in ``encoding``.
+    """
+    place = existing(path)
+    try:
+        with _opened(place) as handle:
+            for number, raw in enumerate(handle, start=1):
+                yield number, _decoded(raw, number, place, encoding)
+    except DAMAGE as error:
+        raise InputError(f"the compressed file is damaged: {error}", file=place, mend="fetch it again") from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", file=place) from None
+
+
+def _opened(place: Path) -> BinaryIO:
+    if place.suffix == ".xz":
+        return cast("BinaryIO", lzma.LZMAFile(place))
+    return cast("BinaryIO", gzip.GzipFile(place)) if place.suffix == ".gz" else place.open("rb")
+
+
+def _decoded(raw: bytes, number: int, place: Path, encoding: str) -> str:
+    if number == 1:
+        raw = raw.removeprefix(b"\xef\xbb\xbf")
+    try:
+        return raw.decode(encoding).rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        bad = raw[max(error.start - 20, 0) : error.end + 20]
+        mend = f"convert the file to {encoding} or name its encoding (e.g. latin-1)"
+        raise InputError(f"not {encoding} text", file=place, line=number, found=bad, mend=mend) from None
+
+
+def rows(path: Path, n_columns: tuple[int, ...]) -> Iterator[tuple[int, list[str]]]:
+    """Number and columns of each line that is not blank; columns are parted by white space."""
+    for number, line in lines(path):
+        columns = line.split()
+        if not columns:
+            continue
+        if len(columns) not in n_columns:
+            allowed = " or ".join(map(str, n_columns))
+            raise InputError(
+                f"{len(columns)} columns, not {allowed}",
+                file=path,
+                line=number,
+                found=line,
+                mend="each line holds one judgment or one id",
+            )
+        yield number, columns
+
+
+def integer(text: str, what: str, path: Path, line: int) -> int:
+    """``text`` as a whole number within 16 bits, or the user's error."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = None
+    if value is None or abs(value) > 2**15:
+        raise InputError(f"the {what} is not a (small) whole number", file=path, line=line, found=text)
+    return value

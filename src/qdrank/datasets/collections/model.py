@@ -1,0 +1,239 @@
+"""The one shape of a collection: documents in fields, queries, judgments, and what was noticed on reading.
+
+Documents and queries stand in the order of their ids, whatever the order of the files: a tie broken by row number
+is then a tie broken by id, and a shuffled corpus gives the same features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from qdrank.errors import InputError
+from qdrank.groups import IntArray
+
+# What a document may hold; an index is built on those fields in which some document has text.
+FIELDS = ("title", "body", "anchor", "url")
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something in the data that is legal but that the user should know: what, how often, for instance where."""
+
+    kind: str
+    count: int
+    examples: tuple[str, ...]
+    file: str
+
+    def __str__(self) -> str:
+        shown = ", ".join(self.examples)
+        more = ", ..." if self.count > len(self.examples) else ""
+        return f"{self.file}: {self.kind}: {self.count} ({shown}{more})"
+
+
+class Notebook:
+    """Counts what was noticed, keeping the first few examples of each kind."""
+
+    def __init__(self, n_examples: int = 3) -> None:
+        self._n_examples = n_examples
+        self._seen: dict[tuple[str, str], tuple[int, list[str]]] = {}
+
+    def add(self, kind: str, example: str, file: Path | str = "") -> None:
+        """Note one more case of ``kind``."""
+        key = kind, Path(file).name
+        count, examples = self._seen.get(key, (0, []))
+        if count < self._n_examples:
+            examples = [*examples, example]
+        self._seen[key] = count + 1, examples
+
+    def notes(self) -> tuple[Note, ...]:
+        """All notes, in order of kind and file."""
+        return tuple(Note(kind, n, tuple(some), file) for (kind, file), (n, some) in sorted(self._seen.items()))
+
+
+class Judgment(NamedTuple):
+    """One line of a qrels file."""
+
+    query_id: str
+    doc_id: str
+    grade: int
+    file: Path
+    line: int
+
+
+@dataclass(frozen=True)
+class Document:
+    """One document as read: its fields, and the ids of the documents that it links to."""
+
+    doc_id: str
+    fields: Mapping[str, str]
+    links: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query: its text, its kind and its split where the collection knows them."""
+
+    query_id: str
+    text: str
+    type: str | None = None
+    split: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Documents in the order of ``doc_id``; ``fields[name][i]`` is the text of document ``i``.
+
+    ``links`` has shape (n_links, 2): from and to, as row numbers, distinct and sorted; None where nothing links.
+    """
+
+    doc_id: list[str]
+    fields: dict[str, list[str]]
+    links: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.doc_id)
+
+
+@dataclass(frozen=True, eq=False)
+class Qrels:
+    """Judgments by row numbers of the query and the document, sorted by both; each shape (n_judgments,)."""
+
+    query: IntArray
+    document: IntArray
+    grade: IntArray
+
+    def __len__(self) -> int:
+        return len(self.grade)
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """Documents, queries, judgments; ``notes`` says what was counted rather than refused."""
+
+    documents: Documents
+    queries: list[Query]
+    qrels: Qrels
+    notes: tuple[Note, ...] = field(default=())
+
+
+def assemble(
+    documents: Iterable[Document], queries: Iterable[Query], judgments: Iterable[Judgment], book: Notebook, file: Path
+) -> Collection:
+    """Put the parts together and check that they fit; readers have checked each part by itself.
+
+    Parameters
+    ----------
+    file : Path
+        The file of the documents, for the messages.
+
+    Raises
+    ------
+    InputError
+        If there are no documents or queries, or no judgment fits them, or two judgments of one pair differ.
+    """
+    table = _documents(documents, book, file)
+    asked = sorted(queries, key=lambda query: query.query_id)
+    if not table.doc_id or not asked:
+        raise InputError("no documents" if not table.doc_id else "no queries", file=file, mend="check the files")
+    for query in asked:
+        if not query.text.strip():
+            book.add("empty query, kept", query.query_id)
+    qrels = _qrels(judgments, table, asked, book)
+    judged = np.bincount(qrels.query, minlength=len(asked)) > 0
+    for row in np.flatnonzero(~judged):
+        book.add("query without judgments, kept", asked[row].query_id)
+    return Collection(table, asked, qrels, book.notes())
+
+
+def _documents(documents: Iterable[Document], book: Notebook, file: Path) -> Documents:
+    ordered = sorted(documents, key=lambda document: document.doc_id)
+    for document in ordered:
+        if not any(text.strip() for text in document.fields.values()):
+            book.add("empty document, kept", document.doc_id, file)
+    fields = {name: [document.fields.get(name, "") for document in ordered] for name in FIELDS}
+    filled = {name: texts for name, texts in fields.items() if name == "body" or any(texts)}
+    return Documents([document.doc_id for document in ordered], filled, _links(ordered, book, file))
+
+
+def _links(ordered: list[Document], book: Notebook, file: Path) -> IntArray | None:
+    row = {document.doc_id: i for i, document in enumerate(ordered)}
+    found = set()
+    for i, document in enumerate(ordered):
+        for target in document.links:
+            if target in row:
+                found.add((i, row[target]))
+            else:
+                book.add("link to an unknown document, left out", f"{document.doc_id} -> {target}", file)
+    return np.array(sorted(found), dtype=np.int64).reshape(-1, 2) if found else None
+
+
+def _qrels(judgments: Iterable[Judgment], documents: Documents, queries: list[Query], book: Notebook) -> Qrels:
+    query_row = {query.query_id: i for i, query in enumerate(queries)}
+    doc_row = {doc_id: i for i, doc_id in enumerate(documents.doc_id)}
+    grades: dict[tuple[int, int], int] = {}
+    unknown = None
+    for judgment in judgments:
+        query, document = query_row.get(judgment.query_id), doc_row.get(judgment.doc_id)
+        if query is None:
+            book.add("judgment of an unknown query, left out", judgment.query_id, judgment.file)
+        elif document is None:
+            book.add("judgment of an unknown document, left out", judgment.doc_id, judgment.file)
+        else:
+            _enter(grades, (query, document), judgment, book)
+            continue
+        unknown = unknown or judgment
+    if unknown is not None and not grades:
+        raise InputError(
+            "no judgment names a known query and a known document",
+            file=unknown.file,
+            line=unknown.line,
+            found=f"{unknown.query_id} {unknown.doc_id}",
+            mend="check that the judgments belong to these documents and queries",
+        )
+    pairs = np.array(sorted(grades), dtype=np.int64).reshape(-1, 2)
+    grade = np.array([grades[query, document] for query, document in pairs.tolist()], dtype=np.int64)
+    return Qrels(pairs[:, 0], pairs[:, 1], grade)
+
+
+def _enter(grades: dict[tuple[int, int], int], pair: tuple[int, int], judgment: Judgment, book: Notebook) -> None:
+    example = f"{judgment.query_id} {judgment.doc_id}"
+    grade = judgment.grade
+    if grade < 0:
+        book.add("grade below 0, read as 0", f"{example} {grade}", judgment.file)
+        grade = 0
+    if grade > 127:
+        raise InputError("the grade is above 127", file=judgment.file, line=judgment.line, found=str(grade))
+    if grades.setdefault(pair, grade) != grade:
+        raise InputError(
+            "the pair is judged twice, with different grades",
+            file=judgment.file,
+            line=judgment.line,
+            found=f"{example}: {grades[pair]} and {grade}",
+            mend="keep one of the two lines",
+        )
+
+
+def with_splits(queries: Iterable[Query], judgments: Iterable[Judgment], split: str) -> list[Query]:
+    """Queries, those that ``judgments`` name marked with ``split``; a query in two splits would leak, so it is refused."""
+    first: dict[str, Judgment] = {}
+    for judgment in judgments:
+        first.setdefault(judgment.query_id, judgment)
+    return [_marked(query, first.get(query.query_id), split) for query in queries]
+
+
+def _marked(query: Query, judgment: Judgment | None, split: str) -> Query:
+    if judgment is None:
+        return query
+    if query.split not in (None, split):
+        raise InputError(
+            f"query {query.query_id} is in the splits {query.split} and {split}",
+            file=judgment.file,
+            line=judgment.line,
+            mend="let each query be judged in one split only",
+        )
+    return replace(query, split=split)

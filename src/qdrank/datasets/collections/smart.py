@@ -1,0 +1,158 @@
+"""Collections in SMART form (Cranfield, CISI, MED, ADI): records that begin with ``.I n``, fields ``.T .A .W ...``.
+
+Three forms of judgments go with them: ``query document code`` (Cranfield), ``query document 0 0.0`` (listed means
+relevant: CISI, ADI) and TREC's ``query 0 document grade`` (MED). `FORMS` holds the settings of the known collections.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from qdrank.datasets.collections import files, trec
+from qdrank.datasets.collections.model import Collection, Document, Judgment, Notebook, Query, assemble
+from qdrank.errors import InputError
+from qdrank.registry import nearest
+
+START = re.compile(r"\.I\s*(\S.*?)?\s*$")
+# A marker stands alone on its line, so that a sentence that begins with a full stop is not taken for one.
+MARKER = re.compile(r"\.([A-Z])\s*$")
+
+
+@dataclass(frozen=True)
+class SmartForm:
+    """Where the parts of a collection are and how its judgments are written.
+
+    Attributes
+    ----------
+    judgments : {"listed", "trec", "cranfield"}
+    queries_by : {"id", "position"}
+        Whether the judgments name a query by its ``.I`` or by its position in the file (Cranfield).
+    title_in_text : bool
+        Whether ``.W`` opens with the title, which is then taken off.
+    code_minus_1 : {"drop", "irrelevant", "relevant"}
+        What to do with Cranfield's unexplained code -1, one per query: leave the pair unjudged, grade 0 or grade 1.
+    """
+
+    documents: str
+    queries: str
+    qrels: str
+    judgments: Literal["listed", "trec", "cranfield"] = "listed"
+    queries_by: Literal["id", "position"] = "id"
+    title_in_text: bool = False
+    code_minus_1: Literal["drop", "irrelevant", "relevant"] = "drop"
+
+
+FORMS = {
+    "cranfield": SmartForm(
+        "cran.all.1400", "cran.qry", "cranqrel", judgments="cranfield", queries_by="position", title_in_text=True
+    ),
+    "cisi": SmartForm("CISI.ALL", "CISI.QRY", "CISI.REL"),
+    "medline": SmartForm("MED.ALL", "MED.QRY", "MED.REL", judgments="trec"),
+    "adi": SmartForm("ADI.ALL", "ADI.QRY", "ADI.REL"),
+}
+
+
+class Record(NamedTuple):
+    """One record: its number, the texts of its fields by letter, the line it begins in."""
+
+    name: str
+    fields: dict[str, str]
+    line: int
+
+
+def read_smart(folder: Path, form: SmartForm | str) -> Collection:
+    """Read a collection in SMART form; ``form`` is a name of `FORMS` or the settings themselves."""
+    if isinstance(form, str):
+        if form not in FORMS:
+            raise InputError(f"unknown SMART collection {form!r}", mend=nearest(form, sorted(FORMS)))
+        form = FORMS[form]
+    folder, book = Path(folder), Notebook()
+    place = folder / form.documents
+    documents = (_document(record, form, book, place) for record in read_records(place, book))
+    queries = _queries(folder / form.queries, form, book)
+    return assemble(documents, queries, _judgments(folder / form.qrels, form, book), book, place)
+
+
+def read_records(path: Path, book: Notebook) -> Iterator[Record]:
+    """Records of a SMART file; a second field of one letter (more authors) is joined to the first."""
+    seen: dict[str, int] = {}
+    parts: dict[str, list[str]] = {}
+    name, start, letter = "", 0, ""
+    for number, line in files.lines(path):
+        if opening := START.match(line):
+            if start:
+                yield _record(name, parts, start)
+            name, start, parts, letter = _name(opening, seen, path, number), number, {}, ""
+        elif not start and line.strip():
+            raise InputError("text before the first .I", file=path, line=number, found=line, mend="begin with .I 1")
+        elif marker := MARKER.match(line):
+            letter = marker[1]
+            if letter in parts and letter in "TW":
+                book.add(f"second .{letter} in one record, joined", name, path)
+            parts.setdefault(letter, [])
+        elif letter:
+            parts[letter].append(line)
+        elif line.strip():
+            raise InputError("text before the first field", file=path, line=number, found=line, mend="add .W above")
+    if start:
+        yield _record(name, parts, start)
+
+
+def _name(opening: re.Match[str], seen: dict[str, int], path: Path, line: int) -> str:
+    name = (opening[1] or "").lstrip("0")
+    if not name or len(name.split()) != 1:
+        raise InputError(".I is not followed by one number", file=path, line=line, found=opening[0], mend="write .I 1")
+    if name in seen:
+        problem = f"record {name} stands in line {seen[name]} already"
+        raise InputError(problem, file=path, line=line, found=opening[0], mend="give each record its own number")
+    seen[name] = line
+    return name
+
+
+def _record(name: str, parts: dict[str, list[str]], line: int) -> Record:
+    return Record(name, {letter: " ".join(" ".join(texts).split()) for letter, texts in parts.items()}, line)
+
+
+def _document(record: Record, form: SmartForm, book: Notebook, path: Path) -> Document:
+    title, body = record.fields.get("T", ""), record.fields.get("W", "")
+    if "W" not in record.fields:
+        book.add("document without .W", record.name, path)
+    if form.title_in_text and title:
+        if body.startswith(title):
+            body = body.removeprefix(title).lstrip()
+        elif body:
+            book.add("text does not open with the title", record.name, path)
+    return Document(record.name, {"title": title, "body": body})
+
+
+def _queries(path: Path, form: SmartForm, book: Notebook) -> Iterator[Query]:
+    for position, record in enumerate(read_records(path, book), start=1):
+        if "W" not in record.fields:
+            raise InputError("the query has no .W", file=path, line=record.line, found=f".I {record.name}")
+        yield Query(str(position) if form.queries_by == "position" else record.name, record.fields["W"])
+
+
+def _judgments(path: Path, form: SmartForm, book: Notebook) -> Iterator[Judgment]:
+    if form.judgments == "trec":
+        yield from trec.read_qrels(path)
+        return
+    widths = (3,) if form.judgments == "cranfield" else (4, 5)
+    for number, columns in files.rows(path, widths):
+        grade = _cranfield_grade(columns, form, path, number, book) if form.judgments == "cranfield" else 1
+        if grade is not None:
+            yield Judgment(columns[0], columns[1], grade, path, number)
+
+
+def _cranfield_grade(columns: list[str], form: SmartForm, path: Path, line: int, book: Notebook) -> int | None:
+    """Cranfield's codes run backwards: 1 a complete answer ... 4 minimal interest, 5 none; the grade is 5 - code."""
+    code = files.integer(columns[2], "code", path, line)
+    if code == -1:
+        book.add(f"code -1: {form.code_minus_1}", " ".join(columns[:2]), path)
+        return {"drop": None, "irrelevant": 0, "relevant": 1}[form.code_minus_1]
+    if not 1 <= code <= 5:
+        raise InputError("the code is none of 1 to 5, -1", file=path, line=line, found=columns[2])
+    return 5 - code
