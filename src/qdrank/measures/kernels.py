@@ -6,17 +6,14 @@ that is shorter than a cutoff is used whole.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from qdrank.groups import FloatArray, IntArray
 
 
 @njit(cache=True)
-def ranked_rows(scores: NDArray[Any], offsets: IntArray) -> IntArray:
+def ranked_rows(scores: FloatArray, offsets: IntArray) -> IntArray:
     """Row numbers by descending score within each query, ties in row order, shape (n_documents,)."""
     rows = np.empty(len(scores), np.int64)
     for q in range(len(offsets) - 1):

@@ -69,7 +69,8 @@ class Judgements:
             return Ranking(self, self.grades[kernels.ranked_rows(checked, self.offsets)])
         # trec_eval keeps scores in single precision, so that scores which differ only beyond it are tied.
         start = self._rows_by_docno
-        rows = kernels.ranked_rows(checked.astype(np.float32)[start], self.offsets)
+        single = checked.astype(np.float32).astype(np.float64)
+        rows = kernels.ranked_rows(single[start], self.offsets)
         return Ranking(self, self.grades[start[rows]])
 
 
@@ -101,7 +102,8 @@ class Definition(ABC):
 def _grades(y: NDArray[Any]) -> IntArray:
     if y.ndim != 1:
         raise InputError(f"grades must be one-dimensional, not of shape {y.shape}")
-    grades = y.astype(np.int64)
+    with np.errstate(invalid="ignore"):  # NaN is caught below
+        grades = y.astype(np.int64)
     if y.dtype.kind not in "iub" and not np.array_equal(grades, y):
         raise InputError("grades must be whole numbers", found=str(y[grades != y][0]))
     if len(grades) and not 0 <= grades.min() <= grades.max() <= MAX_GRADE:
