@@ -1,0 +1,138 @@
+"""Distances between query vectors, each a map fitted on the training queries followed by a plain norm.
+
+A metric has ``fit(vectors, targets=None)``, ``transform(vectors)`` into the space where neighbours are sought,
+``norm`` ("l2" or "l1": how that space is measured) and ``distance(raw)``, which turns the raw sums of that norm
+(squared for "l2") into the distances that are reported. A new one is a class here and an entry in ``METRICS``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+import numpy as np
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray
+from qdrank.queries.vectors import row_product
+
+
+class Euclidean:
+    """Straight distance between the vectors as they are; also the base of the other metrics."""
+
+    norm: Literal["l1", "l2"] = "l2"
+
+    def fit(self, vectors: FloatArray, targets: FloatArray | None = None) -> Self:  # noqa: ARG002
+        """Learn nothing."""
+        return self
+
+    def transform(self, vectors: FloatArray) -> FloatArray:
+        """Return the vectors in the space of the metric."""
+        return np.asarray(vectors, dtype=np.float64)
+
+    def distance(self, raw: FloatArray) -> FloatArray:
+        """Turn raw sums into distances."""
+        return np.sqrt(raw)
+
+    def raw(self, distance: float) -> float:
+        """Turn a distance into the raw sum it stands for, the inverse of :meth:`distance`."""
+        return distance**2
+
+
+class Manhattan(Euclidean):
+    """Sum of absolute differences."""
+
+    norm = "l1"
+
+    def distance(self, raw: FloatArray) -> FloatArray:
+        """Return the sums as they are."""
+        return raw
+
+    def raw(self, distance: float) -> float:
+        """Return the distance as it is."""
+        return distance
+
+
+class Cosine(Euclidean):
+    """One minus the cosine: half the squared distance of the vectors scaled to length one.
+
+    A zero vector has no direction: it is put on an axis of its own, at distance 1 from every other vector.
+    """
+
+    def transform(self, vectors: FloatArray) -> FloatArray:
+        """Return directions, shape (n_queries, n_columns + 1)."""
+        largest = np.abs(vectors).max(axis=1, keepdims=True)
+        zero = largest == 0
+        safe = vectors / np.where(zero, 1.0, largest)  # squares neither overflow nor vanish
+        length = np.sqrt((safe**2).sum(axis=1, keepdims=True))
+        return np.hstack([safe / np.where(zero, 1.0, length), zero.astype(np.float64)])
+
+    def distance(self, raw: FloatArray) -> FloatArray:
+        """Return 1 - cosine."""
+        return raw / 2
+
+    def raw(self, distance: float) -> float:
+        """Return the squared distance of directions."""
+        return 2 * distance
+
+
+class Mahalanobis(Euclidean):
+    """Distance after whitening by the covariance of the training queries.
+
+    Parameters
+    ----------
+    shrinkage : float in [0, 1]
+        Weight of the scaled identity mixed into the covariance. At 0, directions in which the training queries
+        do not vary are left out.
+    """
+
+    def __init__(self, *, shrinkage: float = 0.0) -> None:
+        self.shrinkage = shrinkage
+
+    def fit(self, vectors: FloatArray, targets: FloatArray | None = None) -> Self:  # noqa: ARG002
+        """Learn the whitening map, shape (n_columns, rank)."""
+        centred = vectors - vectors.mean(axis=0)
+        covariance = centred.T @ centred / max(len(vectors) - 1, 1)
+        size = len(covariance)
+        covariance *= 1 - self.shrinkage
+        covariance[np.diag_indices(size)] += self.shrinkage * (centred**2).sum() / max(len(vectors) - 1, 1) / size
+        variance, axes = np.linalg.eigh(covariance)
+        kept = variance > 1e-10 * variance.max(initial=0.0)
+        self.map_: FloatArray = axes[:, kept] / np.sqrt(variance[kept])
+        return self
+
+    def transform(self, vectors: FloatArray) -> FloatArray:
+        """Return whitened vectors, shape (n_queries, rank)."""
+        return row_product(np.asarray(vectors, dtype=np.float64), self.map_)
+
+
+class Learned(Mahalanobis):
+    """Distance between what the vectors predict: queries are near that should be ranked alike.
+
+    ``targets`` hold, for each training query, what its documents teach about ranking: for instance the mean
+    difference of the features of better and worse documents (:func:`preference_directions`), or one column per
+    query type. A ridge regression predicts the targets from the vectors, and the metric is the distance between
+    predictions along their ``rank`` principal directions (reduced-rank regression).
+
+    Parameters
+    ----------
+    rank : int
+        Number of directions kept.
+    ridge : float
+        Penalty of the regression, relative to the mean variance of the vectors.
+    """
+
+    def __init__(self, *, rank: int = 3, ridge: float = 0.1) -> None:
+        self.rank = rank
+        self.ridge = ridge
+
+    def fit(self, vectors: FloatArray, targets: FloatArray | None = None) -> Self:
+        """Learn the map, shape (n_columns, rank), from training vectors and targets (n_queries, n_targets)."""
+        if targets is None:
+            raise InputError("the learned metric needs a target for every training query")
+        X, Y = vectors - vectors.mean(axis=0), targets - targets.mean(axis=0)
+        gram = X.T @ X
+        gram[np.diag_indices(len(gram))] += self.ridge * np.trace(gram) / len(gram)
+        weights = np.linalg.solve(gram, X.T @ Y)
+        _, _, directions = np.linalg.svd(X @ weights, full_matrices=False)
+        self.map_ = weights @ directions[: self.rank].T
+        return self

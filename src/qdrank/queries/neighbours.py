@@ -1,0 +1,243 @@
+"""Nearest training queries, exactly: the k-NN graph of the query space.
+
+Distances are first estimated for whole blocks at once, which is fast but rounds differently from block to block.
+The estimate only proposes candidates, with a margin wider than its error; the candidates' distances are then
+computed one pair at a time, in a way that depends on the two vectors alone. So the result is the same whatever
+the block size, the BLAS library or the search structure, and ties are true ties, broken by query id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.queries.metrics import Euclidean
+
+Search = Literal["brute", "kdtree"]
+
+#: Numbers in one block of estimated distances, 64 MiB.
+BLOCK = 2**23
+#: Numbers in one block of exact differences, small enough for the cache.
+PAIRS = 2**18
+#: Queries sought in the KD-tree at a time.
+TREE_BLOCK = 1024
+
+
+class Neighbours(NamedTuple):
+    """The k nearest training queries of each query, nearest first."""
+
+    rows: NDArray[np.int32]
+    """Rows of the training queries, shape (n_queries, k)."""
+    distance: FloatArray
+    """Their distances, shape (n_queries, k)."""
+
+
+class Within(NamedTuple):
+    """The training queries within a radius of each query, nearest first; query i owns bounds[i] to bounds[i + 1]."""
+
+    bounds: IntArray
+    rows: NDArray[np.int32]
+    distance: FloatArray
+
+
+def neighbours(
+    vectors: FloatArray,
+    train: FloatArray,
+    k: int,
+    *,
+    own: IntArray | None = None,
+    ids: NDArray[Any] | None = None,
+    metric: Euclidean | None = None,
+    search: Search = "brute",
+    block: int | None = None,
+) -> Neighbours:
+    """Find the k nearest training queries of every query.
+
+    Parameters
+    ----------
+    vectors : array of shape (n_queries, n_columns)
+        Queries whose neighbours are sought.
+    train : array of shape (n_train, n_columns)
+        Training queries.
+    k : int
+        Number of neighbours, at most n_train.
+    own : array of shape (n_queries,), optional
+        Row in ``train`` of each query that is itself a training query, -1 for the others. It becomes its own
+        first neighbour, also among duplicates.
+    ids : array of shape (n_train,), optional
+        Ids of the training queries, which break ties; without them the row order does.
+    metric : metric, optional
+        A fitted metric (see :mod:`qdrank.queries.metrics`); Euclidean by default.
+    search : {"brute", "kdtree"}
+        How candidates are found; the result is the same.
+    block : int, optional
+        Rows estimated at a time; changes memory and speed, never the result.
+    """
+    if not 1 <= k <= len(train):
+        raise InputError(f"{k} neighbours were asked for, and there are {len(train)} training queries")
+    space = _Space(vectors, train, own, ids, metric or Euclidean())
+    found = _tree_candidates(space, k) if search == "kdtree" else _block_candidates(space, k, block)
+    rows = np.empty((len(vectors), k), dtype=np.int32)
+    distance = np.empty((len(vectors), k))
+    for start, bounds, candidates in found:
+        order, distances = space.sorted_candidates(start, bounds, candidates)
+        taken = bounds[:-1, None] + np.arange(k)
+        block_rows = slice(start, start + len(taken))
+        rows[block_rows] = space.rows[order[taken]]
+        distance[block_rows] = distances[taken]
+    return Neighbours(rows, distance)
+
+
+def within_radius(
+    vectors: FloatArray,
+    train: FloatArray,
+    radius: float,
+    *,
+    own: IntArray | None = None,
+    ids: NDArray[Any] | None = None,
+    metric: Euclidean | None = None,
+    least: int = 0,
+    block: int | None = None,
+) -> Within:
+    """Find all training queries at a distance of at most ``radius``, but the ``least`` nearest in any case.
+
+    Parameters are those of :func:`neighbours`; ``least`` keeps lonely queries from having nothing to learn from.
+    """
+    least = min(least, len(train))
+    space = _Space(vectors, train, own, ids, metric or Euclidean())
+    limit = space.metric.raw(radius) * (1 + 1e-12)  # the exact test follows
+    parts = [_kept(space, radius, least, *found) for found in _block_candidates(space, least, block, limit)]
+    counts = np.concatenate([[0], *(part[0] for part in parts)])
+    index = np.concatenate([np.empty(0, dtype=np.int64), *(part[1] for part in parts)])
+    distance = np.concatenate([np.empty(0), *(part[2] for part in parts)])
+    return Within(np.cumsum(counts, dtype=np.int64), space.rows[index].astype(np.int32), distance)
+
+
+def _kept(
+    space: _Space, radius: float, least: int, start: int, bounds: IntArray, candidates: IntArray
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Count of each query of the block, rows and distances of the candidates that are near enough."""
+    order, distance = space.sorted_candidates(start, bounds, candidates)
+    query = query_index(bounds)
+    kept = (distance <= radius) | (np.arange(len(order)) - bounds[query] < least)
+    return np.bincount(query[kept], minlength=len(bounds) - 1), order[kept], distance[kept]
+
+
+#: First query of a block, bounds of each query's candidates, the candidates: ascending rows of ``_Space.train``.
+Candidates = Iterator[tuple[int, IntArray, IntArray]]
+
+
+class _Space:
+    """Queries and training queries mapped into the metric's space, the latter sorted by id."""
+
+    def __init__(
+        self,
+        vectors: FloatArray,
+        train: FloatArray,
+        own: IntArray | None,
+        ids: NDArray[Any] | None,
+        metric: Euclidean,
+    ) -> None:
+        if not (np.isfinite(vectors).all() and np.isfinite(train).all()):
+            raise InputError("a query vector has a value that is not finite")
+        self.metric = metric
+        self.rows = np.arange(len(train)) if ids is None else np.argsort(ids, kind="stable")
+        self.vectors = np.ascontiguousarray(metric.transform(vectors))
+        self.train = np.ascontiguousarray(metric.transform(train)[self.rows])
+        self.own = np.full(len(vectors), -1) if own is None else self._sorted_rows(own)
+
+    def _sorted_rows(self, own: IntArray) -> IntArray:
+        place = np.empty(len(self.rows) + 1, dtype=np.int64)
+        place[self.rows] = np.arange(len(self.rows))
+        place[-1] = -1
+        return place[own]
+
+    def sorted_candidates(self, start: int, bounds: IntArray, candidates: IntArray) -> tuple[IntArray, FloatArray]:
+        """Candidates of each query by exact distance, then id, its own row first; with the distances."""
+        query = query_index(bounds)
+        distance = self.exact(query + start, candidates)
+        key = np.where(candidates == self.own[query + start], -1.0, distance)
+        order = np.lexsort((key, query))  # stable: candidates come in id order, so ties keep it
+        return candidates[order], distance[order]
+
+    def exact(self, query: IntArray, candidates: IntArray) -> FloatArray:
+        """Distances of pairs, each a function of its two vectors alone."""
+        raw = np.empty(len(query))
+        step = max(1, PAIRS // max(1, self.train.shape[1]))
+        for a in range(0, len(query), step):
+            difference = self.vectors[query[a : a + step]] - self.train[candidates[a : a + step]]
+            terms = np.abs(difference) if self.metric.norm == "l1" else np.square(difference)
+            # NumPy sums a contiguous row in an order that depends on its length alone
+            raw[a : a + step] = terms.sum(axis=1)
+        return self.metric.distance(raw)
+
+
+def _block_candidates(space: _Space, k: int, block: int | None, limit: float = -np.inf) -> Candidates:
+    """For each block of queries the training queries that may be among the k nearest, or within ``limit``."""
+    block = block or max(1, BLOCK // max(1, len(space.train)))
+    estimate = _l1_estimate(space) if space.metric.norm == "l1" else _l2_estimate(space)
+    for start in range(0, len(space.vectors), block):
+        raw, error = estimate(slice(start, start + block))
+        cut = np.full(len(raw), limit)
+        if k:
+            # Each estimate is off by at most `error`, so the true k nearest have estimates within twice that of
+            # the k-th smallest estimate.
+            cut = np.maximum(cut, np.partition(raw, k - 1, axis=1)[:, k - 1] + error)
+        query, candidates = np.nonzero(raw <= (cut + error)[:, None])
+        yield start, np.searchsorted(query, np.arange(len(raw) + 1)), candidates
+
+
+#: Estimated raw sums of a block of queries to all training queries, and a bound on their error for each query.
+Estimate = Callable[[slice], tuple[FloatArray, FloatArray]]
+
+
+def _l2_estimate(space: _Space) -> Estimate:
+    """Squared distances by |x|² + |y|² - 2 x.y, one matrix product a block."""
+    centre = space.train.mean(axis=0)  # near the origin less is lost in the difference
+    train = space.train - centre
+    squares = np.square(train).sum(axis=1)
+    slack = 8 * (train.shape[1] + 8) * np.finfo(np.float64).eps
+
+    def estimate(rows: slice) -> tuple[FloatArray, FloatArray]:
+        vectors = space.vectors[rows] - centre
+        lengths = np.square(vectors).sum(axis=1)
+        raw = vectors @ train.T
+        raw *= -2
+        raw += squares
+        raw += lengths[:, None]
+        return raw, slack * (lengths + squares.max())
+
+    return estimate
+
+
+def _l1_estimate(space: _Space) -> Estimate:
+    """Sums of absolute differences."""
+    from scipy.spatial.distance import cdist
+
+    slack = 8 * (space.train.shape[1] + 8) * np.finfo(np.float64).eps
+
+    def estimate(rows: slice) -> tuple[FloatArray, FloatArray]:
+        raw = cdist(space.vectors[rows], space.train, "cityblock")
+        return raw, slack * raw.max(axis=1)
+
+    return estimate
+
+
+def _tree_candidates(space: _Space, k: int) -> Candidates:
+    """The same candidates from a KD-tree, worth it in few dimensions."""
+    from scipy.spatial import cKDTree
+
+    tree = cKDTree(space.train)
+    p = 1.0 if space.metric.norm == "l1" else 2.0
+    for start in range(0, len(space.vectors), TREE_BLOCK):
+        vectors = space.vectors[start : start + TREE_BLOCK]
+        farthest = np.asarray(tree.query(vectors, k=[k], p=p)[0])[:, 0]
+        # a little more than the k-th distance, for rounding and ties
+        found = tree.query_ball_point(vectors, farthest * (1 + 1e-9), p=p, return_sorted=True)
+        bounds = np.concatenate([[0], np.cumsum([len(rows) for rows in found])]).astype(np.int64)
+        yield start, bounds, np.concatenate([np.asarray(rows, dtype=np.int64) for rows in found])

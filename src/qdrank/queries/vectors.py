@@ -1,0 +1,195 @@
+"""Query vectors: what the best documents of a query look like on average (Geng 2008, section 3.2.1).
+
+The documents of a query are ranked by a reference feature (BM25 in the paper); the vector of the query is the
+mean of the features of its top T documents. Everything here works on whole blocks of queries, and every row of a
+result depends on its own query alone, so equal queries get equal vectors to the last bit.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray, query_index
+
+Pooling = Literal["mean", "mean+std", "mean+std+max"]
+Missing = Literal["error", "omit"]
+POOLINGS: tuple[Pooling, ...] = ("mean", "mean+std", "mean+std+max")
+
+#: Documents pooled at a time: bounds the float64 copy of their features.
+BLOCK = 65_536
+
+
+def query_vectors(
+    X: NDArray[Any],
+    offsets: IntArray,
+    reference: int | NDArray[Any],
+    *,
+    top: int = 50,
+    pooling: Pooling = "mean",
+    missing: Missing = "error",
+) -> FloatArray:
+    """Pool the features of each query's top documents into one vector.
+
+    Parameters
+    ----------
+    X : array of shape (n_documents, n_features)
+        Features, each query's documents contiguous.
+    offsets : array of shape (n_queries + 1,)
+        Bounds of the queries, see :func:`qdrank.groups.query_offsets`.
+    reference : int or array of shape (n_documents,)
+        Column of the reference feature, or the reference scores themselves.
+    top : int
+        T of the paper; a query with fewer documents uses all of them.
+    pooling : {"mean", "mean+std", "mean+std+max"}
+        Statistics to take; each adds n_features columns.
+    missing : {"error", "omit"}
+        Whether NaN among the features is an error, or left out of the statistics; a statistic of no value is NaN.
+
+    Returns
+    -------
+    array of shape (n_queries, n_features * number of statistics)
+    """
+    if pooling not in POOLINGS:
+        raise InputError(f"unknown pooling {pooling!r}", mend="allowed: " + ", ".join(POOLINGS))
+    scores = X[:, reference] if isinstance(reference, int | np.integer) else np.asarray(reference)
+    rows, bounds = top_documents(scores, offsets, top)
+    blocks = [
+        _pool(_documents(X, rows[bounds[a] : bounds[b]], missing), bounds[a : b + 1] - bounds[a], pooling)
+        for a, b in _query_blocks(bounds)
+    ]
+    width = X.shape[1] * len(pooling.split("+"))
+    return np.concatenate(blocks) if blocks else np.empty((0, width))
+
+
+def top_documents(scores: NDArray[Any], offsets: IntArray, top: int) -> tuple[IntArray, IntArray]:
+    """Rows of each query's ``top`` best documents, in row order, and the bounds of the queries among them.
+
+    Ties keep row order; a document without a score (NaN) ranks last.
+    """
+    if top < 1:
+        raise InputError(f"top must be at least 1, not {top}")
+    if np.any(np.diff(offsets) == 0):
+        raise InputError("a query without documents has no query vector")
+    query = query_index(offsets)
+    order = np.lexsort((-scores.astype(np.float64), query))  # stable: ties keep row order
+    rank = np.arange(len(query)) - offsets[query]
+    rows = np.sort(order[rank < top])
+    bounds = np.concatenate([[0], np.cumsum(np.minimum(np.diff(offsets), top))])
+    return rows, bounds.astype(np.int64)
+
+
+def _query_blocks(bounds: IntArray) -> list[tuple[int, int]]:
+    """Runs of whole queries of about ``BLOCK`` documents."""
+    cuts = np.flatnonzero(np.diff(bounds[:-1] // BLOCK)) + 1
+    edges = [0, *cuts.tolist(), len(bounds) - 1]
+    return [(a, b) for a, b in pairwise(edges) if a < b]
+
+
+def _documents(X: NDArray[Any], rows: IntArray, missing: Missing) -> FloatArray:
+    """Copy the features of ``rows`` as float64, checked."""
+    features = X[rows].astype(np.float64)
+    bad = ~np.isfinite(features) if missing == "error" else np.isinf(features)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise InputError(
+            f"feature {column + 1} of document row {rows[row]} has no finite value",
+            found=str(features[row, column]),
+            mend="fill the missing values, or state missing: omit",
+        )
+    return features
+
+
+def _pool(features: FloatArray, bounds: IntArray, pooling: Pooling) -> FloatArray:
+    """Statistics of each run of rows, side by side, shape (n_queries, n_statistics * n_features)."""
+    present = ~np.isnan(features)
+    count = np.add.reduceat(present, bounds[:-1], axis=0, dtype=np.float64)
+    count[count == 0] = np.nan
+    mean = _sums(np.where(present, features, 0.0), bounds) / count
+    parts = [mean]
+    if "std" in pooling:
+        deviation = np.where(present, features - np.repeat(mean, np.diff(bounds), axis=0), 0.0)
+        parts.append(np.sqrt(_sums(deviation**2, bounds) / count))
+    if "max" in pooling:
+        largest = np.maximum.reduceat(np.where(present, features, -np.inf), bounds[:-1], axis=0)
+        parts.append(np.where(np.isfinite(largest), largest, np.nan))
+    return np.hstack(parts)
+
+
+def _sums(values: FloatArray, bounds: IntArray) -> FloatArray:
+    return np.asarray(np.add.reduceat(values, bounds[:-1], axis=0))
+
+
+class Standardiser:
+    """Columns brought to mean 0 and deviation 1 on the training queries; constant columns become 0.
+
+    Parameters
+    ----------
+    scale : bool
+        False leaves the columns as they are ("raw") and only fills missing values.
+
+    A missing value (NaN) becomes the column's training mean.
+    """
+
+    def __init__(self, *, scale: bool = True) -> None:
+        self.scale = scale
+
+    def fit(self, vectors: FloatArray) -> Self:
+        """Learn means and deviations from training query vectors, shape (n_queries, n_columns)."""
+        present = ~np.isnan(vectors)
+        count = np.maximum(present.sum(axis=0), 1)
+        self.mean_: FloatArray = np.where(present, vectors, 0.0).sum(axis=0) / count
+        centred = np.where(present, vectors - self.mean_, 0.0)
+        deviation = np.sqrt((centred**2).sum(axis=0) / count)
+        # Rounding leaves a tiny deviation in a constant column; dividing by it would make noise a feature.
+        constant = deviation <= 1e-12 * np.maximum(np.abs(self.mean_), 1e-300)
+        self.scale_: FloatArray = np.where(constant, np.inf, deviation)
+        return self
+
+    def transform(self, vectors: FloatArray) -> FloatArray:
+        """Return standardised vectors of the same shape."""
+        filled = np.where(np.isnan(vectors), self.mean_, vectors)
+        return (filled - self.mean_) / self.scale_ if self.scale else filled
+
+
+class PrincipalComponents:
+    """Projection on the leading principal components of the training queries.
+
+    The sign of a component is fixed: its largest loading (the first among equals) is positive.
+    """
+
+    def __init__(self, *, components: int) -> None:
+        self.components = components
+
+    def fit(self, vectors: FloatArray) -> Self:
+        """Learn the components from training query vectors, shape (n_queries, n_columns)."""
+        if not 1 <= self.components <= vectors.shape[1]:
+            raise InputError(f"{self.components} components cannot be had from {vectors.shape[1]} columns")
+        self.mean_: FloatArray = vectors.mean(axis=0)
+        centred = vectors - self.mean_
+        variance, axes = np.linalg.eigh(centred.T @ centred / max(len(vectors), 1))
+        axes = axes[:, ::-1][:, : self.components]
+        heaviest = np.argmax(np.abs(axes).round(9), axis=0)
+        self.components_: FloatArray = axes * np.sign(axes[heaviest, np.arange(self.components)])
+        self.explained_: FloatArray = variance[::-1][: self.components] / max(variance.sum(), 1e-300)
+        return self
+
+    def transform(self, vectors: FloatArray) -> FloatArray:
+        """Return coordinates of shape (n_queries, components)."""
+        return row_product(vectors - self.mean_, self.components_)
+
+
+def row_product(rows: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Compute ``rows @ matrix`` so that each row of the result depends on its row alone.
+
+    BLAS rounds a row differently according to the rows around it, which would part equal queries by a last bit
+    and make neighbour ties depend on the batch.
+    """
+    product = np.zeros((len(rows), matrix.shape[1]))
+    for column, weights in zip(rows.T, matrix, strict=True):
+        product += column[:, None] * weights
+    return product
