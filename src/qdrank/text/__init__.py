@@ -1,0 +1,1 @@
+"""From raw text to features: analyser, field index, BM25, candidates, rank models."""

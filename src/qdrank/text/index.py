@@ -1,0 +1,162 @@
+"""Index of a collection: per field a sparse matrix of counts and the statistics that rank models ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from qdrank.datasets.collections.model import Documents
+from qdrank.groups import FloatArray, IntArray
+from qdrank.text.analyser import Analyser, Tokens
+
+Counts = sparse.csr_array
+
+# Fields that are sums of others: Hoi's "title and abstract", LETOR's "whole document".
+UNIONS = {"both": ("title", "body"), "whole": ("title", "body", "anchor", "url")}
+
+
+@dataclass(frozen=True, eq=False)
+class FieldIndex:
+    """Counts of every term in one field of every document.
+
+    Attributes
+    ----------
+    counts : csr_array (n_documents, n_terms) of int32
+        Column numbers sorted within a row, no zeros stored.
+    """
+
+    counts: Counts
+
+    @cached_property
+    def length(self) -> FloatArray:
+        """Number of tokens of each document, (n_documents,)."""
+        return np.asarray(self.counts.sum(axis=1), dtype=np.float64)
+
+    @cached_property
+    def distinct(self) -> FloatArray:
+        """Number of distinct terms of each document, (n_documents,)."""
+        return np.diff(self.counts.indptr).astype(np.float64)
+
+    @cached_property
+    def df(self) -> FloatArray:
+        """Number of documents that hold each term, (n_terms,)."""
+        return np.bincount(self.counts.indices, minlength=self.n_terms).astype(np.float64)
+
+    @cached_property
+    def cf(self) -> FloatArray:
+        """Number of tokens of each term, (n_terms,)."""
+        return np.asarray(self.counts.sum(axis=0), dtype=np.float64)
+
+    @cached_property
+    def postings(self) -> sparse.csc_array:
+        """The counts by term: documents of a term stand together, in order."""
+        return self.counts.tocsc()
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents, empty ones included."""
+        return int(self.counts.shape[0])
+
+    @property
+    def n_terms(self) -> int:
+        """Size of the vocabulary, which all fields share."""
+        return int(self.counts.shape[1])
+
+    @cached_property
+    def n_tokens(self) -> float:
+        """Tokens of the whole field."""
+        return float(self.length.sum())
+
+    @property
+    def mean_length(self) -> float:
+        """Mean length of a document; 1 in a field without any text, where it only guards divisions."""
+        return self.n_tokens / self.n_documents if self.n_tokens else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """Fields of a collection over one sorted vocabulary, and the analyser that made them."""
+
+    doc_id: list[str]
+    terms: list[str]
+    fields: Mapping[str, FieldIndex]
+    analyser: Analyser = field(default_factory=Analyser)
+
+    @cached_property
+    def term_number(self) -> dict[str, int]:
+        """Column of each term."""
+        return {term: number for number, term in enumerate(self.terms)}
+
+    @property
+    def main(self) -> FieldIndex:
+        """The field in which candidates are sought: title and body together, or the body where there is no title."""
+        return self.fields["both"]
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Queries in the terms of an index.
+
+    Attributes
+    ----------
+    counts : csr_array (n_queries, n_terms) of int32
+    length : (n_queries,) number of tokens, unknown words included, stop words not
+    unknown : (n_queries,) number of tokens that no document holds
+    """
+
+    counts: Counts
+    length: IntArray
+    unknown: IntArray
+
+    def __len__(self) -> int:
+        return int(self.counts.shape[0])
+
+
+def build_index(documents: Documents, analyser: Analyser | None = None) -> Index:
+    """Index every field of ``documents``, and the unions ``both`` (title + body) and ``whole`` (all four)."""
+    analyser = analyser or Analyser()
+    names = list(documents.fields)
+    tokens = analyser.analyse(text for name in names for text in documents.fields[name])
+    counts = count_matrix(tokens)
+    n = len(documents)
+    fields = {name: FieldIndex(counts[i * n : (i + 1) * n]) for i, name in enumerate(names)}
+    for union, parts in UNIONS.items():
+        if union == "both" or "anchor" in fields or "url" in fields:
+            fields[union] = FieldIndex(_sum([fields[part] for part in parts if part in fields]))
+    return Index(documents.doc_id, tokens.terms, fields, analyser)
+
+
+def _sum(parts: Sequence[FieldIndex]) -> Counts:
+    total = parts[0].counts
+    for part in parts[1:]:
+        total = total + part.counts
+    total.sort_indices()
+    return total
+
+
+def count_matrix(tokens: Tokens) -> Counts:
+    """Counts of each term in each text, (n_texts, n_terms): the tokens *are* a CSR matrix of ones, once summed."""
+    shape = len(tokens.offsets) - 1, len(tokens.terms)
+    small = tokens.offsets[-1] < 2**31
+    offsets = tokens.offsets.astype(np.int32) if small else tokens.offsets
+    matrix = sparse.csr_array((np.ones(len(tokens.ids), dtype=np.int32), tokens.ids, offsets), shape=shape)
+    matrix.sum_duplicates()
+    return matrix
+
+
+def analyse_queries(index: Index, texts: Sequence[str]) -> Queries:
+    """Queries in the index's terms; words that no document holds are counted, an empty query is legal."""
+    tokens = index.analyser.analyse(texts)
+    column = np.array([index.term_number.get(term, -1) for term in tokens.terms], dtype=np.int64)
+    ids = column[tokens.ids] if len(column) else np.empty(0, dtype=np.int64)
+    query = np.repeat(np.arange(len(texts)), np.diff(tokens.offsets))
+    known = ids >= 0
+    ones: NDArray[np.int32] = np.ones(int(known.sum()), dtype=np.int32)
+    counts = sparse.coo_array((ones, (query[known], ids[known])), shape=(len(texts), len(index.terms))).tocsr()
+    counts.sort_indices()
+    return Queries(counts, np.diff(tokens.offsets), np.bincount(query[~known], minlength=len(texts)).astype(np.int64))

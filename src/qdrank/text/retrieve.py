@@ -1,0 +1,72 @@
+"""The best documents of each query by BM25."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray
+from qdrank.text.bm25 import BM25
+from qdrank.text.index import FieldIndex, Queries
+
+# Weights are made a block of postings at a time, which bounds the memory of the float64 intermediates (32 MiB each).
+BLOCK = 1 << 22
+
+
+class Ranking(NamedTuple):
+    """Best documents per query.
+
+    ``document`` and ``score`` (n_queries, n_top), best first, ties by document number, -1 and 0 beyond ``size``
+    (n_queries,); ``matches`` (n_queries,) counts the documents that hold any term of the query.
+    """
+
+    document: IntArray
+    score: FloatArray
+    size: IntArray
+    matches: IntArray
+
+
+def bm25_weights(field: FieldIndex, model: BM25) -> NDArray[np.float32]:
+    """Weight of every posting, in the order of ``field.postings``: what a term adds to a document's score."""
+    postings, norm, idf = field.postings, model.norm(field), model.idf(field)
+    weights = np.empty(postings.nnz, dtype=np.float32)
+    for start in range(0, postings.nnz, BLOCK):
+        block = slice(start, min(start + BLOCK, postings.nnz))
+        tf = postings.data[block].astype(np.float64)
+        weights[block] = model.saturation(tf, norm[postings.indices[block]])
+    return scaled(weights, postings.indptr, idf)
+
+
+def scaled(weights: NDArray[np.float32], starts: NDArray[np.integer], idf: FloatArray) -> NDArray[np.float32]:
+    """Multiply each term's run of ``weights`` by its ``idf``, in place."""
+    weights *= np.repeat(idf.astype(np.float32), np.diff(starts))
+    return weights
+
+
+def retrieve(field: FieldIndex, queries: Queries, model: BM25 | None = None, *, n_top: int = 100) -> Ranking:
+    """Best ``n_top`` documents of each query; a document that holds no term of the query is never found.
+
+    A term that the query repeats counts as often (as in Lucene). Memory: one number per posting, a few per document,
+    and the answer.
+    """
+    if n_top < 1:
+        raise InputError(f"the number of candidates is {n_top}", mend="ask for at least 1")
+    from qdrank.text.kernels import top_documents
+
+    weights, postings = bm25_weights(field, model or BM25()), field.postings
+    asked = queries.counts
+    n_top = min(n_top, field.n_documents)
+    answer = top_documents(
+        asked.indptr,
+        asked.indices,
+        asked.data,
+        postings.indptr,
+        postings.indices,
+        weights,
+        field.n_documents,
+        n_top,
+    )
+    return Ranking(*answer)
