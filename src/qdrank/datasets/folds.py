@@ -1,0 +1,75 @@
+"""Which parts of a data set are for training, validation and test in each fold.
+
+LETOR keeps its data in five parts that rotate: fold i trains on parts i, i+1, i+2, validates on i+3 and tests on
+i+4 (counted round the circle). Other data come with one fixed split into train, vali and test: one fold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+from qdrank.registry import nearest
+
+ROLES = ("train", "vali", "test")
+MIN_PARTS = 3
+
+
+def fold_names(parts: Iterable[str]) -> list[str]:
+    """``fold1`` to ``foldK`` for K rotating parts (S1 to SK), ``fold1`` alone for a fixed split."""
+    return [f"fold{i + 1}" for i in range(len(_rotating(set(parts))))] or ["fold1"]
+
+
+def roles(parts: Iterable[str], fold: str) -> dict[str, list[str]]:
+    """Parts by role in a fold; training parts in LETOR's order, in which they are concatenated.
+
+    Examples
+    --------
+    >>> roles(["S1", "S2", "S3", "S4", "S5"], "fold4")
+    {'train': ['S4', 'S5', 'S1'], 'vali': ['S2'], 'test': ['S3']}
+    """
+    names = set(parts)
+    known = fold_names(names)
+    if fold not in known:
+        raise InputError(f"unknown fold {fold!r}", mend=nearest(fold, known))
+    circle = _rotating(names)
+    if not circle:
+        return {role: [role] if role in names else [] for role in ROLES}
+    start = known.index(fold)
+    turned = circle[start:] + circle[:start]
+    return {"train": turned[:-2], "vali": [turned[-2]], "test": [turned[-1]]}
+
+
+def _rotating(parts: set[str]) -> list[str]:
+    """Rotating parts in order; none for a fixed split."""
+    if {"train", "test"} <= parts <= set(ROLES):
+        return []
+    matches = [re.fullmatch(r"([A-Za-z]+)([1-9][0-9]*)", part) for part in parts]
+    numbers = {int(match[2]): match[0] for match in matches if match}
+    alike = len({match[1] for match in matches if match}) == 1 and len(numbers) == len(parts)
+    if not alike or len(parts) < MIN_PARTS or set(numbers) != set(range(1, len(parts) + 1)):
+        raise InputError(
+            "the parts make no folds",
+            found=", ".join(sorted(parts)),
+            mend="call them train, vali (if any) and test, or S1, S2, S3 and so on (three or more, they rotate)",
+        )
+    return [numbers[i] for i in sorted(numbers)]
+
+
+def assign_parts(query_id: Sequence[str] | NDArray[np.object_], *, seed: int, n_parts: int = 5) -> dict[str, str]:
+    """Part S1 to S``n_parts`` of every query, by a seeded permutation; sizes differ by one at most.
+
+    The queries are sorted first, so that their order in a file does not matter.
+    """
+    names = sorted(set(query_id))
+    if not MIN_PARTS <= n_parts <= len(names):
+        raise InputError(
+            f"{len(names)} queries cannot be put into {n_parts} parts",
+            mend=f"ask for at least {MIN_PARTS} parts, and no more than there are queries",
+        )
+    order = np.random.default_rng(seed).permutation(len(names))
+    return {names[query]: f"S{place % n_parts + 1}" for place, query in enumerate(order.tolist())}

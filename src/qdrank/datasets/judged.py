@@ -1,0 +1,190 @@
+"""Judged documents in memory: the view of a data set that every room above works with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from qdrank.datasets.folds import fold_names, roles
+from qdrank.errors import InputError
+from qdrank.groups import query_index, query_offsets
+from qdrank.registry import nearest
+from qdrank.store import open_artifact
+
+IntArray = NDArray[np.int64]
+TextArray = NDArray[np.object_]
+
+COLUMNS = ("query_id", "doc_id", "label", "part", "features")
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Judged documents, each query's together.
+
+    Attributes
+    ----------
+    query_id : (n_queries,) names
+    part : (n_queries,) part of the data set, S1 to S5 or train, vali, test
+    offsets : (n_queries + 1,) int64; query ``i`` owns the rows ``offsets[i]`` to ``offsets[i + 1] - 1``
+    doc_id : (n_documents,) names; (0,) if they were not loaded
+    y : (n_documents,) int64 grades
+    X : (n_documents, n_features) float32, NaN where a value is missing; (n_documents, 0) if not loaded
+    """
+
+    query_id: TextArray
+    part: TextArray
+    offsets: IntArray
+    doc_id: TextArray
+    y: IntArray
+    X: NDArray[np.float32]
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return len(self.query_id)
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents."""
+        return len(self.y)
+
+    @property
+    def query(self) -> TextArray:
+        """Name of its query for every document, shape (n_documents,)."""
+        return np.repeat(self.query_id, np.diff(self.offsets))
+
+    @property
+    def query_index(self) -> IntArray:
+        """Number of its query for every document, shape (n_documents,)."""
+        return query_index(self.offsets)
+
+    @property
+    def parts(self) -> list[str]:
+        """Parts in order of their first query."""
+        return list(dict.fromkeys(self.part.tolist()))
+
+    @property
+    def folds(self) -> list[str]:
+        """Folds that the parts make."""
+        return fold_names(self.parts)
+
+    def take(self, queries: IntArray) -> Judged:
+        """Queries of the given numbers, in that order."""
+        queries = np.asarray(queries, dtype=np.int64)
+        sizes = np.diff(self.offsets)[queries]
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[queries] - offsets[:-1], sizes)
+        return Judged(
+            query_id=self.query_id[queries],
+            part=self.part[queries],
+            offsets=offsets,
+            doc_id=self.doc_id[rows] if len(self.doc_id) else self.doc_id,
+            y=self.y[rows],
+            X=self.X[rows],
+        )
+
+    def select(self, parts: Sequence[str]) -> Judged:
+        """Queries of the given parts, one part after the other, as LETOR concatenates them."""
+        known = self.parts
+        for part in parts:
+            if part not in known:
+                raise InputError(f"there is no part {part!r} in these data", mend=nearest(part, known))
+        numbers = [np.flatnonzero(self.part == part) for part in parts]
+        return self.take(np.concatenate([*numbers, np.empty(0, dtype=np.int64)]))
+
+    def of_role(self, fold: str, role: str) -> Judged:
+        """Queries that have the given role (train, vali or test) in a fold."""
+        by_role = roles(self.parts, fold)
+        if role not in by_role:
+            raise InputError(f"unknown role {role!r}", mend=nearest(role, list(by_role)))
+        return self.select(by_role[role])
+
+    def with_features(self, X: NDArray[np.floating[Any]]) -> Judged:
+        """Return the same documents with other features, shape (n_documents, any)."""
+        if len(X) != self.n_documents:
+            raise InputError(f"features of {len(X)} documents do not fit {self.n_documents} documents")
+        return replace(self, X=np.ascontiguousarray(X, dtype=np.float32))
+
+    def to_table(self) -> pa.Table:
+        """Return the artifact ``judged`` as an Arrow table."""
+        names = pa.array(self.query_id, pa.string()).take(pa.array(self.query_index))
+        parts = pa.array(self.part, pa.string()).take(pa.array(self.query_index))
+        return judged_table(names, pa.array(self.doc_id, pa.string()), self.y, parts, self.X)
+
+
+def judged_table(
+    query_id: pa.Array, doc_id: pa.Array, label: NDArray[np.integer[Any]], part: pa.Array, X: NDArray[np.float32]
+) -> pa.Table:
+    """Columns of the artifact ``judged``, shape (n_documents,) each, from Arrow strings and arrays."""
+    # Without nulls in the type, as the store keeps it, so that nothing is copied there.
+    kind = pa.list_(pa.field("item", pa.float32(), nullable=False), X.shape[1])
+    features = pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(X).ravel()), type=kind)
+    label = pa.array(label).cast(pa.int8())
+    return pa.table([query_id, doc_id, label, part, features], names=list(COLUMNS))
+
+
+def load_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Judged:
+    """Read the artifact ``judged``, row group by row group into place.
+
+    Parameters
+    ----------
+    path : the artifact
+    columns : of ``doc_id`` and ``features``, those to load; the others are always there. Default: both
+    """
+    wanted = {"doc_id", "features"} if columns is None else set(columns)
+    if not wanted <= set(COLUMNS):
+        raise InputError(f"judged has no column {min(wanted - set(COLUMNS))!r}", mend="columns: " + ", ".join(COLUMNS))
+    with open_artifact(path, "judged") as file:
+        return _assembled(file, "doc_id" in wanted, "features" in wanted)
+
+
+def _assembled(file: pq.ParquetFile, with_names: bool, with_features: bool) -> Judged:
+    """Fill the arrays row group by row group: no more than one group is held twice."""
+    n = file.metadata.num_rows
+    width = file.schema_arrow.field("features").type.list_size if with_features else 0
+    X, y = np.empty((n, width), dtype=np.float32), np.empty(n, dtype=np.int64)
+    doc_id = np.empty(n if with_names else 0, dtype=object)
+    heads: list[pa.Table] = []
+    columns = ["query_id", "part", "label"] + ["doc_id"] * with_names + ["features"] * with_features
+    for start, table in _row_groups(file, columns):
+        rows = slice(start, start + len(table))
+        heads.append(_heads(table, start))
+        y[rows] = table["label"].to_numpy()
+        if with_names:
+            doc_id[rows] = table["doc_id"].to_numpy()
+        if with_features:
+            X[rows] = table["features"].combine_chunks().flatten().to_numpy().reshape(-1, width)
+    query_id, part, offsets = _queries(pa.concat_tables(heads), n)
+    return Judged(query_id, part, offsets, doc_id, y, X)
+
+
+def _row_groups(file: pq.ParquetFile, columns: list[str]) -> Iterator[tuple[int, pa.Table]]:
+    """Row groups, each with the number of its first row."""
+    start = 0
+    for group in range(file.num_row_groups):
+        table = file.read_row_group(group, columns=columns, use_threads=False)
+        yield start, table
+        start += len(table)
+
+
+def _heads(table: pa.Table, start: int) -> pa.Table:
+    """Name, part and row number of the first row of every run of rows of the same query."""
+    codes = table["query_id"].combine_chunks().dictionary_encode().indices.to_numpy()
+    heads = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]])).astype(np.int64)
+    return table.select(["query_id", "part"]).take(pa.array(heads)).append_column("start", pa.array(heads + start))
+
+
+def _queries(heads: pa.Table, n_documents: int) -> tuple[TextArray, TextArray, IntArray]:
+    """Names, parts and offsets of the queries; one that a row group cuts has two heads, which are joined."""
+    names = heads["query_id"].to_numpy()
+    keep = np.concatenate([np.ones(min(1, len(names)), dtype=bool), names[1:] != names[:-1]])
+    query_offsets(names[keep])  # each query in one place
+    offsets = np.append(heads["start"].to_numpy()[keep], n_documents).astype(np.int64)
+    return names[keep], heads["part"].to_numpy()[keep], offsets

@@ -1,0 +1,104 @@
+"""Text files as blocks of whole lines, plain or compressed, with every failure said in words."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+
+BLOCK_BYTES = 1 << 24
+LONGEST_LINE = 1 << 24
+_STEP = 1 << 18
+
+# The content decides, not the file's name: mirrors keep compressed and plain copies under either.
+_OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"
+_UTF8_MARK, _UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+_BROKEN = (EOFError, OSError, zlib.error, lzma.LZMAError, ValueError)
+
+
+def open_bytes(path: str | os.PathLike[str]) -> IO[bytes]:
+    """Open a file for reading, decompressed if it begins as .gz, .xz or .bz2 files do."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(6)
+    except OSError as error:
+        mend = "give the path of a readable file"
+        raise InputError(f"cannot be read: {error.strerror}", file=path, mend=mend) from None
+    if head.startswith(_ZSTANDARD):
+        raise InputError("is compressed with Zstandard", file=path, mend="decompress it first, or use .gz, .xz or .bz2")
+    for magic, opener in _OPENERS.items():
+        if head.startswith(magic):
+            return cast("IO[bytes]", opener(path, "rb"))
+    return Path(path).open("rb")
+
+
+def blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[NDArray[np.uint8]]:
+    """Blocks of whole lines, each of about ``size`` bytes and ended by a line feed, shape (n_bytes,).
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is cut short or corrupt in its compression, is UTF-16, or has a line of more
+        than `LONGEST_LINE` bytes. A UTF-8 byte-order mark at the start is dropped.
+    """
+    waiting, first_line = bytearray(), 1
+    for piece in _pieces(path):
+        waiting += piece
+        if len(waiting) < size:
+            continue
+        cut = waiting.rfind(b"\n") + 1
+        if cut > 0:
+            yield _block(waiting[:cut], path, first_line)
+            first_line += waiting.count(b"\n", 0, cut)
+            del waiting[:cut]
+        if len(waiting) > LONGEST_LINE:
+            raise _too_long(path, first_line, waiting)
+    if waiting:
+        yield _block(waiting if waiting.endswith(b"\n") else waiting + b"\n", path, first_line)
+
+
+def _pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """Bytes of a file as they come; what can be decompressed before a fault is given before it is raised."""
+    line = 1
+    with open_bytes(path) as file:
+        read = cast("Any", file).read1
+        while True:
+            try:
+                piece: bytes = read(_STEP)
+            except _BROKEN as error:
+                mend = "fetch or compress the file again; its size or checksum will differ from the original's"
+                raise InputError(f"is cut short or corrupt: {error}", file=path, line=line, mend=mend) from None
+            if not piece:
+                return
+            line += piece.count(b"\n")
+            yield piece
+
+
+def _block(lines: bytearray, path: str | os.PathLike[str], first_line: int) -> NDArray[np.uint8]:
+    if first_line == 1 and lines.startswith(_UTF16_MARKS):
+        raise InputError(
+            "is UTF-16 text", file=path, line=1, found=bytes(lines[:20]), mend="save it as UTF-8 or ASCII text"
+        )
+    start = len(_UTF8_MARK) if first_line == 1 and lines.startswith(_UTF8_MARK) else 0
+    return np.frombuffer(bytes(lines), dtype=np.uint8)[start:]
+
+
+def _too_long(path: str | os.PathLike[str], line: int, found: bytearray) -> InputError:
+    return InputError(
+        f"has a line of more than {LONGEST_LINE >> 20} MiB",
+        file=path,
+        line=line,
+        found=bytes(found[:200]),
+        mend="give a text file with one document per line, ended by LF or CRLF",
+    )
