@@ -1,0 +1,1 @@
+"""Query-dependent use of models: which training queries, which model, for which test query."""

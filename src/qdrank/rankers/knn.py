@@ -1,0 +1,190 @@
+"""Which training queries a test query learns from, and which ready model serves it (Geng 2008, section 3).
+
+KNN Online trains on the k nearest training queries of the test query. The offline methods train one model on the
+neighbourhood of every training query in advance and choose one of these for the test query: Offline-1 the one whose
+training set shares most with that of KNN Online (eq. 1), Offline-2 the one of the nearest training query.
+
+Everything here is about sets of queries; sizes are counted in document pairs, the instances of Ranking SVM. A set is
+a row of neighbours, nearest first, so that one matrix of neighbours to the largest k serves all smaller ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Choice = Literal["shared_pairs", "shared_queries", "smallest_gamma"]
+CHOICES: tuple[Choice, ...] = ("shared_pairs", "shared_queries", "smallest_gamma")
+Rows = NDArray[np.int32]
+
+#: Numbers in one block of overlaps, 64 MiB.
+BLOCK = 2**23
+#: From this share of the training queries in a neighbourhood on, a dense product is faster than a sparse one,
+DENSE_SHARE = 0.2
+#: unless there are more training queries than this.
+DENSE_MOST = 10_000
+
+
+def pair_counts(y: NDArray[Any], offsets: IntArray) -> IntArray:
+    """Document pairs of different grade of every query: the instances it adds to a training set, (n_queries,)."""
+    y = np.asarray(y)
+    n = np.diff(offsets)
+    equal = np.zeros(len(n), dtype=np.int64)
+    for grade in np.unique(y):
+        same = np.add.reduceat((y == grade).astype(np.int64), offsets[:-1])
+        equal += same * (same - 1) // 2
+    different: IntArray = n * (n - 1) // 2 - equal
+    return different
+
+
+def offline1(
+    test: Rows, train: Rows, pairs: IntArray, ks: Iterable[int], *, choice: Choice = "shared_pairs"
+) -> dict[int, IntArray]:
+    """Choose for every test query the training query whose neighbourhood is most like its own (eq. 1).
+
+    Parameters
+    ----------
+    test : array of shape (n_test, k_max)
+        Neighbours of the test queries, nearest first.
+    train : array of shape (m, k_max)
+        Neighbours of the training queries, each its own first.
+    pairs : array of shape (m,)
+        Document pairs of the training queries, see :func:`pair_counts`.
+    ks : ints
+        Sizes of the neighbourhoods.
+    choice : {"shared_pairs", "shared_queries", "smallest_gamma"}
+        What makes neighbourhoods alike: most shared pairs (the paper), most shared queries, or the smallest change
+        ratio, which unlike the first does not favour neighbourhoods that are rich in pairs.
+
+    Returns
+    -------
+    dict of k to array of shape (n_test,)
+        Rows of the training queries. Ties go to the one nearer to the test query (its place among the test query's
+        neighbours; those beyond k_max tie), then to the lower row.
+    """
+    if choice not in CHOICES:
+        raise InputError(f"unknown choice {choice!r}", mend="allowed: " + ", ".join(CHOICES))
+    return {k: _offline1(_first(test, k), _first(train, k), test, pairs, choice) for k in ks}
+
+
+def offline2(test: Rows) -> IntArray:
+    """Nearest training query of every test query, shape (n_test,): the same for every k."""
+    return test[:, 0].astype(np.int64)
+
+
+def change_ratios(test: Rows, train: Rows, pairs: IntArray, chosen: dict[int, IntArray]) -> dict[int, FloatArray]:
+    """Change ratio gamma of every test query, for every k: how far the chosen training set is from the own one.
+
+    gamma = (p1 + p2 - 2 shared) / min(p1, p2), in document pairs (section 3.3.4). Two empty sets have gamma 0, an
+    empty and a full one have gamma infinite.
+
+    Parameters
+    ----------
+    test, train, pairs
+        As in :func:`offline1`.
+    chosen : dict of k to array of shape (n_test,)
+        Training query whose model serves each test query.
+
+    Returns
+    -------
+    dict of k to array of shape (n_test,)
+    """
+    return {k: _gamma_of(_first(test, k), _first(train, k)[rows], pairs) for k, rows in chosen.items()}
+
+
+def random_neighbours(queries: Iterable[str], m: int, k: int, seed: int) -> Rows:
+    """Random training queries in the place of neighbours: the control that shows whether nearness matters.
+
+    The draw of a query depends on its id and the seed alone, not on the queries around it; the first k' of its k are
+    the draw for k'.
+
+    Returns
+    -------
+    array of shape (n_queries, k)
+    """
+    if k > m:
+        raise InputError(f"{k} neighbours were asked for, and {m} training queries are there")
+    draws = [_query_rng(query, seed).permutation(m)[:k] for query in queries]
+    return np.array(draws, dtype=np.int32).reshape(-1, k)
+
+
+def _query_rng(query: str, seed: int) -> np.random.Generator:
+    return np.random.default_rng([seed, *str(query).encode()])
+
+
+def _first(rows: Rows, k: int) -> Rows:
+    if not 1 <= k <= rows.shape[1]:
+        raise InputError(f"{k} neighbours were asked for, and {rows.shape[1]} are known")
+    return rows[:, :k]
+
+
+def _gamma_of(ours: Rows, theirs: Rows, pairs: IntArray) -> FloatArray:
+    """Change ratio between two sets of training queries, row by row."""
+    mine, other = _membership(ours, len(pairs)), _membership(theirs, len(pairs))
+    shared = (mine * other) @ pairs
+    return _gamma(pairs[ours].sum(axis=1), pairs[theirs].sum(axis=1), shared)
+
+
+def _gamma(p1: IntArray, p2: IntArray, shared: IntArray) -> FloatArray:
+    change = np.asarray(p1 + p2 - 2 * shared, dtype=np.float64)
+    smaller = np.broadcast_to(np.minimum(p1, p2), change.shape)
+    gamma = np.where(change > 0, np.inf, 0.0)
+    np.divide(change, smaller, out=gamma, where=smaller > 0)
+    return gamma
+
+
+def _membership(rows: Rows, m: int) -> csr_array:
+    """Indicator matrix of sets of training queries, shape (n_sets, m)."""
+    from scipy.sparse import csr_array
+
+    n, k = rows.shape
+    return csr_array((np.ones(n * k, dtype=np.int64), rows.ravel(), np.arange(n + 1) * k), shape=(n, m))
+
+
+def _offline1(ours: Rows, theirs: Rows, test: Rows, pairs: IntArray, choice: Choice) -> IntArray:
+    m = len(pairs)
+    size = np.ones(m, dtype=np.int64) if choice == "shared_queries" else pairs
+    totals = size[theirs].sum(axis=1)
+    overlaps = _overlaps(theirs, size)
+    step = max(1, BLOCK // m)
+    chosen = np.empty(len(ours), dtype=np.int64)
+    for a in range(0, len(ours), step):
+        rows = slice(a, a + step)
+        score = overlaps(ours[rows])
+        if choice == "smallest_gamma":
+            score = -_gamma(size[ours[rows]].sum(axis=1)[:, None], totals, score)
+        chosen[rows] = _best(score, test[rows])
+    return chosen
+
+
+def _overlaps(theirs: Rows, size: IntArray) -> Callable[[Rows], NDArray[Any]]:
+    """Overlap of given sets with each of ``theirs``: I_test diag(size) I_train^T, shape (n_sets, m).
+
+    The sizes are whole numbers, so both ways are exact, whatever the order of summation.
+    """
+    m, k = len(size), theirs.shape[1]
+    members = _membership(theirs, m).T.multiply(size[:, None]).tocsr()
+    if k < DENSE_SHARE * m or m > DENSE_MOST:
+        return lambda ours: np.asarray((_membership(ours, m) @ members).toarray())
+    largest = int(np.sort(size)[-k:].sum())
+    dense = members.toarray().astype(np.float32 if largest < 2**24 else np.float64)
+    return lambda ours: np.asarray(_membership(ours, m).toarray().astype(dense.dtype) @ dense)
+
+
+def _best(score: NDArray[Any], test: Rows) -> IntArray:
+    """Column of the largest score in each row; ties to the nearer training query, then the lower row."""
+    tied = score == score.max(axis=1, keepdims=True)
+    place = np.full(score.shape, test.shape[1], dtype=np.int32)
+    np.put_along_axis(place, test.astype(np.int64), np.arange(test.shape[1], dtype=np.int32)[None, :], axis=1)
+    place[~tied] = test.shape[1] + 1
+    best: IntArray = place.argmin(axis=1)
+    return best

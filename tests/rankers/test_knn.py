@@ -1,0 +1,147 @@
+"""The choice of offline models and the change ratio against sets of document pairs counted one by one."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qdrank.errors import InputError
+from qdrank.queries.neighbours import neighbours
+from qdrank.rankers import knn
+from qdrank.rankers.knn import CHOICES, change_ratios, offline1, offline2, pair_counts, random_neighbours
+
+
+def instances(rows, pairs):
+    """The training set as the paper sees it: a set of document pairs."""
+    return {(int(q), pair) for q in rows for pair in range(pairs[q])}
+
+
+def gamma_by_hand(a, b):
+    change, smaller = len(a ^ b), min(len(a), len(b))
+    if change == 0:
+        return 0.0
+    return change / smaller if smaller else np.inf
+
+
+def choose_by_hand(test, train, pairs, k, choice):
+    chosen = []
+    for row in test:
+        own = instances(row[:k], pairs)
+        keys = []
+        for i, other in enumerate(train):
+            shared = {
+                "shared_pairs": len(own & instances(other[:k], pairs)),
+                "shared_queries": len(set(row[:k]) & set(other[:k])),
+                "smallest_gamma": -gamma_by_hand(own, instances(other[:k], pairs)),
+            }[choice]
+            nearness = list(row).index(i) if i in row else len(row)
+            keys.append((-shared, nearness, i))
+        chosen.append(min(keys)[2])
+    return chosen
+
+
+@st.composite
+def worlds(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    m, n = draw(st.integers(1, 14)), draw(st.integers(1, 6))
+    k_max = draw(st.integers(1, m))
+    train, test = rng.integers(0, 4, size=(m, 2)) * 1.0, rng.integers(0, 4, size=(n, 2)) * 1.0
+    pairs = rng.integers(draw(st.sampled_from([0, 1])), 6, size=m)
+    return (
+        neighbours(test, train, k_max).rows,
+        neighbours(train, train, k_max, own=np.arange(m)).rows,
+        pairs,
+    )
+
+
+@settings(max_examples=80, deadline=None)
+@given(world=worlds(), choice=st.sampled_from(CHOICES), dense=st.booleans(), block=st.sampled_from([1, 20, 2**23]))
+def test_offline1_and_gamma_equal_sets_of_pairs(world, choice, dense, block):
+    test, train, pairs = world
+    ks = range(1, test.shape[1] + 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(knn, "DENSE_SHARE", 0.0 if dense else 2.0)
+        patch.setattr(knn, "BLOCK", block)
+        chosen = offline1(test, train, pairs, ks, choice=choice)
+    gammas = change_ratios(test, train, pairs, chosen)
+    for k in ks:
+        np.testing.assert_array_equal(chosen[k], choose_by_hand(test, train, pairs, k, choice))
+        by_hand = [
+            gamma_by_hand(instances(a[:k], pairs), instances(train[i, :k], pairs))
+            for a, i in zip(test, chosen[k], strict=True)
+        ]
+        np.testing.assert_allclose(gammas[k], by_hand)
+
+
+@settings(max_examples=30, deadline=None)
+@given(sizes=st.lists(st.integers(1, 7), min_size=1, max_size=5), seed=st.integers(0, 99))
+def test_pair_counts_equal_a_loop(sizes, seed):
+    y = np.random.default_rng(seed).integers(0, 3, size=sum(sizes))
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    by_hand = [sum(a != b for a, b in combinations(y[i:j], 2)) for i, j in pairwise(offsets)]
+    np.testing.assert_array_equal(pair_counts(y, offsets), by_hand)
+
+
+def line_world(m=60, n=15, seed=0):
+    rng = np.random.default_rng(seed)
+    train, test = rng.standard_normal((m, 2)), rng.standard_normal((n, 2))
+    return (
+        neighbours(test, train, m).rows,
+        neighbours(train, train, m, own=np.arange(m)).rows,
+        rng.integers(1, 50, size=m),
+    )
+
+
+def test_gamma_vanishes_when_k_is_all_and_is_no_larger_for_its_own_choice():
+    test, train, pairs = line_world()
+    ks = [5, 20, 60]
+    by_gamma = change_ratios(test, train, pairs, offline1(test, train, pairs, ks, choice="smallest_gamma"))
+    by_pairs = change_ratios(test, train, pairs, offline1(test, train, pairs, ks))
+    nearest = change_ratios(test, train, pairs, dict.fromkeys(ks, offline2(test)))
+    assert (by_gamma[60] == 0).all()
+    assert (nearest[60] == 0).all()
+    for k in ks:
+        assert (by_gamma[k] <= by_pairs[k]).all()
+        assert (by_gamma[k] <= nearest[k]).all()
+
+
+def test_at_k_one_offline_methods_use_the_nearest_query():
+    test, train, pairs = line_world()
+    np.testing.assert_array_equal(offline1(test, train, pairs, [1])[1], offline2(test))
+    np.testing.assert_array_equal(offline2(test), test[:, 0])
+
+
+def test_a_training_query_chooses_itself():
+    _, train, pairs = line_world()
+    np.testing.assert_array_equal(offline1(train, train, pairs, [7])[7], np.arange(60))
+
+
+def test_pairs_too_many_for_single_precision_are_still_counted_exactly():
+    test, train, pairs = line_world()
+    large = pairs + 2**24
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(knn, "DENSE_SHARE", 2.0)
+        sparse = offline1(test, train, large, [20])[20]
+    np.testing.assert_array_equal(offline1(test, train, large, [20])[20], sparse)
+
+
+def test_random_neighbours_depend_on_query_and_seed_alone():
+    draw = random_neighbours(["a", "b", "c"], 50, 10, seed=1)
+    np.testing.assert_array_equal(random_neighbours(["c"], 50, 4, seed=1), draw[2:, :4])
+    assert (random_neighbours(["a"], 50, 10, seed=2) != draw[:1]).any()
+    assert all(len(set(row)) == 10 for row in draw)
+    assert random_neighbours([], 50, 10, seed=1).shape == (0, 10)
+
+
+def test_wrong_use_is_refused():
+    test, train, pairs = line_world()
+    with pytest.raises(InputError, match="unknown choice"):
+        offline1(test, train, pairs, [2], choice="largest")
+    with pytest.raises(InputError, match="61 neighbours were asked for, and 60 are known"):
+        offline1(test, train, pairs, [61])
+    with pytest.raises(InputError, match="61 neighbours were asked for, and 50 training"):
+        random_neighbours(["a"], 50, 61, seed=0)
