@@ -1,0 +1,1 @@
+"""What rankings are worth: measures per query, tests of differences, their power."""

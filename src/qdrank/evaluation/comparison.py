@@ -1,0 +1,51 @@
+"""Everything that a table says of the difference between two rankers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qdrank.evaluation.intervals import Interval, bootstrap_interval
+from qdrank.evaluation.pairs import Pairs
+from qdrank.evaluation.power import detectable_difference
+from qdrank.evaluation.significance import PairedTest, paired_t, permutation, wilcoxon
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Ranker a against ranker b on the same queries.
+
+    Attributes
+    ----------
+    mean_a, mean_b, difference : means over the queries, and a minus b
+    n : number of queries
+    interval : bootstrap interval of the difference
+    t, wilcoxon, permutation : the three tests
+    detectable : smallest true difference that the t test would find with probability 0.8; "not significant"
+        means no more than that the difference is hardly larger
+    """
+
+    mean_a: float
+    mean_b: float
+    difference: float
+    n: int
+    interval: Interval
+    t: PairedTest
+    wilcoxon: PairedTest
+    permutation: PairedTest
+    detectable: float
+
+
+def compare(pairs: Pairs, *, seed: int, resamples: int = 2000, level: float = 0.95, alpha: float = 0.05) -> Comparison:
+    """Compare two rankers on paired values; equal input and seed give equal output."""
+    d = pairs.differences
+    return Comparison(
+        mean_a=float(pairs.a.mean()),
+        mean_b=float(pairs.b.mean()),
+        difference=float(d.mean()),
+        n=pairs.n,
+        interval=bootstrap_interval(d, seed=seed, level=level, resamples=resamples),
+        t=paired_t(pairs),
+        wilcoxon=wilcoxon(pairs),
+        permutation=permutation(pairs, seed=seed, resamples=resamples),
+        detectable=detectable_difference(deviation=float(d.std(ddof=1)), n=pairs.n, alpha=alpha),
+    )

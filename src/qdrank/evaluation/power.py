@@ -1,0 +1,58 @@
+"""Power of the paired t test: what a "not significant" is worth."""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+
+from scipy.special import nctdtr, stdtrit
+
+from qdrank.errors import InputError
+
+
+def power(difference: float, *, deviation: float, n: int, alpha: float = 0.05) -> float:
+    """Probability that a two-sided paired t test finds a true mean ``difference``.
+
+    Parameters
+    ----------
+    difference : the true mean difference
+    deviation : standard deviation of the differences
+    n : number of queries
+    alpha : level of the test
+    """
+    if n < 2 or deviation < 0 or not 0 < alpha < 1:
+        raise InputError(
+            "power needs two queries, a deviation of 0 or more and a level between 0 and 1",
+            found=f"n={n}, deviation={deviation}, alpha={alpha}",
+        )
+    if deviation == 0:
+        return 1.0 if difference else alpha
+    return _found(abs(difference) * sqrt(n) / deviation, n - 1, alpha)
+
+
+def detectable_difference(*, deviation: float, n: int, alpha: float = 0.05, wanted: float = 0.8) -> float:
+    """Smallest true mean difference that a two-sided paired t test finds with probability ``wanted``.
+
+    Parameters
+    ----------
+    deviation : standard deviation of the differences
+    n : number of queries; infinite below two
+    alpha : level of the test
+    wanted : the power wanted
+    """
+    if n < 2:
+        return inf
+    if not alpha < wanted < 1:
+        raise InputError("the power wanted lies between the level of the test and 1", found=str(wanted))
+    low, high = 0.0, 1.0
+    while _found(high, n - 1, alpha) < wanted:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _found(middle, n - 1, alpha) < wanted else (low, middle)
+    return high * deviation / sqrt(n)
+
+
+def _found(noncentrality: float, df: int, alpha: float) -> float:
+    """Probability that |t| passes the critical value, for noncentral t."""
+    critical = stdtrit(df, 1 - alpha / 2)
+    return float(1 - nctdtr(df, noncentrality, critical) + nctdtr(df, noncentrality, -critical))

@@ -1,0 +1,146 @@
+"""Tests of whether two rankers differ, on values paired by query; all of them two-sided.
+
+The distribution functions come from ``scipy.special``: importing ``scipy.stats`` would take seconds in every job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import copysign, inf, sqrt
+
+import numpy as np
+from scipy.special import ndtr, stdtr
+
+from qdrank.errors import InputError
+from qdrank.evaluation.pairs import Pairs
+from qdrank.groups import FloatArray
+
+_EXACT_WILCOXON = 50
+"""Up to this many untied differences the exact distribution is used, beyond it the normal approximation."""
+_BLOCK = 1 << 21
+"""Signs drawn at once, to bound the memory."""
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """Outcome of a two-sided test.
+
+    Attributes
+    ----------
+    test : its name
+    statistic : t, the smaller sum of ranks, or the mean difference
+    p : probability of so large a difference, if there were none
+    difference : mean of a minus mean of b
+    n : number of queries
+    """
+
+    test: str
+    statistic: float
+    p: float
+    difference: float
+    n: int
+
+
+def paired_t(pairs: Pairs) -> PairedTest:
+    """Student's t test of the mean difference; differences that are all equal have p = 0, or 1 if they are 0."""
+    d, n = pairs.differences, pairs.n
+    if n < 2:
+        raise InputError("a paired t test needs two queries at least", found=str(n))
+    mean, error = float(d.mean()), float(d.std(ddof=1)) / sqrt(n)
+    t = mean / error if np.ptp(d) > 0 else copysign(inf, mean) if mean else 0.0
+    return PairedTest("paired t", t, float(2 * stdtr(n - 1, -abs(t))), mean, n)
+
+
+def wilcoxon(pairs: Pairs) -> PairedTest:
+    """Wilcoxon's signed rank test; zero differences are left out, tied ones share their mean rank."""
+    d = pairs.differences
+    mean, d = float(d.mean()), d[d != 0]
+    ranks, ties = _mean_ranks(np.abs(d))
+    smaller = float(min(ranks[d > 0].sum(), ranks[d < 0].sum()))
+    if len(d) == 0:
+        p = 1.0
+    elif len(d) <= _EXACT_WILCOXON and len(ties) == len(d):
+        p = _exact_signed_rank(smaller, len(d))
+    else:
+        p = _normal_signed_rank(smaller, len(d), ties)
+    return PairedTest("Wilcoxon signed rank", smaller, p, mean, pairs.n)
+
+
+def _mean_ranks(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Rank of each value, equal ones sharing the mean of theirs, and the sizes of the groups of equal values."""
+    _, group, sizes = np.unique(x, return_inverse=True, return_counts=True)
+    return (np.cumsum(sizes) - (sizes - 1) / 2)[group], sizes.astype(np.float64)
+
+
+def _exact_signed_rank(smaller: float, n: int) -> float:
+    """Two-sided p from the number of subsets of the ranks 1 ... n by their sum (below 2^50: exact in float64)."""
+    subsets = np.zeros(n * (n + 1) // 2 + 1)
+    subsets[0] = 1
+    for rank in range(1, n + 1):
+        subsets[rank:] += subsets[:-rank].copy()
+    return min(1.0, 2 * float(subsets[: int(smaller) + 1].sum()) / 2.0**n)
+
+
+def _normal_signed_rank(smaller: float, n: int, ties: FloatArray) -> float:
+    """Two-sided p from the normal approximation, its variance corrected for ties."""
+    variance = n * (n + 1) * (2 * n + 1) / 24 - float((ties**3 - ties).sum()) / 48
+    return float(2 * ndtr((smaller - n * (n + 1) / 4) / sqrt(variance)))
+
+
+def permutation(pairs: Pairs, *, seed: int, resamples: int = 10_000) -> PairedTest:
+    """Paired permutation test of the mean difference: under the null each difference may as well have the other sign.
+
+    All 2^n assignments of signs are tried where that is no more than ``resamples``; else ``resamples`` random ones,
+    and p counts the observed one among them, so that it is never 0 (Phipson and Smyth 2010).
+    """
+    d = pairs.differences
+    exact = pairs.n < 63 and 2**pairs.n <= resamples
+    blocks = _all_signs(pairs.n) if exact else _random_signs(pairs.n, resamples, seed)
+    # Sums that are equal but for rounding are as extreme as the observed one.
+    threshold = abs(float(d.sum())) * (1 - 1e-10) - 1e-14
+    extreme = sum(int((np.abs(signs @ d) >= threshold).sum()) for signs in blocks)
+    p = extreme / 2**pairs.n if exact else (extreme + 1) / (resamples + 1)
+    return PairedTest("paired permutation", float(d.mean()), p, float(d.mean()), pairs.n)
+
+
+def _all_signs(n: int) -> Iterator[FloatArray]:
+    """Every assignment of signs, shape (2^n, n)."""
+    yield np.where(np.arange(2**n)[:, None] >> np.arange(n) & 1, 1.0, -1.0)
+
+
+def _random_signs(n: int, resamples: int, seed: int) -> Iterator[FloatArray]:
+    """Blocks of random signs, together of shape (resamples, n)."""
+    rng, step = np.random.default_rng(seed), max(1, _BLOCK // n)
+    for start in range(0, resamples, step):
+        yield np.where(rng.random((min(step, resamples - start), n)) < 0.5, 1.0, -1.0)
+
+
+@dataclass(frozen=True)
+class Holm:
+    """P-values adjusted for the number of questions asked.
+
+    Attributes
+    ----------
+    family : what was asked together, in words
+    adjusted : the adjusted p-value of each question
+    """
+
+    family: str
+    adjusted: dict[str, float]
+
+    @property
+    def size(self) -> int:
+        """Number of questions in the family."""
+        return len(self.adjusted)
+
+
+def holm(p_values: Mapping[str, float], *, family: str) -> Holm:
+    """Holm's step-down correction of ``p_values`` (by name of the question) for the whole ``family``."""
+    names, p = list(p_values), np.array(list(p_values.values()), dtype=np.float64)
+    if not ((p >= 0) & (p <= 1)).all():
+        raise InputError("p-values must lie between 0 and 1", found=str(p))
+    order = np.argsort(p, kind="stable")
+    adjusted = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
+    by_name = {names[i]: float(value) for i, value in zip(order, adjusted, strict=True)}
+    return Holm(family, {name: by_name[name] for name in names})

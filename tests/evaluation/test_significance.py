@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from qdrank.errors import InputError
+from qdrank.evaluation.comparison import compare
+from qdrank.evaluation.intervals import bootstrap_interval
+from qdrank.evaluation.pairs import Pairs, join
+from qdrank.evaluation.power import detectable_difference, power
+from qdrank.evaluation.significance import holm, paired_t, permutation, wilcoxon
+
+
+def pairs_of(differences) -> Pairs:
+    d = np.asarray(differences, dtype=float)
+    return Pairs(np.arange(len(d)), d, np.zeros(len(d)))
+
+
+def drawn(n, seed, effect=0.02):
+    return pairs_of(np.random.default_rng(seed).normal(effect, 0.1, n))
+
+
+# --- pairing -----------------------------------------------------------------------------------------------------
+
+
+def test_values_are_joined_on_query_id_whatever_their_order():
+    pairs = join(["q2", "q1", "q3"], [0.2, 0.1, 0.3], ["q3", "q2", "q1"], [3.0, 2.0, 1.0])
+    assert list(pairs.query) == ["q1", "q2", "q3"]
+    np.testing.assert_array_equal(pairs.a * 10, pairs.b)
+    assert pairs.dropped == 0
+
+
+def test_objects_and_text_are_the_same_ids():
+    pairs = join(np.array(["a", "b"], dtype=object), [1, 2], ["b", "a"], [2, 1])
+    np.testing.assert_array_equal(pairs.differences, [0, 0])
+
+
+def test_unmatched_queries_are_refused_or_dropped_and_counted():
+    arguments = (["a", "b", "c"], [1, 2, 3], ["b", "c", "d"], [2, 3, 4])
+    with pytest.raises(InputError, match="2 queries are measured for one of the two rankers only"):
+        join(*arguments)
+    pairs = join(*arguments, unmatched="drop")
+    assert list(pairs.query) == ["b", "c"]
+    assert pairs.dropped == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((["a", "a"], [1, 2], ["a"], [1]), "query a is measured twice"),
+        ((["a", "b"], [1, np.nan], ["a", "b"], [1, 2]), "value of query b is not finite"),
+        ((["a", "b"], [1], ["a", "b"], [1, 2]), "first ranker"),
+        (([1, 2], [1, 2], ["1", "2"], [1, 2]), "are text"),
+        (([], [], [], []), "no query in common"),
+    ],
+)
+def test_what_cannot_be_paired_is_named(arguments, said):
+    with pytest.raises(InputError, match=said):
+        join(*arguments)
+
+
+def test_nothing_depends_on_the_order_of_the_queries():
+    rng = np.random.default_rng(1)
+    ids, a, b = np.array([f"q{i}" for i in range(40)]), rng.random(40), rng.random(40)
+    rows = rng.permutation(40)
+    assert compare(join(ids, a, ids, b), seed=3) == compare(join(ids[rows], a[rows], ids, b), seed=3)
+
+
+# --- tests -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [2, 5, 30, 400])
+def test_paired_t_equals_scipys(n):
+    pairs = drawn(n, n)
+    expected = stats.ttest_rel(pairs.a, pairs.b)
+    ours = paired_t(pairs)
+    assert (ours.statistic, ours.p) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-9)
+    assert ours.n == n
+
+
+def test_equal_differences():
+    assert paired_t(pairs_of([0.0, 0.0, 0.0])).p == 1
+    assert paired_t(pairs_of([0.1, 0.1, 0.1])).p == 0
+    with pytest.raises(InputError, match="two queries"):
+        paired_t(pairs_of([0.1]))
+
+
+@pytest.mark.parametrize("n", [3, 10, 49, 50, 51, 200])
+def test_wilcoxon_equals_scipys(n):
+    pairs = drawn(n, n, effect=0.03)
+    expected = stats.wilcoxon(pairs.differences)
+    ours = wilcoxon(pairs)
+    assert (ours.statistic, ours.p) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-9)
+
+
+def test_wilcoxon_with_ties_and_zeros_equals_scipys():
+    d = np.random.default_rng(0).integers(-3, 5, 120) / 8
+    expected = stats.wilcoxon(d, method="approx", correction=False)
+    ours = wilcoxon(pairs_of(d))
+    assert (ours.statistic, ours.p) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-9)
+    assert wilcoxon(pairs_of(np.zeros(9))).p == 1
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(-5, 5).map(lambda i: i / 10), min_size=2, max_size=12))
+def test_permutation_of_few_queries_tries_all_signs(d):
+    signs = np.array(np.meshgrid(*[[-1, 1]] * len(d))).reshape(len(d), -1)
+    sums = np.abs(np.asarray(d) @ signs)
+    expected = (sums >= abs(sum(d)) - 1e-9).mean()
+    assert permutation(pairs_of(d), seed=0).p == pytest.approx(expected)
+
+
+def test_random_permutations_come_near_scipys_and_repeat_at_the_same_seed():
+    pairs = drawn(60, 4)
+    expected = stats.permutation_test(
+        (pairs.a, pairs.b), lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=9999, rng=1
+    ).pvalue
+    ours = permutation(pairs, seed=5, resamples=9999)
+    assert ours.p == pytest.approx(expected, abs=0.015)
+    assert permutation(pairs, seed=5, resamples=9999) == ours
+    assert permutation(pairs, seed=6, resamples=9999).p != ours.p
+
+
+def test_permutation_does_not_depend_on_the_size_of_its_blocks(monkeypatch):
+    pairs = drawn(100, 2)
+    before = permutation(pairs, seed=1, resamples=1000)
+    monkeypatch.setattr("qdrank.evaluation.significance._BLOCK", 1717)
+    assert permutation(pairs, seed=1, resamples=1000) == before
+
+
+def test_a_permutation_p_is_never_0():
+    assert permutation(pairs_of(np.ones(40)), seed=0, resamples=99).p == 0.01
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(-40, 40), min_size=3, max_size=40))
+def test_p_values_are_probabilities_and_the_same_for_both_directions(d):
+    there, back = pairs_of(np.array(d) / 100), pairs_of(-np.array(d) / 100)
+    for test in (paired_t, wilcoxon, lambda pairs: permutation(pairs, seed=0, resamples=200)):
+        assert 0 <= test(there).p <= 1
+        assert test(there).difference == -test(back).difference
+    assert paired_t(there).p == paired_t(back).p
+    assert wilcoxon(there).p == wilcoxon(back).p
+
+
+def test_under_the_null_p_is_below_5_per_cent_in_5_per_cent_of_draws():
+    p = np.array([paired_t(drawn(50, seed, effect=0.0)).p for seed in range(2000)])
+    assert 0.035 < (p < 0.05).mean() < 0.065
+
+
+# --- correction --------------------------------------------------------------------------------------------------
+
+
+def test_holm_by_hand():
+    corrected = holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.5}, family="four methods against Single")
+    assert corrected.adjusted == pytest.approx({"a": 0.04, "b": 0.09, "c": 0.09, "d": 0.5})
+    assert (corrected.family, corrected.size) == ("four methods against Single", 4)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_lies_between_the_plain_p_and_bonferronis(p):
+    adjusted = np.array(list(holm({str(i): v for i, v in enumerate(p)}, family="f").adjusted.values()))
+    assert (adjusted >= p).all()
+    assert (adjusted <= np.minimum(1, np.array(p) * len(p)) + 1e-15).all()
+    assert (np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0).all()
+
+
+def test_holm_refuses_what_is_no_probability():
+    with pytest.raises(InputError, match="between 0 and 1"):
+        holm({"a": float("nan")}, family="f")
+
+
+# --- intervals ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_intervals_come_near_scipys(method):
+    x = np.random.default_rng(3).exponential(1.0, 80)
+    expected = stats.bootstrap((x,), np.mean, method=method, n_resamples=20_000, rng=1).confidence_interval
+    ours = bootstrap_interval(x, seed=2, resamples=20_000, method=method)
+    assert (ours.low, ours.high) == pytest.approx((expected.low, expected.high), abs=0.012)
+    assert (ours.method, ours.level, ours.resamples) == (method, 0.95, 20_000)
+
+
+def test_an_interval_repeats_and_narrows_with_its_level(monkeypatch):
+    x = np.random.default_rng(0).random(50)
+    wide, narrow = bootstrap_interval(x, seed=1), bootstrap_interval(x, seed=1, level=0.8)
+    assert wide.low < narrow.low < x.mean() < narrow.high < wide.high
+    monkeypatch.setattr("qdrank.evaluation.intervals._BLOCK", 333)
+    assert bootstrap_interval(x, seed=1) == wide
+
+
+def test_intervals_cover_what_they_say():
+    rng = np.random.default_rng(11)
+    intervals = [bootstrap_interval(rng.normal(0, 1, 60), seed=i, resamples=400, level=0.9) for i in range(300)]
+    assert 0.83 < np.mean([i.low <= 0 <= i.high for i in intervals]) < 0.95
+
+
+def test_an_interval_of_equal_values_is_that_value():
+    interval = bootstrap_interval(np.full(9, 0.25), seed=0)
+    assert (interval.low, interval.high) == (0.25, 0.25)
+
+
+@pytest.mark.parametrize(("values", "level"), [([1.0], 0.95), ([1.0, np.nan], 0.95), ([1.0, 2.0], 1.5)])
+def test_an_interval_refuses_what_makes_no_sense(values, level):
+    with pytest.raises(InputError):
+        bootstrap_interval(values, seed=0, level=level)
+
+
+# --- power -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [5, 60, 784, 1692])
+def test_power_equals_that_of_the_noncentral_t(n):
+    critical, shift = stats.t.ppf(0.975, n - 1), 0.1 * np.sqrt(n)
+    expected = stats.nct.sf(critical, n - 1, shift) + stats.nct.cdf(-critical, n - 1, shift)
+    assert power(0.1, deviation=1.0, n=n) == pytest.approx(expected, rel=1e-9)
+    found = detectable_difference(deviation=1.0, n=n)
+    assert power(found, deviation=1.0, n=n) == pytest.approx(0.8, abs=1e-9)
+
+
+def test_the_textbooks_rule_of_thumb():
+    """(1.96 + 0.84) standard errors, for many queries."""
+    assert detectable_difference(deviation=0.1, n=10_000) == pytest.approx(2.8016 * 0.001, rel=1e-3)
+
+
+def test_power_is_what_a_simulation_finds():
+    effect = detectable_difference(deviation=0.1, n=40)
+    found = np.mean([paired_t(drawn(40, seed, effect=effect)).p < 0.05 for seed in range(1500)])
+    assert found == pytest.approx(0.8, abs=0.04)
+
+
+def test_power_at_the_edges():
+    assert detectable_difference(deviation=1.0, n=1) == np.inf
+    assert detectable_difference(deviation=0.0, n=9) == 0
+    assert power(0.0, deviation=1.0, n=20) == pytest.approx(0.05)
+    assert power(0.1, deviation=0.0, n=20) == 1
+    with pytest.raises(InputError):
+        power(0.1, deviation=-1.0, n=20)
+    with pytest.raises(InputError):
+        detectable_difference(deviation=1.0, n=20, wanted=0.01)
+
+
+def test_a_comparison_says_everything():
+    pairs = drawn(120, 9)
+    result = compare(pairs, seed=0, resamples=500)
+    assert result.difference == pytest.approx(result.mean_a - result.mean_b)
+    assert result.interval.low < result.difference < result.interval.high
+    assert result.detectable > 0
+    assert {result.t.test, result.wilcoxon.test, result.permutation.test} == {
+        "paired t",
+        "Wilcoxon signed rank",
+        "paired permutation",
+    }
