@@ -1,0 +1,269 @@
+"""The table of data sets, ``config/datasets.yaml``, in its typed and checked form.
+
+Only pydantic and yaml are imported here: the Snakefile reads the table each time it is parsed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from os import PathLike
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal, Self, TypeVar
+from urllib.parse import urlsplit
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from qdrank.errors import InputError
+from qdrank.registry import nearest
+
+Kind = Literal["letor", "agg", "text", "simulated"]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+GitBlob = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
+Size = Annotated[int, Field(gt=0)]
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def _relative_path(text: str) -> str:
+    """A path inside a folder: plain names, no way up, nothing a shell or another system would read differently."""
+    parts = PurePosixPath(text).parts
+    if not parts or text.startswith("/") or ".." in parts or "\\" in text or ":" in text or not text.isprintable():
+        raise ValueError(f"{text!r} is not a path inside a folder")
+    return text
+
+
+def _address(text: str) -> str:
+    """An https address; plain http only on this machine itself, as the tests use it."""
+    parts = urlsplit(text)
+    if parts.hostname and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)):
+        return text
+    raise ValueError(f"{text!r} is not an https address")
+
+
+RelativePath = Annotated[str, AfterValidator(_relative_path)]
+Address = Annotated[str, AfterValidator(_address)]
+
+
+class Row(BaseModel):
+    """Base of the table's models: unknown keys forbidden, values never changed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Content(Row):
+    """A content that is accepted for a file: the digest, and the size, of the uncompressed bytes."""
+
+    sha256: Sha256 | None = None
+    git_blob: GitBlob | None = None
+    size: Size | None = None
+
+    @model_validator(mode="after")
+    def _one_digest(self) -> Self:
+        if (self.sha256 is None) == (self.git_blob is None):
+            raise ValueError("a content is known either by sha256 or by git_blob")
+        return self
+
+
+class Archive(Row):
+    """A package as published: zip, or tar with or without compression."""
+
+    name: RelativePath
+    sha256: Sha256 | None = None
+    size: Size | None = None
+    urls: tuple[Address, ...] = ()
+
+    @model_validator(mode="after")
+    def _digest_known(self) -> Self:
+        if self.urls and self.sha256 is None:
+            raise ValueError(f"{self.name}: an address without sha256")
+        return self
+
+
+class DataFile(Row):
+    """One file of a data set: how it is recognised and where it may be found."""
+
+    name: RelativePath
+    part: Literal["S1", "S2", "S3", "S4", "S5", "train", "vali", "test"] | None = None
+    role: str | None = None
+    contents: tuple[Content, ...] = ()
+    mirror: RelativePath | None = None
+    archive: str | None = None
+    member: RelativePath | None = None
+    also: tuple[RelativePath, ...] = ()
+    urls: tuple[Address, ...] = ()
+    optional: bool = False
+
+    @property
+    def size(self) -> int | None:
+        """Size of the largest accepted content, if every content's is known."""
+        sizes = [content.size for content in self.contents if content.size is not None]
+        return max(sizes) if sizes and len(sizes) == len(self.contents) else None
+
+    @property
+    def has_sha256(self) -> bool:
+        """Whether each accepted content has a sha256."""
+        return bool(self.contents) and all(content.sha256 for content in self.contents)
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if (self.archive is None) != (self.member is None):
+            raise ValueError(f"{self.name}: archive and member go together")
+        if self.urls and not self.has_sha256:
+            raise ValueError(f"{self.name}: an address without sha256")
+        return self
+
+
+NamedRow = TypeVar("NamedRow", Archive, DataFile)
+
+
+class Dataset(Row):
+    """A data set of the table."""
+
+    name: Name
+    kind: Kind
+    title: str
+    publisher: str
+    terms: str
+    citation: str
+    page: Address | None = None
+    licence_page: Address | None = None
+    instruction: str | None = None
+    n_queries: Size | None = None
+    n_documents: Size | None = None
+    n_features: Size | None = None
+    max_label: Annotated[int, Field(ge=1)]
+    reference_feature: Size | None = None
+    folds: Literal["rotation", "split"]
+    missing: tuple[str, ...] = ()
+    folders: tuple[RelativePath, ...] = ()
+    archives: tuple[Archive, ...] = ()
+    files: tuple[DataFile, ...] = ()
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether features may be missing."""
+        return bool(self.missing)
+
+    @property
+    def required(self) -> tuple[DataFile, ...]:
+        """The files without which the data set cannot be used."""
+        return tuple(file for file in self.files if not file.optional)
+
+    def file(self, name: str) -> DataFile:
+        """The file called ``name``."""
+        return _named(self.files, name, f"file of {self.name}")
+
+    def archive(self, name: str) -> Archive:
+        """The archive called ``name``."""
+        return _named(self.archives, name, f"archive of {self.name}")
+
+    def by_role(self, role: str) -> tuple[DataFile, ...]:
+        """The files with this role, in the order of the table."""
+        return tuple(file for file in self.files if file.role == role)
+
+    def by_part(self) -> dict[str, DataFile]:
+        """Part (S1 to S5, or train, vali, test) to file."""
+        return {file.part: file for file in self.files if file.part is not None}
+
+    def addresses(self, file: DataFile) -> tuple[str, ...]:
+        """Where ``file``, or the archive that holds it, may be downloaded without more ado."""
+        return file.urls or (self.archive(file.archive).urls if file.archive else ())
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        _unique([file.name for file in self.files], "file")
+        _unique([archive.name for archive in self.archives], "archive")
+        if (self.kind == "simulated") == bool(self.files):
+            raise ValueError("a data set has files unless it is simulated")
+        if self.files and not self.instruction:
+            raise ValueError("an instruction must say how the files are had")
+        if self.reference_feature and self.reference_feature > (self.n_features or 0):
+            raise ValueError("the reference feature is not among the features")
+        for file in self.files:
+            if file.archive and file.archive not in [archive.name for archive in self.archives]:
+                raise ValueError(f"{file.name}: there is no archive {file.archive}")
+        return self
+
+
+def _named(rows: tuple[NamedRow, ...], name: str, kind: str) -> NamedRow:
+    for row in rows:
+        if row.name == name:
+            return row
+    raise InputError(f"unknown {kind}: {name!r}", mend=nearest(name, [row.name for row in rows]))
+
+
+def _unique(names: list[str], kind: str) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"two {kind}s are called {twice[0]}")
+
+
+class Datasets(Mapping[str, Dataset]):
+    """The table: name to data set, in the order of the file."""
+
+    def __init__(self, rows: Mapping[str, Dataset]) -> None:
+        self._rows = dict(rows)
+
+    def __getitem__(self, name: str) -> Dataset:
+        try:
+            return self._rows[name]
+        except KeyError:
+            raise InputError(f"unknown data set {name!r}", mend=nearest(name, list(self._rows))) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Safe YAML that refuses a key given twice, which YAML itself would let pass."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=deep) for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is given twice", node.start_mark)
+        return dict(super().construct_mapping(node, deep=deep))
+
+
+def default_table() -> Path:
+    """The project's ``config/datasets.yaml``: beside the package's sources, else in the working directory."""
+    places = [Path(__file__).resolve().parents[3], Path.cwd()]
+    for place in places:
+        table = place / "config" / "datasets.yaml"
+        if table.is_file():
+            return table
+    raise InputError("config/datasets.yaml is not here", mend="run from the project's folder, or name the table")
+
+
+def load(path: str | PathLike[str] | None = None) -> Datasets:
+    """Read and check the table; the default one is read once."""
+    return _load(Path(path) if path is not None else default_table())
+
+
+@cache
+def _load(path: Path) -> Datasets:
+    try:
+        table = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 (a safe loader)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError("not a YAML table", file=path, found=str(error)) from None
+    if not isinstance(table, dict) or not all(isinstance(row, dict) for row in table.values()):
+        raise InputError("not a table of data sets", file=path, mend="each name stands for a mapping of keys to values")
+    return Datasets({name: _checked(name, row, path) for name, row in table.items()})
+
+
+def _checked(name: object, row: dict[str, Any], path: Path) -> Dataset:
+    try:
+        return Dataset.model_validate({"name": name, **row})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(step) for step in (name, *first["loc"]))
+        message = first["msg"].removeprefix("Value error, ")
+        raise InputError(f"{where}: {message}", file=path, found=str(first["input"])) from None
