@@ -1,0 +1,76 @@
+"""Which documents are ranked for a query: the best by BM25, with or without the judged ones."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.datasets.collections.model import Collection, Qrels
+from qdrank.datasets.folds import assign_parts
+from qdrank.errors import InputError
+from qdrank.groups import IntArray
+from qdrank.text.retrieve import Ranking
+
+PARTS = {"train": "train", "dev": "vali", "vali": "vali", "test": "test"}
+
+
+class Candidates(NamedTuple):
+    """Pairs of query and document, by row numbers, sorted by both; unjudged documents have grade 0.
+
+    ``query``, ``document``, ``label`` have shape (n_pairs,). Documents come in the order of their ids, not of their
+    scores: a model that ties all documents must not inherit BM25's order.
+    """
+
+    query: IntArray
+    document: IntArray
+    label: NDArray[np.int8]
+
+    def where(self, keep: NDArray[np.bool_] | slice) -> Candidates:
+        """Some of the pairs."""
+        return Candidates(self.query[keep], self.document[keep], self.label[keep])
+
+
+def find_candidates(ranking: Ranking, qrels: Qrels, n_documents: int, *, judged: bool = False) -> Candidates:
+    """Documents of a ranking of all queries (`retrieve.retrieve`); with ``judged`` also every judged document."""
+    row, column = np.nonzero(ranking.document >= 0)
+    keys = row * n_documents + ranking.document[row, column]
+    known = qrels.query * n_documents + qrels.document
+    keys = np.unique(np.concatenate([keys, known]) if judged else keys)
+    return Candidates(keys // n_documents, keys % n_documents, _labels(keys, known, qrels))
+
+
+def _labels(keys: IntArray, known: IntArray, qrels: Qrels) -> NDArray[np.int8]:
+    """Grade of each pair; ``known`` is sorted, because the judgments are."""
+    labels = np.zeros(len(keys), dtype=np.int8)
+    place = np.searchsorted(known, keys)
+    place[place == len(known)] = 0
+    hit = known[place] == keys if len(known) else np.zeros(len(keys), dtype=bool)
+    labels[hit] = qrels.grade[place[hit]]
+    return labels
+
+
+def parts_of(collection: Collection, *, folds: int | None = None, seed: int = 0) -> list[str | None]:
+    """Part of each query, None for a query without judgments, which belongs to no part.
+
+    Parameters
+    ----------
+    folds : int, optional
+        Number of rotating parts S1, S2 ... drawn with ``seed``. Without it, the collection's own split (train, dev
+        read as vali, test) if it has one, else five parts.
+    """
+    judged = np.bincount(collection.qrels.query, minlength=len(collection.queries)) > 0
+    own = [query for query, known in zip(collection.queries, judged, strict=True) if known]
+    splits = {query.split for query in own}
+    if folds is None and None not in splits:
+        return [_part(query.split) if known else None for query, known in zip(collection.queries, judged, strict=True)]
+    parts = assign_parts([query.query_id for query in own], seed=seed, n_parts=folds or 5)
+    return [parts.get(query.query_id) for query in collection.queries]
+
+
+def _part(split: str | None) -> str:
+    if split not in PARTS:
+        mend = "call the splits train, dev (or vali) and test, or draw folds"
+        raise InputError(f"the split {split!r} is neither for training, validation nor test", mend=mend)
+    return PARTS[split]

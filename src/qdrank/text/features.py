@@ -1,0 +1,106 @@
+"""Feature columns by name, and their values for candidate pairs.
+
+A column is called ``field.model``: ``title.L1``, ``both.H1``, ``body.LMIR.DIR``; the web's columns are those of `web`.
+Groups of columns: ``hoi`` (the 25 rank models of Hoi & Jin 2008), ``extra`` (per field: length, coverage, BM25, language
+models), ``letor46`` (the layout of LETOR 4.0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray
+from qdrank.registry import nearest
+from qdrank.text.candidates import Candidates
+from qdrank.text.constants import Constants
+from qdrank.text.index import Index, Queries
+from qdrank.text.matches import match
+from qdrank.text.models import MODELS
+from qdrank.text.web import WEB_COLUMNS
+
+# Pairs at a time: some 50 MiB of intermediates at ten terms a query.
+BLOCK = 1 << 16
+
+LETOR_STREAMS = ("body", "anchor", "title", "url", "whole")
+FOUR = ("BM25", "LMIR.ABS", "LMIR.DIR", "LMIR.JM")
+
+
+def hoi_columns() -> list[str]:
+    """Hoi & Jin 2008: L1 to L10 of the title, then of the abstract, H1 to H5 of both together."""
+    low = [f"{field}.L{i}" for field in ("title", "body") for i in range(1, 11)]
+    return low + [f"both.H{i}" for i in range(1, 6)]
+
+
+def extra_columns() -> list[str]:
+    """Length and coverage of title, body and both; BM25 and language models of title and body alone."""
+    sizes = [f"{field}.{model}" for field in ("title", "body", "both") for model in ("length", "coverage")]
+    return sizes + [f"{field}.{model}" for field in ("title", "body") for model in FOUR]
+
+
+def letor46_columns() -> list[str]:
+    """LETOR 4.0's numbering: TF, IDF, TF·IDF, length by stream (1-20), four models by stream (21-40), the web (41-46)."""
+    first = [f"{stream}.{model}" for model in ("TF", "IDF", "TFIDF", "length") for stream in LETOR_STREAMS]
+    return first + [f"{stream}.{model}" for stream in LETOR_STREAMS for model in FOUR] + list(WEB_COLUMNS)
+
+
+GROUPS = {"hoi": hoi_columns, "extra": extra_columns, "letor46": letor46_columns}
+# The column that ranks like BM25, by which a query's top documents are chosen: the first that the table has.
+REFERENCES = ("both.H1", "whole.BM25", "body.BM25")
+
+
+def column_names(index: Index, groups: Iterable[str]) -> list[str]:
+    """Columns of ``groups`` in order, each once.
+
+    A field in which no document has text gives no columns (MED has no titles), but LETOR's layout is kept whole.
+    """
+    names: list[str] = []
+    for group in groups:
+        if group not in GROUPS:
+            raise InputError(f"unknown group of features {group!r}", mend=nearest(group, list(GROUPS)))
+        columns = GROUPS[group]()
+        names += [name for name in columns if group == "letor46" or name.partition(".")[0] in index.fields]
+    return list(dict.fromkeys(names))
+
+
+def feature_values(
+    index: Index,
+    queries: Queries,
+    candidates: Candidates,
+    names: list[str],
+    *,
+    constants: Constants | None = None,
+    static: Mapping[str, FloatArray] | None = None,
+) -> NDArray[np.float32]:
+    """Raw values of the columns ``names`` for every candidate pair, (n_pairs, n_columns).
+
+    Parameters
+    ----------
+    static : mapping of column to (n_documents,) values, optional
+        Columns that belong to the document alone (`web.web_columns`).
+    """
+    X = np.zeros((len(candidates.query), len(names)), dtype=np.float32)
+    for start in range(0, len(X), BLOCK):
+        block = slice(start, min(start + BLOCK, len(X)))
+        _fill(X[block], index, queries, candidates.where(block), names, constants or Constants())
+    for name, values in (static or {}).items():
+        if name in names:
+            X[:, names.index(name)] = values[candidates.document]
+    return X
+
+
+def _fill(
+    X: NDArray[np.float32], index: Index, queries: Queries, pairs: Candidates, names: list[str], constants: Constants
+) -> None:
+    """Write the values of one block of pairs; the terms of each field are looked up once."""
+    split = [name.partition(".")[::2] for name in names]
+    for field in dict.fromkeys(field for field, _ in split):
+        if field not in index.fields:
+            continue
+        found = match(index.fields[field], queries, pairs.query, pairs.document, constants)
+        for column, (own, model) in enumerate(split):
+            if own == field and model in MODELS:
+                X[:, column] = MODELS[model](found)

@@ -1,0 +1,156 @@
+"""The whole road through this room: from a collection to the tables that learners and query vectors start from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from qdrank.datasets.collections.model import Collection, Note, Notebook
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray
+from qdrank.text.analyser import Analyser
+from qdrank.text.bm25 import BM25
+from qdrank.text.candidates import Candidates, find_candidates, parts_of
+from qdrank.text.constants import Constants
+from qdrank.text.features import REFERENCES, column_names, feature_values
+from qdrank.text.index import Index, Queries, analyse_queries, build_index
+from qdrank.text.retrieve import Ranking, retrieve
+from qdrank.text.topics import QUERY_COLUMNS, lsa_columns, lsa_coordinates, query_columns
+from qdrank.text.web import web_columns
+
+
+@dataclass(frozen=True)
+class TextSettings:
+    """Everything that decides the features of a collection.
+
+    Attributes
+    ----------
+    analyser, bm25, constants
+        How words are made, how candidates are found, the constants of the rank models.
+    n_top, judged
+        Candidates: so many by BM25, with or without the judged documents besides.
+    groups
+        Groups of feature columns (`features.GROUPS`).
+    folds, seed
+        Rotating parts drawn with ``seed``; None: the collection's own split if it has one, else five parts.
+    lsa
+        Number of latent semantic columns per query; 0 for none.
+    """
+
+    analyser: Analyser = field(default_factory=Analyser)
+    bm25: BM25 = field(default_factory=BM25)
+    constants: Constants = field(default_factory=Constants)
+    n_top: int = 100
+    judged: bool = False
+    groups: tuple[str, ...] = ("hoi", "extra")
+    folds: int | None = None
+    seed: int = 0
+    lsa: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedText:
+    """Tables of the shapes ``judged``, ``columns`` and ``topics``; names of the topics' columns; what was noticed."""
+
+    judged: pa.Table
+    columns: pa.Table
+    topics: pa.Table
+    topic_columns: list[str]
+    notes: tuple[Note, ...]
+
+
+def judged_text(collection: Collection, settings: TextSettings | None = None) -> JudgedText:
+    """Index a collection, find candidates, and compute the features of every pair.
+
+    A query takes part if it has judgments and at least one candidate; those that do not are counted in the notes.
+    """
+    settings = settings or TextSettings()
+    index = build_index(collection.documents, settings.analyser)
+    queries = analyse_queries(index, [query.text for query in collection.queries])
+    parts = parts_of(collection, folds=settings.folds, seed=settings.seed)
+    ranking = retrieve(index.main, queries, settings.bm25, n_top=settings.n_top)
+    found = find_candidates(ranking, collection.qrels, len(index.doc_id), judged=settings.judged)
+    found = found.where(np.array([part is not None for part in parts], dtype=bool)[found.query])
+    names = column_names(index, settings.groups)
+    X = feature_values(
+        index, queries, found, names, constants=settings.constants, static=web_columns(collection.documents)
+    )
+    kept = np.unique(found.query)
+    topics, topic_names = _topic_columns(index, queries, ranking, settings.lsa)
+    return JudgedText(
+        judged=_judged_table(collection, found, parts, X),
+        columns=_columns_table(names),
+        topics=_topics_table(collection, kept, parts, topics),
+        topic_columns=topic_names,
+        notes=(*collection.notes, *_notes(collection, queries, found, parts)),
+    )
+
+
+def _topic_columns(index: Index, queries: Queries, ranking: Ranking, lsa: int) -> tuple[FloatArray, list[str]]:
+    columns, names = query_columns(index.main, queries, ranking), list(QUERY_COLUMNS)
+    if lsa:
+        latent = lsa_columns(lsa_coordinates(index.main, lsa), ranking)
+        columns = np.hstack([columns, latent])
+        names += [f"lsa.{i + 1}" for i in range(latent.shape[1])]
+    return columns, names
+
+
+def _vectors(X: NDArray[np.float32]) -> pa.Array:
+    item = pa.field("item", pa.float32(), nullable=False)
+    return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(X).ravel()), type=pa.list_(item, X.shape[1]))
+
+
+def _judged_table(
+    collection: Collection, found: Candidates, parts: list[str | None], X: NDArray[np.float32]
+) -> pa.Table:
+    query_id = pa.array([query.query_id for query in collection.queries], pa.string())
+    columns = {
+        "query_id": query_id.take(pa.array(found.query)),
+        "doc_id": pa.array(collection.documents.doc_id, pa.string()).take(pa.array(found.document)),
+        "label": pa.array(found.label),
+        "part": pa.array(parts, pa.string()).take(pa.array(found.query)),
+        "features": _vectors(X),
+    }
+    return pa.table(columns)
+
+
+def _columns_table(names: list[str]) -> pa.Table:
+    reference = next((name for name in REFERENCES if name in names), None)
+    if reference is None:
+        raise InputError(
+            "no column ranks like BM25", found=", ".join(names), mend=f"add one of {', '.join(REFERENCES)}"
+        )
+    number = pa.array(range(1, len(names) + 1), pa.int32())
+    return pa.table({"number": number, "name": names, "reference": [name == reference for name in names]})
+
+
+def _topics_table(collection: Collection, kept: IntArray, parts: list[str | None], columns: FloatArray) -> pa.Table:
+    asked = [collection.queries[row] for row in kept.tolist()]
+    return pa.table(
+        {
+            "query_id": pa.array([query.query_id for query in asked], pa.string()),
+            "part": pa.array([parts[row] for row in kept.tolist()], pa.string()),
+            "text": pa.array([query.text for query in asked], pa.string()),
+            "type": pa.array([query.type for query in asked], pa.string()),
+            "columns": _vectors(columns[kept].astype(np.float32)),
+        }
+    )
+
+
+def _notes(collection: Collection, queries: Queries, found: Candidates, parts: list[str | None]) -> tuple[Note, ...]:
+    book = Notebook()
+    n = np.bincount(found.query, minlength=len(queries))
+    relevant = np.bincount(found.query, weights=found.label > 0, minlength=len(queries))
+    for row, query in enumerate(collection.queries):
+        if parts[row] is None:
+            book.add("query without judgments, in no part", query.query_id)
+        elif n[row] == 0:
+            book.add("query without a candidate (no word of it occurs), left out", query.query_id)
+        elif relevant[row] == 0:
+            book.add("query without a relevant candidate, kept", query.query_id)
+        if queries.unknown[row]:
+            book.add("query with unknown words", query.query_id)
+    return book.notes()

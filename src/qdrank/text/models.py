@@ -1,0 +1,151 @@
+"""The rank models of Hoi & Jin 2008 (L1 to L10, H1 to H5; methods of Cao et al., SIGIR 2006) and LETOR's further ones.
+
+A model takes the matches of a block of pairs in one field and returns one value per pair. With the constants `OHSUMED`
+they give the values of LETOR 3.0's OHSUMED to all printed digits. That file settles what
+the papers leave open: |C| is the number of *documents* in L7 and L10 too; all logarithms are natural.
+
+Guards, where a formula has no value: the logarithm in L6 is taken of log(|C|/df) but at least 1/|C| (a term that every
+document holds counts like one that a single document lacks); H2 is log(BM25) but at least 0 (LETOR has 0 where no
+term matches); in an empty field c/|d| is 0 and distinct/length is 1; a term that the field never holds anywhere is
+left out of the language models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from qdrank.groups import FloatArray
+from qdrank.text.bm25 import robertson_idf
+from qdrank.text.matches import Matches
+
+
+def counted(m: Matches) -> FloatArray:
+    """1 for the entries over which L5, L6, L7 are summed, else 0."""
+    return ((m.tf if m.constants.idf_over == "match" else m.df) > 0).astype(np.float64)
+
+
+def l1(m: Matches) -> FloatArray:
+    """Σ c(t,d)."""
+    return m.total(m.tf)
+
+
+def l2(m: Matches) -> FloatArray:
+    """Σ log(c(t,d) + 1)."""
+    return m.total(np.log1p(m.tf))
+
+
+def l3(m: Matches) -> FloatArray:
+    """Σ c(t,d)/|d|."""
+    return m.total(m.share)
+
+
+def l4(m: Matches) -> FloatArray:
+    """Σ log(c(t,d)/|d| + 1)."""
+    return m.total(np.log1p(m.share))
+
+
+def l5(m: Matches) -> FloatArray:
+    """Σ log(|C|/df)."""
+    return m.total(counted(m) * m.idf)
+
+
+def l6(m: Matches) -> FloatArray:
+    """Σ log(log(|C|/df))."""
+    return m.total(counted(m) * np.log(np.maximum(m.idf, 1.0 / m.n_documents)))
+
+
+def l7(m: Matches) -> FloatArray:
+    """Σ log(|C|/c(t,C) + 1)."""
+    return m.total(counted(m) * np.log1p(m.n_documents / np.maximum(m.cf, 1.0)))
+
+
+def l8(m: Matches) -> FloatArray:
+    """Σ log((c(t,d)/|d|) log(|C|/df) + 1)."""
+    return m.total(np.log1p(m.share * m.idf))
+
+
+def l9(m: Matches) -> FloatArray:
+    """Σ c(t,d) log(|C|/df)."""
+    return m.total(m.tf * m.idf)
+
+
+def l10(m: Matches) -> FloatArray:
+    """Σ log((c(t,d)/|d|) (|C|/c(t,C)) + 1)."""
+    return m.total(np.log1p(m.share * m.n_documents / np.maximum(m.cf, 1.0)))
+
+
+def bm25(m: Matches) -> FloatArray:
+    """H1: BM25 of Robertson et al., TREC-3."""
+    k1, b = m.constants.k1, m.constants.b
+    norm = k1 * (1 - b + b * m.length / m.mean_length)
+    # max(): an entry without the term has 0/0 where k1 or the norm is 0.
+    saturation = (k1 + 1) * m.tf / np.maximum(m.tf + norm[m.pair], np.finfo(float).tiny)
+    return m.total(robertson_idf(m.df, m.n_documents) * saturation)
+
+
+def log_bm25(m: Matches) -> FloatArray:
+    """H2: log BM25, at least 0."""
+    return np.log(np.maximum(bm25(m), 1.0))
+
+
+def background(m: Matches) -> FloatArray:
+    """p(t|C) of each entry; 1 for a term that the field never holds, so that only 0 is added for it."""
+    return np.where(m.cf > 0, m.cf / max(m.n_tokens, 1.0), 1.0)
+
+
+def likelihood(m: Matches, probability: FloatArray) -> FloatArray:
+    """Σ c(t,q) log p(t|d), over the terms that the field holds at all."""
+    return m.total(m.qtf * np.log(np.where(m.cf > 0, probability, 1.0)))
+
+
+def lmir_dir(m: Matches) -> FloatArray:
+    """H3: language model with a Dirichlet prior (Zhai & Lafferty 2001)."""
+    length = m.length[m.pair]
+    return likelihood(m, (m.tf + m.constants.mu * background(m)) / (length + m.constants.mu))
+
+
+def lmir_jm(m: Matches) -> FloatArray:
+    """H4: language model with Jelinek-Mercer smoothing."""
+    return likelihood(m, (1 - m.constants.jm) * m.share + m.constants.jm * background(m))
+
+
+def lmir_abs(m: Matches) -> FloatArray:
+    """H5: language model with absolute discounting."""
+    length = np.maximum(m.length, 1.0)
+    freed = m.constants.delta * np.where(m.length > 0, m.distinct / length, 1.0)
+    kept = np.maximum(m.tf - m.constants.delta, 0.0) / length[m.pair]
+    return likelihood(m, kept + freed[m.pair] * background(m))
+
+
+def idf_sum(m: Matches) -> FloatArray:
+    """LETOR's IDF: Σ log(|C|/df) over all terms of the query, whatever the document."""
+    return m.total(m.idf)
+
+
+def length(m: Matches) -> FloatArray:
+    """|d|."""
+    return m.length
+
+
+def coverage(m: Matches) -> FloatArray:
+    """Share of the query's known distinct terms that the document holds; 0 for a query without any."""
+    return m.total((m.tf > 0).astype(np.float64)) / np.maximum(m.total(np.ones_like(m.tf)), 1.0)
+
+
+Model = Callable[[Matches], FloatArray]
+
+MODELS: dict[str, Model] = {
+    **{f"L{i}": model for i, model in enumerate((l1, l2, l3, l4, l5, l6, l7, l8, l9, l10), start=1)},
+    **{f"H{i}": model for i, model in enumerate((bm25, log_bm25, lmir_dir, lmir_jm, lmir_abs), start=1)},
+    "TF": l1,
+    "IDF": idf_sum,
+    "TFIDF": l9,
+    "length": length,
+    "coverage": coverage,
+    "BM25": bm25,
+    "LMIR.ABS": lmir_abs,
+    "LMIR.DIR": lmir_dir,
+    "LMIR.JM": lmir_jm,
+}

@@ -1,0 +1,78 @@
+"""What belongs to a query alone: its length, how rare its words are, what its best documents are about."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from qdrank.groups import FloatArray
+from qdrank.text.index import FieldIndex, Queries
+from qdrank.text.retrieve import Ranking
+
+QUERY_COLUMNS = ("length", "known", "unknown", "idf.sum", "idf.mean", "idf.max", "idf.min", "log.matches")
+
+
+def query_columns(field: FieldIndex, queries: Queries, ranking: Ranking) -> FloatArray:
+    """Columns `QUERY_COLUMNS` of every query, (n_queries, 8); 0 where a query has no known term."""
+    idf = np.log(field.n_documents / np.maximum(field.df, 1.0))
+    counts = queries.counts
+    known = np.diff(counts.indptr)
+    own = np.repeat(np.arange(len(queries)), known)
+    values = idf[counts.indices]
+    total = np.bincount(own, weights=values, minlength=len(queries))
+    most, least = np.zeros(len(queries)), np.full(len(queries), np.inf)
+    np.maximum.at(most, own, values)
+    np.minimum.at(least, own, values)
+    least[known == 0] = 0.0
+    mean = total / np.maximum(known, 1)
+    matched = np.log1p(ranking.matches)
+    return np.column_stack([queries.length, known, queries.unknown, total, mean, most, least, matched]).astype(
+        np.float64
+    )
+
+
+def lsa_coordinates(field: FieldIndex, n_dimensions: int) -> FloatArray:
+    """Latent semantic coordinates of the documents (Deerwester et al. 1990), (n_documents, n_dimensions), unit rows.
+
+    The decomposition starts from a fixed vector and each axis points to where its largest term weight is positive, so
+    that the same index gives the same coordinates.
+    """
+    weights = _tfidf(field)
+    n_dimensions = min(n_dimensions, min(weights.shape) - 1)
+    if n_dimensions < 1:
+        return np.zeros((field.n_documents, 0))
+    start = np.full(min(weights.shape), 1.0)
+    left, size, right = sparse.linalg.svds(weights, k=n_dimensions, v0=start, solver="arpack")
+    order = np.argsort(-size, kind="stable")
+    left, size, right = left[:, order], size[order], right[order]
+    peak = np.abs(right).argmax(axis=1)
+    sign = np.where(right[np.arange(len(right)), peak] < 0, -1.0, 1.0)
+    return _unit_rows(left * (size * sign))
+
+
+def lsa_columns(coordinates: FloatArray, ranking: Ranking, n_best: int = 10) -> FloatArray:
+    """Mean coordinates of each query's ``n_best`` documents by BM25, (n_queries, n_dimensions)."""
+    best = ranking.document[:, :n_best]
+    found = best >= 0
+    rows, places = np.nonzero(found)
+    chosen = sparse.csr_array(
+        (1.0 / found.sum(axis=1)[rows], (rows, best[rows, places])), shape=(len(best), len(coordinates))
+    )
+    return np.asarray(chosen @ coordinates, dtype=np.float64)
+
+
+def _tfidf(field: FieldIndex) -> sparse.csr_array:
+    """(1 + log tf) idf, rows of unit length."""
+    idf = np.log(field.n_documents / np.maximum(field.df, 1.0))
+    counts = field.counts
+    values = (1 + np.log(counts.data)) * idf[counts.indices]
+    row = np.repeat(np.arange(field.n_documents), np.diff(counts.indptr))
+    norm = np.sqrt(np.bincount(row, weights=values**2, minlength=field.n_documents))
+    values = values / np.where(norm > 0, norm, 1.0)[row]
+    return sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def _unit_rows(X: FloatArray) -> FloatArray:
+    norm = np.linalg.norm(X, axis=1, keepdims=True)
+    # A document without a known word has no direction.
+    return np.asarray(np.divide(X, norm, out=np.zeros_like(X), where=norm > 1e-12), dtype=np.float64)
