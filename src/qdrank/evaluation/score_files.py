@@ -1,0 +1,94 @@
+"""The two files that `qdrank evaluate` reads: judged documents, and one score for each of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.datasets.letor import read_letor
+from qdrank.datasets.letor_files import blocks
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray
+from qdrank.measures.ranking import MAX_GRADE
+
+AnyPath = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What a measure needs of a file of judged documents.
+
+    Attributes
+    ----------
+    y : (n_documents,) grades
+    offsets : (n_queries + 1,) bounds of the queries
+    query_id : (n_queries,) ids in the file's order
+    doc_id : (n_documents,) ids
+    """
+
+    y: IntArray
+    offsets: IntArray
+    query_id: list[str]
+    doc_id: NDArray[Any]
+
+
+def read_labels(path: AnyPath) -> Labels:
+    """Labels, queries and document ids of a LETOR file; its features are read past, in bounded memory."""
+    y: list[NDArray[np.int8]] = []
+    doc_id: list[NDArray[Any]] = []
+    query_id: list[str] = []
+    starts: list[int] = []
+    n = 0
+    for chunk in read_letor(path, missing=True, max_label=MAX_GRADE):
+        # The query that the chunk before has begun is counted already.
+        starts += (n + chunk.offsets[:-1][chunk.continues :]).tolist()
+        query_id += chunk.query_id[chunk.continues :]
+        y.append(chunk.y)
+        doc_id.append(chunk.doc_id.to_numpy(zero_copy_only=False))
+        n += len(chunk.y)
+    offsets = np.array([*starts, n], dtype=np.int64)
+    return Labels(np.concatenate(y).astype(np.int64), offsets, query_id, np.concatenate(doc_id))
+
+
+def read_scores(path: AnyPath) -> FloatArray:
+    """Scores, one per line: the line's only number, or the last of its columns; shape (n_documents,).
+
+    Columns are parted by white space or commas; the file may be compressed; blank lines may only end it.
+    """
+    scores: list[float] = []
+    blank: int | None = None
+    for number, line in _lines(path):
+        columns = line.replace(b",", b" ").split()
+        if not columns:
+            blank = blank or number
+            continue
+        if blank is not None:
+            raise InputError("a line without a score", file=path, line=blank, mend="give one score per document")
+        scores.append(_score(columns[-1], path, number))
+    return np.array(scores, dtype=np.float64)
+
+
+def _lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:
+    """Number (from 1) and text of each line."""
+    number = 0
+    for block in blocks(path):
+        for line in block.tobytes().splitlines():
+            number += 1
+            yield number, line
+
+
+def _score(text: bytes, path: AnyPath, line: int) -> float:
+    try:
+        score = float(text)
+    except ValueError:
+        score = float("nan")
+    # Python takes 1_000 for a number; no tool that writes scores means that.
+    if score != score or b"_" in text:
+        mend = "write the score as a number in the last column, and no heading"
+        raise InputError("the score is not a number", file=path, line=line, found=text, mend=mend)
+    return score
