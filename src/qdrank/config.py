@@ -27,7 +27,7 @@ class FeatureFiles(Section):
     kind: Literal["letor"] = Field(description="LETOR text: label qid:N 1:v 2:v ... #docid = X")
     files: dict[str, str] = Field(
         description="Part to file. Parts S1..S5 rotate as in LETOR; train, vali, test are one fixed split; a single part "
-        "called all is cut into five by query, seeded.",
+        "called all is cut into five by query, seeded. mirror:PATH is a file in the mirror.",
         min_length=1,
     )
     reference: PositiveInt = Field(description="Number of the feature that ranks like BM25 (1 is the first).")
@@ -72,7 +72,9 @@ OwnDataset = Annotated[FeatureFiles | TextCollection | SimulatedVariant, Field(d
 class QueryVectors(Section):
     """How a query becomes a point (Geng 2008, 3.2.1)."""
 
-    top: PositiveInt = Field(default=50, description="T: how many documents, by the reference feature, describe a query.")
+    top: PositiveInt = Field(
+        default=50, description="T: how many documents, by the reference feature, describe a query."
+    )
     pooling: Literal["mean", "mean+std", "mean+std+max"] = Field(
         default="mean", description="What is taken of each feature over these documents."
     )
@@ -80,7 +82,8 @@ class QueryVectors(Section):
         default="given", description="Features as they are in the data, or scaled to [0, 1] within each query."
     )
     query_columns: bool = Field(
-        default=False, description="Whether columns of the query itself (length, idf) are appended where the data have them."
+        default=False,
+        description="Whether columns of the query itself (length, idf) are appended where the data have them.",
     )
     scale: Literal["zscore", "none"] = Field(
         default="zscore", description="Standardise each dimension on the training queries, or leave it."
@@ -96,14 +99,19 @@ class Neighbours(Section):
     largest: PositiveInt | None = Field(
         default=None, description="Length of the stored neighbour lists; null: all training queries."
     )
-    search: Literal["brute", "kdtree"] = Field(default="brute", description="How they are found; the result is the same.")
+    search: Literal["brute", "kdtree"] = Field(
+        default="brute", description="How they are found; the result is the same."
+    )
 
 
 class Evaluation(Section):
     """What is measured, and how differences are judged."""
 
-    convention: Literal["letor4", "letor3", "geng", "exp", "linear"] = Field(
-        default="letor4", description="Convention of the measures in tables; see docs/measures.md."
+    conventions: list[Literal["letor4", "letor3", "geng", "exp", "linear", "lightgbm", "zha"]] = Field(
+        default=["letor4", "geng", "exp"],
+        min_length=1,
+        description="Conventions in which every ranking is measured; tables use the first, papers' figures their own. "
+        "docs/measures.md compares them.",
     )
     confidence: Fraction = Field(default=0.95, description="Coverage of the intervals.")
     resamples: Annotated[int, Field(ge=100)] = Field(default=2000, description="Bootstrap and permutation resamples.")
@@ -122,10 +130,13 @@ class Settings(Section):
     """The whole configuration."""
 
     datasets: list[DatasetName] = Field(
-        default=["sim1"], min_length=1, description="Data sets to study: names from config/datasets.yaml or from own, below."
+        default=["sim1"],
+        min_length=1,
+        description="Data sets to study: names from config/datasets.yaml or from own, below.",
     )
     missing: Literal["stop", "skip"] = Field(
-        default="stop", description="A data set that cannot be had stops the run, or is left out and named in the report."
+        default="stop",
+        description="A data set that cannot be had stops the run, or is left out and named in the report.",
     )
     mirror: str | None = Field(
         default=None, description="Folder with copies of the data, looked into before any download; QDRANK_MIRROR wins."

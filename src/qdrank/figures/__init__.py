@@ -1,0 +1,1 @@
+"""Tables and figures: one module a family, one style."""

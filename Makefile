@@ -1,0 +1,54 @@
+# qdrank: two commands do everything on a fresh machine: `make run` and `make test`. Both make .venv when it is missing or stale.
+
+# The first Python that is recent enough; `make run PYTHON=...` names another.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+  $$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+# Named after what it was made from: an edited lock makes it stale, a fresh checkout of the same lock does not.
+READY := $(VENV)/.made-from-$(shell cat requirements/dev.txt pyproject.toml | cksum | cut -d' ' -f1)
+CONFIG ?=
+
+.PHONY: help run test test-cluster lint bench lock clean
+.DEFAULT_GOAL := help
+
+help: ## list the commands
+	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+
+run: $(READY) ## run the default study on all cores, then write results/report.html (CONFIG=file for another)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh workflow/run.sh $(if $(CONFIG),--configfile $(CONFIG))
+
+test: $(READY) ## run the tests
+	$(BIN)/python -m pytest
+
+test-cluster: $(READY) ## run the tests on a real SLURM (needs root and apt)
+	$(BIN)/python -m pytest --override-ini addopts= tests/cluster
+
+lint: $(READY) ## ruff, mypy, snakefmt, snakemake --lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile workflow
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --lint
+
+bench: $(READY) ## run the benchmarks, one after another
+	@for script in tests/benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+lock: ## resolve the requirements anew (needs the uv command, taken from a throw-away environment)
+	$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv
+	for name in run dev; do build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-header requirements/$$name.in --output-file requirements/$$name.txt $(LOCKFLAGS) || exit 1; done
+	$(PYTHON) envs/generate.py
+
+clean: ## remove what runs and tools made; downloads and .venv stay
+	rm -rf results .snakemake logs benchmarks build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+$(READY):
+	@test -n "$(PYTHON)" || { echo "qdrank needs Python 3.11, 3.12 or 3.13: install one, or name it with PYTHON=..."; exit 1; }
+	@echo "setting up $(VENV) from requirements/dev.txt (about two minutes, once)"
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(READY)

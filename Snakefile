@@ -1,0 +1,29 @@
+# qdrank: query-dependent learning to rank, from data to every table and figure.
+# The road: fetch -> judged pairs -> query vectors -> k-NN graph -> models -> scores -> measures -> tables, figures -> report
+
+
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+configfile: "config/config.yaml"
+
+
+report: "workflow/report/workflow.rst"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/fetch.smk"
+include: "workflow/rules/judge.smk"
+include: "workflow/rules/queries.smk"
+include: "workflow/rules/score.smk"
+include: "workflow/rules/measure.smk"
+include: "workflow/rules/features.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        "results/manifest.json",

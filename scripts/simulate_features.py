@@ -1,0 +1,7 @@
+"""Draw a simulated data set into the artifacts judged, columns and topics."""
+
+from qdrank.datasets.importing import write_simulated
+from qdrank.jobs import job
+
+with job(snakemake.log[0]):
+    write_simulated(dict(snakemake.output.items()), **snakemake.params.options)

@@ -1,0 +1,10 @@
+"""Table of what a data set holds."""
+
+from qdrank.datasets.judged import load_judged
+from qdrank.figures.data import data_summary
+from qdrank.figures.tables import write_table
+from qdrank.jobs import job
+
+with job(snakemake.log[0]):
+    table = data_summary(load_judged(snakemake.input.judged, ["features"]))
+    write_table(table, dict(snakemake.output.items()), digits=1, title=snakemake.params.title)

@@ -1,0 +1,10 @@
+"""Digests of everything that was made."""
+
+from pathlib import Path
+
+from qdrank.jobs import job
+from qdrank.store import write_text
+from qdrank.store.manifest import manifest_text
+
+with job(snakemake.log[0]):
+    write_text(snakemake.output[0], manifest_text(Path(snakemake.output[0]).parent))

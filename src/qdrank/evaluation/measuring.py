@@ -1,0 +1,95 @@
+"""From scores to the artifact ``measures``: a row a test query and method, a column a measure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from qdrank.datasets.judged import Judged
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray
+from qdrank.measures import measure
+from qdrank.store import read
+
+
+def scores_table(documents: Judged, scores: FloatArray) -> pa.Table:
+    """The artifact ``scores`` of documents, shape (n_documents,) scores."""
+    names = {"query_id": documents.query, "doc_id": documents.doc_id}
+    return pa.table({name: pa.array(ids, pa.string()) for name, ids in names.items()} | {"score": scores})
+
+
+def joined_scores(documents: Judged, path: str | os.PathLike[str]) -> FloatArray:
+    """Score of every document, shape (n_documents,), joined on query and document.
+
+    Raises
+    ------
+    InputError
+        If a document has no score; scores of other documents are passed over.
+    """
+    table = read(path, "scores")
+    query, doc_id = (table.column(name).to_numpy(zero_copy_only=False) for name in ("query_id", "doc_id"))
+    scores: FloatArray = table.column("score").to_numpy()
+    if len(query) == documents.n_documents and (query == documents.query).all() and (doc_id == documents.doc_id).all():
+        return scores
+    place = {pair: i for i, pair in enumerate(zip(query, doc_id, strict=True))}
+    try:
+        return scores[[place[pair] for pair in zip(documents.query, documents.doc_id, strict=True)]]
+    except KeyError as error:
+        raise InputError(f"no score for query and document {error}", file=path) from None
+
+
+def measures_table(
+    names: Sequence[str], documents: Judged, scores: FloatArray, methods: Sequence[str], fold: str
+) -> pa.Table:
+    """The artifact ``measures`` of one fold.
+
+    Parameters
+    ----------
+    names : names of measures
+    documents : the fold's test documents
+    scores : (n_documents, n_methods)
+    methods : names of the methods
+    fold : name of the fold
+    """
+    values = measure(names, documents.y, scores, documents.offsets)
+    n_queries = documents.n_queries
+    columns: dict[str, Any] = {
+        "fold": _repeated(fold, n_queries * len(methods)),
+        "method": pa.array(np.repeat(np.array(methods, dtype=object), n_queries), pa.string()),
+        "query_id": pa.array(np.tile(documents.query_id, len(methods)), pa.string()),
+    }
+    return pa.table(columns | {name: column.T.ravel() for name, column in values.items()})
+
+
+def _repeated(text: str, count: int) -> pa.Array:
+    return pa.array([text], pa.string()).take(pa.array(np.zeros(count, dtype=np.int64)))
+
+
+def measure_scores(
+    names: Sequence[str], judged: Judged, files: Mapping[tuple[str, str], str], folds: Sequence[str]
+) -> pa.Table:
+    """Measures of methods from their score files, ``files[fold, method]``."""
+    tables = []
+    for fold in folds:
+        documents = judged.of_role(fold, "test")
+        methods = [method for f, method in files if f == fold]
+        scores = np.stack([joined_scores(documents, files[fold, method]) for method in methods], axis=1)
+        tables.append(measures_table(names, documents, scores, methods, fold))
+    return pa.concat_tables(tables)
+
+
+def measure_features(names: Sequence[str], judged: Judged, folds: Sequence[str]) -> pa.Table:
+    """Measures of every feature as a ranker; the methods are the features' numbers, ``1`` to ``d``."""
+    numbers = [str(i + 1) for i in range(judged.X.shape[1])]
+    tables = []
+    for fold in folds:
+        documents = judged.of_role(fold, "test")
+        # A document without a value (a system that did not rank it) comes after all others.
+        scores: NDArray[np.float32] = np.where(np.isnan(documents.X), -np.inf, documents.X)
+        tables.append(measures_table(names, documents, scores, numbers, fold))
+    return pa.concat_tables(tables)

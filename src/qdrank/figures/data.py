@@ -1,0 +1,37 @@
+"""What a data set holds: the first table of every study."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.datasets.judged import Judged
+
+
+def data_summary(judged: Judged) -> pa.Table:
+    """Queries, documents, grades and preference pairs, a row a part and one for all."""
+    grades = int(judged.y.max(initial=0)) + 1
+    rows = [_summary(part, judged.select([part]), grades) for part in judged.parts]
+    return pa.Table.from_pylist([*rows, _summary("all", judged, grades)])
+
+
+def _summary(part: str, documents: Judged, grades: int) -> dict[str, str | int | float]:
+    sizes = np.diff(documents.offsets)
+    counts = np.bincount(documents.y, minlength=grades)
+    by_query = np.zeros((documents.n_queries, grades), dtype=np.int64)
+    np.add.at(by_query, (documents.query_index, documents.y), 1)
+    relevant = by_query[:, 1:].sum(axis=1)
+    # Pairs of different grade: all pairs less those of equal grade.
+    pairs = (sizes * sizes - (by_query**2).sum(axis=1)) // 2
+    return {
+        "part": part,
+        "queries": documents.n_queries,
+        "without relevant": int((relevant == 0).sum()),
+        "documents": documents.n_documents,
+        "per query": float(sizes.mean()),
+        "fewest": int(sizes.min(initial=0)),
+        "most": int(sizes.max(initial=0)),
+        "features": documents.X.shape[1],
+        **{f"grade {grade}": int(counts[grade]) for grade in range(grades)},
+        "pairs": int(pairs.sum()),
+    }

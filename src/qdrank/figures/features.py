@@ -1,0 +1,94 @@
+"""Single features as rankers: tables by fold and over folds, and a picture of the best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.evaluation.intervals import bootstrap_interval
+from qdrank.figures.style import COLOURS, label_axes, new_figure, save_figure
+from qdrank.groups import FloatArray
+from qdrank.measures import parse
+from qdrank.store import write
+
+KEYS = ("fold", "method", "query_id")
+SHOWN = 25
+
+
+def fold_table(measures: pa.Table, columns: pa.Table) -> pa.Table:
+    """Mean of every measure for each feature and fold."""
+    names = [name for name in measures.column_names if name not in KEYS]
+    means = measures.group_by(["method", "fold"], use_threads=False).aggregate([(name, "mean") for name in names])
+    return _labelled(means, ["fold"], names, columns)
+
+
+def mean_table(measures: pa.Table, columns: pa.Table) -> pa.Table:
+    """Mean of the folds' means for each feature, what LETOR publishes."""
+    names = [name for name in measures.column_names if name not in KEYS]
+    by_fold = measures.group_by(["method", "fold"], use_threads=False).aggregate([(name, "mean") for name in names])
+    means = by_fold.group_by("method", use_threads=False).aggregate([(f"{name}_mean", "mean") for name in names])
+    means = means.rename_columns([column.removesuffix("_mean") for column in means.column_names])
+    return _labelled(means, [], names, columns)
+
+
+def _labelled(means: pa.Table, keys: list[str], names: list[str], columns: pa.Table) -> pa.Table:
+    """Rows by number of the feature, with its name."""
+    number = means.column("method").cast(pa.int32()).to_numpy()
+    order = np.lexsort((*(means.column(key).to_numpy(zero_copy_only=False).astype(str) for key in keys), number))
+    known = dict(zip(columns.column("number").to_pylist(), columns.column("name").to_pylist(), strict=True))
+    data = {"feature": pa.array(number[order]), "name": [known[i] for i in number[order].tolist()]}
+    data |= {key: means.column(key).take(order) for key in keys}
+    return pa.table(data | {name: means.column(f"{name}_mean").take(order) for name in names})
+
+
+def draw(
+    measures: pa.Table, columns: pa.Table, paths: Mapping[str, str | Path], *, title: str, dpi: int, **interval: Any
+) -> None:
+    """Draw the best features by the first measure, with intervals over the test queries of all folds.
+
+    ``interval`` holds ``level``, ``resamples`` and ``seed`` of the bootstrap.
+    """
+    name = next(column for column in measures.column_names if column not in KEYS)
+    numbers = _best(measures, columns, name, interval)
+    write(paths["parquet"], "figure", numbers)
+    mean, low, high = (numbers.column(c).to_numpy() for c in ("mean", "low", "high"))
+    figure, axes = new_figure(height=0.9 + 0.19 * len(numbers))
+    place = -np.arange(len(numbers))
+    reference = numbers.column("reference").to_numpy(zero_copy_only=False)
+    colours = np.where(reference, COLOURS[1], COLOURS[0])
+    axes.hlines(place, low, high, colors=colours, linewidth=1.2)
+    axes.scatter(mean, place, c=colours, s=18, zorder=3)
+    axes.set_yticks(place, [_label(row) for row in numbers.to_pylist()])
+    label_axes(
+        axes,
+        f"{parse(name).title} ({name}), {interval['level']:.0%} interval over test queries",
+        "",
+        f"{title}: single features",
+    )
+    save_figure(figure, {form: path for form, path in paths.items() if form != "parquet"}, dpi=dpi)
+
+
+def _label(row: Mapping[str, object]) -> str:
+    return f"{row['feature']} {row['name']}" + (" (reference)" if row["reference"] else "")
+
+
+def _best(measures: pa.Table, columns: pa.Table, name: str, interval: Mapping[str, Any]) -> pa.Table:
+    """The features with the highest mean over all test queries, and the reference wherever it stands."""
+    method = measures.column("method").to_numpy(zero_copy_only=False).astype(np.int64)
+    values: FloatArray = measures.column(name).to_numpy()
+    rows: list[dict[str, Any]] = []
+    for number, text, reference in zip(
+        *(columns.column(c).to_pylist() for c in ("number", "name", "reference")), strict=True
+    ):
+        own = values[method == number]
+        rows.append({"feature": number, "name": text, "reference": reference, "mean": float(own.mean())})
+    rows.sort(key=lambda row: (-row["mean"], row["feature"]))
+    rows = [row for i, row in enumerate(rows) if i < SHOWN or row["reference"]]
+    for row in rows:
+        bounds = bootstrap_interval(values[method == row["feature"]], **interval)
+        row |= {"low": bounds.low, "high": bounds.high}
+    return pa.Table.from_pylist(rows)

@@ -1,0 +1,40 @@
+"""The report's first table: what was run on what, what was left out and why, and with which software."""
+
+from __future__ import annotations
+
+import html
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+LIBRARIES = ("snakemake", "numpy", "scipy", "scikit-learn", "numba", "pyarrow", "lightgbm", "bm25s", "matplotlib")
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>This run</title><style>
+body {{ font: 14px/1.5 system-ui, sans-serif; margin: 1.5em; color: #222; max-width: 70em }}
+table {{ border-collapse: collapse; margin-bottom: 1.5em }}
+th, td {{ padding: .25em .8em; text-align: left; vertical-align: top; border-bottom: 1px solid #ddd }}
+th {{ border-bottom: 2px solid #444 }}
+</style></head><body>
+<h1>What was run on what</h1>
+{body}
+</body></html>
+"""
+
+
+def overview_page(datasets: Mapping[str, Mapping[str, Any]], left_out: Mapping[str, str]) -> str:
+    """A page of its own, as text."""
+    rows = [[name, d["title"], d["kind"], ", ".join(d["folds"]), d["note"]] for name, d in datasets.items()]
+    body = "<h2>Data sets</h2>" + _table(["data set", "title", "kind", "folds", "note"], rows)
+    if left_out:
+        body += "<h2>Left out</h2><p>Asked for in the configuration, but not to be had here:</p>"
+        body += _table(["data set", "reason"], [[name, reason] for name, reason in left_out.items()])
+    software = [["python", platform.python_version()], *([name, version(name)] for name in LIBRARIES)]
+    return _PAGE.format(body=body + "<h2>Software</h2>" + _table(["package", "version"], software))
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    cells = "".join(f"<th>{html.escape(name)}</th>" for name in head)
+    lines = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>\n" for row in rows)
+    return f"<table><tr>{cells}</tr>\n{lines}</table>"

@@ -1,0 +1,143 @@
+"""From a configuration to a study: which data sets, of which kind, with which folds, and what cannot be had."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from qdrank.config import FeatureFiles, Settings, SimulatedVariant, TextCollection
+from qdrank.datasets import registry as table
+from qdrank.datasets.presence import available, instruction
+from qdrank.errors import InputError
+from qdrank.registry import nearest
+
+Kind = Literal["letor", "agg", "text", "simulated"]
+ROTATION = ("fold1", "fold2", "fold3", "fold4", "fold5")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set as the workflow needs to know it."""
+
+    name: str
+    kind: Kind
+    title: str
+    note: str = ""
+    folds: tuple[str, ...] = ("fold1",)
+    registered: bool = True
+    """Whether its files are those of the registry, to be fetched; else they are the user's."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Part to path, for the user's own feature files."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What the step that makes its judged documents needs to know."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """The data sets of a run, and those left out with the reason."""
+
+    datasets: Mapping[str, Dataset]
+    left_out: Mapping[str, str]
+
+    def of_kind(self, *kinds: Kind) -> list[str]:
+        """Names of the data sets of these kinds."""
+        return [name for name, dataset in self.datasets.items() if dataset.kind in kinds]
+
+
+def mirror_of(settings: Settings) -> str | None:
+    """The folder with copies of the data: the environment's, else the configuration's."""
+    return os.environ.get("QDRANK_MIRROR") or settings.mirror
+
+
+def plan(settings: Settings) -> Study:
+    """Look up every data set of the configuration.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, or a data set cannot be had and ``missing`` is ``stop``: the message is the instruction.
+    """
+    known = table.load()
+    found: dict[str, Dataset] = {}
+    left_out: dict[str, str] = {}
+    for name in settings.datasets:
+        if name in settings.own:
+            dataset = _own(name, settings)
+            _refuse_missing_files(dataset)
+        elif name in known:
+            dataset = _registered(known[name], settings)
+        else:
+            raise InputError(f"unknown data set {name!r}", mend=nearest(name, [*known, *settings.own]))
+        absence = available(known[name], mirror=mirror_of(settings)) if dataset.registered else True
+        if absence:
+            found[name] = dataset
+        else:
+            left_out[name] = str(absence.reason)
+            if settings.missing == "stop":
+                raise InputError(f"{dataset.title} ({name}) cannot be had: {absence.reason}", mend=_mend(known[name]))
+    if not found:
+        raise InputError("no data set is left to study", mend="see `qdrank datasets`")
+    return Study(found, left_out)
+
+
+def _mend(dataset: table.Dataset) -> str:
+    return instruction(dataset) + "\n         or leave it out: missing: skip"
+
+
+def _refuse_missing_files(dataset: Dataset) -> None:
+    for part, path in dataset.files.items():
+        if not os.path.exists(path):
+            raise InputError(f"own.{dataset.name}.files.{part}: no such file", found=path, mend="correct the path")
+
+
+def _registered(entry: table.Dataset, settings: Settings) -> Dataset:
+    folds = ROTATION if entry.folds == "rotation" else ("fold1",)
+    options: dict[str, Any] = {"seed": settings.seed} if entry.kind == "simulated" else {}
+    if entry.kind in ("letor", "agg"):
+        options = {
+            "reference": entry.reference_feature,
+            "max_label": entry.max_label,
+            "missing_values": entry.has_missing,
+        }
+    return Dataset(entry.name, entry.kind, entry.title, folds=_wanted(folds, settings), options=options)
+
+
+def _own(name: str, settings: Settings) -> Dataset:
+    own = settings.own[name]
+    words = {"title": own.title or name, "note": own.note}
+    match own:
+        case FeatureFiles():
+            folds = ("fold1",) if "train" in own.files else ROTATION
+            options = {"reference": own.reference, "max_label": own.max_label, "missing_values": own.missing_values}
+            return Dataset(
+                name,
+                "letor",
+                folds=_wanted(folds, settings),
+                registered=False,
+                files=own.files,
+                options=options,
+                **words,
+            )
+        case TextCollection():
+            options = {"like": "beir", "folder": own.folder}
+            return Dataset(name, "text", folds=_wanted(ROTATION, settings), registered=False, options=options, **words)
+        case SimulatedVariant():
+            options = {"seed": settings.seed, **own.settings, "like": own.like}
+            return Dataset(name, "simulated", registered=False, options=options, **words)
+
+
+def _path(path: str, settings: Settings) -> str:
+    """A user's path; ``mirror:x`` is the file x in the mirror."""
+    if not path.startswith("mirror:"):
+        return path
+    mirror = mirror_of(settings)
+    if mirror is None:
+        raise InputError("no mirror is known", found=path, mend="set QDRANK_MIRROR, or mirror: in the configuration")
+    return os.path.join(mirror, path.removeprefix("mirror:"))
+
+
+def _wanted(folds: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
+    wanted = tuple(fold for fold in folds if fold in settings.folds)
+    return wanted or folds[:1]

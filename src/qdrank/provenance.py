@@ -1,0 +1,85 @@
+"""What code a job runs, as a digest.
+
+Snakemake compares scripts by their time of change and does not see the library behind them. So each rule carries
+the digest of the code it runs: of its script, and of every module of the project that the script imports, directly
+or not. The digest is taken of the syntax tree without docstrings: comments, formatting and time stamps do not count.
+What a script finds in a registry by name is not an import: its rule names the module (`Registry.module`).
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+_MODULE = re.compile(r"qdrank(\.\w+)+")
+SOURCE = Path(__file__).resolve().parents[1]
+
+
+def code_digest(script: Path, modules: Iterable[str] = ()) -> str:
+    """Digest of a script, the modules it imports, and further ``modules`` that it finds by name at run time."""
+    own, imports = _parsed(script)
+    sha256 = hashlib.sha256(own)
+    for module in sorted(_closure({*imports, *modules})):
+        sha256.update(module.encode() + _parsed(_file(module))[0])
+    return sha256.hexdigest()[:16]
+
+
+def imported_modules(script: Path) -> set[str]:
+    """Modules of the project that ``script`` imports, directly or not."""
+    return _closure(_parsed(script)[1])
+
+
+def _closure(modules: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    waiting = list(modules)
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            waiting += _parsed(_file(module))[1]
+    return found
+
+
+@cache
+def _parsed(path: Path) -> tuple[bytes, frozenset[str]]:
+    """Digest of one file's syntax tree, and the project's modules that it names in imports."""
+    tree = ast.parse(path.read_bytes(), filename=str(path))
+    imports = frozenset(_imports(tree))
+    for node in ast.walk(tree):
+        _drop_docstring(node)
+    return hashlib.sha256(ast.dump(tree).encode()).digest(), imports
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _MODULE.fullmatch(node.value):
+            names = [node.value]  # import_module("...") in a lazy package
+        else:
+            continue
+        yield from (name for name in names if name.split(".")[0] == "qdrank" and _exists(name))
+
+
+def _drop_docstring(node: ast.AST) -> None:
+    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        match node.body:
+            case [ast.Expr(ast.Constant(str())), *rest]:
+                node.body = rest or [ast.Pass()]
+
+
+@cache
+def _exists(module: str) -> bool:
+    base = SOURCE.joinpath(*module.split("."))
+    return base.with_suffix(".py").is_file() or (base / "__init__.py").is_file()
+
+
+def _file(module: str) -> Path:
+    base = SOURCE.joinpath(*module.split("."))
+    return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")

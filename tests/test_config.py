@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qdrank.cli import main
+from qdrank.config import Settings
+from qdrank.config_files import default_yaml, generated, load_sources, load_yaml, resolve
+from qdrank.errors import InputError
+
+
+def fault(values: dict, file: str = "mine.yaml") -> str:
+    with pytest.raises(InputError) as caught:
+        resolve(values, [("config/config.yaml", {}), (file, values)])
+    return str(caught.value)
+
+
+def test_generated_files_are_in_step_with_the_models(project: Path) -> None:
+    stale = [name for name, text in generated().items() if (project / name).read_text(encoding="utf-8") != text]
+    assert not stale, f"run `qdrank config generate`: {stale}"
+
+
+def test_the_default_file_is_the_default_configuration() -> None:
+    assert Settings.model_validate(yaml.safe_load(default_yaml())) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"neighbors": {"metric": "cosine"}}, "mine.yaml: neighbors: unknown key; did you mean neighbours?"),
+        ({"neighbours": {"metrik": "cosine"}}, "mine.yaml: neighbours.metrik: unknown key; did you mean metric?"),
+        ({"neighbours": {"metric": "cosin"}}, "'euclidean', 'cosine'"),
+        ({"queries": {"top": 0}}, "mine.yaml: queries.top: Input should be greater than or equal to 1 (found 0)"),
+        ({"queries": {"top": "many"}}, "should be a valid integer"),
+        ({"datasets": []}, "datasets: List should have at least 1 item"),
+        ({"datasets": ["sim1", "sim1"]}, "each name may stand here once"),
+        ({"datasets": ["$(touch x)"]}, "String should match pattern"),
+        ({"datasets": ["../up"]}, "String should match pattern"),
+        ({"own": {"x": {"kind": "zip"}}}, "'letor', 'beir', 'simulated'"),
+        ({"own": {"x": {"kind": "letor", "files": {"S1": "a"}, "reference": 1}}}, "parts must be S1 to S5"),
+        ({"own": {"x": {"kind": "letor", "files": {"all": "a"}}}}, "mine.yaml: own.x.reference: needed, but not given"),
+        (
+            {"own": {"x": {"kind": "letor", "files": {"all": "a"}, "referense": 1}}},
+            "own.x.referense: unknown key; did you mean reference?",
+        ),
+    ],
+)
+def test_a_fault_names_file_key_and_mend(values: dict, words: str) -> None:
+    assert words in fault(values)
+
+
+def test_a_fault_of_the_command_line_says_so() -> None:
+    with pytest.raises(InputError, match="--config: sed: unknown key; did you mean seed"):
+        resolve({"sed": 1}, [("config/config.yaml", {"seed": 2})])
+
+
+def test_all_faults_are_told_at_once() -> None:
+    words = fault({"sed": 1, "mising": "skip"})
+    assert "sed" in words
+    assert "mising" in words
+
+
+def test_an_empty_section_is_empty() -> None:
+    assert resolve({"own": None}).own == {}
+
+
+@pytest.mark.parametrize("text", ["- a\n- b\n", "just words", "", "a: [1, 2", "\x00"])
+def test_what_is_no_mapping_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "bad.yaml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=r"bad\.yaml"):
+        load_yaml(file)
+
+
+def test_wrong_encoding_is_told(tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_bytes(b"seed: \xff\xfe")
+    with pytest.raises(InputError, match="UTF-8"):
+        load_sources([tmp_path / "bad.yaml"])
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+keys = st.sampled_from([*Settings.model_fields, "neighbors", ""])
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.dictionaries(keys, values, max_size=4))
+def test_any_values_resolve_or_are_refused_in_words(given_values: dict) -> None:
+    with contextlib.suppress(InputError):
+        resolve(given_values, [("mine.yaml", given_values)])
+
+
+def test_ready_configurations_are_valid(project: Path) -> None:
+    files = [*(project / "config").glob("*.yaml"), *(project / "tests" / "configs").glob("*.yaml")]
+    files = [file for file in files if file.name != "datasets.yaml"]
+    assert {"config.yaml", "letor.yaml", "text.yaml", "paper.yaml", "tiny.yaml", "mirror.yaml"} <= {
+        f.name for f in files
+    }
+    for file in files:
+        resolve(load_yaml(file), [(file.name, load_yaml(file))])
+
+
+def test_the_command_checks_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.yaml").write_text("seed: 7\n")
+    assert main(["config", "check", str(tmp_path / "mine.yaml")]) == 0
+    assert "seed: 7" in capsys.readouterr().out
+    (tmp_path / "mine.yaml").write_text("sead: 7\n")
+    assert main(["config", "check", str(tmp_path / "mine.yaml")]) == 2
+    assert "did you mean seed?" in capsys.readouterr().err

@@ -1,0 +1,85 @@
+# What every stage uses: the checked configuration, the study planned from it, and the digest of the code of a rule.
+# Nothing heavy is imported here: every job of a cluster parses these files again.
+
+import os
+import re
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+PROJECT = Path(workflow.basedir)
+sys.path.insert(0, str(PROJECT / "src"))
+# Jobs find the library also in an environment that does not have it installed, and use one thread unless a rule says more.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(PROJECT / "src"), os.environ.get("PYTHONPATH")])
+)
+for _library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "ARROW_IO"):
+    os.environ[f"{_library}_NUM_THREADS"] = "1"
+
+from qdrank.config_files import load_sources, resolve
+from qdrank.errors import QdrankError
+from qdrank.plan import mirror_of, plan
+from qdrank.provenance import code_digest
+
+try:
+    settings = resolve(config, load_sources(workflow.configfiles))
+    study = plan(settings)
+except QdrankError as error:
+    raise WorkflowError(str(error)) from None
+
+
+INTERVAL = {
+    "level": settings.evaluation.confidence,
+    "resamples": settings.evaluation.resamples,
+    "seed": settings.seed,
+}
+
+
+def code(script, *modules):
+    """Digest of the code behind a rule: its script, what that imports, and modules found by name."""
+    return code_digest(PROJECT / "scripts" / f"{script}.py", modules)
+
+
+def memory(base, per_input_mb):
+    """Memory in MB that grows with the size of the input and with every retry."""
+
+    def mem_mb(wildcards, input, attempt):
+        return int(attempt * (base + per_input_mb * max(input.size_mb, 1)))
+
+    return mem_mb
+
+
+def names_pattern(names):
+    """Wildcard constraint that admits these data sets alone."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+def each_fold(pattern, **wildcards):
+    """Paths of ``pattern`` for every fold of every data set, or of the data set given."""
+
+    def paths(given):
+        return expand(pattern, dataset=given.dataset, fold=study.datasets[given.dataset].folds, **wildcards)
+
+    return paths
+
+
+def each_dataset(pattern, **wildcards):
+    """Paths of ``pattern`` for every data set of the study."""
+    return expand(pattern, dataset=study.datasets, **wildcards)
+
+
+def table_files(id):
+    """Files of a table: the numbers first, then its forms."""
+    return {form: f"results/{{dataset}}/tables/{id}.{form}" for form in ("parquet", "csv", "md", "tex")}
+
+
+def figure_files(id):
+    """Files of a figure: the numbers behind it and the pictures, less the one that goes into the report."""
+    forms = ["parquet", *(form for form in settings.figures.formats if form != "svg")]
+    return {form: f"results/{{dataset}}/figures/{id}.{form}" for form in forms}
+
+
+wildcard_constraints:
+    dataset=names_pattern(study.datasets),
+    fold=r"fold[1-5]",

@@ -1,0 +1,138 @@
+# Single features: how well each feature ranks by itself. The first look at any data set, and the check of the measures.
+#
+# reads:  results/{dataset}/judged.parquet, columns.parquet
+# writes: results/{dataset}/features.parquet               a row a test query and feature, a column a measure
+#         results/{dataset}/tables/data-summary.*          what the data set holds, by part
+#         results/{dataset}/tables/single-features.*       means of the folds
+#         results/{dataset}/tables/single-features-folds.* the same by fold
+#         results/{dataset}/figures/single-features.*      the best features with intervals
+
+
+rule measure_features:
+    """Measure every feature as a ranker."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+    output:
+        "results/{dataset}/features.parquet",
+    log:
+        "logs/measure_features/{dataset}.log",
+    benchmark:
+        "benchmarks/measure_features/{dataset}.tsv"
+    threads: 1
+    resources:
+        mem_mb=memory(800, 10),
+        runtime=30,
+    params:
+        measures=list(CONVENTIONS[settings.evaluation.conventions[0]]),
+        folds=lambda wc: list(study.datasets[wc.dataset].folds),
+        code=code("measure_features", *MEASURE_MODULES),
+    conda:
+        "../../envs/qdrank.yaml"
+    script:
+        "../../scripts/measure_features.py"
+
+
+rule summarise_data:
+    """Queries, documents, grades and pairs of a data set, by part."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+    output:
+        **table_files("data-summary"),
+        html=report(
+            "results/{dataset}/tables/data-summary.html",
+            category="Data",
+            caption="../report/data-summary.rst",
+            labels={"data set": "{dataset}", "what": "summary"},
+        ),
+    log:
+        "logs/summarise_data/{dataset}.log",
+    benchmark:
+        "benchmarks/summarise_data/{dataset}.tsv"
+    threads: 1
+    resources:
+        mem_mb=memory(500, 6),
+        runtime=15,
+    params:
+        title=lambda wc: study.datasets[wc.dataset].title,
+        code=code("summarise_data"),
+    conda:
+        "../../envs/qdrank.yaml"
+    script:
+        "../../scripts/summarise_data.py"
+
+
+rule tabulate_features:
+    """Tables of the single features: means of the folds, and by fold."""
+    input:
+        measures="results/{dataset}/features.parquet",
+        columns="results/{dataset}/columns.parquet",
+    output:
+        **table_files("single-features"),
+        html=report(
+            "results/{dataset}/tables/single-features.html",
+            category="Single features",
+            caption="../report/single-features.rst",
+            labels={"data set": "{dataset}", "what": "table, mean of folds"},
+        ),
+        **{f"folds_{form}": path for form, path in table_files("single-features-folds").items()},
+        folds_html=report(
+            "results/{dataset}/tables/single-features-folds.html",
+            category="Single features",
+            caption="../report/single-features.rst",
+            labels={"data set": "{dataset}", "what": "table, by fold"},
+        ),
+    log:
+        "logs/tabulate_features/{dataset}.log",
+    benchmark:
+        "benchmarks/tabulate_features/{dataset}.tsv"
+    threads: 1
+    resources:
+        mem_mb=memory(600, 10),
+        runtime=15,
+    params:
+        title=lambda wc: study.datasets[wc.dataset].title,
+        code=code("tabulate_features"),
+    conda:
+        "../../envs/qdrank.yaml"
+    script:
+        "../../scripts/tabulate_features.py"
+
+
+rule draw_features:
+    """The best single features, with intervals."""
+    input:
+        measures="results/{dataset}/features.parquet",
+        columns="results/{dataset}/columns.parquet",
+    output:
+        **figure_files("single-features"),
+        svg=report(
+            "results/{dataset}/figures/single-features.svg",
+            category="Single features",
+            caption="../report/single-features.rst",
+            labels={"data set": "{dataset}", "what": "figure"},
+        ),
+    log:
+        "logs/draw_features/{dataset}.log",
+    benchmark:
+        "benchmarks/draw_features/{dataset}.tsv"
+    threads: 1
+    resources:
+        mem_mb=memory(700, 10),
+        runtime=15,
+    params:
+        title=lambda wc: study.datasets[wc.dataset].title,
+        interval=INTERVAL,
+        dpi=settings.figures.dpi,
+        code=code("draw_features"),
+    conda:
+        "../../envs/qdrank.yaml"
+    script:
+        "../../scripts/draw_features.py"
+
+
+rule single_features:
+    """Target: tables and figure of the single features of every data set."""
+    input:
+        each_dataset("results/{dataset}/tables/data-summary.html"),
+        each_dataset("results/{dataset}/tables/single-features.html"),
+        each_dataset("results/{dataset}/figures/single-features.svg"),

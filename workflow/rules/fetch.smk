@@ -1,0 +1,29 @@
+# Fetch: the files of the registered data sets.
+#
+# reads:  a local mirror (QDRANK_MIRROR, mirror:), the download folder, or the publisher's addresses
+# writes: resources/downloads/{dataset}.json    where each file of the data set lies, checked by sha256
+
+
+localrules:
+    fetch_dataset,
+
+
+rule fetch_dataset:
+    """Bring every file of a registered data set here, verified; or say how to get it."""
+    output:
+        "resources/downloads/{dataset}.json",
+    log:
+        "logs/fetch_dataset/{dataset}.log",
+    benchmark:
+        "benchmarks/fetch_dataset/{dataset}.tsv"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=120,
+    params:
+        mirror=mirror_of(settings),
+        code=code("fetch_dataset"),
+    conda:
+        "../../envs/qdrank.yaml"
+    script:
+        "../../scripts/fetch_dataset.py"

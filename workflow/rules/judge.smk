@@ -1,0 +1,67 @@
+# Judged pairs: one table of documents with grades and features for every data set, wherever it comes from.
+#
+# reads:  the data set's files (fetched, or the user's own); nothing for simulated data
+# writes: results/{dataset}/judged.parquet     query, document, grade, part, features
+#         results/{dataset}/columns.parquet    names of the features, and which is the reference
+#         results/{dataset}/topics.parquet     queries: words, type and columns of their own, where known
+
+
+def feature_files(wildcards):
+    dataset = study.datasets[wildcards.dataset]
+    if dataset.registered:
+        return f"resources/downloads/{dataset.name}.json"
+    return list(dataset.files.values())
+
+
+rule import_features:
+    """Read LETOR text into judged pairs; a bad row stops here, named."""
+    input:
+        feature_files,
+    output:
+        judged="results/{dataset}/judged.parquet",
+        columns="results/{dataset}/columns.parquet",
+        topics="results/{dataset}/topics.parquet",
+    log:
+        "logs/import_features/{dataset}.log",
+    benchmark:
+        "benchmarks/import_features/{dataset}.tsv"
+    threads: 1
+    resources:
+        mem_mb=memory(1500, 1),
+        runtime=60,
+    params:
+        files=lambda wc: dict(study.datasets[wc.dataset].files),
+        options=lambda wc: dict(study.datasets[wc.dataset].options),
+        seed=settings.seed,
+        code=code("import_features"),
+    wildcard_constraints:
+        dataset=names_pattern(study.of_kind("letor", "agg")),
+    conda:
+        "../../envs/qdrank.yaml"
+    script:
+        "../../scripts/import_features.py"
+
+
+rule simulate_features:
+    """Draw a simulated data set."""
+    output:
+        judged="results/{dataset}/judged.parquet",
+        columns="results/{dataset}/columns.parquet",
+        topics="results/{dataset}/topics.parquet",
+    log:
+        "logs/simulate_features/{dataset}.log",
+    benchmark:
+        "benchmarks/simulate_features/{dataset}.tsv"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=30,
+    params:
+        options=lambda wc: {"like": wc.dataset, **study.datasets[wc.dataset].options},
+        code=code("simulate_features"),
+    wildcard_constraints:
+        dataset=names_pattern(study.of_kind("simulated")),
+    conda:
+        "../../envs/qdrank.yaml"
+    script:
+        "../../scripts/simulate_features.py"

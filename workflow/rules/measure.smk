@@ -1,0 +1,39 @@
+# Measures: every measure of every method, for every test query.
+#
+# reads:  results/{dataset}/judged.parquet, results/{dataset}/{fold}/scores/{method}.parquet
+# writes: results/{dataset}/measures.parquet    a row a test query and method, a column a measure
+
+from qdrank.measures import CONVENTIONS, MEASURES
+from qdrank.measures.names import parse as parse_measure
+
+METHODS = ["reference"]
+MEASURE_NAMES = list(dict.fromkeys(name for convention in settings.evaluation.conventions for name in CONVENTIONS[convention]))
+
+
+MEASURE_MODULES = sorted({MEASURES.module(parse_measure(name).definition) for name in MEASURE_NAMES})
+
+
+rule measure_methods:
+    """Join scores and grades on query and document, and measure."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        scores=each_fold("results/{dataset}/{fold}/scores/{method}.parquet", method=METHODS),
+    output:
+        "results/{dataset}/measures.parquet",
+    log:
+        "logs/measure_methods/{dataset}.log",
+    benchmark:
+        "benchmarks/measure_methods/{dataset}.tsv"
+    threads: 1
+    resources:
+        mem_mb=memory(600, 6),
+        runtime=30,
+    params:
+        measures=MEASURE_NAMES,
+        folds=lambda wc: list(study.datasets[wc.dataset].folds),
+        methods=METHODS,
+        code=code("measure_methods", *MEASURE_MODULES),
+    conda:
+        "../../envs/qdrank.yaml"
+    script:
+        "../../scripts/measure_methods.py"

@@ -1,0 +1,56 @@
+# Queries: points in the query space, and the k-NN graph between them.
+#
+# reads:  results/{dataset}/judged.parquet, topics.parquet, columns.parquet
+# writes: results/{dataset}/{fold}/queries.parquet       query vectors, role, type where known
+#         results/{dataset}/{fold}/neighbours.parquet    for each query its nearest training queries, with distances
+
+
+from qdrank.queries import METRICS
+
+
+rule describe_queries:
+    """Query vectors of a fold: features pooled over each query's top documents, scaled on the training queries."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        columns="results/{dataset}/columns.parquet",
+        topics="results/{dataset}/topics.parquet",
+    output:
+        "results/{dataset}/{fold}/queries.parquet",
+    log:
+        "logs/describe_queries/{dataset}/{fold}.log",
+    benchmark:
+        "benchmarks/describe_queries/{dataset}/{fold}.tsv"
+    threads: 1
+    resources:
+        mem_mb=memory(600, 8),
+        runtime=30,
+    params:
+        options=settings.queries.model_dump(),
+        code=code("describe_queries"),
+    conda:
+        "../../envs/qdrank.yaml"
+    script:
+        "../../scripts/describe_queries.py"
+
+
+rule find_neighbours:
+    """Nearest training queries of every query of a fold."""
+    input:
+        "results/{dataset}/{fold}/queries.parquet",
+    output:
+        "results/{dataset}/{fold}/neighbours.parquet",
+    log:
+        "logs/find_neighbours/{dataset}/{fold}.log",
+    benchmark:
+        "benchmarks/find_neighbours/{dataset}/{fold}.tsv"
+    threads: 1
+    resources:
+        mem_mb=memory(800, 30),
+        runtime=60,
+    params:
+        options=settings.neighbours.model_dump(),
+        code=code("find_neighbours", METRICS.module(settings.neighbours.metric)),
+    conda:
+        "../../envs/qdrank.yaml"
+    script:
+        "../../scripts/find_neighbours.py"

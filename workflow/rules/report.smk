@@ -1,0 +1,94 @@
+# Report: what was run on what, and the digest of everything that was made.
+#
+# reads:  every table and figure
+# writes: results/config.yaml      the configuration as it was resolved
+#         results/overview.html    data sets of the run, those left out, software
+#         results/manifest.json    digest of every file below results
+#
+# The page itself is written by `snakemake --report results/report.html` (`make run` does it).
+
+import yaml
+
+
+localrules:
+    write_config,
+    write_overview,
+    write_manifest,
+
+
+rule write_config:
+    """The resolved configuration: every key, also those left at their default."""
+    output:
+        "results/config.yaml",
+    log:
+        "logs/write_config.log",
+    benchmark:
+        "benchmarks/write_config.tsv"
+    threads: 1
+    resources:
+        mem_mb=300,
+        runtime=5,
+    params:
+        settings=settings.model_dump(mode="json"),
+        code=code("write_config"),
+    conda:
+        "../../envs/qdrank.yaml"
+    script:
+        "../../scripts/write_config.py"
+
+
+rule write_overview:
+    """What was run on what, with which software."""
+    output:
+        report("results/overview.html", category="Overview", caption="../report/overview.rst", labels={"what": "this run"}),
+    log:
+        "logs/write_overview.log",
+    benchmark:
+        "benchmarks/write_overview.tsv"
+    threads: 1
+    resources:
+        mem_mb=300,
+        runtime=5,
+    params:
+        datasets={
+            name: {"title": dataset.title, "kind": dataset.kind, "folds": list(dataset.folds), "note": dataset.note}
+            for name, dataset in study.datasets.items()
+        },
+        left_out=dict(study.left_out),
+        code=code("write_overview"),
+    conda:
+        "../../envs/qdrank.yaml"
+    script:
+        "../../scripts/write_overview.py"
+
+
+def everything_made():
+    """Every final product of the configured study, and every stage of the road that has no product of its own yet."""
+    for name, dataset in study.datasets.items():
+        yield f"results/{name}/measures.parquet"
+        yield from expand("results/{dataset}/{fold}/neighbours.parquet", dataset=name, fold=dataset.folds)
+
+
+rule write_manifest:
+    """The digest of every file that the run made."""
+    input:
+        rules.single_features.input,
+        list(everything_made()),
+        "results/config.yaml",
+        "results/overview.html",
+    output:
+        "results/manifest.json",
+    log:
+        "logs/write_manifest.log",
+    benchmark:
+        "benchmarks/write_manifest.tsv"
+    threads: 1
+    resources:
+        mem_mb=300,
+        runtime=15,
+    params:
+        code=code("write_manifest"),
+    conda:
+        "../../envs/qdrank.yaml"
+    script:
+        "../../scripts/write_manifest.py"
