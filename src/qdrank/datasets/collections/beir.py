@@ -82,7 +82,7 @@ def read_queries(path: Path) -> Iterator[Query]:
 
 def read_qrels(path: Path) -> Iterator[Judgment]:
     """Judgments of a tsv with the columns query-id, corpus-id, score; the header may be missing."""
-    for number, columns in files.rows(path, (3,)):
+    for number, columns in files.rows(path, (3,), separator="\t"):
         query_id, doc_id, grade = columns
         if number == 1 and grade == "score":
             continue
@@ -123,8 +123,7 @@ def _string(record: dict[str, Any], key: str, path: Path, line: int, default: st
         problem = f"{key} is missing" if value is None else f"{key} is not a text"
         mend = f'write "{key}": "..." in this line'
         raise InputError(problem, file=path, line=line, found=str(record), mend=mend)
-    # Half a surrogate pair (\ud800 in JSON) cannot be written as UTF-8 later on.
-    return value.encode("utf-8", "replace").decode("utf-8")
+    return _whole(value)
 
 
 def _strings(record: dict[str, Any], key: str, path: Path, line: int) -> list[str]:
@@ -132,4 +131,9 @@ def _strings(record: dict[str, Any], key: str, path: Path, line: int) -> list[st
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
         raise InputError(f"{key} is not a list of texts", file=path, line=line, found=str(record))
-    return values
+    return [_whole(item) for item in values]
+
+
+def _whole(text: str) -> str:
+    """Text that can be written as UTF-8: JSON may hold half a surrogate pair."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,30 +68,26 @@ def _decoded(raw: bytes, number: int, place: Path, encoding: str) -> str:
         raise InputError(f"not {encoding} text", file=place, line=number, found=bad, mend=mend) from None
 
 
-def rows(path: Path, n_columns: tuple[int, ...]) -> Iterator[tuple[int, list[str]]]:
-    """Number and columns of each line that is not blank; columns are parted by white space."""
+def rows(path: Path, n_columns: tuple[int, ...], *, separator: str | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Number and columns of each line that is not blank; columns are parted by white space or by ``separator``."""
     for number, line in lines(path):
-        columns = line.split()
-        if not columns:
+        if not line.strip():
             continue
-        if len(columns) not in n_columns:
-            allowed = " or ".join(map(str, n_columns))
+        columns = [column.strip() for column in line.split(separator)]
+        if len(columns) not in n_columns or "" in columns:
+            parted = "tabs" if separator == "\t" else "blanks"
             raise InputError(
-                f"{len(columns)} columns, not {allowed}",
+                f"{len(columns)} columns, not {' or '.join(map(str, n_columns))}, or an empty one",
                 file=path,
                 line=number,
                 found=line,
-                mend="each line holds one judgment or one id",
+                mend=f"one judgment or one id per line, columns parted by {parted}",
             )
         yield number, columns
 
 
 def integer(text: str, what: str, path: Path, line: int) -> int:
-    """``text`` as a whole number within 16 bits, or the user's error."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = None
-    if value is None or abs(value) > 2**15:
-        raise InputError(f"the {what} is not a (small) whole number", file=path, line=line, found=text)
-    return value
+    """``text`` as a small whole number, or the user's error."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,4}", text):
+        raise InputError(f"the {what} is not a small whole number", file=path, line=line, found=text)
+    return int(text)

@@ -32,7 +32,8 @@ class Note:
     def __str__(self) -> str:
         shown = ", ".join(self.examples)
         more = ", ..." if self.count > len(self.examples) else ""
-        return f"{self.file}: {self.kind}: {self.count} ({shown}{more})"
+        where = f"{self.file}: " if self.file else ""
+        return f"{where}{self.kind}: {self.count} ({shown}{more})"
 
 
 class Notebook:

@@ -17,7 +17,7 @@ from qdrank.datasets.collections.model import Collection, Document, Judgment, No
 from qdrank.errors import InputError
 from qdrank.registry import nearest
 
-START = re.compile(r"\.I\s*(\S.*?)?\s*$")
+START = re.compile(r"\.I(?:\s+(\S.*?))?\s*$")
 # A marker stands alone on its line, so that a sentence that begins with a full stop is not taken for one.
 MARKER = re.compile(r"\.([A-Z])\s*$")
 
