@@ -256,3 +256,12 @@ def test_a_comparison_says_everything():
         "Wilcoxon signed rank",
         "paired permutation",
     }
+
+
+def test_a_verdict_of_nothing_found_says_what_would_have_been():
+    null, found = compare(drawn(50, 1, effect=0.0), seed=0), compare(drawn(50, 1, effect=-0.2), seed=0)
+    assert null.verdict() == (
+        f"not significant (p = {null.t.p:.2g}); a difference of {null.detectable:.4f} would be found in 4 of 5 such studies"
+    )
+    assert found.verdict().startswith(f"worse by {-found.difference:.4f}")
+    assert found.verdict(p=0.2).startswith("not significant (p = 0.2)")

@@ -34,6 +34,13 @@ class Comparison:
     permutation: PairedTest
     detectable: float
 
+    def verdict(self, *, alpha: float = 0.05, p: float | None = None) -> str:
+        """What may be said at level ``alpha``; ``p`` is the t test's unless an adjusted one is given."""
+        p = self.t.p if p is None else p
+        if p < alpha:
+            return f"{'better' if self.difference > 0 else 'worse'} by {abs(self.difference):.4f} (p = {p:.2g})"
+        return f"not significant (p = {p:.2g}); a difference of {self.detectable:.4f} would be found in 4 of 5 such studies"
+
 
 def compare(pairs: Pairs, *, seed: int, resamples: int = 2000, level: float = 0.95, alpha: float = 0.05) -> Comparison:
     """Compare two rankers on paired values; equal input and seed give equal output."""

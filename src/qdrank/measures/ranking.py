@@ -122,7 +122,8 @@ def _offsets(offsets: NDArray[Any], n_documents: int) -> IntArray:
 def _scores(scores: NDArray[Any], n_documents: int) -> FloatArray:
     if scores.shape != (n_documents,):
         raise InputError(f"scores of shape {scores.shape} for {n_documents} documents")
-    scores = np.ascontiguousarray(scores, dtype=np.float64)
+    # A read-only array (Arrow gives such) would make the kernels compile once more for its type.
+    scores = np.require(scores, dtype=np.float64, requirements=["C_CONTIGUOUS", "WRITEABLE"])
     if np.isnan(scores).any():
         row = int(np.flatnonzero(np.isnan(scores))[0])
         raise InputError(f"the score of document {row} (counted from 0) is not a number", found="nan")
