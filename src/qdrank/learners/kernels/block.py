@@ -1,0 +1,202 @@
+"""Squared hinge of a block of models at once, query by query (numba).
+
+For each query: gather the models that use it, scores by GEMM, a pair loop with the models innermost (so that the
+lanes of the vector unit are models), gradients by GEMM. With ``u_i = s_i - 1`` the slack of a pair is
+``v = max(s_j, u_i) - u_i``: one max and two adds per pair, corrected once per document. And since
+``v^2 = v - v s_i + v s_j``, the loss follows from the sum of slacks and the gradient; no pair is squared.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from qdrank.learners.kernels.sorting import slack_sums
+
+
+@njit(cache=True)
+def _pair_row(s_j: Any, u_i: Any, sum_i: Any, sum_j: Any) -> None:
+    """One pair for all models; one-dimensional rows are what lets LLVM vectorise."""
+    for m in range(len(s_j)):
+        larger = max(s_j[m], u_i[m])
+        sum_i[m] += larger
+        sum_j[m] += larger
+
+
+@njit(cache=True)
+def _start_rows(S: Any, lower: Any, C: Any, prefix: Any) -> None:
+    """``C_j = -(sum of u_i over the documents preferred to j)``: the correction of all pairs that end in j."""
+    n, models = S.shape
+    for m in range(models):
+        prefix[m] = 0
+    start = 0
+    while start < n:
+        end = lower[start]
+        for j in range(start, end):
+            for m in range(models):
+                C[j, m] = prefix[m]
+        if end < n:
+            for j in range(start, end):
+                for m in range(models):
+                    prefix[m] += 1 - S[j, m]
+        start = end
+
+
+@njit(cache=True)
+def _start_document(S_i: Any, u_i: Any, sum_i: Any) -> None:
+    for m in range(len(S_i)):
+        u_i[m] = S_i[m] - 1
+        sum_i[m] = 0
+
+
+@njit(cache=True)
+def _finish_document(u_i: Any, sum_i: Any, count: Any, C_i: Any, slack: Any) -> None:
+    for m in range(len(u_i)):
+        v = sum_i[m] - count * u_i[m]
+        C_i[m] -= v
+        slack[m] += v
+
+
+@njit(cache=True)
+def pair_loop(S: Any, lower: Any, C: Any, slack: Any, u_i: Any, sum_i: Any) -> None:
+    """Slacks of one query: ``C`` (n, models) gets -sum for the better, +sum for the worse document of each pair.
+
+    ``slack`` (models,) gets the sum of slacks; ``u_i`` and ``sum_i`` (models,) are scratch.
+    """
+    n, models = S.shape
+    _start_rows(S, lower, C, u_i)
+    for m in range(models):
+        slack[m] = 0
+    for i in range(n):
+        if lower[i] == n:
+            break
+        _start_document(S[i], u_i, sum_i)
+        for j in range(lower[i], n):
+            _pair_row(S[j], u_i, sum_i, C[j])
+        _finish_document(u_i, sum_i, S.dtype.type(n - lower[i]), C[i], slack)
+
+
+@njit(cache=True)
+def sorted_loop(S: Any, lower: Any, C: Any, slack: Any) -> None:
+    """The same for long lists, one model after the other, in O(n log n)."""
+    n, models = S.shape
+    s, c = np.empty(n), np.empty(n)
+    for m in range(models):
+        for i in range(n):
+            s[i] = S[i, m]
+        total, _ = slack_sums(s, lower, 1.0, c)
+        slack[m] = total
+        for i in range(n):
+            C[i, m] = c[i]
+
+
+@njit(cache=True)
+def _gather(W: Any, members: Any, position: Any, rows: Any, where: Any) -> int:
+    """Copy the weights of a query's active models to ``rows``; returns how many there are."""
+    count = 0
+    for e in range(len(members)):
+        p = position[members[e]]
+        if p >= 0:
+            where[count, 0], where[count, 1] = p, e
+            for f in range(W.shape[1]):
+                rows[count, f] = W[p, f]
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def _scatter(part: Any, slack: Any, where: Any, coef: Any, slacks: Any, G: Any) -> None:
+    for r in range(len(part)):
+        p, c = where[r, 0], coef[where[r, 1]]
+        slacks[p] += c * slack[r]
+        for f in range(part.shape[1]):
+            G[p, f] += 2 * c * part[r, f]
+
+
+@njit(cache=True)
+def evaluate_block(
+    X: NDArray[Any],
+    offsets: NDArray[Any],
+    lower: NDArray[Any],
+    first: NDArray[Any],
+    members: NDArray[Any],
+    coef: NDArray[Any],
+    position: NDArray[Any],
+    W: NDArray[Any],
+    long_list: int,
+) -> Any:
+    """Loss and gradient of the pairs for the active models of a block.
+
+    Parameters
+    ----------
+    X, offsets, lower
+        As in `qdrank.learners.preferences.Preferences`.
+    first : (n_queries + 1,), members, coef : (n_entries,)
+        Query ``q`` is used by the models ``members[first[q]:first[q + 1]]``; each of its pairs has weight ``coef``.
+    position : (n_models,) int64
+        Row of ``W`` for each model of the block, -1 if it is not active.
+    W : (n_active, n_features), dtype of ``X``
+        Weights.
+    long_list : int
+        Queries with at least so many documents are evaluated by sorting.
+
+    Returns
+    -------
+    slacks : (n_active,) float64
+        Weighted sum of slacks; the loss is ``slacks + (W * G).sum(1) / 2``.
+    G : (n_active, n_features) float64
+        Gradient of the loss.
+    """
+    active, d = W.shape
+    slacks, G = np.zeros(active), np.zeros((active, d))
+    longest = 0
+    for q in range(len(offsets) - 1):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    gathered, part = np.empty((active, d), dtype=X.dtype), np.empty((active, d), dtype=X.dtype)
+    where = np.empty((active, 2), dtype=np.int64)
+    S_all, C_all = np.empty(longest * active, dtype=X.dtype), np.empty(longest * active, dtype=X.dtype)
+    slack, u_i, sum_i = np.empty(active, X.dtype), np.empty(active, X.dtype), np.empty(active, X.dtype)
+    for q in range(len(offsets) - 1):
+        if first[q + 1] == first[q]:
+            continue
+        used = _gather(W, members[first[q] : first[q + 1]], position, gathered, where)
+        if used == 0:
+            continue
+        X_q, lower_q = X[offsets[q] : offsets[q + 1]], lower[offsets[q] : offsets[q + 1]]
+        n = len(X_q)
+        S, C = S_all[: n * used].reshape(n, used), C_all[: n * used].reshape(n, used)
+        np.dot(X_q, gathered[:used].T, S)
+        if n < long_list:
+            pair_loop(S, lower_q, C, slack[:used], u_i[:used], sum_i[:used])
+        else:
+            sorted_loop(S, lower_q, C, slack[:used])
+        np.dot(C.T, X_q, part[:used])
+        _scatter(part[:used], slack, where, coef[first[q] : first[q + 1]], slacks, G)
+    return slacks, G
+
+
+@njit(cache=True)
+def transpose(neighbours: NDArray[Any], coef: NDArray[Any], n_queries: int) -> Any:
+    """Lists of models per query from lists of queries per model; entries with ``coef`` 0 are left out.
+
+    ``neighbours`` and ``coef`` are (n_models, k); returns ``first``, ``members``, ``coef`` of `evaluate_block`.
+    """
+    first = np.zeros(n_queries + 1, dtype=np.int64)
+    for m in range(neighbours.shape[0]):
+        for e in range(neighbours.shape[1]):
+            if coef[m, e] != 0:
+                first[neighbours[m, e] + 1] += 1
+    for q in range(n_queries):
+        first[q + 1] += first[q]
+    members, weights = np.empty(first[n_queries], dtype=np.int64), np.empty(first[n_queries])
+    at = first[:-1].copy()
+    for m in range(neighbours.shape[0]):
+        for e in range(neighbours.shape[1]):
+            if coef[m, e] != 0:
+                q = neighbours[m, e]
+                members[at[q]], weights[at[q]] = m, coef[m, e]
+                at[q] += 1
+    return first, members, weights

@@ -1,0 +1,106 @@
+"""The kernels in plain NumPy: the oracle of the compiled ones, and the fallback where numba cannot be had."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.groups import FloatArray, IntArray
+
+Array = NDArray[Any]
+
+
+def _slacks(S: Array, lower: IntArray, threshold: float) -> tuple[Array, Array]:
+    """Slacks (better, documents, models) of all pairs of a query and the rows of the better documents."""
+    n = len(S)
+    better = np.flatnonzero(lower < n)
+    preferred = np.arange(n)[None, :] >= lower[better][:, None]
+    slack = np.maximum(0, threshold - S[better][:, None] + S[None])
+    return slack * preferred[:, :, None], better
+
+
+def pair_loop(S: Array, lower: IntArray, threshold: float = 1.0) -> tuple[Array, Array]:
+    """Coefficients C (n, models) and sums of slacks (models,) of one query with scores S (n, models)."""
+    v, better = _slacks(S, lower, threshold)
+    C = v.sum(axis=0)
+    C[better] -= v.sum(axis=1)
+    return C, v.sum(axis=(0, 1))
+
+
+def evaluate_block(
+    X: Array,
+    offsets: IntArray,
+    lower: IntArray,
+    first: IntArray,
+    members: IntArray,
+    coef: FloatArray,
+    position: IntArray,
+    W: Array,
+    long_list: int,  # noqa: ARG001  one form for all lengths
+) -> tuple[FloatArray, FloatArray]:
+    """See `qdrank.learners.kernels.block.evaluate_block`."""
+    slacks, G = np.zeros(len(W)), np.zeros(W.shape)
+    for q in np.flatnonzero(np.diff(first)):
+        at = position[members[first[q] : first[q + 1]]]
+        c, at = coef[first[q] : first[q + 1]][at >= 0], at[at >= 0]
+        rows = slice(offsets[q], offsets[q + 1])
+        C, slack = pair_loop(X[rows] @ W[at].T, lower[rows])
+        slacks[at] += c * slack
+        G[at] += 2 * c[:, None] * (C.T @ X[rows])
+    return slacks, G
+
+
+def evaluate_single(
+    X: Array,
+    offsets: IntArray,
+    lower: IntArray,
+    queries: IntArray,
+    coef: FloatArray,
+    w: FloatArray,
+    thresholds: FloatArray,
+    long_list: int,  # noqa: ARG001  one form for all lengths
+) -> tuple[FloatArray, FloatArray]:
+    """See `qdrank.learners.kernels.single.evaluate_single`."""
+    sums, G = np.zeros((len(thresholds), 2)), np.zeros((len(thresholds), len(w)))
+    for q, c in zip(queries, coef, strict=True):
+        rows = slice(offsets[q], offsets[q + 1])
+        X_q = X[rows].astype(np.float64)
+        for t, threshold in enumerate(thresholds):
+            s = X_q @ w
+            C, slack = pair_loop(s[:, None], lower[rows], threshold)
+            sums[t] += c * np.array([slack[0], slack[0] * threshold + s @ C[:, 0]])
+            G[t] += c * (C[:, 0] @ X_q)
+    return sums, G
+
+
+def hessian_single(
+    X: Array,
+    offsets: IntArray,
+    lower: IntArray,
+    queries: IntArray,
+    coef: FloatArray,
+    w: FloatArray,
+    threshold: float,
+    width: float,
+) -> FloatArray:
+    """See `qdrank.learners.kernels.single.hessian_single`."""
+    H = np.zeros((len(w), len(w)))
+    for q, c in zip(queries, coef, strict=True):
+        rows = slice(offsets[q], offsets[q + 1])
+        X_q = X[rows].astype(np.float64)
+        v, better = _slacks((X_q @ w)[:, None], lower[rows], threshold)
+        i, j = np.nonzero((v[:, :, 0] > 0) & (v[:, :, 0] < width))
+        D = X_q[better[i]] - X_q[j]
+        H += c * (D.T @ D)
+    return H
+
+
+def transpose(neighbours: IntArray, coef: FloatArray, n_queries: int) -> tuple[IntArray, IntArray, FloatArray]:
+    """See `qdrank.learners.kernels.block.transpose`."""
+    models, entries = np.nonzero(coef)
+    queries = neighbours[models, entries]
+    order = np.argsort(queries, kind="stable")
+    first = np.searchsorted(queries[order], np.arange(n_queries + 1))
+    return first.astype(np.int64), models[order], coef[models, entries][order]

@@ -1,0 +1,179 @@
+"""Sums over the pairs of one model in float64: slacks, gradient, Hessian (numba)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from qdrank.learners.kernels.sorting import dot, slack_sums
+
+
+@njit(cache=True)
+def pair_sums(s: Any, lower: Any, threshold: float, C: Any) -> Any:
+    """`slack_sums` by the plain loop over pairs: faster for short lists."""
+    n = len(s)
+    for j in range(n):
+        C[j] = 0.0
+    slack = 0.0
+    for i in range(n):
+        u, own = s[i] - threshold, 0.0
+        for j in range(lower[i], n):
+            v = max(s[j] - u, 0.0)
+            C[j] += v
+            own += v
+        C[i] -= own
+        slack += own
+    return slack, slack * threshold + dot(s, C)
+
+
+@njit(cache=True)
+def _longest(offsets: Any, queries: Any) -> int:
+    longest = 0
+    for q in queries:
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    return longest
+
+
+@njit(cache=True)
+def _scores(X: Any, w: Any, wide: Any, s: Any) -> None:
+    """Scores of a query's documents, and their features in float64."""
+    for i in range(X.shape[0]):
+        for f in range(X.shape[1]):
+            wide[i, f] = X[i, f]
+    np.dot(wide, w, s)
+
+
+@njit(cache=True)
+def _add_rows(X: Any, C: Any, c: float, G: Any) -> None:
+    """Add ``c C^T X`` to the gradient ``G``."""
+    for i in range(X.shape[0]):
+        factor = c * C[i]
+        if factor != 0:
+            for f in range(X.shape[1]):
+                G[f] += factor * X[i, f]
+
+
+@njit(cache=True)
+def evaluate_single(
+    X: NDArray[Any],
+    offsets: NDArray[Any],
+    lower: NDArray[Any],
+    queries: NDArray[Any],
+    coef: NDArray[Any],
+    w: NDArray[Any],
+    thresholds: NDArray[Any],
+    long_list: int,
+) -> Any:
+    """Slacks ``v = max(0, threshold - w.(x_i - x_j))`` of a model's pairs, for each of several thresholds.
+
+    Parameters
+    ----------
+    X, offsets, lower
+        As in `qdrank.learners.preferences.Preferences`.
+    queries : (k,) int64, coef : (k,) float64
+        The model's training queries and the weight of each of their pairs.
+    w : (n_features,) float64
+        Weights.
+    thresholds : (n_thresholds,) float64
+    long_list : int
+        Queries with at least so many documents are evaluated by sorting.
+
+    Returns
+    -------
+    sums : (n_thresholds, 2) float64
+        Weighted sums of v and of v^2.
+    G : (n_thresholds, n_features) float64
+        Half the gradient of the sum of v^2.
+    """
+    d = X.shape[1]
+    longest = _longest(offsets, queries)
+    X_all, s_all, C_all = np.empty((longest, d)), np.empty(longest), np.empty(longest)
+    sums, G = np.zeros((len(thresholds), 2)), np.zeros((len(thresholds), d))
+    for k in range(len(queries)):
+        start, end = offsets[queries[k]], offsets[queries[k] + 1]
+        n = end - start
+        X_q, C, lower_q = X_all[:n], C_all[:n], lower[start:end]
+        s = s_all[:n]
+        _scores(X[start:end], w, X_q, s)
+        for t in range(len(thresholds)):
+            if n < long_list:
+                slack, square = pair_sums(s, lower_q, thresholds[t], C)
+            else:
+                slack, square = slack_sums(s, lower_q, thresholds[t], C)
+            sums[t, 0] += coef[k] * slack
+            sums[t, 1] += coef[k] * square
+            _add_rows(X_q, C, coef[k], G[t])
+    return sums, G
+
+
+@njit(cache=True)
+def _laplacian_rows(s: Any, lower: Any, rows: Any, threshold: float, width: float, L: Any) -> bool:
+    """Rows ``rows[0]:rows[1]`` of the Laplacian of the pairs with ``0 < v < width``; False if there are none."""
+    n = len(s)
+    for r in range(rows[1] - rows[0]):
+        for i in range(n):
+            L[r, i] = 0.0
+    found = False
+    for i in range(n):
+        if lower[i] == n:
+            break
+        for j in range(lower[i], n):
+            v = threshold - s[i] + s[j]
+            if not 0 < v < width:
+                continue
+            if rows[0] <= i < rows[1]:
+                L[i - rows[0], i] += 1
+                L[i - rows[0], j] -= 1
+                found = True
+            if rows[0] <= j < rows[1]:
+                L[j - rows[0], j] += 1
+                L[j - rows[0], i] -= 1
+                found = True
+    return found
+
+
+@njit(cache=True)
+def _add_scaled(part: Any, c: float, H: Any) -> None:
+    for a in range(H.shape[0]):
+        for b in range(H.shape[1]):
+            H[a, b] += c * part[a, b]
+
+
+@njit(cache=True)
+def hessian_single(
+    X: NDArray[Any],
+    offsets: NDArray[Any],
+    lower: NDArray[Any],
+    queries: NDArray[Any],
+    coef: NDArray[Any],
+    w: NDArray[Any],
+    threshold: float,
+    width: float,
+) -> Any:
+    """Weighted sum of ``(x_i - x_j)(x_i - x_j)^T`` over the pairs with ``0 < v < width``.
+
+    Shape (n_features, n_features); parameters as for `evaluate_single`. Long lists are taken in strips of rows, so
+    that the Laplacian of a query with thousands of documents never stands in memory whole.
+    """
+    d, strip = X.shape[1], 256
+    H, part = np.zeros((d, d)), np.empty((d, d))
+    longest = _longest(offsets, queries)
+    X_all, s_all, L_all = np.empty((longest, d)), np.empty(longest), np.empty(min(longest, strip) * longest)
+    image = np.empty((min(longest, strip), d))
+    for k in range(len(queries)):
+        start, end = offsets[queries[k]], offsets[queries[k] + 1]
+        n = end - start
+        X_q, lower_q = X_all[:n], lower[start:end]
+        s = s_all[:n]
+        _scores(X[start:end], w, X_q, s)
+        for top in range(0, n, strip):
+            bottom = min(top + strip, n)
+            L = L_all[: (bottom - top) * n].reshape(bottom - top, n)
+            if _laplacian_rows(s, lower_q, (top, bottom), threshold, width, L):
+                np.dot(L, X_q, image[: bottom - top])
+                np.dot(X_q[top:bottom].T, image[: bottom - top], part)
+                _add_scaled(part, coef[k], H)
+    return H

@@ -1,0 +1,297 @@
+"""Thousands of local Ranking SVMs, one per list of training queries, trained together.
+
+The unit that is trained together is a *block* of fixed composition: rounding in a GEMM depends on what else is in
+it, so a shard is a set of whole blocks and neither the number of shards nor that of cores changes a bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray
+from qdrank.learners import anderson, kernels, newton
+from qdrank.learners.preferences import Preferences, pair_weights
+from qdrank.learners.ranksvm import Model, inverted, preconditioner, solve, whole_problem
+
+BLOCK = 512
+LONG_LIST = 1000  # documents; above it sorting beats the pair loop over a block (tests/benchmarks/bench_engine.py)
+Progress = Callable[[int, int], None]
+"""Called with the number of models done and the number in all."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What all local models of a training set share.
+
+    Attributes
+    ----------
+    single : Model
+        The global model, trained on all queries: start of the local ones.
+    inverse : (d, d) float64
+        Inverse of the shared preconditioner, the all-pairs matrix of the whole training set.
+    slacks : (n_queries,), gradients : (n_queries, d) float64
+        Sum of slacks and gradient of each query's pairs at the global model. Sums of these are the first evaluation
+        of every local model.
+    noise : float
+        Rounding error of a float32 gradient, relative to the root of the objective.
+    """
+
+    data: Preferences
+    lam: float
+    weighting: str
+    centre: FloatArray
+    single: Model
+    inverse: FloatArray
+    slacks: FloatArray
+    gradients: FloatArray
+    noise: float
+
+
+@dataclass(frozen=True)
+class LocalModels:
+    """Trained models, row by row.
+
+    Attributes
+    ----------
+    rows : (n,) int64
+        Row of each model in the neighbour table.
+    W : (n, d) float64
+    gaps : (n,) float64
+        Certified relative duality gaps.
+    evaluations, pairs : (n,) int64
+    """
+
+    rows: IntArray
+    W: FloatArray
+    gaps: FloatArray
+    evaluations: IntArray
+    pairs: IntArray
+
+
+def lay_ground(
+    data: Preferences,
+    *,
+    lam: float = 0.01,
+    query_weights: str = "pairs",
+    prox: ArrayLike | None = None,
+    tol: float = 1e-6,
+) -> Ground:
+    """Train the global model and prepare what the local models share; parameters as for `RankSVM`."""
+    problem = whole_problem(data, pair_weights(data.pairs, query_weights), lam, prox)
+    B = preconditioner(problem)
+    inverse = inverted(B)
+    single = solve(problem, loss="squared_hinge", tol=tol, limit=100, inverse=inverse)
+    slacks, gradients = _per_query(data, single.w)
+    # |gradient| <= 2 sqrt(loss * mean squared length of a difference); twice the unit roundoff of that was never
+    # reached in float32, see tests/learners/test_local.py
+    noise = float(np.finfo(data.X.dtype).eps * np.sqrt(2 * np.trace(B)))
+    return Ground(data, lam, query_weights, problem.centre, single, inverse, slacks, gradients, noise)
+
+
+def _per_query(data: Preferences, w: FloatArray, batch: int = BLOCK) -> tuple[FloatArray, FloatArray]:
+    """Slacks (n_queries,) and gradients (n_queries, d) of every query at ``w``: each query a model of its own."""
+    slacks, gradients = np.zeros(data.n_queries), np.zeros((data.n_queries, data.n_features))
+    for start in range(0, data.n_queries, batch):
+        own = np.arange(start, min(start + batch, data.n_queries))[:, None]
+        part = _Block(data, own, (data.pairs[own] > 0).astype(float))
+        slacks[own[:, 0]], gradients[own[:, 0]] = part.sums(np.arange(len(own)), np.tile(w, (len(own), 1)))
+    return slacks, gradients
+
+
+class _Block:
+    """Evaluation of the models of one block."""
+
+    def __init__(self, data: Preferences, neighbours: IntArray, coef: FloatArray) -> None:
+        self.data, self.neighbours, self.coef = data, neighbours, coef
+        self.lists = kernels.transpose(neighbours, coef, data.n_queries)
+
+    def sums(self, active: IntArray, W: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Weighted sums of slacks (n_active,) and gradients (n_active, d) of the models ``active`` at ``W``."""
+        data, position = self.data, np.full(len(self.coef), -1)
+        position[active] = np.arange(len(active))
+        found: Any = kernels.evaluate_block(
+            data.X, data.offsets, data.lower, *self.lists, position, W.astype(data.X.dtype), LONG_LIST
+        )
+        return found[0], found[1]
+
+    def evaluate(self, active: IntArray, W: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Losses and gradients: v^2 = v (1 - s_i + s_j), so the loss is the slacks plus W.G / 2."""
+        slacks, G = self.sums(active, W)
+        return slacks + np.einsum("nf,nf->n", W, G) / 2, G
+
+    def at_global(self, ground: Ground) -> tuple[FloatArray, FloatArray]:
+        """The same for all models at the global model, from the sums that every block shares."""
+        from scipy.sparse import csc_array
+
+        first, members, coef = self.lists
+        use = csc_array((coef, members, first), shape=(len(self.coef), self.data.n_queries))
+        G: FloatArray = use @ ground.gradients
+        return use @ ground.slacks + G @ ground.single.w / 2, G
+
+    def problem(self, ground: Ground, model: int) -> newton.Problem:
+        used = np.flatnonzero(self.coef[model])
+        queries, coef = self.neighbours[model, used], self.coef[model, used]
+        return newton.Problem(ground.data, queries, coef, ground.lam, ground.centre)
+
+
+def _coefficients(ground: Ground, neighbours: IntArray, weights: FloatArray | None) -> tuple[FloatArray, IntArray]:
+    """Normalised weight of the pairs of each neighbour (n, k), 0 for no query, and pairs of each model (n,)."""
+    pairs = np.where(neighbours >= 0, ground.data.pairs[neighbours], 0)
+    coef = np.where(pairs > 0, pair_weights(pairs, ground.weighting, weights), 0.0)
+    total = np.einsum("nk,nk->n", coef, pairs)
+    return coef / np.where(total > 0, total, 1.0)[:, None], np.where(coef > 0, pairs, 0).sum(axis=1)
+
+
+def _is_whole(ground: Ground, neighbours: IntArray, coef: FloatArray) -> NDArray[np.bool_]:
+    """Which models are the global one: all queries that have pairs, once each, weighted as there (n,)."""
+    target = np.where(ground.data.pairs > 0, pair_weights(ground.data.pairs, ground.weighting), 0.0)
+    target /= max(float(target @ ground.data.pairs), np.finfo(float).tiny)
+    candidates = np.flatnonzero((coef > 0).sum(axis=1) == (target > 0).sum())
+    whole = np.zeros(len(coef), dtype=bool)
+    for m in candidates:
+        used = coef[m] > 0
+        whole[m] = len(np.unique(neighbours[m, used])) == used.sum() and np.allclose(
+            coef[m, used], target[neighbours[m, used]], rtol=1e-12, atol=0
+        )
+    return whole
+
+
+@dataclass(frozen=True)
+class _Warm:
+    """Models of another k, and the gradients of their losses at the global model, both (n, d)."""
+
+    W: FloatArray
+    G: FloatArray
+
+
+def train_block(
+    ground: Ground, neighbours: NDArray[Any], *, weights: FloatArray | None = None, tol: float = 1e-6
+) -> LocalModels:
+    """Train the models of one block together.
+
+    Parameters
+    ----------
+    ground : Ground
+    neighbours : (n, k) integer
+        Training queries of each model; -1 stands for none.
+    weights : (n, k) float64, optional
+        Weights of the queries (a kernel of the distance, for instance).
+    tol : float
+        Certified relative gap to reach; models that do not get there in a few steps are finished by exact Newton.
+    """
+    return _train_block(ground, np.asarray(neighbours), weights, tol, None)[0]
+
+
+def _train_block(
+    ground: Ground, neighbours: NDArray[Any], weights: FloatArray | None, tol: float, warm: _Warm | None
+) -> tuple[LocalModels, _Warm]:
+    neighbours = np.ascontiguousarray(neighbours, dtype=np.int64)
+    if neighbours.ndim != 2 or (neighbours >= ground.data.n_queries).any():
+        raise InputError(f"neighbours {neighbours.shape} do not name queries of the training set")
+    coef, pairs = _coefficients(ground, neighbours, weights)
+    block = _Block(ground.data, neighbours, coef)
+    loss, G = block.at_global(ground)
+    W, gaps, evaluations = np.tile(ground.single.w, (len(coef), 1)), np.zeros(len(coef)), np.zeros_like(pairs)
+    whole = _is_whole(ground, neighbours, coef)
+    gaps[whole] = ground.single.gap
+    W[pairs == 0] = ground.centre  # no pair: nothing moves the model from there
+    todo = np.flatnonzero(~whole & (pairs > 0))
+    if len(todo):
+        W[todo], gaps[todo], evaluations[todo] = _train(ground, block, todo, (loss, G), tol, warm)
+    return LocalModels(np.arange(len(coef)), W, gaps, evaluations, pairs), _Warm(W, G)
+
+
+def _train(
+    ground: Ground,
+    block: _Block,
+    todo: IntArray,
+    first: tuple[FloatArray, FloatArray],
+    tol: float,
+    warm: _Warm | None,
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Weights, gaps and evaluations of the models ``todo`` of a block."""
+    start, centre = np.tile(ground.single.w, (len(todo), 1)), np.tile(ground.centre, (len(todo), 1))
+    # the models of another k, moved by the difference of the first steps of both: known without an evaluation
+    guess = None if warm is None else (warm.W - (first[1] - warm.G) @ ground.inverse)[todo]
+    found = anderson.minimise(
+        lambda active, W: block.evaluate(todo[active], W),
+        start,
+        centre,
+        ground.lam,
+        ground.inverse,
+        first=(first[0][todo], first[1][todo]),
+        guess=guess,
+        tol=tol,
+        noise=ground.noise,
+    )
+    for m in np.flatnonzero(found.gap > tol):
+        at, steps = newton.newton(block.problem(ground, int(todo[m])), found.W[m], tol, 100)
+        found.W[m], found.gap[m], found.evaluations[m] = at.w, at.gap, found.evaluations[m] + steps
+    return found.W, found.gap, found.evaluations
+
+
+def train_local(
+    ground: Ground,
+    neighbours: NDArray[Any],
+    blocks: Sequence[IntArray],
+    *,
+    weights: FloatArray | None = None,
+    tol: float = 1e-6,
+    progress: Progress | None = None,
+) -> LocalModels:
+    """Train the models of some blocks (rows of ``neighbours``), one block after the other; see `train_block`."""
+    swept = train_sweep(ground, neighbours, [neighbours.shape[1]], blocks, weights=weights, tol=tol, progress=progress)
+    return swept[neighbours.shape[1]]
+
+
+def train_sweep(
+    ground: Ground,
+    neighbours: NDArray[Any],
+    ks: Sequence[int],
+    blocks: Sequence[IntArray],
+    *,
+    weights: FloatArray | None = None,
+    tol: float = 1e-6,
+    progress: Progress | None = None,
+) -> dict[int, LocalModels]:
+    """Models for several k: row m of k uses ``neighbours[m, :k]``, nearest first.
+
+    All start from the global model; each k but the largest goes on from the models of the next larger one in the same
+    block; no block sees another, so shards of whole blocks give the same bytes. ``progress`` counts models of all k.
+    """
+    order = sorted(set(ks), reverse=True)
+    if not order or order[-1] < 1 or order[0] > neighbours.shape[1]:
+        raise InputError(f"every k must lie between 1 and {neighbours.shape[1]}", found=str(list(ks)))
+    parts: dict[int, list[LocalModels]] = {k: [] for k in order}
+    done, total = 0, len(order) * sum(map(len, blocks))
+    for rows in blocks:
+        for k, part in _sweep_block(ground, neighbours[rows], order, None if weights is None else weights[rows], tol):
+            parts[k].append(LocalModels(rows, part.W, part.gaps, part.evaluations, part.pairs))
+            done += len(rows)
+            if progress is not None:
+                progress(done, total)
+    return {k: _join(parts[k], ground.data.n_features) for k in ks}
+
+
+def _sweep_block(
+    ground: Ground, neighbours: NDArray[Any], ks: Sequence[int], weights: FloatArray | None, tol: float
+) -> Iterator[tuple[int, LocalModels]]:
+    warm = None
+    for k in ks:
+        part = None if weights is None else weights[:, :k]
+        models, warm = _train_block(ground, neighbours[:, :k], part, tol, warm)
+        yield k, models
+
+
+def _join(parts: Sequence[LocalModels], d: int) -> LocalModels:
+    if not parts:
+        none = np.zeros(0, dtype=np.int64)
+        return LocalModels(none, np.zeros((0, d)), np.zeros(0), none, none)
+    names = ("rows", "W", "gaps", "evaluations", "pairs")
+    return LocalModels(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})

@@ -1,0 +1,113 @@
+"""One Ranking SVM to its optimum in float64 by exact Newton steps, for the squared and for the plain hinge.
+
+The plain hinge is smoothed: ``h_mu(v) = (v_+^2 - (v - mu)_+^2) / (2 mu)`` is a difference of two squared hinges, so
+the same sums over pairs serve both losses. The width mu falls until the duality gap of the *unsmoothed* problem is
+certified: the dual point ``alpha = c h_mu'(v)`` lies between 0 and c and is therefore feasible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from qdrank.groups import FloatArray, IntArray
+from qdrank.learners import kernels
+from qdrank.learners.preferences import Preferences
+
+LONG_LIST = 200  # documents; above it sorting beats the loop over pairs (tests/benchmarks/bench_engine.py)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """``F(w) = lam/2 ||w - centre||^2 + sum over queries of coef[q] times the loss of each of its pairs``."""
+
+    data: Preferences
+    queries: IntArray
+    coef: FloatArray
+    lam: float
+    centre: FloatArray
+
+    def sums(self, w: FloatArray, *thresholds: float) -> tuple[FloatArray, FloatArray]:
+        """Weighted sums of slacks and squared slacks (n, 2) and half gradients (n, d) of the latter."""
+        data = self.data
+        levels = np.asarray(thresholds)
+        found: Any = kernels.evaluate_single(
+            data.X, data.offsets, data.lower, self.queries, self.coef, w, levels, LONG_LIST
+        )
+        return found[0], found[1]
+
+    def curvature(self, w: FloatArray, width: float) -> FloatArray:
+        """Weighted sum of ``(x_i - x_j)(x_i - x_j)^T`` over the pairs with slack between 0 and ``width``."""
+        data = self.data
+        H: FloatArray = kernels.hessian_single(data.X, data.offsets, data.lower, self.queries, self.coef, w, 1.0, width)
+        return H
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point with its smoothed value and gradient, and the objective and certified gap of the true problem."""
+
+    w: FloatArray
+    value: float
+    gradient: FloatArray
+    objective: float
+    gap: float
+
+
+def evaluate(problem: Problem, w: FloatArray, mu: float | None = None) -> Point:
+    """Objective, gradient and certificate at ``w``; ``mu`` is the width of smoothing, None for the squared hinge."""
+    away, lam = w - problem.centre, problem.lam
+    ridge = lam / 2 * float(away @ away)
+    if mu is None:
+        sums, G = problem.sums(w, 1.0)
+        loss, gradient, excess = sums[0, 1], 2 * G[0] + lam * away, 0.0
+        true = loss
+    else:
+        sums, G = problem.sums(w, 1.0, 1.0 - mu)
+        (true, full), (inner, part) = sums
+        loss, gradient = (full - part) / (2 * mu), (G[0] - G[1]) / mu + lam * away
+        # hinge minus alpha-weighted slack: what the dual point loses on the pairs in the smoothed zone
+        excess = max(0.0, true - (full - part - mu * inner) / mu)
+    absolute = excess + float(gradient @ gradient) / (2 * lam)
+    relative = 0.0 if absolute == 0 else absolute / max(true + ridge, np.finfo(float).tiny)
+    return Point(w, float(loss + ridge), gradient, float(true + ridge), float(relative))
+
+
+def _search(problem: Problem, at: Point, step: FloatArray, mu: float | None) -> Point:
+    """Halve the step until the objective falls enough (Armijo); the point itself where rounding forbids any fall."""
+    slope, size = float(at.gradient @ step), 1.0
+    for _ in range(40):
+        trial = evaluate(problem, at.w + size * step, mu)
+        if trial.value <= at.value + 1e-4 * size * slope:
+            return trial
+        size /= 2
+    return at
+
+
+def newton(problem: Problem, start: FloatArray, tol: float, limit: int, mu: float | None = None) -> tuple[Point, int]:
+    """Newton steps until the gradient alone accounts for a relative gap of at most ``tol``; point and steps."""
+    at = evaluate(problem, start, mu)
+    ridge = problem.lam * np.eye(len(start))
+    for steps in range(limit):
+        if float(at.gradient @ at.gradient) / (2 * problem.lam) <= tol * at.value:
+            return at, steps
+        H = problem.curvature(at.w, np.inf if mu is None else mu) * (2.0 if mu is None else 1 / mu) + ridge
+        step = np.asarray(-np.linalg.solve(H, at.gradient), dtype=np.float64)
+        new = _search(problem, at, step, mu)
+        if new is at:
+            return at, steps
+        at = new
+    return at, limit
+
+
+def hinge(problem: Problem, start: FloatArray, tol: float, limit: int) -> tuple[Point, int]:
+    """The plain hinge: Newton on narrower and narrower smoothings until the gap is certified; point and steps."""
+    mu, total, w = 1.0, 0, start
+    while True:
+        at, steps = newton(problem, w, tol / 10, limit, mu)
+        total, w = total + steps, at.w
+        if at.gap <= tol or mu < 1e-10:
+            return at, total
+        mu /= 4
