@@ -123,6 +123,28 @@ def test_reference_feature_is_a_weak_ranker(sim1):
     assert 0.1 < np.corrcoef(within, sim1.y)[0, 1] < 0.4
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"localty": 1}, "did you mean locality"),
+        ({"documents": [5, 2]}, "from 5 to 2"),
+        ({"smoothness": 0}, "smoothness must be above 0"),
+        ({"train": 0}, "train is too small"),
+        ({"noise": -1.0}, "noise is too small"),
+        ({"noise": float("nan")}, "noise is too small"),
+    ],
+)
+def test_wrong_settings_are_refused(changes, message):
+    with pytest.raises(InputError, match=message):
+        simulate("sim1", seed=1, **changes)
+
+
 def test_wrong_names_are_refused():
     with pytest.raises(InputError, match="did you mean sim1"):
         simulate("sim11")
+
+
+def test_a_tiny_world_can_be_had():
+    tiny = simulate("sim1", seed=3, train=12, vali=0, test=4, features=5, documents=[2, 3])
+    assert tiny.X.shape[1] == 5
+    assert len(tiny.query_id) == 16

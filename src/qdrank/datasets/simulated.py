@@ -12,7 +12,7 @@ as the paper's classifier guesses its types from the words of the query.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,16 @@ class Simulation:
     cues: float = 0.8
     """Clearness of the query columns as signs of the type."""
 
+    def __post_init__(self) -> None:
+        low, high = self.documents
+        if not 1 <= low <= high:
+            raise InputError(f"documents: from {low} to {high} a query is no range", mend="for instance [30, 50]")
+        if self.smoothness <= 0:
+            raise InputError(f"smoothness must be above 0, not {self.smoothness}")
+        for name in ("train", "vali", "test", "features", "locality", "noise", "spread", "looks", "blur", "cues"):
+            if not getattr(self, name) >= (name in ("train", "features")):
+                raise InputError(f"{name} is too small: {getattr(self, name)}")
+
 
 SIMULATIONS: dict[str, Simulation] = {
     "sim1": Simulation(),
@@ -108,7 +118,7 @@ def simulate(what: str | Simulation = "sim1", seed: int = 0, **changes: Any) -> 
     **changes
         Settings that differ, for instance ``locality=0`` for the negative control.
     """
-    settings = replace(_settings(what), **changes)
+    settings = _settings(what, changes)
     world, queries, documents, grades = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))
     kind, latent = _positions(settings, queries)
     columns = _query_columns(settings, kind, queries)
@@ -130,12 +140,13 @@ def simulate(what: str | Simulation = "sim1", seed: int = 0, **changes: Any) -> 
     )
 
 
-def _settings(what: str | Simulation) -> Simulation:
-    if isinstance(what, Simulation):
-        return what
-    if what not in SIMULATIONS:
+def _settings(what: str | Simulation, changes: dict[str, Any]) -> Simulation:
+    if isinstance(what, str) and what not in SIMULATIONS:
         raise InputError(f"unknown simulated data set {what!r}", mend=nearest(what, list(SIMULATIONS)))
-    return SIMULATIONS[what]
+    names = [field.name for field in fields(Simulation)]
+    for name in changes.keys() - set(names):
+        raise InputError(f"unknown setting {name!r} of simulated data", mend=nearest(name, names))
+    return replace(SIMULATIONS[what] if isinstance(what, str) else what, **changes)
 
 
 def _positions(settings: Simulation, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:

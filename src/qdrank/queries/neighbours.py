@@ -20,12 +20,12 @@ from qdrank.queries.metrics import Euclidean
 
 Search = Literal["brute", "kdtree"]
 
-#: Numbers in one block of estimated distances, 64 MiB.
-BLOCK = 2**23
+#: Numbers in one block of estimated distances, 16 MiB.
+BLOCK = 2**21
 #: Numbers in one block of exact differences, small enough for the cache.
-PAIRS = 2**18
+PAIRS = 2**15
 #: Queries sought in the KD-tree at a time.
-TREE_BLOCK = 1024
+TREE_BLOCK = 256
 
 
 class Neighbours(NamedTuple):
@@ -161,8 +161,11 @@ class _Space:
         """Candidates of each query by exact distance, then id, its own row first; with the distances."""
         query = query_index(bounds)
         distance = self.exact(query + start, candidates)
-        key = np.where(candidates == self.own[query + start], -1.0, distance)
-        order = np.lexsort((key, query))  # stable: candidates come in id order, so ties keep it
+        place = np.arange(len(candidates)) - bounds[query]
+        key = np.full((len(bounds) - 1, place.max(initial=-1) + 1), np.inf)
+        key[query, place] = np.where(candidates == self.own[query + start], -1.0, distance)
+        order = np.argsort(key, axis=1, kind="stable")  # candidates come in id order: ties keep it
+        order = (order + bounds[:-1, None])[np.arange(key.shape[1]) < np.diff(bounds)[:, None]]
         return candidates[order], distance[order]
 
     def exact(self, query: IntArray, candidates: IntArray) -> FloatArray:
@@ -170,10 +173,11 @@ class _Space:
         raw = np.empty(len(query))
         step = max(1, PAIRS // max(1, self.train.shape[1]))
         for a in range(0, len(query), step):
-            difference = self.vectors[query[a : a + step]] - self.train[candidates[a : a + step]]
-            terms = np.abs(difference) if self.metric.norm == "l1" else np.square(difference)
-            # NumPy sums a contiguous row in an order that depends on its length alone
-            raw[a : a + step] = terms.sum(axis=1)
+            terms = np.take(self.vectors, query[a : a + step], axis=0)
+            terms -= np.take(self.train, candidates[a : a + step], axis=0)
+            (np.abs if self.metric.norm == "l1" else np.square)(terms, out=terms)
+            # NumPy sums a contiguous row in an order that depends on its length alone.
+            np.sum(terms, axis=1, out=raw[a : a + step])
         return self.metric.distance(raw)
 
 
