@@ -101,6 +101,7 @@ def test_no_queries_at_all():
         ({"offsets": np.array([0, 4, 3, 6])}, "offsets must rise"),
         ({"offsets": np.array([], dtype=int)}, "offsets must rise"),
         ({"doc_ids": np.array(["a"])}, "1 document ids"),
+        ({"unranked": ([1], [0, 1])}, "another number of queries"),
     ],
 )
 def test_wrong_input_is_named(change, said):
@@ -133,3 +134,10 @@ def test_kernels_compile_for_one_type_only_whatever_the_arrays():
     compiled = [getattr(kernels, name) for name in dir(kernels) if hasattr(getattr(kernels, name), "signatures")]
     assert len(compiled) == 6
     assert all(len(kernel.signatures) == 1 for kernel in compiled)
+
+
+def test_unranked_documents_count_among_the_relevant_and_in_the_ideal_order():
+    case = {"y": [1, 0], "scores": [2.0, 1.0], "offsets": [0, 2], "unranked": ([0, 2], [0, 2])}
+    values = measure(["ap", "ndcg@2/linear", "dcg@2/linear", "p@2/letor4", "rr"], **case)
+    ideal = 2 + 1 / np.log2(3)
+    assert [column[0] for column in values.values()] == pytest.approx([0.5, 1 / ideal, 1.0, 0.5, 1.0])

@@ -87,3 +87,8 @@ def test_a_measure_is_added_by_one_entry(monkeypatch):
     MEASURES.add("last/toy", "toy_measure:LAST")
     values = measure(["last/toy", "ap"], [2, 0, 1, 0], [1.0, 3.0, 5.0, 2.0], [0, 2, 4])
     np.testing.assert_array_equal(values["last/toy"], [2, 0])
+
+
+def test_the_documentation_names_every_measure(project):
+    text = (project / "docs" / "measures.md").read_text(encoding="utf-8")
+    assert [name for name in [*MEASURES, *CONVENTIONS] if f"`{name}`" not in text] == []

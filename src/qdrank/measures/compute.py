@@ -23,6 +23,7 @@ def measure(
     offsets: ArrayLike,
     *,
     doc_ids: ArrayLike | None = None,
+    unranked: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> dict[str, FloatArray]:
     """Measures of one ranker or of many, per query.
 
@@ -33,6 +34,7 @@ def measure(
     scores : (n_documents,) scores of one ranker, or (n_documents, n_rankers) of many; the highest comes first
     offsets : (n_queries + 1,) bounds of the queries, as `qdrank.groups.query_offsets` gives them
     doc_ids : (n_documents,) document ids, for the ``trec`` convention's ties
+    unranked : grades and offsets of judged documents that no ranker returned, see `Judgements`
 
     Returns
     -------
@@ -44,7 +46,7 @@ def measure(
         If a name is unknown, shapes do not agree, a score is NaN or a grade is not a small whole number.
     """
     measures = [parse(name) for name in dict.fromkeys(names)]
-    judgements = Judgements(y, offsets, doc_ids)
+    judgements = Judgements(y, offsets, doc_ids, unranked)
     matrix = np.asarray(scores)
     if matrix.ndim == 1:
         return _one_ranker(measures, judgements, matrix)

@@ -57,7 +57,12 @@ def gain_at(
 
 @njit(cache=True)
 def mean_ratio(
-    grades: IntArray, ideal: IntArray, offsets: IntArray, gain: FloatArray, discount: FloatArray
+    grades: IntArray,
+    offsets: IntArray,
+    ideal: IntArray,
+    ideal_offsets: IntArray,
+    gain: FloatArray,
+    discount: FloatArray,
 ) -> FloatArray:
     """Mean over all positions of the gain so far over the ideal gain so far (0 where that is 0), (n_queries,)."""
     means = np.zeros(len(offsets) - 1)
@@ -66,7 +71,7 @@ def mean_ratio(
         got, best, total = 0.0, 0.0, 0.0
         for j in range(n):
             got += gain[grades[start + j]] * discount[j]
-            best += gain[ideal[start + j]] * discount[j]
+            best += gain[ideal[ideal_offsets[q] + j]] * discount[j]
             if best > 0:
                 total += got / best
         if n > 0:
@@ -75,8 +80,8 @@ def mean_ratio(
 
 
 @njit(cache=True)
-def average_precisions(grades: IntArray, offsets: IntArray) -> FloatArray:
-    """Mean of the precision at each relevant document, 0 where there is none, shape (n_queries,)."""
+def average_precisions(grades: IntArray, offsets: IntArray, missed: IntArray) -> FloatArray:
+    """Mean of the precision at each relevant document, 0 at the ``missed`` ones, shape (n_queries,)."""
     values = np.zeros(len(offsets) - 1)
     for q in range(len(offsets) - 1):
         start, n = offsets[q], offsets[q + 1] - offsets[q]
@@ -86,7 +91,7 @@ def average_precisions(grades: IntArray, offsets: IntArray) -> FloatArray:
                 hits += 1
                 total += hits / (j + 1)
         if hits > 0:
-            values[q] = total / hits
+            values[q] = total / (hits + missed[q])
     return values
 
 

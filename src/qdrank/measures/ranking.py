@@ -27,11 +27,22 @@ class Judgements:
     y : (n_documents,) integer grades, 0 for not relevant
     offsets : (n_queries + 1,) bounds of the queries
     doc_ids : (n_documents,) document ids, needed only by the ``trec`` convention
+    unranked : grades and offsets of judged documents that are not in the lists (a run against pooled judgments);
+        they have no rank, but count among the relevant documents and in the ideal order
     """
 
-    def __init__(self, y: ArrayLike, offsets: ArrayLike, doc_ids: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        y: ArrayLike,
+        offsets: ArrayLike,
+        doc_ids: ArrayLike | None = None,
+        unranked: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> None:
         self.grades = _grades(np.asarray(y))
         self.offsets = _offsets(np.asarray(offsets), len(self.grades))
+        self.unranked = None if unranked is None else Judgements(*unranked)
+        if self.unranked is not None and len(self.unranked.offsets) != len(self.offsets):
+            raise InputError("the unranked documents belong to another number of queries")
         self.doc_ids = None if doc_ids is None else np.asarray(doc_ids)
         if self.doc_ids is not None and len(self.doc_ids) != len(self.grades):
             raise InputError(f"{len(self.doc_ids)} document ids for {len(self.grades)} documents")
@@ -39,7 +50,8 @@ class Judgements:
     @cached_property
     def n_grades(self) -> int:
         """One more than the highest grade there is."""
-        return int(self.grades.max(initial=0)) + 1
+        highest = int(self.grades.max(initial=0))
+        return 1 + (highest if self.unranked is None else max(highest, self.unranked.n_grades - 1))
 
     @cached_property
     def n_documents(self) -> IntArray:
@@ -47,9 +59,26 @@ class Judgements:
         return np.diff(self.offsets)
 
     @cached_property
+    def n_missed(self) -> IntArray:
+        """Relevant documents of each query that are not ranked, shape (n_queries,)."""
+        if self.unranked is None:
+            return np.zeros(len(self.offsets) - 1, dtype=np.int64)
+        of_query = query_index(self.unranked.offsets)[self.unranked.grades >= 1]
+        return np.bincount(of_query, minlength=len(self.offsets) - 1).astype(np.int64)
+
+    @cached_property
+    def ideal_offsets(self) -> IntArray:
+        """Bounds of the queries in `ideal`, shape (n_queries + 1,)."""
+        return self.offsets if self.unranked is None else self.offsets + self.unranked.offsets
+
+    @cached_property
     def ideal(self) -> IntArray:
-        """Grades in descending order within each query, shape (n_documents,)."""
-        return kernels.ideal_grades(self.grades, self.offsets, self.n_grades)
+        """Grades of all judged documents in descending order within each query."""
+        grades = self.grades
+        if self.unranked is not None:
+            of_query = np.concatenate([query_index(self.offsets), query_index(self.unranked.offsets)])
+            grades = np.concatenate([grades, self.unranked.grades])[np.argsort(of_query, kind="stable")]
+        return kernels.ideal_grades(grades, self.ideal_offsets, self.n_grades)
 
     @cached_property
     def _rows_by_docno(self) -> IntArray:

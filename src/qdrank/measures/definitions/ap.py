@@ -11,11 +11,12 @@ from qdrank.measures.ranking import Definition, Ranking
 
 @dataclass(frozen=True, kw_only=True)
 class AveragePrecision(Definition):
-    """Mean of the precision at the rank of each relevant document in the list; 0 if there is none."""
+    """Mean of the precision at the rank of each relevant document; 0 if there is none."""
 
     def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:  # noqa: ARG002
         """Average precision, shape (n_queries, 1)."""
-        return average_precisions(ranking.grades, ranking.judgements.offsets)[:, None]
+        judgements = ranking.judgements
+        return average_precisions(ranking.grades, judgements.offsets, judgements.n_missed)[:, None]
 
 
 ROW_ORDER = AveragePrecision()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from qdrank.groups import FloatArray, IntArray
 from qdrank.measures.definitions import gains
 from qdrank.measures.kernels import gain_at
@@ -19,7 +21,8 @@ class DCG(Definition):
 
     def tables(self, judgements: Judgements) -> tuple[FloatArray, FloatArray]:
         """Gain of every grade, discount of every rank there is."""
-        return self.gain(judgements.n_grades), self.discount(int(judgements.n_documents.max(initial=0)))
+        longest = int(np.diff(judgements.ideal_offsets).max(initial=0))
+        return self.gain(judgements.n_grades), self.discount(longest)
 
     def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:
         """DCG at each cutoff, shape (n_queries, n_cutoffs)."""

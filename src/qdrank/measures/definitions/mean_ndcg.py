@@ -19,8 +19,8 @@ class MeanOverAll(Definition):
     def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:  # noqa: ARG002
         """Mean NDCG, shape (n_queries, 1)."""
         judgements = ranking.judgements
-        tables = ndcg.LETOR.tables(judgements)
-        return mean_ratio(ranking.grades, judgements.ideal, judgements.offsets, *tables)[:, None]
+        lists = (ranking.grades, judgements.offsets, judgements.ideal, judgements.ideal_offsets)
+        return mean_ratio(*lists, *ndcg.LETOR.tables(judgements))[:, None]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Normalised discounted cumulative gain: DCG over the DCG of the best order of the same documents."""
+"""Normalised discounted cumulative gain: DCG over the DCG of the best order of the judged documents."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class NDCG(DCG):
         """NDCG at each cutoff, shape (n_queries, n_cutoffs)."""
         judgements = ranking.judgements
         got = super().values(ranking, cutoffs)
-        best = gain_at(judgements.ideal, judgements.offsets, *self.tables(judgements), cutoffs)
+        best = gain_at(judgements.ideal, judgements.ideal_offsets, *self.tables(judgements), cutoffs)
         values = np.divide(got, best, out=np.full_like(got, self.empty), where=best > 0)
         if self.short_is_zero:
             values[judgements.n_documents[:, None] < cutoffs] = 0.0
