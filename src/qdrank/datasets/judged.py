@@ -138,11 +138,27 @@ def load_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = No
     path : the artifact
     columns : of ``doc_id`` and ``features``, those to load; the others are always there. Default: both
     """
-    wanted = {"doc_id", "features"} if columns is None else set(columns)
+    with_names, with_features = _wanted(columns)
+    with open_artifact(path, "judged") as file:
+        return _assembled(file, with_names, with_features)
+
+
+def _wanted(columns: Sequence[str] | None) -> tuple[bool, bool]:
+    """Whether to load the documents' names, and their features."""
+    wanted = set(COLUMNS) if columns is None else set(columns)
     if not wanted <= set(COLUMNS):
         raise InputError(f"judged has no column {min(wanted - set(COLUMNS))!r}", mend="columns: " + ", ".join(COLUMNS))
-    with open_artifact(path, "judged") as file:
-        return _assembled(file, "doc_id" in wanted, "features" in wanted)
+    return "doc_id" in wanted, "features" in wanted
+
+
+def _columns(with_names: bool, with_features: bool) -> list[str]:
+    return ["query_id", "part", "label"] + ["doc_id"] * with_names + ["features"] * with_features
+
+
+def _matrix(features: pa.ChunkedArray) -> NDArray[np.float32]:
+    """Values of a column of fixed-size lists, shape (n_documents, n_features)."""
+    flat: NDArray[np.float32] = features.combine_chunks().flatten().to_numpy()
+    return flat.reshape(-1, features.type.list_size)
 
 
 def _assembled(file: pq.ParquetFile, with_names: bool, with_features: bool) -> Judged:
@@ -152,15 +168,14 @@ def _assembled(file: pq.ParquetFile, with_names: bool, with_features: bool) -> J
     X, y = np.empty((n, width), dtype=np.float32), np.empty(n, dtype=np.int64)
     doc_id = np.empty(n if with_names else 0, dtype=object)
     heads: list[pa.Table] = []
-    columns = ["query_id", "part", "label"] + ["doc_id"] * with_names + ["features"] * with_features
-    for start, table in _row_groups(file, columns):
+    for start, table in _row_groups(file, _columns(with_names, with_features)):
         rows = slice(start, start + len(table))
         heads.append(_heads(table, start))
         y[rows] = table["label"].to_numpy()
         if with_names:
             doc_id[rows] = table["doc_id"].to_numpy()
         if with_features:
-            X[rows] = table["features"].combine_chunks().flatten().to_numpy().reshape(-1, width)
+            X[rows] = _matrix(table["features"])
     query_id, part, offsets = _queries(pa.concat_tables(heads), n)
     return Judged(query_id, part, offsets, doc_id, y, X)
 
@@ -188,3 +203,28 @@ def _queries(heads: pa.Table, n_documents: int) -> tuple[TextArray, TextArray, I
     query_offsets(names[keep])  # each query in one place
     offsets = np.append(heads["start"].to_numpy()[keep], n_documents).astype(np.int64)
     return names[keep], heads["part"].to_numpy()[keep], offsets
+
+
+def iter_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Iterator[Judged]:
+    """Read the artifact ``judged`` in pieces of whole queries, about a row group each; parameters as `load_judged`."""
+    with_names, with_features = _wanted(columns)
+    with open_artifact(path, "judged") as file:
+        waiting: list[pa.Table] = []
+        for start, table in _row_groups(file, _columns(with_names, with_features)):
+            waiting.append(table)
+            rows = pa.concat_tables(waiting)
+            # The last query of a group may go on in the next one.
+            final = start + len(table) == file.metadata.num_rows
+            whole = len(rows) if final else int(_heads(rows, 0)["start"][-1].as_py())
+            if whole > 0:
+                yield _in_memory(rows.slice(0, whole))
+                waiting = [rows.slice(whole)]
+
+
+def _in_memory(table: pa.Table) -> Judged:
+    """Documents of a table that holds whole queries."""
+    query_id, part, offsets = _queries(_heads(table, 0), len(table))
+    has = table.column_names
+    doc_id = table["doc_id"].to_numpy() if "doc_id" in has else np.empty(0, dtype=object)
+    X = _matrix(table["features"]) if "features" in has else np.empty((len(table), 0), dtype=np.float32)
+    return Judged(query_id, part, offsets, doc_id, table["label"].to_numpy().astype(np.int64), X)

@@ -59,15 +59,13 @@ def row_error(
     """Error for the row in ``line`` that fails at position ``at`` of ``data``."""
     problem, mend = WORDS[status]
     problem = problem.format(width=width, max_label=max_label)
-    return InputError(problem, file=file, line=line, found=_found(data, at), mend=mend)
+    return InputError(problem, file=file, line=line, found=_found(status, data, at), mend=mend)
 
 
-def _found(data: NDArray[np.uint8], at: int, limit: int = 120) -> bytes:
-    """Token at ``at``, or the line's start if the line ends there or only a comment follows."""
-    token = data[at : at + limit].tobytes().split(maxsplit=1)
-    ends_here = data[at] in b"\r\n#"
-    if token and not ends_here:
-        return token[0]
-    before = data[max(0, at - (1 << 20)) : at].tobytes()
-    start = before.rfind(b"\n") + 1
-    return before[start:][:limit].strip()
+def _found(status: int, data: NDArray[np.uint8], at: int, limit: int = 120) -> bytes:
+    """Token or comment at ``at``; the line's start if the line ends there."""
+    if status == kernels.SHORT or data[at] in b"\r\n":
+        before = data[max(0, at - (1 << 20)) : at].tobytes()
+        return before[before.rfind(b"\n") + 1 :][:limit].strip()
+    behind = data[at : at + limit].tobytes()
+    return behind.splitlines()[0] if status == kernels.BAD_DOCID else behind.split(maxsplit=1)[0]

@@ -53,36 +53,31 @@ def blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[ND
         than `LONGEST_LINE` bytes. A UTF-8 byte-order mark at the start is dropped.
     """
     waiting, first_line = bytearray(), 1
-    for piece in _pieces(path):
-        waiting += piece
-        if len(waiting) < size:
-            continue
-        cut = waiting.rfind(b"\n") + 1
-        if cut > 0:
-            yield _block(waiting[:cut], path, first_line)
-            first_line += waiting.count(b"\n", 0, cut)
-            del waiting[:cut]
-        if len(waiting) > LONGEST_LINE:
-            raise _too_long(path, first_line, waiting)
-    if waiting:
-        yield _block(waiting if waiting.endswith(b"\n") else waiting + b"\n", path, first_line)
-
-
-def _pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:
-    """Bytes of a file as they come; what can be decompressed before a fault is given before it is raised."""
-    line = 1
     with open_bytes(path) as file:
+        # What can be decompressed before a fault is given first: the fault is then named with its line.
         read = cast("Any", file).read1
         while True:
             try:
                 piece: bytes = read(_STEP)
             except _BROKEN as error:
-                mend = "fetch or compress the file again; its size or checksum will differ from the original's"
-                raise InputError(f"is cut short or corrupt: {error}", file=path, line=line, mend=mend) from None
+                raise _broken(path, first_line + waiting.count(b"\n"), error) from None
             if not piece:
-                return
-            line += piece.count(b"\n")
-            yield piece
+                break
+            waiting += piece
+            cut = waiting.rfind(b"\n") + 1 if len(waiting) >= size else 0
+            if cut > 0:
+                yield _block(waiting[:cut], path, first_line)
+                first_line += waiting.count(b"\n", 0, cut)
+                del waiting[:cut]
+            if len(waiting) > max(size, LONGEST_LINE):
+                raise _too_long(path, first_line, waiting)
+    if waiting:
+        yield _block(waiting if waiting.endswith(b"\n") else waiting + b"\n", path, first_line)
+
+
+def _broken(path: str | os.PathLike[str], line: int, error: Exception) -> InputError:
+    mend = "fetch or compress the file again; its size or checksum will differ from the original's"
+    return InputError(f"is cut short or corrupt: {error}", file=path, line=line, mend=mend)
 
 
 def _block(lines: bytearray, path: str | os.PathLike[str], first_line: int) -> NDArray[np.uint8]:

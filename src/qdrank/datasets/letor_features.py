@@ -1,0 +1,76 @@
+"""Features brought to a common scale, and features made of ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+
+Floats = NDArray[np.float32]
+
+# Rows taken into double precision at once.
+_ROWS = 1 << 16
+
+
+def minmax_per_query(X: Floats, offsets: NDArray[np.int64]) -> Floats:
+    """LETOR's QueryLevelNorm: within each query and feature ``(x - min) / (max - min)``, 0 where all are equal.
+
+    Missing values (NaN) stay missing and do not count. Shape (n_documents, n_features) as ``X``.
+    """
+    scaled = np.empty(X.shape, dtype=np.float32)
+    for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        rows = X[start:end].astype(np.float64)
+        low, high = np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0)
+        spread = np.where(high > low, high - low, 1.0)
+        scaled[start:end] = (rows - low) / spread
+    return scaled
+
+
+def column_moments(X: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and standard deviation (of the population) of every column, missing values left out; (n_features,) each."""
+    n, total, squares = np.zeros((3, X.shape[1]))
+    for rows in _blocks(X):
+        n += (~np.isnan(rows)).sum(axis=0)
+        total += np.nansum(rows, axis=0)
+    mean = total / np.maximum(n, 1)
+    for rows in _blocks(X):  # a second pass: the sum of squares less the square of sums would lose digits
+        squares += np.nansum((rows - mean) ** 2, axis=0)
+    return mean, np.sqrt(squares / np.maximum(n, 1))
+
+
+def _blocks(X: Floats) -> Iterator[NDArray[np.float64]]:
+    for start in range(0, len(X), _ROWS):
+        yield X[start : start + _ROWS].astype(np.float64)
+
+
+def zscore(X: Floats, rows: NDArray[Any] | None = None) -> Floats:
+    """Every column minus its mean over its standard deviation, both taken on ``rows`` (indices or mask; default all).
+
+    A column that is constant on ``rows`` becomes 0; missing values stay missing. Shape as ``X``.
+    """
+    mean, deviation = column_moments(X if rows is None else X[rows])
+    constant = deviation <= 1e-12 * np.abs(mean)
+    scale = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation))
+    scaled = np.empty(X.shape, dtype=np.float32)
+    for start in range(0, len(X), _ROWS):
+        block = slice(start, start + _ROWS)
+        scaled[block] = (X[block] - mean) * scale
+    return scaled
+
+
+def rank_features(ranks: Floats) -> Floats:
+    """Features from the ranks that m rankers gave: present, 1/log2(1 + rank), ln(rank); all 0 where there is none.
+
+    Shape (n_documents, m), NaN where a ranker did not return the document, to (n_documents, 3 m): first the m
+    columns *present*, then the m discounts, then the m logarithms.
+    """
+    if np.nanmin(ranks, initial=1.0) < 1.0:
+        raise InputError("a rank is below 1", found=str(np.nanmin(ranks)), mend="count ranks from 1")
+    present = ~np.isnan(ranks)
+    rank = np.where(present, ranks, 1.0).astype(np.float64)
+    kinds = [present, present / np.log2(1.0 + rank), present * np.log(rank)]
+    return np.concatenate(kinds, axis=1).astype(np.float32)

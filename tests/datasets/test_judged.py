@@ -1,0 +1,120 @@
+"""The view of judged documents in memory, and its artifact."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from qdrank.datasets.judged import Judged, iter_judged, load_judged
+from qdrank.errors import InputError
+from qdrank.store import write, writing
+from qdrank.store.tables import ROWS_PER_GROUP
+
+
+def made(sizes, parts, n_features=3, seed=0) -> Judged:
+    generator = np.random.default_rng(seed)
+    n = sum(sizes)
+    return Judged(
+        query_id=np.array([f"q{i}" for i in range(len(sizes))], dtype=object),
+        part=np.array(parts, dtype=object),
+        offsets=np.cumsum([0, *sizes]).astype(np.int64),
+        doc_id=np.array([f"d{i}" for i in range(n)], dtype=object),
+        y=generator.integers(0, 3, n),
+        X=generator.random((n, n_features), dtype=np.float32),
+    )
+
+
+def same(a: Judged, b: Judged) -> None:
+    for name in ("query_id", "part", "offsets", "doc_id", "y", "X"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+        assert getattr(a, name).dtype == getattr(b, name).dtype
+
+
+FIVE = made([2, 1, 3, 2, 1, 4], ["S2", "S1", "S3", "S4", "S5", "S2"])
+
+
+def test_counts_and_rows():
+    assert (FIVE.n_queries, FIVE.n_documents) == (6, 13)
+    assert FIVE.query.tolist()[:4] == ["q0", "q0", "q1", "q2"]
+    assert FIVE.query_index.tolist() == [0, 0, 1, 2, 2, 2, 3, 3, 4, 5, 5, 5, 5]
+    assert FIVE.parts == ["S2", "S1", "S3", "S4", "S5"]
+    assert FIVE.folds == ["fold1", "fold2", "fold3", "fold4", "fold5"]
+
+
+def test_select_keeps_the_order_of_the_parts_asked_for():
+    chosen = FIVE.select(["S3", "S2"])
+    assert chosen.query_id.tolist() == ["q2", "q0", "q5"]
+    assert chosen.doc_id.tolist() == ["d3", "d4", "d5", "d0", "d1", "d9", "d10", "d11", "d12"]
+    assert chosen.offsets.tolist() == [0, 3, 5, 9]
+    np.testing.assert_array_equal(chosen.X, FIVE.X[[3, 4, 5, 0, 1, 9, 10, 11, 12]])
+    np.testing.assert_array_equal(chosen.y, FIVE.y[[3, 4, 5, 0, 1, 9, 10, 11, 12]])
+    assert FIVE.select([]).n_documents == 0
+
+
+def test_of_role():
+    assert FIVE.of_role("fold4", "train").query_id.tolist() == ["q3", "q4", "q1"]
+    assert FIVE.of_role("fold4", "test").query_id.tolist() == ["q2"]
+
+
+def test_unknown_parts_and_roles():
+    with pytest.raises(InputError, match="no part 'S6'"):
+        FIVE.select(["S6"])
+    with pytest.raises(InputError, match="unknown role"):
+        FIVE.of_role("fold1", "validation")
+
+
+def test_with_features():
+    assert FIVE.with_features(np.zeros((13, 7))).X.shape == (13, 7)
+    with pytest.raises(InputError, match="do not fit"):
+        FIVE.with_features(np.zeros((12, 7)))
+
+
+def test_artifact_and_back(tmp_path):
+    write(tmp_path / "judged.parquet", "judged", FIVE.to_table())
+    same(load_judged(tmp_path / "judged.parquet"), FIVE)
+    (piece,) = iter_judged(tmp_path / "judged.parquet")
+    same(piece, FIVE)
+
+
+def test_missing_values_survive(tmp_path):
+    X = FIVE.X.copy()
+    X[3, 1] = np.nan
+    write(tmp_path / "judged.parquet", "judged", FIVE.with_features(X).to_table())
+    np.testing.assert_array_equal(load_judged(tmp_path / "judged.parquet").X, X)
+
+
+def test_columns_may_be_left_out(tmp_path):
+    write(tmp_path / "judged.parquet", "judged", FIVE.to_table())
+    labels = load_judged(tmp_path / "judged.parquet", columns=["label"])
+    assert (labels.X.shape, labels.doc_id.shape) == ((13, 0), (0,))
+    assert labels.select(["S3"]).y.tolist() == FIVE.y[3:6].tolist()
+    assert load_judged(tmp_path / "judged.parquet", columns=["features"]).X.shape == (13, 3)
+    with pytest.raises(InputError, match="no column 'grade'"):
+        load_judged(tmp_path / "judged.parquet", columns=["grade"])
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        [ROWS_PER_GROUP - 5, 10, ROWS_PER_GROUP - 5, 3],  # a query is cut by row groups
+        [ROWS_PER_GROUP, ROWS_PER_GROUP, 1],  # none is
+        [7, 2 * ROWS_PER_GROUP + 5, 1],  # one fills more than a group
+    ],
+)
+def test_queries_across_row_groups(tmp_path, sizes):
+    judged = made(sizes, ["train"] * (len(sizes) - 1) + ["test"], n_features=1)
+    write(tmp_path / "judged.parquet", "judged", judged.to_table())
+    same(load_judged(tmp_path / "judged.parquet"), judged)
+    pieces = list(iter_judged(tmp_path / "judged.parquet"))
+    assert len(pieces) > 1
+    np.testing.assert_array_equal(np.concatenate([p.X for p in pieces]), judged.X)
+    assert [name for p in pieces for name in p.query_id] == judged.query_id.tolist()
+    assert [n for p in pieces for n in np.diff(p.offsets).tolist()] == sizes
+
+
+def test_a_query_in_two_places_is_refused(tmp_path):
+    with writing(tmp_path / "judged.parquet", "judged") as writer:
+        for _ in range(2):
+            writer.append(FIVE.to_table())
+    with pytest.raises(InputError, match="two places"):
+        load_judged(tmp_path / "judged.parquet")
