@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import random
 import stat
 import tarfile
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -173,3 +175,41 @@ def test_a_cut_archive_leaves_nothing(tmp_path, build):
     with pytest.raises(InputError, match="damaged"):
         extract(archive, {"one.txt": tmp_path / "x"})
     assert everything(tmp_path) == ["a.archive"]
+
+
+def mangled(content: bytes, rng: random.Random) -> bytes:
+    """The content with a few bytes changed, lost or doubled, mostly in the headers at the start."""
+    data = bytearray(content)
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(min(len(data), 1200) if rng.random() < 0.7 else len(data))
+        match rng.randrange(5):
+            case 0:
+                del data[at : at + rng.randint(1, 300)]
+                data = data or bytearray(b"x")
+            case 1:
+                data[at:at] = data[at : at + rng.randint(1, 300)]
+            case _:
+                data[at] = rng.randrange(256)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:xz", "w:bz2", "zip"])
+def test_mangled_archives_are_bad_input_and_nothing_else(tmp_path, mode):
+    rng = random.Random(mode)
+    members = [("one.txt", rng.randbytes(700)), ("d/two.txt", b"hello " * 100), ("x" * 150, b"3"), ("\u00fc", b"4")]
+    path = tmp_path / "a.archive"
+    content = (packed(path, *members) if mode == "zip" else tar(path, *members, mode=mode)).read_bytes()
+    for _ in range(60):
+        path.write_bytes(mangled(content, rng))
+        with suppress(InputError):
+            extract(path, {"one.txt": tmp_path / "1", "d/two.txt": tmp_path / "2"}, limits=TIGHT)
+    assert set(everything(tmp_path)) <= {"1", "2", "a.archive"}
+
+
+def test_a_zip_that_points_to_nowhere_is_damaged(tmp_path):
+    archive = packed(tmp_path / "a.zip", ("one.txt", b"1"))
+    content = archive.read_bytes()
+    entry = content.rindex(b"PK\x01\x02")  # its last field but the name is the place of the member
+    archive.write_bytes(content[: entry + 42] + b"\xff\xff\xff\x7f" + content[entry + 46 :])
+    with pytest.raises(InputError, match="damaged"):
+        extract(archive, {"one.txt": tmp_path / "x"})

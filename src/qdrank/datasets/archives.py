@@ -8,10 +8,12 @@ as a whole, as are members in double, and contents beyond all proportion.
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -45,7 +47,10 @@ class Limits:
 DEFAULT = Limits()
 Opener = Callable[[Path], Any]
 _TAR: dict[bytes, Opener] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
-_DAMAGE = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError, NotImplementedError)
+_DAMAGE = (
+    *(tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError, NotImplementedError),
+    *(ValueError, OverflowError, struct.error, RuntimeError),  # what the readers let slip on a mangled header
+)
 
 
 def extract(archive: Path, wanted: Mapping[str, Path], *, limits: Limits = DEFAULT) -> None:
@@ -79,8 +84,9 @@ def _told(archive: Path) -> Iterator[None]:
     try:
         yield
     except _DAMAGE as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # the disk, not the archive
+        # A mangled zip makes zipfile seek to nowhere (EINVAL); any other errno is the disk's, not the archive's.
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise
         raise InputError(f"the archive is damaged: {error}", file=archive, mend="get it again") from None
 
 
@@ -171,7 +177,9 @@ def _extract_tar(archive: Path, wanted: Mapping[str, Path], limits: Limits, open
             source = package.extractfile(member) if member.isreg() else None
             if source is None:
                 raise _refuse(archive, "a member is not a regular file", name)
-            _copy(source, paths[name], archive, limits.bytes_of(archive))
+            _copy(source, paths.pop(name), archive, limits.bytes_of(archive))
+        if not paths:
+            return
 
 
 def _tar_members(
