@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as setting
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +12,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from qdrank.datasets.collections.model import Documents
+from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
+from qdrank.registry import nearest
 from qdrank.text.analyser import Analyser, Tokens
 
 Counts = sparse.csr_array
@@ -85,16 +88,22 @@ class Index:
     doc_id: list[str]
     terms: list[str]
     fields: Mapping[str, FieldIndex]
-    analyser: Analyser = field(default_factory=Analyser)
+    analyser: Analyser = setting(default_factory=Analyser)
 
     @cached_property
     def term_number(self) -> dict[str, int]:
         """Column of each term."""
         return {term: number for number, term in enumerate(self.terms)}
 
+    def field(self, name: str) -> FieldIndex:
+        """The field called ``name``; an unknown one is the user's error."""
+        if name not in self.fields:
+            raise InputError(f"the collection has no field {name!r}", mend=nearest(name, sorted(self.fields)))
+        return self.fields[name]
+
     @property
     def main(self) -> FieldIndex:
-        """The field in which candidates are sought: title and body together, or the body where there is no title."""
+        """Title and body together, or the body where there is no title."""
         return self.fields["both"]
 
 

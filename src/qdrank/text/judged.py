@@ -16,7 +16,7 @@ from qdrank.text.bm25 import BM25
 from qdrank.text.candidates import Candidates, find_candidates, parts_of
 from qdrank.text.constants import Constants
 from qdrank.text.features import REFERENCES, column_names, feature_values
-from qdrank.text.index import Index, Queries, analyse_queries, build_index
+from qdrank.text.index import FieldIndex, Queries, analyse_queries, build_index
 from qdrank.text.retrieve import Ranking, retrieve
 from qdrank.text.topics import QUERY_COLUMNS, lsa_columns, lsa_coordinates, query_columns
 from qdrank.text.web import web_columns
@@ -30,8 +30,9 @@ class TextSettings:
     ----------
     analyser, bm25, constants
         How words are made, how candidates are found, the constants of the rank models.
-    n_top, judged
-        Candidates: so many by BM25, with or without the judged documents besides.
+    n_top, searched, judged
+        Candidates: so many by BM25 in the field ``searched`` (``"both"`` title and body; ``"whole"`` a page of the web
+        with its anchors and URL), with or without the judged documents besides.
     groups
         Groups of feature columns (`features.GROUPS`).
     folds, seed
@@ -44,6 +45,7 @@ class TextSettings:
     bm25: BM25 = field(default_factory=BM25)
     constants: Constants = field(default_factory=Constants)
     n_top: int = 100
+    searched: str = "both"
     judged: bool = False
     groups: tuple[str, ...] = ("hoi", "extra")
     folds: int | None = None
@@ -71,28 +73,30 @@ def judged_text(collection: Collection, settings: TextSettings | None = None) ->
     index = build_index(collection.documents, settings.analyser)
     queries = analyse_queries(index, [query.text for query in collection.queries])
     parts = parts_of(collection, folds=settings.folds, seed=settings.seed)
-    ranking = retrieve(index.main, queries, settings.bm25, n_top=settings.n_top)
+    names = column_names(index, settings.groups)
+    columns = _columns_table(names)
+    searched = index.field(settings.searched)
+    ranking = retrieve(searched, queries, settings.bm25, n_top=settings.n_top)
     found = find_candidates(ranking, collection.qrels, len(index.doc_id), judged=settings.judged)
     found = found.where(np.array([part is not None for part in parts], dtype=bool)[found.query])
-    names = column_names(index, settings.groups)
     X = feature_values(
         index, queries, found, names, constants=settings.constants, static=web_columns(collection.documents)
     )
     kept = np.unique(found.query)
-    topics, topic_names = _topic_columns(index, queries, ranking, settings.lsa)
+    topics, topic_names = _topic_columns(searched, queries, ranking, settings.lsa)
     return JudgedText(
         judged=_judged_table(collection, found, parts, X),
-        columns=_columns_table(names),
+        columns=columns,
         topics=_topics_table(collection, kept, parts, topics),
         topic_columns=topic_names,
         notes=(*collection.notes, *_notes(collection, queries, found, parts)),
     )
 
 
-def _topic_columns(index: Index, queries: Queries, ranking: Ranking, lsa: int) -> tuple[FloatArray, list[str]]:
-    columns, names = query_columns(index.main, queries, ranking), list(QUERY_COLUMNS)
+def _topic_columns(searched: FieldIndex, queries: Queries, ranking: Ranking, lsa: int) -> tuple[FloatArray, list[str]]:
+    columns, names = query_columns(searched, queries, ranking), list(QUERY_COLUMNS)
     if lsa:
-        latent = lsa_columns(lsa_coordinates(index.main, lsa), ranking)
+        latent = lsa_columns(lsa_coordinates(searched, lsa), ranking)
         columns = np.hstack([columns, latent])
         names += [f"lsa.{i + 1}" for i in range(latent.shape[1])]
     return columns, names

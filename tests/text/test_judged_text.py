@@ -1,0 +1,167 @@
+"""The whole road: feature tables of made collections, and known figures on real ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from qdrank.datasets.collections.model import Document, Judgment, Notebook, Query, assemble
+from qdrank.datasets.collections.nfcorpus import read_nfcorpus
+from qdrank.datasets.collections.smart import read_smart
+from qdrank.errors import InputError
+from qdrank.store.schemas import conform
+from qdrank.text import features
+from qdrank.text.bm25 import BM25
+from qdrank.text.features import column_names, letor46_columns
+from qdrank.text.index import analyse_queries, build_index
+from qdrank.text.judged import TextSettings, judged_text
+from qdrank.text.retrieve import retrieve
+
+HERE = Path("made.txt")
+
+
+def made(*, title: bool = True, web: bool = False, backwards: bool = False):
+    rng = np.random.default_rng(5)
+    words = np.array([f"w{i}" for i in range(30)])
+
+    def text(n: int) -> str:
+        return " ".join(rng.choice(words, size=n, p=np.arange(30, 0, -1) / 465))
+
+    documents = []
+    for i in range(60):
+        fields = {"title": text(3) if title else "", "body": text(int(rng.integers(0, 20)))}
+        if web:
+            fields |= {"anchor": text(1 + i % 2), "url": "http://" + text(1 + i % 3).replace(" ", "/")}
+        documents.append(Document(f"d{i:02}", fields, tuple(f"d{j:02}" for j in rng.integers(0, 60, 3)) if web else ()))
+    queries = [Query(f"q{i}", text(2), "topic" if i % 2 else None) for i in range(10)]
+    queries += [Query("q-empty", ""), Query("q-ghost", "ghost"), Query("q-unjudged", "w1")]
+    judgments = [
+        Judgment(f"q{i}", f"d{j:02}", int(rng.integers(0, 3)), HERE, 1) for i in range(10) for j in range(0, 60, 7)
+    ]
+    judgments += [Judgment(name, "d00", 1, HERE, 1) for name in ("q-empty", "q-ghost")]
+    turn = reversed if backwards else list
+    return assemble(turn(documents), turn(queries), judgments, Notebook(), HERE)
+
+
+def values(table) -> np.ndarray:
+    return table["features"].combine_chunks().flatten().to_numpy().reshape(table.num_rows, -1)
+
+
+def test_the_tables_have_the_registered_shapes():
+    found = judged_text(made(), TextSettings(n_top=20, lsa=3))
+    for name, table in (("judged", found.judged), ("columns", found.columns), ("topics", found.topics)):
+        assert conform(table, name).num_rows == table.num_rows
+    assert np.isfinite(values(found.judged)).all()
+    assert set(found.judged["part"].to_pylist()) <= {"S1", "S2", "S3", "S4", "S5"}
+    assert found.topics["query_id"].to_pylist() == sorted(set(found.judged["query_id"].to_pylist()))
+    assert found.topics["type"].to_pylist() == [None, "topic"] * 5
+    assert found.topics.schema.field("columns").type.list_size == len(found.topic_columns) == 11
+    assert found.columns.filter(found.columns["reference"])["name"].to_pylist() == ["both.H1"]
+
+
+def test_queries_that_take_no_part_are_counted():
+    kinds = {note.kind: note.examples for note in judged_text(made()).notes}
+    assert kinds["query without judgments, in no part"] == ("q-unjudged",)
+    assert kinds["query without a candidate (no word of it occurs), left out"] == ("q-empty", "q-ghost")
+    assert "q-ghost" in kinds["query with unknown words"]
+    both = judged_text(made(), TextSettings(judged=True))
+    assert "q-ghost" in both.judged["query_id"].to_pylist()
+
+
+def test_neither_the_order_of_the_documents_nor_the_blocks_change_a_bit(monkeypatch):
+    one = judged_text(made(), TextSettings(n_top=20, lsa=2))
+    monkeypatch.setattr(features, "BLOCK", 7)
+    other = judged_text(made(backwards=True), TextSettings(n_top=20, lsa=2))
+    assert one.judged.equals(other.judged)
+    assert one.topics.equals(other.topics)
+
+
+def test_hois_columns_are_25_and_a_field_without_text_gives_none():
+    full, plain = (build_index(made(title=title).documents) for title in (True, False))
+    assert column_names(full, ["hoi"]) == features.hoi_columns()
+    assert len(column_names(full, ["hoi"])) == 25
+    assert len(column_names(full, ["hoi", "extra", "hoi"])) == 39
+    assert [name for name in column_names(plain, ["hoi", "extra"]) if name.startswith("title")] == []
+    with pytest.raises(InputError, match="did you mean letor46"):
+        column_names(full, ["letor4"])
+
+
+def test_letors_layout_has_its_numbers_and_the_web_fills_it():
+    names = letor46_columns()
+    numbered = {
+        1: "body.TF",
+        10: "whole.IDF",
+        13: "title.TFIDF",
+        21: "body.BM25",
+        23: "body.LMIR.DIR",
+        25: "anchor.BM25",
+    }
+    numbered |= {37: "whole.BM25", 40: "whole.LMIR.JM", 41: "link.pagerank", 44: "url.slashes", 46: "url.children"}
+    assert len(names) == 46
+    assert {number: names[number - 1] for number in numbered} == numbered
+    found = judged_text(made(web=True), TextSettings(groups=("letor46",)))
+    assert found.columns["name"].to_pylist() == names
+    assert found.columns["reference"].to_pylist().index(True) == 36
+    spread = values(found.judged).std(axis=0)
+    assert (spread > 0).all()
+    wide = judged_text(made(web=True), TextSettings(groups=("letor46",), searched="whole"))
+    assert wide.judged.num_rows > found.judged.num_rows
+    with pytest.raises(InputError, match="has no field 'whole'"):
+        judged_text(made(), TextSettings(searched="whole"))
+
+
+def test_a_plain_collection_keeps_letors_layout_with_zeros():
+    found = judged_text(made(), TextSettings(groups=("hoi", "letor46")))
+    names = found.columns["name"].to_pylist()
+    assert not values(found.judged)[:, names.index("anchor.BM25")].any()
+    assert values(found.judged)[:, names.index("body.BM25")].any()
+    with pytest.raises(InputError, match="no column ranks like BM25"):
+        judged_text(made(), TextSettings(groups=()))
+
+
+def ndcg_at_10(collection, ranking, rows) -> float:
+    """Usual NDCG@10: linear gain, log2 discount, ideal over all judged documents, mean over the judged queries."""
+    discount = 1 / np.log2(np.arange(2, 12))
+    found = []
+    for place, row in enumerate(rows):
+        own = collection.qrels.query == row
+        grade = dict(zip(collection.qrels.document[own].tolist(), collection.qrels.grade[own].tolist(), strict=True))
+        gains = np.array([grade.get(document, 0) for document in ranking.document[place, :10].tolist()])
+        ideal = np.zeros(10)
+        best = sorted(grade.values(), reverse=True)[:10]
+        ideal[: len(best)] = best
+        found.append((gains * discount).sum() / (ideal * discount).sum())
+    return float(np.mean(found))
+
+
+def bm25_ndcg(collection, split, model) -> float:
+    judged = set(collection.qrels.query.tolist())
+    rows = [i for i, query in enumerate(collection.queries) if query.split == split and i in judged]
+    index = build_index(collection.documents)
+    queries = analyse_queries(index, [collection.queries[row].text for row in rows])
+    return ndcg_at_10(collection, retrieve(index.main, queries, model), rows)
+
+
+@pytest.mark.mirror
+def test_bm25_on_nfcorpus_lands_at_beirs_figure(mirror):
+    """BEIR publishes .325 (Thakur et al. 2021, table 2), Anserini's flat index .322, at k1 = 0.9, b = 0.4."""
+    collection = read_nfcorpus(mirror / "raw/nfcorpus", qrels="beir")
+    assert 0.32 <= bm25_ndcg(collection, "test", BM25()) <= 0.33
+
+
+@pytest.mark.mirror
+def test_bm25_on_cranfield(mirror):
+    """Ours: .366 at k1 = 1.2, b = 0.75 with graded gains 4 to 1; another engine's regression test asks for .32 and more."""
+    collection = read_smart(mirror / "raw/cranfield", "cranfield")
+    assert 0.355 <= bm25_ndcg(collection, None, BM25(k1=1.2, b=0.75)) <= 0.375
+
+
+@pytest.mark.mirror
+def test_features_of_nfcorpus(mirror):
+    collection = read_nfcorpus(mirror / "raw/nfcorpus")
+    found = judged_text(collection, TextSettings(n_top=100))
+    assert found.judged.num_rows > 200_000
+    assert np.isfinite(values(found.judged)).all()
+    assert set(found.judged["part"].to_pylist()) == {"train", "vali", "test"}
