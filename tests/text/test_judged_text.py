@@ -31,7 +31,7 @@ def made(*, title: bool = True, web: bool = False, backwards: bool = False):
 
     documents = []
     for i in range(60):
-        fields = {"title": text(3) if title else "", "body": text(int(rng.integers(0, 20)))}
+        fields = {"title": text(2 + i % 2) if title else "", "body": text(int(rng.integers(0, 20)))}
         if web:
             fields |= {"anchor": text(1 + i % 2), "url": "http://" + text(1 + i % 3).replace(" ", "/")}
         documents.append(Document(f"d{i:02}", fields, tuple(f"d{j:02}" for j in rng.integers(0, 60, 3)) if web else ()))
