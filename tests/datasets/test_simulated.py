@@ -22,6 +22,7 @@ from qdrank.datasets.simulated import (
 from qdrank.errors import InputError
 from qdrank.groups import query_index, query_offsets
 from qdrank.queries.neighbours import neighbours
+from qdrank.queries.types import TypeClassifier, type_scores
 from qdrank.queries.vectors import Standardiser, query_vectors
 
 SMALL = Simulation(train=300, vali=60, test=60, features=40)
@@ -104,14 +105,9 @@ def test_neighbours_look_alike_and_are_ranked_alike(sim1):
 
 
 def test_types_are_guessed_from_the_query_about_as_well_as_in_the_paper(sim1):
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.metrics import f1_score
-
     train, test = sim1.query_part == "train", sim1.query_part == "test"
-    columns = sim1.query_columns.astype(np.float64)
-    columns = Standardiser().fit(columns[train]).transform(columns)
-    guessed = LogisticRegression().fit(columns[train], sim1.types[train]).predict(columns[test])
-    assert 0.55 < f1_score(sim1.types[test], guessed, average="macro") < 0.65
+    classifier = TypeClassifier().fit(sim1.query_columns[train], sim1.types[train])
+    assert 0.55 < type_scores(sim1.types[test], classifier.predict(sim1.query_columns[test])).macro_f1 < 0.65
 
 
 def test_reference_feature_is_a_weak_ranker(sim1):

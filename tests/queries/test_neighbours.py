@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 
 from qdrank.errors import InputError
 from qdrank.queries import METRICS
+from qdrank.queries.metrics import preference_directions
 from qdrank.queries.neighbours import neighbours, within_radius
 
 
@@ -132,6 +133,17 @@ def test_learned_metric_sees_only_what_predicts_the_targets():
     assert weights[0] > 10 * weights[1:].max()
     with pytest.raises(InputError, match="needs a target"):
         METRICS["learned"]().fit(train)
+
+
+@settings(max_examples=30, deadline=None)
+@given(sizes=st.lists(st.integers(1, 6), min_size=1, max_size=5), seed=st.integers(0, 99))
+def test_preference_directions_equal_a_loop_over_pairs(sizes, seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((sum(sizes), 3)), rng.integers(0, 3, size=sum(sizes))
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    for found, a, b in zip(preference_directions(X, y, offsets), offsets[:-1], offsets[1:], strict=True):
+        pairs = [X[i] - X[j] for i in range(a, b) for j in range(a, b) if y[i] > y[j]]
+        np.testing.assert_allclose(found, np.mean(pairs, axis=0) if pairs else np.zeros(3), atol=1e-12)
 
 
 @settings(max_examples=40, deadline=None)

@@ -7,12 +7,13 @@ A metric has ``fit(vectors, targets=None)``, ``transform(vectors)`` into the spa
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.groups import FloatArray, IntArray, query_index
 from qdrank.queries.vectors import row_product
 
 
@@ -136,3 +137,30 @@ class Learned(Mahalanobis):
         _, _, directions = np.linalg.svd(X @ weights, full_matrices=False)
         self.map_ = weights @ directions[: self.rank].T
         return self
+
+
+def preference_directions(X: NDArray[Any], y: NDArray[Any], offsets: IntArray) -> FloatArray:
+    """Mean difference of the features of a better and a worse document, for every query: targets for ``Learned``.
+
+    Parameters
+    ----------
+    X : array of shape (n_documents, n_features)
+    y : array of shape (n_documents,)
+        Grades.
+    offsets : array of shape (n_queries + 1,)
+
+    Returns
+    -------
+    array of shape (n_queries, n_features)
+        The mean over all pairs of different grade; 0 for a query without such a pair.
+    """
+    query, (_, grade) = query_index(offsets), np.unique(y, return_inverse=True)
+    counts = np.zeros((len(offsets) - 1, grade.max(initial=0) + 1), dtype=np.int64)
+    np.add.at(counts, (query, grade), 1)
+    upto = np.cumsum(counts, axis=1)
+    worse = upto[query, grade] - counts[query, grade]
+    better = upto[query, -1] - upto[query, grade]
+    # In the sum over pairs a document counts once for every worse one, and against for every better one.
+    sums = np.add.reduceat(X * (worse - better)[:, None].astype(np.float64), offsets[:-1], axis=0)
+    pairs = np.add.reduceat(worse, offsets[:-1])
+    return np.asarray(sums / np.maximum(pairs, 1)[:, None])
