@@ -6,7 +6,7 @@ it, so a shard is a set of whole blocks and neither the number of shards nor tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners import anderson, kernels, newton
+from qdrank.learners.blocks import Progress
 from qdrank.learners.preferences import Preferences, pair_weights
 from qdrank.learners.ranksvm import Model, inverted, preconditioner, solve, whole_problem
 
 BLOCK = 512
 LONG_LIST = 1000  # documents; above it sorting beats the pair loop over a block (tests/benchmarks/bench_engine.py)
-Progress = Callable[[int, int], None]
-"""Called with the number of models done and the number in all."""
 
 
 @dataclass(frozen=True)

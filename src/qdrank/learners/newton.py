@@ -1,8 +1,8 @@
-"""One Ranking SVM to its optimum in float64 by exact Newton steps, for the squared and for the plain hinge.
+"""One Ranking SVM to its optimum in float64 by exact Newton steps, for the squared and for the smoothed hinge.
 
-The plain hinge is smoothed: ``h_mu(v) = (v_+^2 - (v - mu)_+^2) / (2 mu)`` is a difference of two squared hinges, so
-the same sums over pairs serve both losses. The width mu falls until the duality gap of the *unsmoothed* problem is
-certified: the dual point ``alpha = c h_mu'(v)`` lies between 0 and c and is therefore feasible.
+The smoothed hinge ``h_mu(v) = (v_+^2 - (v - mu)_+^2) / (2 mu)`` is a difference of two squared hinges, so the same
+sums over pairs serve both losses. Its dual point ``alpha = c h_mu'(v)`` lies between 0 and c and is therefore feasible
+for the plain hinge: it certifies the gap of the *unsmoothed* problem.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def evaluate(problem: Problem, w: FloatArray, mu: float | None = None) -> Point:
 def _search(problem: Problem, at: Point, step: FloatArray, mu: float | None) -> Point:
     """Halve the step until the objective falls enough (Armijo); the point itself where rounding forbids any fall."""
     slope, size = float(at.gradient @ step), 1.0
-    for _ in range(40):
+    for _ in range(60):
         trial = evaluate(problem, at.w + size * step, mu)
         if trial.value <= at.value + 1e-4 * size * slope:
             return trial
@@ -100,14 +100,3 @@ def newton(problem: Problem, start: FloatArray, tol: float, limit: int, mu: floa
             return at, steps
         at = new
     return at, limit
-
-
-def hinge(problem: Problem, start: FloatArray, tol: float, limit: int) -> tuple[Point, int]:
-    """The plain hinge: Newton on narrower and narrower smoothings until the gap is certified; point and steps."""
-    mu, total, w = 1.0, 0, start
-    while True:
-        at, steps = newton(problem, w, tol / 10, limit, mu)
-        total, w = total + steps, at.w
-        if at.gap <= tol or mu < 1e-10:
-            return at, total
-        mu /= 4

@@ -10,6 +10,7 @@ The loss of a pair with margin m = w.(x_i - x_j) is max(0, 1 - m)^2 or max(0, 1 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
@@ -20,6 +21,7 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray, query_offsets
 from qdrank.learners import anderson, newton
 from qdrank.learners.base import LinearLearner
+from qdrank.learners.hinge import minimise_hinge
 from qdrank.learners.preferences import Preferences, normal_matrix, pair_weights, prepare
 
 Loss = Literal["squared_hinge", "hinge"]
@@ -98,6 +100,8 @@ class RankSVM(LinearLearner):
         model = solve(problem, loss=self.loss, tol=self.tol, limit=self.max_iter)
         self.coef_, self.gap_, self.objective_ = model.w, model.gap, model.objective
         self.lam_, self.n_iter_ = problem.lam, model.iterations
+        if model.gap > self.tol:
+            warnings.warn(f"the certified gap is {model.gap:.1e}, not {self.tol:.1e}", RuntimeWarning, stacklevel=2)
         return self
 
     def problem(self, data: Preferences, weights: NDArray[Any] | None = None) -> newton.Problem:
@@ -148,7 +152,7 @@ def solve(problem: newton.Problem, *, loss: Loss, tol: float, limit: int, invers
     if len(problem.queries) == 0:  # no pair: the centre is the optimum
         return Model(problem.centre.copy(), 0.0, 0.0, 0)
     if loss == "hinge":
-        at, steps = newton.hinge(problem, problem.centre, tol, limit)
+        at, steps = minimise_hinge(problem, problem.centre, tol, limit)
         return Model(at.w, at.objective, at.gap, steps)
     inverse = inverted(preconditioner(problem)) if inverse is None else inverse
     quick = anderson.minimise(

@@ -19,3 +19,4 @@ evaluate_block: Any = _block.evaluate_block
 transpose: Any = _block.transpose
 evaluate_single: Any = _single.evaluate_single
 hessian_single: Any = _single.hessian_single
+split_pairs: Any = _single.split_pairs

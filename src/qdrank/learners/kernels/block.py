@@ -152,13 +152,14 @@ def evaluate_block(
     """
     active, d = W.shape
     slacks, G = np.zeros(active), np.zeros((active, d))
-    longest = 0
+    longest, most = 0, 0
     for q in range(len(offsets) - 1):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    gathered, part = np.empty((active, d), dtype=X.dtype), np.empty((active, d), dtype=X.dtype)
-    where = np.empty((active, 2), dtype=np.int64)
-    S_all, C_all = np.empty(longest * active, dtype=X.dtype), np.empty(longest * active, dtype=X.dtype)
-    slack, u_i, sum_i = np.empty(active, X.dtype), np.empty(active, X.dtype), np.empty(active, X.dtype)
+        if first[q + 1] > first[q]:
+            longest, most = max(longest, offsets[q + 1] - offsets[q]), max(most, first[q + 1] - first[q])
+    gathered, part = np.empty((most, d), dtype=X.dtype), np.empty((most, d), dtype=X.dtype)
+    where = np.empty((most, 2), dtype=np.int64)
+    S_all, C_all = np.empty(longest * most, dtype=X.dtype), np.empty(longest * most, dtype=X.dtype)
+    slack, u_i, sum_i = np.empty(most, X.dtype), np.empty(most, X.dtype), np.empty(most, X.dtype)
     for q in range(len(offsets) - 1):
         if first[q + 1] == first[q]:
             continue

@@ -47,8 +47,8 @@ def evaluate_block(
         c, at = coef[first[q] : first[q + 1]][at >= 0], at[at >= 0]
         rows = slice(offsets[q], offsets[q + 1])
         C, slack = pair_loop(X[rows] @ W[at].T, lower[rows])
-        slacks[at] += c * slack
-        G[at] += 2 * c[:, None] * (C.T @ X[rows])
+        np.add.at(slacks, at, c * slack)  # a model may use a query twice
+        np.add.at(G, at, 2 * c[:, None] * (C.T @ X[rows]))
     return slacks, G
 
 
@@ -104,3 +104,31 @@ def transpose(neighbours: IntArray, coef: FloatArray, n_queries: int) -> tuple[I
     order = np.argsort(queries, kind="stable")
     first = np.searchsorted(queries[order], np.arange(n_queries + 1))
     return first.astype(np.int64), models[order], coef[models, entries][order]
+
+
+def split_pairs(
+    X: Array,
+    offsets: IntArray,
+    lower: IntArray,
+    queries: IntArray,
+    coef: FloatArray,
+    w: FloatArray,
+    low: float,
+    high: float,
+    many: int,
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray, float]:
+    """See `qdrank.learners.kernels.single.split_pairs`."""
+    clear, clear_weight = np.zeros(len(w)), 0.0
+    parts = [np.zeros((3, 0))]
+    for q, c in zip(queries, coef, strict=True):
+        rows = slice(offsets[q], offsets[q + 1])
+        X_q = X[rows].astype(np.float64)
+        s = X_q @ w
+        i, j = np.nonzero(np.arange(len(s))[None, :] >= lower[rows][:, None])
+        v = 1 - s[i] + s[j]
+        above, between = v >= high, (v > low) & (v < high)
+        clear += c * (X_q[i[above]] - X_q[j[above]]).sum(axis=0)
+        clear_weight += c * above.sum()
+        parts.append(np.stack([offsets[q] + i[between], offsets[q] + j[between], np.full(between.sum(), c)]))
+    better, worse, weights = np.concatenate(parts, axis=1)[:, :many]
+    return better.astype(np.int64), worse.astype(np.int64), weights, clear, clear_weight

@@ -177,3 +177,51 @@ def hessian_single(
                 np.dot(X_q[top:bottom].T, image[: bottom - top], part)
                 _add_scaled(part, coef[k], H)
     return H
+
+
+@njit(cache=True)
+def split_pairs(
+    X: NDArray[Any],
+    offsets: NDArray[Any],
+    lower: NDArray[Any],
+    queries: NDArray[Any],
+    coef: NDArray[Any],
+    w: NDArray[Any],
+    low: float,
+    high: float,
+    many: int,
+) -> Any:
+    """Pairs whose slack ``1 - w.(x_i - x_j)`` lies between ``low`` and ``high``, and what those above sum up to.
+
+    Returns
+    -------
+    better, worse : (n,) int64
+        Rows of the documents of the pairs between, at most ``many`` of them.
+    weights : (n,) float64
+        Their weights.
+    clear : (n_features,) float64, clear_weight : float
+        Weighted sum of ``x_i - x_j``, and of 1, over the pairs at or above ``high``.
+    """
+    d, longest = X.shape[1], _longest(offsets, queries)
+    better, worse, weights = np.empty(many, dtype=np.int64), np.empty(many, dtype=np.int64), np.empty(many)
+    X_all, s_all, C_all = np.empty((longest, d)), np.empty(longest), np.empty(longest)
+    clear, clear_weight, found = np.zeros(d), 0.0, 0
+    for k in range(len(queries)):
+        start, end = offsets[queries[k]], offsets[queries[k] + 1]
+        n = end - start
+        X_q, s, C = X_all[:n], s_all[:n], C_all[:n]
+        _scores(X[start:end], w, X_q, s)
+        for i in range(n):
+            C[i] = 0.0
+        for i in range(n):
+            for j in range(lower[start + i], n):
+                v = 1 - s[i] + s[j]
+                if v >= high:
+                    C[i] += 1
+                    C[j] -= 1
+                    clear_weight += coef[k]
+                elif v > low and found < many:
+                    better[found], worse[found], weights[found] = start + i, start + j, coef[k]
+                    found += 1
+        _add_rows(X_q, C, coef[k], clear)
+    return better[:found], worse[:found], weights[:found], clear, clear_weight

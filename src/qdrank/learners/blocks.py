@@ -1,0 +1,61 @@
+"""Blocks of models, shards of blocks, and the order that keeps neighbours together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray
+
+Progress = Callable[[int, int], None]
+"""Called with the number of models done and the number in all."""
+
+
+def locality_order(vectors: FloatArray, block: int) -> IntArray:
+    """Order of the rows of ``vectors`` (n, d) in which each block of ``block`` rows is a neighbourhood.
+
+    Halves the rows along their main direction, at a whole number of blocks, until a block is left: models of a block
+    then share many training queries, and each query is read for many models at once.
+    """
+    rows = np.arange(len(vectors))
+    return np.concatenate(_halved(np.asarray(vectors, dtype=np.float64), rows, block)) if len(rows) else rows
+
+
+def _halved(vectors: FloatArray, rows: IntArray, block: int) -> list[IntArray]:
+    if len(rows) <= block:
+        return [rows]
+    spread = vectors[rows] - vectors[rows].mean(axis=0)
+    direction = np.linalg.eigh(spread.T @ spread)[1][:, -1]
+    direction *= np.sign(direction[np.argmax(np.abs(direction))])
+    ordered = rows[np.argsort(spread @ direction, kind="stable")]
+    blocks = -(-len(rows) // block)
+    middle = (blocks + 1) // 2 * block
+    return _halved(vectors, ordered[:middle], block) + _halved(vectors, ordered[middle:], block)
+
+
+def make_blocks(order: IntArray, size: int) -> list[IntArray]:
+    """Blocks of ``size`` rows, the last one perhaps smaller; they depend on nothing but the order and the size."""
+    if size < 1:
+        raise InputError(f"a block needs at least one model, not {size}")
+    return [order[start : start + size] for start in range(0, len(order), size)]
+
+
+def shard_blocks(blocks: Sequence[IntArray], shard: int, n_shards: int) -> list[IntArray]:
+    """Blocks of shard number ``shard`` (from 0): a run of whole blocks, as even as can be, empty if there are none."""
+    if not 0 <= shard < n_shards:
+        raise InputError(f"there is no shard {shard} among {n_shards}")
+    return list(blocks[len(blocks) * shard // n_shards : len(blocks) * (shard + 1) // n_shards])
+
+
+def progress_lines(write: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> Progress:
+    """Progress as lines of text for a job's log: models done, rate, time left."""
+    began = clock()
+
+    def report(done: int, total: int) -> None:
+        rate = done / max(clock() - began, 1e-9)
+        write(f"{done} of {total} models, {rate:.1f} a second, {(total - done) / rate:.0f} s left")
+
+    return report

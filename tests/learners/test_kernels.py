@@ -1,0 +1,147 @@
+"""The compiled kernels against their NumPy twins, and the twins against pairs formed one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qdrank.learners import kernels
+from qdrank.learners.kernels import plain
+from qdrank.learners.preferences import normal_matrix, prepare
+
+block = pytest.importorskip("qdrank.learners.kernels.block")
+single = pytest.importorskip("qdrank.learners.kernels.single")
+NEVER, ALWAYS = 10**9, 0  # length from which lists are long
+
+
+def judged(seed, n_queries=6, d=4, longest=12, grades=3, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(0, longest, n_queries)
+    X = rng.normal(size=(sizes.sum(), d)).astype(dtype)
+    return prepare(X, rng.integers(0, grades, sizes.sum()), np.concatenate([[0], np.cumsum(sizes)]))
+
+
+def differences(data, q):
+    """Feature differences of all pairs of query q, formed one by one."""
+    start, n = data.offsets[q], data.offsets[q + 1] - data.offsets[q]
+    rows = [data.X[start + i] - data.X[start + j] for i in range(n) for j in range(data.lower[start + i], n)]
+    return np.array(rows, dtype=np.float64).reshape(-1, data.n_features)
+
+
+def lists(data, n_models, seed):
+    rng = np.random.default_rng(seed)
+    neighbours = np.stack([rng.permutation(data.n_queries)[:3] for _ in range(n_models)])
+    coef = np.where(data.pairs[neighbours] > 0, rng.uniform(0.1, 1, neighbours.shape), 0.0)
+    return neighbours, coef
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([2, 3, 30]))
+def test_block_equals_twin_and_sorting_equals_the_pair_loop(seed, grades):
+    data = judged(seed, grades=grades)
+    neighbours, coef = lists(data, 5, seed)
+    first, members, weights = block.transpose(neighbours, coef, data.n_queries)
+    for a, b in zip((first, members, weights), plain.transpose(neighbours, coef, data.n_queries), strict=True):
+        np.testing.assert_array_equal(a, b)
+    position = np.array([0, -1, 1, 2, -1])
+    W = np.random.default_rng(seed).normal(size=(3, data.n_features))
+    rest = (data.X, data.offsets, data.lower, first, members, weights, position, W)
+    slacks, G = plain.evaluate_block(*rest, NEVER)
+    for long_list in (NEVER, ALWAYS):
+        found = block.evaluate_block(*rest, long_list)
+        np.testing.assert_allclose(found[0], slacks, rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(found[1], G, rtol=1e-11, atol=1e-11)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.floats(-1, 2))
+def test_single_equals_twin_and_explicit_pairs(seed, threshold):
+    data = judged(seed)
+    rng = np.random.default_rng(seed)
+    w, queries = rng.normal(size=data.n_features), np.flatnonzero(data.pairs)
+    coef = rng.uniform(0.1, 1, len(queries))
+    D = [differences(data, q) for q in queries]
+    v = [np.maximum(0, threshold - each @ w) for each in D]
+    sums = [[sum(c * (x**p).sum() for c, x in zip(coef, v, strict=True)) for p in (1, 2)]]
+    G = [-sum((c * x @ each for c, x, each in zip(coef, v, D, strict=True)), np.zeros(data.n_features))]
+    rest = (data.X, data.offsets, data.lower, queries, coef, w, np.array([threshold]))
+    for evaluate, long_list in (
+        (plain.evaluate_single, NEVER),
+        (single.evaluate_single, NEVER),
+        (single.evaluate_single, ALWAYS),
+    ):
+        found = evaluate(*rest, long_list)
+        np.testing.assert_allclose(found[0], sums, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(found[1], G, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("width", [0.7, np.inf])
+def test_hessian_is_the_derivative_of_the_gradient(seed, width):
+    data = judged(seed)
+    rng = np.random.default_rng(seed)
+    w, queries = rng.normal(size=data.n_features), np.flatnonzero(data.pairs)
+    coef = rng.uniform(0.1, 1, len(queries))
+    rest = (data.X, data.offsets, data.lower, queries, coef)
+    H = single.hessian_single(*rest, w, 1.0, width)
+    np.testing.assert_allclose(H, plain.hessian_single(*rest, w, 1.0, width), atol=1e-10)
+    levels, step = np.array([1.0, 1.0 - min(width, 1e6)]), 1e-7
+
+    def gradient(at):
+        G = single.evaluate_single(*rest, at, levels, NEVER)[1]
+        return G[0] - G[1] if np.isfinite(width) else G[0]
+
+    for f, unit in enumerate(np.eye(len(w))):
+        np.testing.assert_allclose(
+            (gradient(w + step * unit) - gradient(w - step * unit)) / (2 * step), H[f], atol=1e-5
+        )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_gradient_is_the_derivative_of_the_loss(seed):
+    data = judged(seed)
+    neighbours, coef = lists(data, 3, seed)
+    table = block.transpose(neighbours, coef, data.n_queries)
+    W = np.random.default_rng(seed).normal(size=(3, data.n_features))
+
+    def loss(at):
+        slacks, G = block.evaluate_block(data.X, data.offsets, data.lower, *table, np.arange(3), at, NEVER)
+        return slacks + (at * G).sum(axis=1) / 2, G
+
+    G, step = loss(W)[1], 1e-6
+    for f, unit in enumerate(np.eye(data.n_features)):
+        np.testing.assert_allclose(
+            (loss(W + step * unit)[0] - loss(W - step * unit)[0]) / (2 * step), G[:, f], atol=1e-6
+        )
+
+
+def test_long_lists_pass_the_strips_of_the_hessian():
+    rng = np.random.default_rng(0)
+    data = prepare(rng.normal(size=(700, 3)), rng.integers(0, 4, 700), np.array([0, 700]))
+    rest = (data.X, data.offsets, data.lower, np.array([0]), np.ones(1), rng.normal(size=3))
+    np.testing.assert_allclose(single.hessian_single(*rest, 1.0, np.inf), plain.hessian_single(*rest, 1.0, np.inf))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_split_pairs_equals_twin(seed):
+    data = judged(seed)
+    queries = np.flatnonzero(data.pairs)
+    w = np.random.default_rng(seed).normal(size=data.n_features)
+    rest = (data.X, data.offsets, data.lower, queries, np.full(len(queries), 0.5), w, -0.3, 1.1, 1000)
+    for a, b in zip(single.split_pairs(*rest), plain.split_pairs(*rest), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12)
+
+
+def test_normal_matrix_is_the_sum_over_pairs():
+    data = judged(3, n_queries=9)
+    coef = np.random.default_rng(0).uniform(size=data.n_queries)
+    expected = sum(c * differences(data, q).T @ differences(data, q) for q, c in enumerate(coef))
+    for batch in (1, 20, 10**6):
+        np.testing.assert_allclose(normal_matrix(data, coef, batch), expected, atol=1e-12)
+
+
+def test_the_package_uses_the_compiled_kernels():
+    assert kernels.compiled
+    assert kernels.evaluate_block is block.evaluate_block

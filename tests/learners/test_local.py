@@ -1,0 +1,208 @@
+"""Local models in blocks: against single models, across shards, and in degenerate cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qdrank.errors import InputError
+from qdrank.learners import kernels
+from qdrank.learners.blocks import locality_order, make_blocks, progress_lines, shard_blocks
+from qdrank.learners.kernels import plain
+from qdrank.learners.local import lay_ground, train_block, train_local, train_sweep
+from qdrank.learners.preferences import prepare
+from qdrank.learners.ranksvm import RankSVM
+
+
+def judged(seed=0, n_queries=60, d=5, longest=15):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, longest, n_queries)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    X = rng.normal(size=(offsets[-1], d)).astype(np.float32)
+    y = rng.integers(0, 3, offsets[-1]) + (X[:, 0] > 1)
+    neighbours = np.stack([rng.permutation(n_queries) for _ in range(n_queries)])
+    return X, y, offsets, neighbours
+
+
+@pytest.fixture(scope="module")
+def case():
+    X, y, offsets, neighbours = judged()
+    return X, y, offsets, neighbours, lay_ground(prepare(X, y, offsets))
+
+
+def alone(X, y, offsets, queries, weights=None, **parameters):
+    """The same model trained by itself in float64."""
+    rows = np.concatenate([np.arange(offsets[q], offsets[q + 1]) for q in queries])
+    query = np.repeat(np.arange(len(queries)), [offsets[q + 1] - offsets[q] for q in queries])
+    return RankSVM(tol=1e-10, **parameters).fit(X[rows].astype(float), y[rows], query, weights)
+
+
+def true_objective(X, y, offsets, queries, w, lam=0.01):
+    loss, pairs = 0.0, 0
+    for q in queries:
+        s, g = X[offsets[q] : offsets[q + 1]].astype(float) @ w, y[offsets[q] : offsets[q + 1]]
+        i, j = np.nonzero(g[:, None] > g)
+        loss, pairs = loss + (np.maximum(0, 1 - s[i] + s[j]) ** 2).sum(), pairs + len(i)
+    return lam / 2 * w @ w + loss / max(pairs, 1), pairs
+
+
+def test_each_model_is_within_its_certified_gap(case):
+    X, y, offsets, neighbours, ground = case
+    models = train_block(ground, neighbours[:, :12])
+    assert models.gaps.max() <= 1e-6
+    for m in range(0, 60, 7):
+        queries = neighbours[m, :12]
+        value, pairs = true_objective(X, y, offsets, queries, models.W[m])
+        best = alone(X, y, offsets, queries).objective_
+        assert value - best <= models.gaps[m] * value + 1e-10
+        assert models.pairs[m] == pairs
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 20), st.sampled_from([1.0, 0.01, 1e-4, 1e-6]))
+def test_random_problems_reach_the_gap(seed, k, lam):
+    X, y, offsets, neighbours = judged(seed, n_queries=20)
+    ground = lay_ground(prepare(X, y, offsets), lam=lam)
+    models = train_block(ground, neighbours[:, :k])
+    assert models.gaps.max() <= 1e-6
+    value, pairs = true_objective(X, y, offsets, neighbours[0, :k], models.W[0], lam)
+    best = alone(X, y, offsets, neighbours[0, :k], lam=lam).objective_
+    assert pairs == 0 or value - best <= models.gaps[0] * value + 1e-7 * best  # features are float32
+
+
+def test_all_queries_give_exactly_the_single_model(case):
+    X, y, offsets, neighbours, ground = case
+    models = train_block(ground, neighbours)
+    single = RankSVM().fit(X, y, np.repeat(np.arange(60), np.diff(offsets)))
+    np.testing.assert_array_equal(models.W, np.tile(single.coef_, (60, 1)))
+    assert (models.gaps == single.gap_).all()
+    weighted = train_block(ground, neighbours, weights=np.full(neighbours.shape, 3.0))
+    np.testing.assert_array_equal(weighted.W, models.W)
+    equal = lay_ground(ground.data, query_weights="equal")
+    np.testing.assert_array_equal(train_block(equal, neighbours).W, np.tile(equal.single.w, (60, 1)))
+
+
+@pytest.mark.parametrize("ks", [[12], [30, 8, 20]])
+def test_shards_change_no_byte(case, ks):
+    *_, neighbours, ground = case
+    blocks = make_blocks(np.arange(60)[::-1], 7)
+    whole = train_sweep(ground, neighbours, ks, blocks)
+    for n_shards in (3, 7):
+        shards = [train_sweep(ground, neighbours, ks, shard_blocks(blocks, s, n_shards)) for s in range(n_shards)]
+        for k in ks:
+            rows = np.concatenate([shard[k].rows for shard in shards])
+            assert rows.tolist() == whole[k].rows.tolist()
+            assert np.concatenate([shard[k].W for shard in shards]).tobytes() == whole[k].W.tobytes()
+            assert np.concatenate([shard[k].gaps for shard in shards]).tobytes() == whole[k].gaps.tobytes()
+
+
+def test_sweep_agrees_with_each_k_alone(case):
+    X, y, offsets, neighbours, ground = case
+    swept = train_sweep(ground, neighbours, [5, 40, 20], make_blocks(np.arange(60), 25))
+    assert list(swept) == [5, 40, 20]
+    for k, models in swept.items():
+        assert models.gaps.max() <= 1e-6
+        direct = train_local(ground, neighbours[:, :k], make_blocks(np.arange(60), 25))
+        for m in (0, 59):
+            a = true_objective(X, y, offsets, neighbours[m, :k], models.W[m])[0]
+            b = true_objective(X, y, offsets, neighbours[m, :k], direct.W[m])[0]
+            assert a == pytest.approx(b, rel=2e-6)
+
+
+@pytest.mark.parametrize("weighting", ["pairs", "equal"])
+def test_weights_and_proximal_term(case, weighting):
+    X, y, offsets, neighbours, _ = case
+    centre = np.array([0.5, 0, 0, -0.5, 0])
+    ground = lay_ground(prepare(X, y, offsets), lam=0.1, query_weights=weighting, prox=centre)
+    weights = np.random.default_rng(1).uniform(0, 2, (60, 10))
+    models = train_block(ground, neighbours[:, :10], weights=weights)
+    for m in (0, 31):
+        peer = alone(X, y, offsets, neighbours[m, :10], weights[m], lam=0.1, query_weights=weighting, prox=centre)
+        np.testing.assert_allclose(models.W[m], peer.coef_, atol=2e-3)
+
+
+def test_models_without_pairs_stay_at_the_centre():
+    X, y, offsets, _ = judged()
+    y[offsets[4] : offsets[5]] = 1
+    centre = np.arange(5.0)
+    ground = lay_ground(prepare(X, y, offsets), prox=centre)
+    models = train_block(ground, np.array([[4, -1], [-1, -1], [3, 4]]))
+    assert (models.W[:2] == centre).all()
+    assert models.gaps[:2].tolist() == [0, 0]
+    assert models.pairs[:2].tolist() == [0, 0]
+    assert models.gaps[2] <= 1e-6
+
+
+def test_a_query_named_twice_weighs_double(case):
+    *_, neighbours, ground = case
+    twice = np.concatenate([neighbours[:5, :6]] * 2 + [neighbours[:5, 6:9]], axis=1)
+    weights = np.repeat([2.0, 1.0], [6, 3])[None].repeat(5, axis=0)
+    peer = train_block(ground, neighbours[:5, :9], weights=weights)
+    np.testing.assert_allclose(train_block(ground, twice).W, peer.W, atol=1e-4)
+
+
+def test_training_set_without_any_pair():
+    X, y, offsets, neighbours = judged(n_queries=8)
+    ground = lay_ground(prepare(X, np.zeros_like(y), offsets))
+    assert not train_block(ground, neighbours[:, :3]).W.any()
+
+
+def test_rounding_of_float32_stays_below_the_allowance(case):
+    """The allowance for rounding in the certificate against float64 gradients, at random points."""
+    *_, neighbours, ground = case
+    table = kernels.transpose(neighbours[:, :12], np.full((60, 12), 1 / 600), 60)
+    for seed in range(3):
+        W = np.random.default_rng(seed).normal(size=(60, 5))
+        rest = (ground.data.offsets, ground.data.lower, *table, np.arange(60))
+        _, narrow = kernels.evaluate_block(ground.data.X, *rest, W.astype(np.float32), 10**9)
+        slacks, G = plain.evaluate_block(ground.data.X.astype(float), *rest, W, 10**9)
+        loss = slacks + (W * G).sum(axis=1) / 2
+        assert (np.linalg.norm(narrow - G, axis=1) <= ground.noise * np.sqrt(loss)).all()
+
+
+def test_plain_kernels_give_the_same_models(case, monkeypatch):
+    *_, neighbours, ground = case
+    compiled = train_block(ground, neighbours[:20, :9])
+    for name in ("evaluate_block", "transpose", "evaluate_single", "hessian_single"):
+        monkeypatch.setattr(kernels, name, getattr(plain, name))
+    np.testing.assert_allclose(train_block(ground, neighbours[:20, :9]).W, compiled.W, atol=1e-4)
+
+
+def test_long_lists_train_by_sorting(monkeypatch):
+    X, y, offsets, neighbours = judged()
+    ground = lay_ground(prepare(X, y, offsets))
+    loops = train_block(ground, neighbours[:, :9])
+    monkeypatch.setattr("qdrank.learners.local.LONG_LIST", 3)
+    np.testing.assert_allclose(train_block(ground, neighbours[:, :9]).W, loops.W, atol=1e-4)
+
+
+def test_blocks_and_shards_cover_all_rows_once():
+    vectors = np.random.default_rng(0).normal(size=(103, 4))
+    order = locality_order(vectors, 10)
+    assert sorted(order) == list(range(103))
+    blocks = make_blocks(order, 10)
+    assert [len(b) for b in blocks] == [10] * 10 + [3]
+    for n in (1, 3, 7, 40):
+        shards = [shard_blocks(blocks, s, n) for s in range(n)]
+        assert np.concatenate([row for shard in shards for row in shard]).tolist() == order.tolist()
+    spread = np.mean([vectors[b].var(axis=0).sum() for b in blocks])
+    assert spread < 0.7 * vectors.var(axis=0).sum()  # blocks are neighbourhoods
+
+
+def test_progress_lines():
+    lines: list[str] = []
+    times = iter([0.0, 2.0, 8.0])
+    report = progress_lines(lines.append, clock=lambda: next(times))
+    report(10, 40)
+    report(40, 40)
+    assert lines == ["10 of 40 models, 5.0 a second, 6 s left", "40 of 40 models, 5.0 a second, 0 s left"]
+
+
+def test_bad_neighbours_and_k_are_named(case):
+    *_, neighbours, ground = case
+    with pytest.raises(InputError, match="training set"):
+        train_block(ground, neighbours + 1)
+    with pytest.raises(InputError, match="every k"):
+        train_sweep(ground, neighbours, [0], make_blocks(np.arange(60), 10))
