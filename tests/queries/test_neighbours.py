@@ -178,3 +178,5 @@ def test_wrong_use_is_refused():
         neighbours(np.zeros((1, 1)), np.zeros((2, 1)), 3)
     with pytest.raises(InputError, match="not finite"):
         neighbours(np.full((1, 1), np.nan), np.zeros((2, 1)), 1)
+    with pytest.raises(InputError, match="above 1e"):
+        neighbours(np.zeros((1, 1)), np.full((2, 1), 1e200), 1)

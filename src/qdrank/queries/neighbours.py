@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, query_index
-from qdrank.queries.metrics import Euclidean
+from qdrank.queries.metrics import Cosine, Euclidean
 
 Search = Literal["brute", "kdtree"]
 
@@ -26,6 +26,8 @@ BLOCK = 2**21
 PAIRS = 2**15
 #: Queries sought in the KD-tree at a time.
 TREE_BLOCK = 256
+#: Largest value of a vector whose square is safe.
+LARGEST = 1e140
 
 
 class Neighbours(NamedTuple):
@@ -143,8 +145,11 @@ class _Space:
         ids: NDArray[Any] | None,
         metric: Euclidean,
     ) -> None:
-        if not (np.isfinite(vectors).all() and np.isfinite(train).all()):
-            raise InputError("a query vector has a value that is not finite")
+        for points in (vectors, train):
+            if not np.isfinite(points).all():
+                raise InputError("a query vector has a value that is not finite")
+            if np.abs(points).max(initial=0.0) > LARGEST and not isinstance(metric, Cosine):
+                raise InputError(f"a query vector has a value above {LARGEST:g}", mend="z-score the query vectors")
         self.metric = metric
         self.rows = np.arange(len(train)) if ids is None else np.argsort(ids, kind="stable")
         self.vectors = np.ascontiguousarray(metric.transform(vectors))
