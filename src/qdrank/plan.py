@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from qdrank.config import FeatureFiles, Settings, SimulatedVariant, TextCollection
@@ -70,13 +70,12 @@ def plan(settings: Settings) -> Study:
             dataset = _registered(known[name], settings)
         else:
             raise InputError(f"unknown data set {name!r}", mend=nearest(name, [*known, *settings.own]))
-        absence = available(known[name], mirror=mirror_of(settings)) if dataset.registered else True
-        if absence:
-            found[name] = dataset
-        else:
-            left_out[name] = str(absence.reason)
+        found[name] = dataset
+        if dataset.registered and not (access := available(known[name], mirror=mirror_of(settings))):
             if settings.missing == "stop":
-                raise InputError(f"{dataset.title} ({name}) cannot be had: {absence.reason}", mend=_mend(known[name]))
+                raise InputError(f"{dataset.title} ({name}) cannot be had: {access.reason}", mend=_mend(known[name]))
+            left_out[name] = access.reason
+            del found[name]
     if not found:
         raise InputError("no data set is left to study", mend="see `qdrank datasets`")
     return Study(found, left_out)
@@ -106,26 +105,18 @@ def _registered(entry: table.Dataset, settings: Settings) -> Dataset:
 
 def _own(name: str, settings: Settings) -> Dataset:
     own = settings.own[name]
-    words = {"title": own.title or name, "note": own.note}
+    plain = Dataset(name, "letor", own.title or name, own.note, registered=False)
     match own:
         case FeatureFiles():
             folds = ("fold1",) if "train" in own.files else ROTATION
-            options = {"reference": own.reference, "max_label": own.max_label, "missing_values": own.missing_values}
-            return Dataset(
-                name,
-                "letor",
-                folds=_wanted(folds, settings),
-                registered=False,
-                files=own.files,
-                options=options,
-                **words,
-            )
+            options = own.model_dump(include={"reference", "max_label", "missing_values"})
+            files = {part: _path(path, settings) for part, path in own.files.items()}
+            return replace(plain, folds=_wanted(folds, settings), files=files, options=options)
         case TextCollection():
             options = {"like": "beir", "folder": own.folder}
-            return Dataset(name, "text", folds=_wanted(ROTATION, settings), registered=False, options=options, **words)
+            return replace(plain, kind="text", folds=_wanted(ROTATION, settings), options=options)
         case SimulatedVariant():
-            options = {"seed": settings.seed, **own.settings, "like": own.like}
-            return Dataset(name, "simulated", registered=False, options=options, **words)
+            return replace(plain, kind="simulated", options={"seed": settings.seed, **own.settings, "like": own.like})
 
 
 def _path(path: str, settings: Settings) -> str:

@@ -120,7 +120,7 @@ rule draw_features:
         mem_mb=memory(700, 10),
         runtime=15,
     params:
-        title=lambda wc: study.datasets[wc.dataset].title,
+        title=lambda wc: wc.dataset,
         interval=INTERVAL,
         dpi=settings.figures.dpi,
         code=code("draw_features"),

@@ -4,6 +4,7 @@
 # writes: results/{dataset}/judged.parquet     query, document, grade, part, features
 #         results/{dataset}/columns.parquet    names of the features, and which is the reference
 #         results/{dataset}/topics.parquet     queries: words, type and columns of their own, where known
+#         results/{dataset}/ranks.parquet      for data to aggregate: the rank that each system gave
 
 
 def feature_files(wildcards):
@@ -35,11 +36,39 @@ rule import_features:
         seed=settings.seed,
         code=code("import_features"),
     wildcard_constraints:
-        dataset=names_pattern(study.of_kind("letor", "agg")),
+        dataset=names_pattern(study.of_kind("letor")),
     conda:
         "../../envs/qdrank.yaml"
     script:
         "../../scripts/import_features.py"
+
+
+rule import_ranks:
+    """Read rankings to be aggregated: the ranks as they are, and features made of them."""
+    input:
+        feature_files,
+    output:
+        judged="results/{dataset}/judged.parquet",
+        columns="results/{dataset}/columns.parquet",
+        topics="results/{dataset}/topics.parquet",
+        ranks="results/{dataset}/ranks.parquet",
+    log:
+        "logs/import_ranks/{dataset}.log",
+    benchmark:
+        "benchmarks/import_ranks/{dataset}.tsv"
+    threads: 1
+    resources:
+        mem_mb=memory(1500, 1),
+        runtime=60,
+    params:
+        max_label=lambda wc: study.datasets[wc.dataset].options["max_label"],
+        code=code("import_ranks"),
+    wildcard_constraints:
+        dataset=names_pattern(study.of_kind("agg")),
+    conda:
+        "../../envs/qdrank.yaml"
+    script:
+        "../../scripts/import_ranks.py"
 
 
 rule simulate_features:

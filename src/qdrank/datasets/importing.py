@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,15 +11,23 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from qdrank.datasets import registry
 from qdrank.datasets.columns import columns_table, letor_names
 from qdrank.datasets.folds import roles
 from qdrank.datasets.judged import Judged, load_judged
+from qdrank.datasets.letor_features import rank_features
 from qdrank.datasets.letor_import import import_letor
 from qdrank.datasets.simulated import REFERENCE, Simulated, simulate
 from qdrank.measures import average_precision
 from qdrank.store import open_artifact, write
 
 Paths = Mapping[str, str | Path]
+
+
+def fetched_parts(dataset: str, listing: str | Path) -> dict[str, str]:
+    """Part to path for a registered data set, from the list that fetching it left."""
+    paths = json.loads(Path(listing).read_text(encoding="utf-8"))
+    return {part: paths[file.name] for part, file in registry.load()[dataset].by_part().items()}
 
 
 def import_features(
@@ -52,27 +61,15 @@ def import_ranks(files: Paths, out: Paths, *, max_label: int) -> None:
     """Read rankings to be aggregated: the ranks themselves as ``ranks``, features made of them as ``judged``."""
     import_letor(files, out["ranks"], missing=True, max_label=max_label)
     ranks = load_judged(out["ranks"])
-    X, names = rank_features(ranks.X)
-    write(out["judged"], "judged", ranks.with_features(X).to_table())
-    write(out["columns"], "columns", columns_table(names, len(names) - 1))
+    n_systems = ranks.X.shape[1]
+    X = rank_features(ranks.X)
+    # The systems' mean discount stands in for the reference model, which these data do not have.
+    mean = X[:, n_systems : 2 * n_systems].mean(axis=1, keepdims=True)
+    kinds = ("ranked by", "1/log2(1+rank)", "ln rank")
+    names = [f"{kind} system {i + 1}" for kind in kinds for i in range(n_systems)]
+    write(out["judged"], "judged", ranks.with_features(np.hstack([X, mean])).to_table())
+    write(out["columns"], "columns", columns_table([*names, "mean 1/log2(1+rank)"], len(names)))
     write(out["topics"], "topics", topics_table(ranks.query_id, ranks.part))
-
-
-def rank_features(ranks: NDArray[np.float32]) -> tuple[NDArray[np.float32], list[str]]:
-    """Features of given ranks, shape (n_documents, n_systems) with NaN where a system did not rank the document.
-
-    For each system: whether it ranked the document, 1/log2(1 + rank) and -log2(rank), the last two 0 and the worst
-    value of the system where it did not. Last column, the reference: the mean of 1/log2(1 + rank) over the systems.
-    """
-    present = ~np.isnan(ranks)
-    filled = np.where(present, ranks, 1.0).astype(np.float64)
-    gain = np.where(present, 1.0 / np.log2(1.0 + filled), 0.0)
-    worst = np.where(present, ranks, 1.0).max(axis=0, initial=1.0)
-    log_rank = -np.log2(np.where(present, filled, worst + 1.0))
-    systems = [f"system {i + 1}" for i in range(ranks.shape[1])]
-    names = [f"{what} {system}" for what in ("ranked by", "1/log2(1+rank)", "-log2 rank") for system in systems]
-    X = np.hstack([present, gain, log_rank, gain.mean(axis=1, keepdims=True)]).astype(np.float32)
-    return X, [*names, "mean 1/log2(1+rank)"]
 
 
 def write_simulated(out: Paths, *, like: str, seed: int, **changes: Any) -> None:
@@ -110,8 +107,7 @@ def topics_table(
     """The artifact ``topics``: what is not known of the queries is null, or of width 0."""
     n = len(query_id)
     unknown: list[None] = [None] * n
-    matrix = np.zeros((n, 0), dtype=np.float32) if columns is None else np.asarray(columns, dtype=np.float32)
-    kind = pa.list_(pa.field("item", pa.float32(), nullable=False), matrix.shape[1])
-    lists = pa.array(list(matrix), kind)
+    own: Any = np.zeros((n, 0)) if columns is None else columns
     texts = {"query_id": query_id, "part": part, "text": text or unknown, "type": types or unknown}
+    lists = pa.array(np.asarray(own, dtype=np.float64).tolist(), pa.list_(pa.float64()))
     return pa.table({name: pa.array(values, pa.string()) for name, values in texts.items()} | {"columns": lists})

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
@@ -90,6 +89,6 @@ def measure_features(names: Sequence[str], judged: Judged, folds: Sequence[str])
     for fold in folds:
         documents = judged.of_role(fold, "test")
         # A document without a value (a system that did not rank it) comes after all others.
-        scores: NDArray[np.float32] = np.where(np.isnan(documents.X), -np.inf, documents.X)
+        scores = np.where(np.isnan(documents.X), -np.inf, documents.X).astype(np.float64)
         tables.append(measures_table(names, documents, scores, numbers, fold))
     return pa.concat_tables(tables)

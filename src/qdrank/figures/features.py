@@ -73,7 +73,9 @@ def draw(
 
 
 def _label(row: Mapping[str, object]) -> str:
-    return f"{row['feature']} {row['name']}" + (" (reference)" if row["reference"] else "")
+    name = str(row["name"])
+    label = name if name.endswith(f" {row['feature']}") else f"{row['feature']} {name}"
+    return f"{label} (reference)" if row["reference"] else label
 
 
 def _best(measures: pa.Table, columns: pa.Table, name: str, interval: Mapping[str, Any]) -> pa.Table:

@@ -18,7 +18,7 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray
 from qdrank.queries import METRICS
 from qdrank.queries.neighbours import neighbours
-from qdrank.queries.vectors import Standardiser, query_vectors
+from qdrank.queries.vectors import Missing, Standardiser, query_vectors
 from qdrank.store import read
 
 
@@ -90,7 +90,7 @@ def queries_table(judged: Judged, topics: pa.Table, reference: int, fold: str, o
     ids = np.concatenate([part.query_id for part in parts])
     place = _rows_of(ids, topics)
     if options["query_columns"]:
-        vectors = np.hstack([vectors, list_matrix(topics.column("columns"))[place].astype(np.float64)])
+        vectors = np.hstack([vectors, np.array(topics.column("columns").to_pylist())[place]])
     n_train = parts[0].n_queries
     scaler = Standardiser(scale=options["scale"] == "zscore").fit(vectors[:n_train])
     index = np.full(len(ids), -1, dtype=np.int32)
@@ -105,7 +105,7 @@ def _pooled(part: Judged, reference: int, options: Mapping[str, Any]) -> FloatAr
     scores = part.X[:, reference]
     X = minmax_per_query(part.X, part.offsets) if options["view"] == "minmax" else part.X
     # Ranks that a system did not give are missing by nature; they are left out of the statistics.
-    missing = "omit" if np.isnan(X).any() else "error"
+    missing: Missing = "omit" if np.isnan(X).any() else "error"
     return query_vectors(X, part.offsets, scores, top=options["top"], pooling=options["pooling"], missing=missing)
 
 

@@ -50,6 +50,7 @@ def _filled(kind: pa.DataType | Vector, width: int | None) -> pa.DataType:
 
 
 TEXT, NUMBER = pa.string(), pa.float64()
+NUMBERS = pa.list_(pa.field("item", NUMBER, nullable=False))
 
 SHAPES: dict[str, Shape] = {
     "judged": Shape(
@@ -57,9 +58,10 @@ SHAPES: dict[str, Shape] = {
     ),
     # What the numbered features are, and which of them is the reference model's score.
     "columns": Shape({"number": pa.int32(), "name": TEXT, "reference": pa.bool_()}),
-    # A query's words, its type where the data know it, and columns that belong to the query alone.
+    # A query's words, its type where the data know it, and columns of its own, none where it has none (Parquet knows no
+    # vectors of width 0, hence a plain list).
     "topics": Shape(
-        {"query_id": TEXT, "part": TEXT, "text": TEXT, "type": TEXT, "columns": Vector(pa.float32())},
+        {"query_id": TEXT, "part": TEXT, "text": TEXT, "type": TEXT, "columns": NUMBERS},
         nullable=frozenset({"text", "type"}),
     ),
     # train_index numbers the training queries of a fold; neighbours refer to it. -1 outside the training part.
@@ -75,7 +77,7 @@ SHAPES: dict[str, Shape] = {
             "model": TEXT,
             "k": pa.int32(),
             "lam": NUMBER,
-            "weights": pa.list_(pa.field("item", NUMBER, nullable=False)),
+            "weights": NUMBERS,
             "text": TEXT,
             "pairs": pa.int64(),
             "gap": NUMBER,
