@@ -1,0 +1,49 @@
+"""Learners by name; a learner is added by one file and one line here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from qdrank.registry import Registry
+
+LEARNERS = Registry(
+    "learner",
+    {
+        "ranksvm": "qdrank.learners.ranksvm:RankSVM",
+        "rankboost": "qdrank.learners.rankboost:RankBoost",
+        "listnet": "qdrank.learners.listnet:ListNet",
+        "adarank-map": "qdrank.learners.adarank:AdaRankMAP",
+        "adarank-ndcg": "qdrank.learners.adarank:AdaRankNDCG",
+        "mhr-bc": "qdrank.learners.mhr:MultipleHyperplaneRanker",
+        "lambdamart": "qdrank.learners.trees:LambdaMART",
+        "regression": "qdrank.learners.regression:Regression",
+        "boosted-regression": "qdrank.learners.trees:BoostedRegression",
+    },
+)
+
+_PUBLIC = {
+    "RankSVM": "qdrank.learners.ranksvm",
+    "RankBoost": "qdrank.learners.rankboost",
+    "ListNet": "qdrank.learners.listnet",
+    "AdaRankMAP": "qdrank.learners.adarank",
+    "AdaRankNDCG": "qdrank.learners.adarank",
+    "MultipleHyperplaneRanker": "qdrank.learners.mhr",
+    "LambdaMART": "qdrank.learners.trees",
+    "Regression": "qdrank.learners.regression",
+    "BoostedRegression": "qdrank.learners.trees",
+    "Choice": "qdrank.learners.tuning",
+    "tune": "qdrank.learners.tuning",
+}
+
+
+def from_record(record: dict[str, Any]) -> Any:
+    """The fitted learner whose ``to_record`` gave ``record``."""
+    return LEARNERS[record["learner"]].from_record(record)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for (PEP 562): the registry alone needs no NumPy."""
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_PUBLIC[name]), name)

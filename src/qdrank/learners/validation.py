@@ -1,0 +1,64 @@
+"""Judged data as learners take it, and the choice of a round on the validation part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray, query_offsets
+from qdrank.measures.compute import measure
+
+Judged = tuple[ArrayLike, ArrayLike, ArrayLike]
+"""Features (n_documents, n_features), grades (n_documents,) and query ids (n_documents,), in this order."""
+
+
+def as_judged(X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[NDArray[Any], IntArray, IntArray]:
+    """Checked features (n_documents, n_features), grades (n_documents,) and offsets (n_queries + 1,)."""
+    X, grades = np.asarray(X), np.asarray(y)
+    offsets = query_offsets(np.asarray(query))
+    if X.ndim != 2 or grades.shape != (len(X),) or offsets[-1] != len(X):
+        raise InputError(
+            f"features of shape {X.shape}, grades of shape {grades.shape} and {offsets[-1]} query ids do not fit",
+            mend="give one grade and one query id per row of features",
+        )
+    if not np.isfinite(X).all():
+        raise InputError("the features hold missing or infinite values", mend="fill them before training")
+    return X, grades.astype(np.int64), offsets
+
+
+def measure_values(name: str, y: IntArray, scores: FloatArray, offsets: IntArray) -> FloatArray:
+    """Value of the measure called ``name`` (such as "ap" or "ndcg@10/letor4") for every query, (n_queries,)."""
+    return measure([name], y, scores, offsets)[name]
+
+
+def mean_measure(name: str, y: IntArray, scores: FloatArray, offsets: IntArray) -> float:
+    """Mean of a measure over the queries; queries without a relevant document count 0, as LETOR has it."""
+    return float(np.mean(measure_values(name, y, scores, offsets)))
+
+
+class RoundChoice:
+    """Watches the rounds of a booster on validation data and remembers the best one, the first among equals.
+
+    Without validation data the last round watched is the best one.
+    """
+
+    def __init__(self, validation: Judged | None, measure: str) -> None:
+        self.measure = measure
+        self.best_round, self.best_value = 0, -np.inf
+        self.X: NDArray[Any] | None = None
+        if validation is not None:
+            self.X, self.y, self.offsets = as_judged(*validation)
+            self.scores = np.zeros(len(self.X))
+
+    def watch(self, round_: int, gain: FloatArray | None) -> None:
+        """Add what the round gives to each validation document, and compare."""
+        if gain is None:
+            self.best_round = round_
+            return
+        self.scores += gain
+        value = mean_measure(self.measure, self.y, self.scores, self.offsets)
+        if value > self.best_value:
+            self.best_round, self.best_value = round_, value
