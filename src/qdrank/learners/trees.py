@@ -1,0 +1,143 @@
+"""Boosted trees by LightGBM: LambdaMART (Burges 2010) and pointwise regression (Friedman 2001)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import lightgbm
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.learners.base import Learner
+from qdrank.learners.validation import Judged, as_judged, mean_measure
+
+
+@dataclass(kw_only=True, eq=False)
+class BoostedTrees(Learner):
+    """What the two have in common; the model is its text form.
+
+    Parameters
+    ----------
+    rounds
+        Number of trees; with validation data, the most that may be grown.
+    learning_rate, leaves, min_leaf
+        Shrinkage, leaves per tree, and the fewest documents in a leaf.
+    feature_fraction
+        Share of the features, drawn anew for each tree.
+    l2
+        Penalty on the leaves' values.
+    patience
+        Rounds without a better value on validation data after which growing stops.
+    measure
+        What is watched on validation data, for instance "ap" or "ndcg@10/letor4".
+    seed
+        Decides the order of the rows within each query and the features drawn.
+    """
+
+    STATE: ClassVar[tuple[str, ...]] = ("text_",)
+    OBJECTIVE: ClassVar[dict[str, Any]]
+
+    rounds: int = 500
+    learning_rate: float = 0.05
+    leaves: int = 31
+    min_leaf: int = 20
+    feature_fraction: float = 1.0
+    l2: float = 0.0
+    patience: int = 50
+    measure: str = "ap"
+    seed: int = 1
+    text_: str = field(init=False, repr=False)
+
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:
+        """Learn from judged documents, each query's rows standing together."""
+        train = self._dataset(*as_judged(X, y, query))
+        watched: dict[str, Any] = {}
+        if validation is not None:
+            stop = lightgbm.early_stopping(self.patience, first_metric_only=True, verbose=False)
+            vali = self._dataset(*as_judged(*validation), train)
+            watched = {"valid_sets": [vali], "feval": self._watch(vali), "callbacks": [stop]}
+        booster = lightgbm.train(self._params(), train, num_boost_round=self.rounds, **watched)
+        self.text_ = booster.model_to_string(num_iteration=booster.best_iteration if watched else -1)
+        self._booster = booster_of(self.text_)
+        return self
+
+    def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:  # noqa: ARG002
+        """Scores (n_documents,) of the rows of ``X`` (n_documents, n_features)."""
+        if not hasattr(self, "_booster"):
+            self._booster = booster_of(self.text_)
+        return np.asarray(self._booster.predict(np.asarray(X), num_threads=1), dtype=np.float64)
+
+    def to_text(self) -> str:
+        """The trees in LightGBM's text form."""
+        return str(self.to_record()["state"]["text_"])
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """A learner that predicts with the trees that ``to_text`` gave."""
+        learner = cls()
+        learner.text_ = text
+        return learner
+
+    def _dataset(self, X: NDArray[Any], y: IntArray, offsets: IntArray, reference: Any = None) -> Any:
+        """LightGBM's view of the data, the rows of each query in random order.
+
+        Where rows come sorted by grade, trees that tie documents look perfect to a measure that keeps the row order,
+        and growing would stop at once.
+        """
+        order = shuffled_within(offsets, self.seed)
+        sizes = np.diff(offsets)
+        return lightgbm.Dataset(X[order], y[order], group=sizes, reference=reference, params={"verbosity": -1})
+
+    def _watch(self, vali: Any) -> Any:
+        y = np.asarray(vali.get_label(), dtype=np.int64)
+        offsets = np.concatenate([[0], np.cumsum(vali.get_group())]).astype(np.int64)
+
+        def evaluate(scores: FloatArray, _: Any) -> tuple[str, float, bool]:
+            return self.measure, mean_measure(self.measure, y, scores, offsets), True
+
+        return evaluate
+
+    def _params(self) -> dict[str, Any]:
+        return self.OBJECTIVE | {
+            "learning_rate": self.learning_rate,
+            "num_leaves": self.leaves,
+            "min_data_in_leaf": self.min_leaf,
+            "feature_fraction": self.feature_fraction,
+            "lambda_l2": self.l2,
+            "metric": "None",
+            "seed": self.seed,
+            # One thread and row-wise histograms: the same trees on every machine.
+            "deterministic": True,
+            "force_row_wise": True,
+            "num_threads": 1,
+            "verbosity": -1,
+        }
+
+
+@dataclass(kw_only=True, eq=False)
+class LambdaMART(BoostedTrees):
+    """Trees grown on the lambda gradients of NDCG."""
+
+    NAME: ClassVar[str] = "lambdamart"
+    OBJECTIVE: ClassVar[dict[str, Any]] = {"objective": "lambdarank"}
+
+
+@dataclass(kw_only=True, eq=False)
+class BoostedRegression(BoostedTrees):
+    """Trees grown on the squared error of the grades."""
+
+    NAME: ClassVar[str] = "boosted-regression"
+    OBJECTIVE: ClassVar[dict[str, Any]] = {"objective": "regression"}
+
+
+def shuffled_within(offsets: IntArray, seed: int) -> IntArray:
+    """Order of the rows, shape (n_documents,), that keeps the queries in place and shuffles each one's documents."""
+    noise = np.random.default_rng(seed).random(int(offsets[-1]))
+    return np.lexsort((noise, query_index(offsets))).astype(np.int64)
+
+
+def booster_of(text: str) -> Any:
+    """LightGBM's model of its text form."""
+    return lightgbm.Booster(model_str=text)

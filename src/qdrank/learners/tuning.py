@@ -1,0 +1,56 @@
+"""Hyperparameters chosen on the validation part, as LETOR prescribes, with the whole choice on record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from qdrank.errors import InputError
+from qdrank.learners import LEARNERS
+from qdrank.learners.validation import Judged, as_judged, mean_measure
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The learner that did best on validation, its parameters, and the value of every candidate."""
+
+    learner: Any
+    params: dict[str, Any]
+    table: list[dict[str, Any]]
+    """One row per candidate: its parameters, ``value`` on validation, and whether it was ``chosen``."""
+
+
+def tune(
+    learner_name: str,
+    grid: Mapping[str, Sequence[Any]],
+    train: Judged,
+    vali: Judged,
+    measure: str = "ap",
+) -> Choice:
+    """Fit every combination of ``grid`` on ``train`` and keep the first of the best by the mean on ``vali``.
+
+    Learners that choose a number of rounds choose it on ``vali`` as well.
+    """
+    candidates = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    if not candidates:
+        raise InputError(f"the grid of {learner_name} holds no value", mend="give each parameter at least one value")
+    _, y, offsets = as_judged(*vali)
+    learners = [fit_one(learner_name, params, train, vali) for params in candidates]
+    values = [mean_measure(measure, y, one.predict(vali[0], vali[2]), offsets) for one in learners]
+    best = int(np.argmax(values))
+    rows = enumerate(zip(candidates, values, strict=True))
+    table = [{**params, "value": value, "chosen": i == best} for i, (params, value) in rows]
+    return Choice(learners[best], candidates[best], table)
+
+
+def fit_one(learner_name: str, params: Mapping[str, Any], train: Judged, vali: Judged | None) -> Any:
+    """The learner of that name with these parameters, fitted on ``train``."""
+    learner = LEARNERS[learner_name](**params)
+    if "validation" in signature(learner.fit).parameters:
+        return learner.fit(*train, validation=vali)
+    return learner.fit(*train)  # Ranking SVM: nothing is chosen while it is fitted
