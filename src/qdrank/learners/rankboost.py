@@ -93,9 +93,9 @@ class PairWeights:
     def potential(self, scores: FloatArray) -> FloatArray:
         """``sum_b D(x, b) - sum_a D(a, x)`` for every document x, shape (n_documents,)."""
         n_queries = len(self._sizes)
-        # A shift per query cancels in D and keeps the exponentials in range.
+        # A shift per query cancels in D; the bound matters only where weak rankers are perfect round after round.
         centre = np.bincount(self._query, scores, n_queries) / self._sizes
-        up = np.exp(scores - centre[self._query])
+        up = np.exp(np.clip(scores - centre[self._query], -300.0, 300.0))
         wins = self._beyond(up, n_queries, below=True) / up
         losses = self._beyond(1.0 / up, n_queries, below=False) * up
         total = wins.sum()

@@ -1,0 +1,93 @@
+"""What every learner must do: take judged data, rank, live on as a record of plain values, be tuned."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from qdrank.errors import InputError
+from qdrank.learners import LEARNERS, from_record, tune
+from qdrank.learners.regression import Regression
+
+SMALL = {
+    "rankboost": {"rounds": 5},
+    "adarank-map": {"rounds": 5},
+    "adarank-ndcg": {"rounds": 5},
+    "lambdamart": {"rounds": 5},
+    "boosted-regression": {"rounds": 5},
+}
+
+
+def judged(seed: int):
+    rng = np.random.default_rng(seed)
+    X = rng.random((150, 4)).astype(np.float32)
+    y = np.digitize(X[:, 0] + 0.5 * X[:, 1] + rng.normal(0, 0.2, 150), [0.7, 1.1])
+    return X, y, np.repeat([f"q{i:02}" for i in range(15)], 10)
+
+
+@pytest.mark.parametrize("name", list(LEARNERS))
+def test_a_learner_ranks_and_its_record_ranks_alike(name):
+    X, y, query = judged(0)
+    learner = LEARNERS[name](**SMALL.get(name, {})).fit(X, y, query)
+    scores = learner.predict(X, query)
+    assert scores.shape == (150,)
+    assert scores.dtype == np.float64
+    assert np.mean(scores[y == 2]) > np.mean(scores[y == 0])
+    again = from_record(json.loads(json.dumps(learner.to_record())))
+    assert type(again) is type(learner)
+    np.testing.assert_array_equal(again.predict(X, query), scores)
+
+
+@pytest.mark.parametrize("name", list(LEARNERS))
+def test_fitting_twice_gives_the_same_record(name):
+    records = [LEARNERS[name](**SMALL.get(name, {})).fit(*judged(0)).to_record() for _ in range(2)]
+    assert records[0] == records[1]
+
+
+def test_names_cost_no_import():
+    code = "import sys, qdrank.learners as l; list(l.LEARNERS); print([m for m in ('numpy', 'numba', 'lightgbm') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_tuning_takes_the_best_on_validation_and_keeps_the_table():
+    choice = tune("regression", {"l2": [1e6, 1.0]}, judged(0), judged(1))
+    assert [row["l2"] for row in choice.table] == [1e6, 1.0]
+    values = [row["value"] for row in choice.table]
+    assert [row["chosen"] for row in choice.table] == [i == int(np.argmax(values)) for i in range(2)]
+    assert choice.params["l2"] == choice.table[int(np.argmax(values))]["l2"]
+    np.testing.assert_array_equal(
+        choice.learner.predict(judged(2)[0]), Regression(**choice.params).fit(*judged(0)).predict(judged(2)[0])
+    )
+
+
+def test_tuning_serves_learners_with_and_without_validation():
+    for name, grid in {"ranksvm": {"lam": [0.1]}, "rankboost": {"rounds": [4]}, "mhr-bc": {"lam": [0.1]}}.items():
+        assert len(tune(name, grid, judged(0), judged(1)).table) == 1
+
+
+def test_regression_is_the_ridge_solution():
+    X, y, query = judged(4)
+    padded = np.column_stack([X, np.ones(len(X))]).astype(float)
+    penalty = np.diag([2.0] * 4 + [0.0])
+    expected = np.linalg.solve(padded.T @ padded + penalty, padded.T @ y)[:4]
+    np.testing.assert_allclose(Regression(l2=2.0).fit(X, y, query).coef_, expected, rtol=1e-6)
+
+
+def test_bad_input_is_refused_with_a_reason():
+    X, y, query = judged(0)
+    with pytest.raises(InputError, match="do not fit"):
+        Regression().fit(X, y[:-1], query)
+    with pytest.raises(InputError, match="missing or infinite"):
+        Regression().fit(np.where(X < 0.1, np.nan, X), y, query)
+    with pytest.raises(InputError, match="two places"):
+        Regression().fit(X, y, np.roll(query, 3))
+    with pytest.raises(InputError, match="has not been fitted"):
+        Regression().to_record()
+    with pytest.raises(InputError, match="not of a regression"):
+        Regression.from_record({"learner": "listnet", "params": {}, "state": {}})
+    with pytest.raises(InputError, match="holds no value"):
+        tune("regression", {"l2": []}, (X, y, query), (X, y, query))

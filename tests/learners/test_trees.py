@@ -1,0 +1,53 @@
+"""Boosted trees: same trees every time, rows sorted by grade do no harm, text in place of pickle."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from qdrank.groups import query_offsets
+from qdrank.learners.trees import BoostedRegression, LambdaMART, shuffled_within
+from qdrank.measures import average_precision
+
+
+def judged(seed: int, n_queries: int = 40):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n_queries * 10, 5))
+    y = np.digitize(X[:, 0] * 2 + X[:, 1] + rng.normal(0, 0.3, len(X)), [1.5, 2.2])
+    return X, y, np.repeat(np.arange(n_queries), 10)
+
+
+@pytest.mark.parametrize("learner", [LambdaMART, BoostedRegression])
+def test_fits_alike_every_time_and_lives_on_as_text(learner):
+    X, y, query = judged(0)
+    first = learner(rounds=10).fit(X, y, query)
+    assert first.to_text() == learner(rounds=10).fit(X, y, query).to_text()
+    np.testing.assert_array_equal(learner.from_text(first.to_text()).predict(X), first.predict(X))
+
+
+@pytest.mark.parametrize("learner", [LambdaMART, BoostedRegression])
+def test_learns_and_stops_on_validation(learner):
+    vali, test = judged(1), judged(2)
+    model = learner(rounds=100, patience=10, leaves=7).fit(*judged(0), validation=vali)
+    offsets = query_offsets(test[2])
+    learned = average_precision(test[1], model.predict(test[0]), offsets).mean()
+    assert learned > average_precision(test[1], test[0][:, 2], offsets).mean() + 0.1
+    assert model._booster.num_trees() < 100
+
+
+def test_rows_sorted_by_grade_do_not_stop_the_growing():
+    X, y, query = judged(3)
+    order = np.lexsort((-y, query))
+    ordered = X[order], y[order], query[order]
+    model = LambdaMART(rounds=60, patience=20, leaves=7).fit(*ordered, validation=ordered)
+    assert model._booster.num_trees() > 5
+
+
+def test_shuffling_keeps_the_queries_in_place():
+    offsets = np.array([0, 3, 4, 9])
+    order = shuffled_within(offsets, seed=1)
+    for a, b in pairwise(offsets):
+        assert sorted(order[a:b]) == list(range(a, b))
+    assert (order != np.arange(9)).any()
