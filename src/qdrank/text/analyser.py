@@ -11,6 +11,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,10 @@ from qdrank.groups import IntArray
 from qdrank.registry import nearest
 from qdrank.text.stopwords import STOP_WORDS
 
+# Texts that are split at a time: few, so that their pieces are still in the processor's cache when they are counted.
+BLOCK = 16
+# Pieces that are replaced by terms at a time, which bounds the memory of the intermediates.
+LONG_BLOCK = 1 << 20
 WORD = re.compile(r"\d+(?:[.,]\d+)+(?![^\W_])|[^\W_]+(?:'[^\W_]+)*")
 
 
@@ -97,24 +102,47 @@ class Analyser:
     def analyse(self, texts: Iterable[str]) -> Tokens:
         """Terms of every text; the terms come sorted, so that the order of the texts does not matter.
 
-        Each text costs one regular-expression call; each *distinct* word is stemmed once.
+        No word reaches across white space, so each text is only split there, and each *distinct* piece (``"plant-based,"``)
+        is taken apart, folded and stemmed once.
         """
         number: defaultdict[str, int] = defaultdict()
         number.default_factory = number.__len__
-        parts = []
-        for text in texts:
-            found = self.words(text)
-            parts.append(np.fromiter(map(number.__getitem__, found), dtype=np.int32, count=len(found)))
-        return self._stemmed(parts, list(number))
+        parts, lengths = [], []
+        source = iter(texts)
+        while block := [text.split() for text in islice(source, BLOCK)]:
+            lengths += [len(pieces) for pieces in block]
+            parts.append(np.fromiter(map(number.__getitem__, chain.from_iterable(block)), dtype=np.int32))
+        ids, starts, terms = self._terms_of_pieces(list(number))
+        pieces = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
+        return Tokens(*_expand(pieces, _bounds(lengths), ids, starts), terms)
 
-    def _stemmed(self, parts: list[NDArray[np.int32]], words: list[str]) -> Tokens:
-        """Replace words by terms, dropping stop words."""
-        terms, term_of_word = np.unique(np.array(["", *self.terms_of(words)], dtype=object), return_inverse=True)
-        lengths = np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
-        ids = np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)
-        # Term 0 is "", the stop words (always there, for the sake of the ""in front); it leaves, and all shift by one.
-        ids = (term_of_word[1:].astype(np.int32) - 1)[ids] if len(words) else ids
-        kept = ids >= 0
-        text = np.repeat(np.arange(len(parts)), lengths)
-        offsets = np.concatenate([[0], np.cumsum(np.bincount(text[kept], minlength=len(parts)))]).astype(np.int64)
-        return Tokens(ids[kept], offsets, terms[1:].tolist())
+    def _terms_of_pieces(self, pieces: list[str]) -> tuple[NDArray[np.int32], IntArray, list[str]]:
+        """Terms of each piece without stop words: ids (n,), bounds (n_pieces + 1,), and the sorted terms themselves."""
+        words = [self.words(piece) for piece in pieces]
+        distinct = list(dict.fromkeys(chain.from_iterable(words)))
+        term_of = dict(zip(distinct, self.terms_of(distinct), strict=True))
+        terms = sorted(set(term_of.values()) - {""})
+        place = {term: i for i, term in enumerate(terms)}
+        own = [[place[term_of[word]] for word in some if term_of[word]] for some in words]
+        ids = np.fromiter(chain.from_iterable(own), dtype=np.int32)
+        return ids, _bounds([len(some) for some in own]), terms
+
+
+def _bounds(lengths: list[int] | IntArray) -> IntArray:
+    """Offsets of runs of these lengths."""
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+
+
+def _expand(
+    pieces: NDArray[np.int32], offsets: IntArray, ids: NDArray[np.int32], starts: IntArray
+) -> tuple[NDArray[np.int32], IntArray]:
+    """Replace each piece by its terms, ``ids[starts[piece]:starts[piece + 1]]``; terms and offsets of the texts."""
+    sizes = np.diff(starts).astype(np.int32)
+    found = [np.zeros(0, dtype=np.int32)]
+    for first in range(0, len(pieces), LONG_BLOCK):
+        some = pieces[first : first + LONG_BLOCK]
+        ends = np.cumsum(sizes[some], dtype=np.int64)
+        shift = np.repeat(starts[some] - ends + sizes[some], sizes[some])
+        found.append(ids[np.arange(ends[-1]) + shift])
+    before = np.concatenate([[0], np.cumsum(sizes[pieces], dtype=np.int64)])
+    return np.concatenate(found), before[offsets]

@@ -46,18 +46,25 @@ def scaled(weights: NDArray[np.float32], starts: NDArray[np.integer], idf: Float
     return weights
 
 
-def retrieve(field: FieldIndex, queries: Queries, model: BM25 | None = None, *, n_top: int = 100) -> Ranking:
+def retrieve(
+    field: FieldIndex,
+    queries: Queries,
+    model: BM25 | None = None,
+    *,
+    n_top: int = 100,
+    weights: NDArray[np.float32] | None = None,
+) -> Ranking:
     """Best ``n_top`` documents of each query; a document that holds no term of the query is never found.
 
-    A term that the query repeats counts as often (as in Lucene). Memory: one number per posting, a few per document,
+    ``weights`` may hand in `bm25_weights` of the same field and model, to save making them again. A term that the query repeats counts as often (as in Lucene). Memory: one number per posting, a few per document,
     and the answer.
     """
     if n_top < 1:
         raise InputError(f"the number of candidates is {n_top}", mend="ask for at least 1")
     from qdrank.text.kernels import top_documents
 
-    weights, postings = bm25_weights(field, model or BM25()), field.postings
-    asked = queries.counts
+    weights = bm25_weights(field, model or BM25()) if weights is None else weights
+    postings, asked = field.postings, queries.counts
     n_top = min(n_top, field.n_documents)
     answer = top_documents(
         asked.indptr,
