@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -119,6 +120,13 @@ def test_a_plain_collection_keeps_letors_layout_with_zeros():
     assert values(found.judged)[:, names.index("body.BM25")].any()
     with pytest.raises(InputError, match="no column ranks like BM25"):
         judged_text(made(), TextSettings(groups=()))
+
+
+def test_settings_are_plain_values_and_checked():
+    assert json.loads(json.dumps(TextSettings().to_dict()))["analyser"]["stemmer"] == "english"
+    for wrong in ({"n_top": 0}, {"lsa": -1}):
+        with pytest.raises(InputError, match="bad settings"):
+            TextSettings(**wrong)
 
 
 def ndcg_at_10(collection, ranking, rows) -> float:

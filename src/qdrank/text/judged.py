@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -51,6 +52,16 @@ class TextSettings:
     folds: int | None = None
     seed: int = 0
     lsa: int = 0
+
+    def __post_init__(self) -> None:
+        if self.n_top < 1 or self.lsa < 0:
+            raise InputError(
+                f"bad settings: n_top {self.n_top}, lsa {self.lsa}", mend="n_top at least 1, lsa at least 0"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, for the report and for provenance."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
