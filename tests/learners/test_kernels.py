@@ -13,7 +13,7 @@ from qdrank.learners.preferences import normal_matrix, prepare
 
 block = pytest.importorskip("qdrank.learners.kernels.block")
 single = pytest.importorskip("qdrank.learners.kernels.single")
-NEVER, ALWAYS = 10**9, 0  # length from which lists are long
+NEVER, ALWAYS = np.inf, 0.0  # pairs per document from which a query is sorted
 
 
 def judged(seed, n_queries=6, d=4, longest=12, grades=3, dtype=np.float64):
@@ -49,8 +49,8 @@ def test_block_equals_twin_and_sorting_equals_the_pair_loop(seed, grades):
     W = np.random.default_rng(seed).normal(size=(3, data.n_features))
     rest = (data.X, data.offsets, data.lower, first, members, weights, position, W)
     slacks, G = plain.evaluate_block(*rest, NEVER)
-    for long_list in (NEVER, ALWAYS):
-        found = block.evaluate_block(*rest, long_list)
+    for dense in (NEVER, ALWAYS):
+        found = block.evaluate_block(*rest, dense)
         np.testing.assert_allclose(found[0], slacks, rtol=1e-11, atol=1e-11)
         np.testing.assert_allclose(found[1], G, rtol=1e-11, atol=1e-11)
 
@@ -67,12 +67,12 @@ def test_single_equals_twin_and_explicit_pairs(seed, threshold):
     sums = [[sum(c * (x**p).sum() for c, x in zip(coef, v, strict=True)) for p in (1, 2)]]
     G = [-sum((c * x @ each for c, x, each in zip(coef, v, D, strict=True)), np.zeros(data.n_features))]
     rest = (data.X, data.offsets, data.lower, queries, coef, w, np.array([threshold]))
-    for evaluate, long_list in (
+    for evaluate, dense in (
         (plain.evaluate_single, NEVER),
         (single.evaluate_single, NEVER),
         (single.evaluate_single, ALWAYS),
     ):
-        found = evaluate(*rest, long_list)
+        found = evaluate(*rest, dense)
         np.testing.assert_allclose(found[0], sums, rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose(found[1], G, rtol=1e-10, atol=1e-10)
 
@@ -117,7 +117,7 @@ def test_gradient_is_the_derivative_of_the_loss(seed):
         )
 
 
-def test_long_lists_pass_the_strips_of_the_hessian():
+def test_denses_pass_the_strips_of_the_hessian():
     rng = np.random.default_rng(0)
     data = prepare(rng.normal(size=(700, 3)), rng.integers(0, 4, 700), np.array([0, 700]))
     rest = (data.X, data.offsets, data.lower, np.array([0]), np.ones(1), rng.normal(size=3))

@@ -156,8 +156,8 @@ def test_rounding_of_float32_stays_below_the_allowance(case):
     for seed in range(3):
         W = np.random.default_rng(seed).normal(size=(60, 5))
         rest = (ground.data.offsets, ground.data.lower, *table, np.arange(60))
-        _, narrow = kernels.evaluate_block(ground.data.X, *rest, W.astype(np.float32), 10**9)
-        slacks, G = plain.evaluate_block(ground.data.X.astype(float), *rest, W, 10**9)
+        _, narrow = kernels.evaluate_block(ground.data.X, *rest, W.astype(np.float32), np.inf)
+        slacks, G = plain.evaluate_block(ground.data.X.astype(float), *rest, W, np.inf)
         loss = slacks + (W * G).sum(axis=1) / 2
         assert (np.linalg.norm(narrow - G, axis=1) <= ground.noise * np.sqrt(loss)).all()
 
@@ -170,11 +170,11 @@ def test_plain_kernels_give_the_same_models(case, monkeypatch):
     np.testing.assert_allclose(train_block(ground, neighbours[:20, :9]).W, compiled.W, atol=1e-4)
 
 
-def test_long_lists_train_by_sorting(monkeypatch):
+def test_denses_train_by_sorting(monkeypatch):
     X, y, offsets, neighbours = judged()
     ground = lay_ground(prepare(X, y, offsets))
     loops = train_block(ground, neighbours[:, :9])
-    monkeypatch.setattr("qdrank.learners.local.LONG_LIST", 3)
+    monkeypatch.setattr("qdrank.learners.local.DENSE", 1.0)
     np.testing.assert_allclose(train_block(ground, neighbours[:, :9]).W, loops.W, atol=1e-4)
 
 

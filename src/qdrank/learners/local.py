@@ -7,7 +7,7 @@ it, so a shard is a set of whole blocks and neither the number of shards nor tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from qdrank.learners.preferences import Preferences, pair_weights
 from qdrank.learners.ranksvm import Model, inverted, preconditioner, solve, whole_problem
 
 BLOCK = 512
-LONG_LIST = 1000  # documents; above it sorting beats the pair loop over a block (tests/benchmarks/bench_engine.py)
+DENSE = 320.0  # pairs per document; above it sorting beats the pair loop of a block (tests/benchmarks/bench_engine.py)
 
 
 @dataclass(frozen=True)
@@ -83,10 +83,11 @@ def lay_ground(
 ) -> Ground:
     """Train the global model and prepare what the local models share; parameters as for `RankSVM`."""
     problem = whole_problem(data, pair_weights(data.pairs, query_weights), lam, prox)
-    B = preconditioner(problem)
-    inverse = inverted(B)
-    single = solve(problem, loss="squared_hinge", tol=tol, limit=100, inverse=inverse)
-    slacks, gradients = _per_query(data, single.w)
+    with kernels.one_thread():
+        B = preconditioner(problem)
+        inverse = inverted(B)
+        single = solve(problem, loss="squared_hinge", tol=tol, limit=100, inverse=inverse)
+        slacks, gradients = _per_query(data, single.w)
     # |gradient| <= 2 sqrt(loss * mean squared length of a difference); twice the unit roundoff of that was never
     # reached in float32, see tests/learners/test_local.py
     noise = float(np.finfo(data.X.dtype).eps * np.sqrt(2 * np.trace(B)))
@@ -115,7 +116,7 @@ class _Block:
         data, position = self.data, np.full(len(self.coef), -1)
         position[active] = np.arange(len(active))
         found: Any = kernels.evaluate_block(
-            data.X, data.offsets, data.lower, *self.lists, position, W.astype(data.X.dtype), LONG_LIST
+            data.X, data.offsets, data.lower, *self.lists, position, W.astype(data.X.dtype), DENSE
         )
         return found[0], found[1]
 
@@ -184,7 +185,8 @@ def train_block(
     tol : float
         Certified relative gap to reach; models that do not get there in a few steps are finished by exact Newton.
     """
-    return _train_block(ground, np.asarray(neighbours), weights, tol, None)[0]
+    with kernels.one_thread():
+        return _train_block(ground, np.asarray(neighbours), weights, tol, None)[0]
 
 
 def _train_block(
@@ -270,11 +272,13 @@ def train_sweep(
     parts: dict[int, list[LocalModels]] = {k: [] for k in order}
     done, total = 0, len(order) * sum(map(len, blocks))
     for rows in blocks:
-        for k, part in _sweep_block(ground, neighbours[rows], order, None if weights is None else weights[rows], tol):
-            parts[k].append(LocalModels(rows, part.W, part.gaps, part.evaluations, part.pairs))
-            done += len(rows)
-            if progress is not None:
-                progress(done, total)
+        part_weights = None if weights is None else weights[rows]
+        with kernels.one_thread():
+            for k, part in _sweep_block(ground, neighbours[rows], order, part_weights, tol):
+                parts[k].append(replace(part, rows=rows))
+                done += len(rows)
+                if progress is not None:
+                    progress(done, total)
     return {k: _join(parts[k], ground.data.n_features) for k in ks}
 
 

@@ -16,7 +16,7 @@ from qdrank.groups import FloatArray, IntArray
 from qdrank.learners import kernels
 from qdrank.learners.preferences import Preferences
 
-LONG_LIST = 200  # documents; above it sorting beats the loop over pairs (tests/benchmarks/bench_engine.py)
+DENSE = 35.0  # pairs per document; above it sorting beats the loop over pairs (tests/benchmarks/bench_engine.py)
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Problem:
         data = self.data
         levels = np.asarray(thresholds)
         found: Any = kernels.evaluate_single(
-            data.X, data.offsets, data.lower, self.queries, self.coef, w, levels, LONG_LIST
+            data.X, data.offsets, data.lower, self.queries, self.coef, w, levels, DENSE
         )
         return found[0], found[1]
 

@@ -79,9 +79,9 @@ def prepare(X: NDArray[Any], y: NDArray[Any], offsets: IntArray) -> Preferences:
         lower[start:end] = np.searchsorted(grades, grades, side="right")
         pairs[q] = (end - start) * (end - start) - lower[start:end].sum()
         rows = X[start:end][order].astype(np.float64)
+        if not np.isfinite(rows).all():
+            raise InputError("a feature is not finite", mend="fill in or drop missing values before training")
         ready[start:end] = rows - rows.mean(axis=0) if end > start else rows
-    if not np.isfinite(ready).all():
-        raise InputError("a feature is not finite", mend="fill in or drop missing values before training")
     return Preferences(ready, offsets, lower, pairs)
 
 

@@ -22,6 +22,7 @@ from qdrank.groups import FloatArray, query_offsets
 from qdrank.learners import anderson, newton
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.hinge import minimise_hinge
+from qdrank.learners.kernels import one_thread
 from qdrank.learners.preferences import Preferences, normal_matrix, pair_weights, prepare
 
 Loss = Literal["squared_hinge", "hinge"]
@@ -97,7 +98,8 @@ class RankSVM(LinearLearner):
     def fit_preferences(self, data: Preferences, weights: NDArray[Any] | None = None) -> Self:
         """Train on documents that `prepare` has made ready."""
         problem = self.problem(data, weights)
-        model = solve(problem, loss=self.loss, tol=self.tol, limit=self.max_iter)
+        with one_thread():
+            model = solve(problem, loss=self.loss, tol=self.tol, limit=self.max_iter)
         self.coef_, self.gap_, self.objective_ = model.w, model.gap, model.objective
         self.lam_, self.n_iter_ = problem.lam, model.iterations
         if model.gap > self.tol:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from importlib import import_module
 from typing import Any
 
@@ -20,3 +21,10 @@ transpose: Any = _block.transpose
 evaluate_single: Any = _single.evaluate_single
 hessian_single: Any = _single.hessian_single
 split_pairs: Any = _single.split_pairs
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Hold BLAS to one thread: parallelism is by shards, and rounding must not depend on the number of cores."""
+    import_module("scipy.linalg")  # numba calls SciPy's BLAS, which must be loaded to be held
+    limits: AbstractContextManager[Any] = import_module("threadpoolctl").threadpool_limits(1, user_api="blas")
+    return limits

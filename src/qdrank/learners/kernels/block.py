@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from qdrank.learners.kernels.sorting import slack_sums
+from qdrank.learners.kernels.sorting import is_dense, slack_sums
 
 
 @njit(cache=True)
@@ -126,7 +126,7 @@ def evaluate_block(
     coef: NDArray[Any],
     position: NDArray[Any],
     W: NDArray[Any],
-    long_list: int,
+    dense: float,
 ) -> Any:
     """Loss and gradient of the pairs for the active models of a block.
 
@@ -140,8 +140,8 @@ def evaluate_block(
         Row of ``W`` for each model of the block, -1 if it is not active.
     W : (n_active, n_features), dtype of ``X``
         Weights.
-    long_list : int
-        Queries with at least so many documents are evaluated by sorting.
+    dense : float
+        Queries with more pairs per document are evaluated by sorting.
 
     Returns
     -------
@@ -170,10 +170,10 @@ def evaluate_block(
         n = len(X_q)
         S, C = S_all[: n * used].reshape(n, used), C_all[: n * used].reshape(n, used)
         np.dot(X_q, gathered[:used].T, S)
-        if n < long_list:
-            pair_loop(S, lower_q, C, slack[:used], u_i[:used], sum_i[:used])
-        else:
+        if is_dense(lower_q, dense):
             sorted_loop(S, lower_q, C, slack[:used])
+        else:
+            pair_loop(S, lower_q, C, slack[:used], u_i[:used], sum_i[:used])
         np.dot(C.T, X_q, part[:used])
         _scatter(part[:used], slack, where, coef[first[q] : first[q + 1]], slacks, G)
     return slacks, G

@@ -38,7 +38,7 @@ def evaluate_block(
     coef: FloatArray,
     position: IntArray,
     W: Array,
-    long_list: int,  # noqa: ARG001  one form for all lengths
+    dense: float,  # noqa: ARG001  one form for all lengths
 ) -> tuple[FloatArray, FloatArray]:
     """See `qdrank.learners.kernels.block.evaluate_block`."""
     slacks, G = np.zeros(len(W)), np.zeros(W.shape)
@@ -60,7 +60,7 @@ def evaluate_single(
     coef: FloatArray,
     w: FloatArray,
     thresholds: FloatArray,
-    long_list: int,  # noqa: ARG001  one form for all lengths
+    dense: float,  # noqa: ARG001  one form for all lengths
 ) -> tuple[FloatArray, FloatArray]:
     """See `qdrank.learners.kernels.single.evaluate_single`."""
     sums, G = np.zeros((len(thresholds), 2)), np.zeros((len(thresholds), len(w)))

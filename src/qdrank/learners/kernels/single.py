@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from qdrank.learners.kernels.sorting import dot, slack_sums
+from qdrank.learners.kernels.sorting import dot, is_dense, slack_sums
 
 
 @njit(cache=True)
@@ -65,7 +65,7 @@ def evaluate_single(
     coef: NDArray[Any],
     w: NDArray[Any],
     thresholds: NDArray[Any],
-    long_list: int,
+    dense: float,
 ) -> Any:
     """Slacks ``v = max(0, threshold - w.(x_i - x_j))`` of a model's pairs, for each of several thresholds.
 
@@ -78,8 +78,8 @@ def evaluate_single(
     w : (n_features,) float64
         Weights.
     thresholds : (n_thresholds,) float64
-    long_list : int
-        Queries with at least so many documents are evaluated by sorting.
+    dense : float
+        Queries with more pairs per document are evaluated by sorting.
 
     Returns
     -------
@@ -98,11 +98,12 @@ def evaluate_single(
         X_q, C, lower_q = X_all[:n], C_all[:n], lower[start:end]
         s = s_all[:n]
         _scores(X[start:end], w, X_q, s)
+        by_sorting = is_dense(lower_q, dense)
         for t in range(len(thresholds)):
-            if n < long_list:
-                slack, square = pair_sums(s, lower_q, thresholds[t], C)
-            else:
+            if by_sorting:
                 slack, square = slack_sums(s, lower_q, thresholds[t], C)
+            else:
+                slack, square = pair_sums(s, lower_q, thresholds[t], C)
             sums[t, 0] += coef[k] * slack
             sums[t, 1] += coef[k] * square
             _add_rows(X_q, C, coef[k], G[t])

@@ -41,6 +41,15 @@ def _groups(lower: Any) -> Any:
 
 
 @njit(cache=True)
+def is_dense(lower: Any, dense: float) -> bool:
+    """Whether a query has more than ``dense`` pairs per document: sorting then beats the loop over its pairs."""
+    n, pairs = len(lower), 0
+    for i in range(n):
+        pairs += n - lower[i]
+    return pairs > dense * n
+
+
+@njit(cache=True)
 def ascending(s: Any) -> Any:
     """Stable order of rising scores by merging runs; compiles several times faster than numba's ``argsort``."""
     n = len(s)

@@ -1,0 +1,333 @@
+"""Speed and memory of the training engine, one thread, CPU time, ratios within one run.
+
+python tests/benchmarks/bench_engine.py [--only NAME ...] [--plot scaling.png]
+
+Each part runs in a process of its own, so that its peak memory is its own. The MQ2007 part reads the text files of the
+mirror (QDRANK_MIRROR); all else is generated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+import multiprocessing
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qdrank.groups import query_offsets
+from qdrank.learners.blocks import locality_order, make_blocks
+from qdrank.learners.kernels import evaluate_block, evaluate_single, one_thread, transpose
+from qdrank.learners.local import BLOCK, LocalModels, lay_ground, train_local, train_sweep
+from qdrank.learners.preferences import Preferences, prepare
+from qdrank.learners.ranksvm import RankSVM
+
+Row = tuple[str, str]
+
+
+def cpu(work: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
+    """Least CPU seconds of some repeats, and the result."""
+    best, result = np.inf, None
+    for _ in range(repeats):
+        start = time.process_time()
+        result = work()
+        best = min(best, time.process_time() - start)
+    return best, result
+
+
+def nearest(vectors: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
+    """The k nearest rows of ``vectors`` for some of them, nearest first, themselves included."""
+    found = []
+    for part in np.array_split(rows, max(1, len(rows) // 256)):
+        distance = (vectors**2).sum(axis=1) - 2 * vectors[part] @ vectors.T
+        near = np.argpartition(distance, k - 1, axis=1)[:, :k]
+        order = np.argsort(np.take_along_axis(distance, near, axis=1), axis=1, kind="stable")
+        found.append(np.take_along_axis(near, order, axis=1).astype(np.int32))
+    return np.concatenate(found)
+
+
+def mq2007(parts: tuple[int, ...] = (1, 2, 3)) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Training part of fold 1 of the MQ2007 sample: features, grades, offsets, query vectors (z-scored means)."""
+    folder = Path(os.environ.get("QDRANK_MIRROR", "../shared/data")) / "letor4" / "MQ2007-partial"
+    X, y, query = [], [], []
+    for part in parts:
+        with lzma.open(folder / f"S{part}.partial.txt.xz", "rt") as file:
+            for line in file:
+                grade, qid, *values = line.partition("#")[0].split()
+                X.append([float(value.partition(":")[2]) for value in values])
+                y.append(int(grade))
+                query.append(qid)
+    features, offsets = np.array(X, dtype=np.float32), query_offsets(np.array(query))
+    means = np.array([_top_mean(features[a:b].astype(float)) for a, b in pairwise(offsets)])
+    spread = means.std(axis=0)
+    return features, np.array(y), offsets, (means - means.mean(axis=0)) / np.where(spread > 0, spread, 1)
+
+
+def _top_mean(X: np.ndarray, top: int = 50, bm25: int = 36) -> np.ndarray:
+    mean: np.ndarray = X[np.argsort(-X[:, bm25], kind="stable")[:top]].mean(axis=0)
+    return mean
+
+
+def generated(m: int, n: int, d: int, seed: int = 0) -> tuple[Preferences, np.ndarray]:
+    """m queries of n documents with d features and five grades; the weights of a query depend on its place."""
+    rng = np.random.default_rng(seed)
+    place = rng.normal(size=(m, 8))
+    weights = rng.normal(size=d) + 0.5 * place @ rng.normal(size=(8, d)) / np.sqrt(8)
+    X, y = np.empty((m * n, d), dtype=np.float32), np.empty(m * n, dtype=np.int8)
+    for q in range(m):
+        rows = slice(q * n, (q + 1) * n)
+        X[rows] = rng.standard_normal((n, d), dtype=np.float32)
+        score = X[rows] @ weights[q] / np.sqrt(d) + 1.5 * rng.normal(size=n)
+        y[rows] = np.searchsorted([0.5, 1.0, 1.8, 2.5], score)
+    return prepare(X, y, np.arange(0, m * n + 1, n)), place
+
+
+def gemm_rate(size: int = 1024) -> float:
+    """GFLOP/s of a float32 matrix product."""
+    A = np.random.default_rng(0).random((size, size), dtype=np.float32)
+    return 2 * size**3 / cpu(lambda: A @ A, 5)[0] / 1e9
+
+
+def gemm_share(data: Preferences, neighbours: np.ndarray, models: LocalModels, seconds: float) -> float:
+    """Share of the GEMM rate that the training reached, counting the products alone: 4 n d per query and evaluation."""
+    documents = np.diff(data.offsets)[neighbours].sum(axis=1)
+    return float(4 * data.n_features * (documents * models.evaluations).sum() / seconds / 1e9 / gemm_rate())
+
+
+def warm_up() -> None:
+    """Compile, or load from the cache."""
+    data, _ = generated(4, 8, 3)
+    for X in (data.X, data.X.astype(float)):
+        small = Preferences(X, data.offsets, data.lower, data.pairs)
+        RankSVM().fit_preferences(small)
+        train_local(lay_ground(small, lam=1e-7), np.array([[0, 1], [1, 2]]), [np.arange(2)])
+
+
+def timed(data: Preferences, vectors: np.ndarray, k: int, rows: np.ndarray | None = None) -> Iterator[Row]:
+    """Ground, neighbours and training of the models of some rows (all, unless given)."""
+    laying, ground = cpu(lambda: lay_ground(data))
+    order = locality_order(vectors, BLOCK) if rows is None else rows
+    finding, found = cpu(lambda: nearest(vectors, order, k))
+    neighbours = np.empty((len(vectors), k), dtype=np.int32)
+    neighbours[order] = found
+    seconds, models = cpu(lambda: train_local(ground, neighbours, make_blocks(order, BLOCK)))
+    yield "once: preconditioner, global model", f"{laying:.2f} s"
+    yield "neighbours, per model", f"{finding / len(order) * 1e3:.2f} ms"
+    yield "**per model**", f"**{seconds / len(order) * 1e3:.2f} ms** ({len(order)} models, k = {k})"
+    yield "evaluations per model; largest certified gap", f"{models.evaluations.mean():.2f}; {models.gaps.max():.1e}"
+    share = gemm_share(data, neighbours[order], models, seconds)
+    yield "share of the GEMM rate (products alone)", f"{share:.0%} of {gemm_rate():.1f} GFLOP/s"
+
+
+def explicit_pairs(X: np.ndarray, y: np.ndarray, offsets: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Feature differences (p, d) of all pairs of some queries."""
+    parts = []
+    for q in queries:
+        rows = slice(offsets[q], offsets[q + 1])
+        i, j = np.nonzero(y[rows][:, None] > y[rows])
+        parts.append(X[rows][i].astype(float) - X[rows][j])
+    return np.concatenate(parts)
+
+
+def fit_peer(D: np.ndarray, lam: float, tol: float) -> tuple[np.ndarray, float]:
+    """LinearSVC (squared hinge) on explicit pairs: weights and CPU seconds, forming the pairs not counted."""
+    from sklearn.svm import LinearSVC
+
+    flip = np.where(np.arange(len(D)) % 2, 1, -1)
+    signed = D * flip[:, None]
+    peer = LinearSVC(C=1 / (lam * len(D)), loss="squared_hinge", fit_intercept=False, dual=True, tol=tol, max_iter=5000)
+    seconds, _ = cpu(lambda: peer.fit(signed, flip))
+    return peer.coef_[0], seconds
+
+
+def relative_gap(w: np.ndarray, best: float, D: np.ndarray, lam: float) -> float:
+    value = lam / 2 * w @ w + (np.maximum(0, 1 - D @ w) ** 2).mean()
+    return float((value - best) / value)
+
+
+def part_mq2007() -> Iterator[Row]:
+    """MQ2007 85 % sample, fold 1, k = 400"""
+    X, y, offsets, vectors = mq2007()
+    data, k, lam = prepare(X, y, offsets), 400, 0.01
+    yield from timed(data, vectors, k)
+    ground, order = lay_ground(data), locality_order(vectors, BLOCK)
+    neighbours = nearest(vectors, np.arange(len(vectors)), 800)
+    seconds, models = cpu(lambda: train_local(ground, neighbours[:, :k], make_blocks(order, BLOCK)), 3)
+    yield "pairs per model", f"{models.pairs.mean():.0f}"
+    per_model, sample = seconds / len(order), range(0, len(order), 203)
+    for tol in (0.1, 0.01, 0.001):
+        times, gaps = [], []
+        for at in sample:
+            queries = neighbours[models.rows[at], :k]
+            D = explicit_pairs(X, y, offsets, queries)
+            rows = np.concatenate([np.arange(offsets[q], offsets[q + 1]) for q in queries])
+            query = np.repeat(np.arange(k), np.diff(offsets)[queries])
+            best = RankSVM(lam=lam, tol=1e-10).fit(X[rows].astype(float), y[rows], query).objective_
+            w, spent = fit_peer(D, lam, tol)
+            times.append(spent)
+            gaps.append(relative_gap(w, best, D, lam))
+        ratio = np.mean(times) / per_model
+        name = f"LinearSVC on explicit pairs, tol {tol:g}, same {len(times)} models"
+        yield name, f"{np.mean(times) * 1e3:.0f} ms (gap {max(gaps):.0e}): **{ratio:.0f} times** ours"
+    ks = [800, 600, 400, 200, 100]
+    swept, _ = cpu(lambda: train_sweep(ground, neighbours, ks, make_blocks(order, BLOCK)))
+    apart = sum(cpu(lambda k=k: train_local(ground, neighbours[:, :k], make_blocks(order, BLOCK)))[0] for k in ks)
+    yield f"sweep over k = {ks}, against each k alone", f"{swept:.2f} s, {apart:.2f} s"
+    for loss in ("squared_hinge", "hinge"):
+        spent, model = cpu(lambda loss=loss: RankSVM(loss=loss).fit_preferences(data))
+        yield f"global model, {loss}", f"{spent * 1e3:.0f} ms, gap {model.gap_:.0e}"
+
+
+def part_dataset1() -> Iterator[Row]:
+    """Dataset-1 shape: 1,500 queries x 40 documents x 200 features, k = 400"""
+    yield from timed(*generated(1500, 40, 200), 400)
+
+
+def part_web30k() -> Iterator[Row]:
+    """MSLR-WEB30K shape: 30,000 queries x 120 documents x 136 features, k = 800, a sample of 1,024 models"""
+    start = time.process_time()
+    data, vectors = generated(30_000, 120, 136)
+    yield "generated and prepared", f"{time.process_time() - start:.0f} s, {data.X.nbytes / 2**30:.2f} GiB"
+    rows = locality_order(vectors, BLOCK)[: 2 * BLOCK]
+    yield from timed(data, vectors, 800, rows)
+
+
+def part_scaling(plot: str | None = None) -> Iterator[Row]:
+    """Cost per model against m, k, d and documents per query n; base m = 1,000, k = 200, d = 50, n = 40"""
+    base = {"m": 1000, "k": 200, "d": 50, "n": 40}
+    grid = {"m": (500, 1000, 2000, 4000), "k": (50, 100, 200, 400), "d": (25, 50, 100, 200), "n": (20, 40, 80, 160)}
+    curves = {}
+    for name, values in grid.items():
+        costs = []
+        for value in values:
+            at = base | {name: value}
+            data, vectors = generated(at["m"], at["n"], at["d"])
+            rows = locality_order(vectors, 256)[:256]
+            ground, neighbours = lay_ground(data), nearest(vectors, rows, at["k"])
+            seconds, models = cpu(lambda g=ground, t=neighbours: train_local(g, t, [np.arange(256)]), 2)
+            costs.append((seconds / 256 * 1e3, models.evaluations.mean()))
+        curves[name] = (values, np.array(costs))
+        yield _curve_row(name, values, np.array(costs))
+    if plot:
+        draw(curves, plot)
+
+
+def _curve_row(name: str, values: tuple[int, ...], costs: np.ndarray) -> Row:
+    power, per_evaluation = (
+        np.polyfit(np.log(values), np.log(c), 1)[0] for c in (costs[:, 0], costs[:, 0] / costs[:, 1])
+    )
+    cells = ", ".join(f"{v}: {c:.2f}" for v, c in zip(values, costs[:, 0], strict=True))
+    return f"{name}: ms per model", f"{cells}; exponent **{power:.2f}** ({per_evaluation:.2f} per evaluation)"
+
+
+def draw(curves: dict[str, Any], path: str) -> None:
+    """The four curves, log-log, in one row."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 2.6), layout="constrained")
+    for axes, (name, (values, costs)) in zip(figure.subplots(1, 4, sharey=True), curves.items(), strict=True):
+        power, offset = np.polyfit(np.log(values), np.log(costs[:, 0]), 1)
+        axes.loglog(values, costs[:, 0], "o", color="C0")
+        axes.loglog(values, np.exp(offset) * np.array(values, dtype=float) ** power, "-", color="C0", lw=1)
+        axes.set(xlabel=name, title=f"exponent {power:.2f}", xticks=values, xticklabels=[str(v) for v in values])
+        axes.minorticks_off()
+    figure.axes[0].set_ylabel("ms per model")
+    figure.savefig(path, dpi=120)
+
+
+def part_crossover() -> Iterator[Row]:
+    """Loop over pairs against sorting, ms per query: a block of 256 models in float32, one model in float64"""
+    rng = np.random.default_rng(0)
+    for n in (50, 100, 200, 400, 800, 1200, 1600, 3200):
+        grades = rng.choice(5, n, p=[0.5, 0.3, 0.1, 0.06, 0.04])
+        data = prepare(rng.random((n, 20), dtype=np.float32), grades, np.array([0, n]))
+        lists = transpose(np.zeros((256, 1), dtype=np.int64), np.ones((256, 1)), 1)
+        W = rng.normal(size=(256, 20))
+        pairs = (data.X, data.offsets, data.lower)
+        many = (*pairs, *lists, np.arange(256), W.astype(np.float32))
+        one = (*pairs, np.zeros(20, dtype=np.int64), np.ones(20), W[0], np.ones(1))  # the same query 20 times
+        block = [cpu(lambda n=n, a=many: evaluate_block(*a, n), 3)[0] * 1e3 for n in (np.inf, 0.0)]
+        single = [cpu(lambda n=n, a=one: evaluate_single(*a, n), 3)[0] * 50 for n in (np.inf, 0.0)]
+        cells = [f"{name}: loop {a:.3g}, sorting {b:.3g}" for name, (a, b) in (("block", block), ("one model", single))]
+        yield f"{n} documents", "; ".join(cells)
+
+
+def _worker(seconds: Any) -> None:
+    with one_thread():
+        data, vectors = generated(1000, 40, 50)
+        ground, rows = lay_ground(data), np.arange(1000)
+        neighbours, blocks = nearest(vectors, rows, 400), make_blocks(rows, BLOCK)
+        train_local(ground, neighbours, blocks[:1])
+        wall, start = time.perf_counter(), time.process_time()
+        for _ in range(3):
+            train_local(ground, neighbours, blocks)
+        seconds.put((time.perf_counter() - wall, time.process_time() - start))
+
+
+def _run_workers(count: int) -> tuple[float, float]:
+    """Longest wall time and CPU time of so many processes at once."""
+    results: Any = multiprocessing.Queue()
+    workers = [multiprocessing.Process(target=_worker, args=(results,)) for _ in range(count)]
+    for worker in workers:
+        worker.start()
+    times = [results.get() for _ in workers]
+    for worker in workers:
+        worker.join()
+    return max(t[0] for t in times), max(t[1] for t in times)
+
+
+def part_processes() -> Iterator[Row]:
+    """Two processes on two cores against one, same work each"""
+    one, two = _run_workers(1), _run_workers(2)
+    yield "gain by wall time (true only on an idle machine)", f"{2 * one[0] / two[0]:.2f}"
+    yield "gain by CPU time (what memory and cache leave)", f"**{2 * one[1] / two[1]:.2f}**"
+
+
+def part_compile() -> Iterator[Row]:
+    """First call: compiled anew, and loaded from the cache by a new process"""
+    code = "import time; t = time.process_time(); from bench_engine import warm_up; warm_up(); print(time.process_time() - t)"
+    with tempfile.TemporaryDirectory() as cache:
+        environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+        for name in ("compiled anew", "from the cache"):
+            command = [sys.executable, "-c", code]
+            run = subprocess.run(command, env=environment, cwd=Path(__file__).parent, capture_output=True, check=True)
+            yield f"{name}, all kernels for float32 and float64", f"{float(run.stdout):.1f} s CPU (imports included)"
+
+
+PARTS = {name[5:]: part for name, part in list(globals().items()) if name.startswith("part_")}
+
+
+def _run(name: str, plot: str | None) -> None:
+    with one_thread():
+        warm_up()
+        print(f"\n### {name}: {PARTS[name].__doc__}\n\n| | |\n|---|---|", flush=True)
+        for label, value in PARTS[name](plot) if name == "scaling" else PARTS[name]():
+            print(f"| {label} | {value} |", flush=True)
+    print(f"| peak memory of the process | {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--plot", help="where to draw the scaling curves")
+    options = parser.parse_args()
+    context = multiprocessing.get_context("spawn")
+    for name in options.only:
+        process = context.Process(target=_run, args=(name, options.plot))
+        process.start()
+        process.join()
+        if process.exitcode:
+            sys.exit(process.exitcode)
+
+
+if __name__ == "__main__":
+    main()
