@@ -44,18 +44,18 @@ class Field:
         return sum(d.count(t) for d in self.docs)
 
     def low(self, q: list[str], d: list[str], value, over_query: bool = False) -> float:
-        """Sum of a per-term value over the distinct terms of q∩d, or of q."""
-        over = sorted({t for t in q if (self.df(t) if over_query else d.count(t))})
-        return sum(value(t, d.count(t), len(d)) for t in over)
+        """Sum of a per-term value over the words of q that are in d, or in any document."""
+        return sum(value(t, d.count(t), len(d)) for t in q if (self.df(t) if over_query else d.count(t)))
 
     def bm25(self, q: list[str], d: list[str]) -> float:
         k1, b, mean = self.k.k1, self.k.b, self.tokens / self.n
 
         def value(t, c, size):
             idf = max(log((self.n - self.df(t) + 0.5) / (self.df(t) + 0.5)), 0)
-            return idf * (k1 + 1) * c / (c + k1 * (1 - b + b * size / mean))
+            asked = (self.k.k3 + 1) * q.count(t) / (self.k.k3 + q.count(t))
+            return idf * (k1 + 1) * c / (c + k1 * (1 - b + b * size / mean)) * asked
 
-        return self.low(q, d, value)
+        return self.low(sorted(set(q)), d, value)
 
     def lm(self, q: list[str], probability) -> float:
         """Every occurrence of a term in the query counts; terms that the field never holds do not."""
@@ -163,6 +163,6 @@ def test_no_collection_gives_a_value_that_is_not_finite(pages, queries, constant
 
 
 def test_bad_constants_are_refused():
-    for wrong in ({"mu": 0.0}, {"jm": 0.0}, {"delta": 2.0}, {"b": -1.0}, {"idf_over": "all"}):
+    for wrong in ({"mu": 0.0}, {"jm": 0.0}, {"delta": 2.0}, {"b": -1.0}, {"k3": -1.0}, {"idf_over": "all"}):
         with pytest.raises(InputError, match="bad constants"):
             Constants(**wrong)

@@ -44,6 +44,10 @@ class Matches(NamedTuple):
         """Sum of the entries' ``values`` for each pair, (n_pairs,)."""
         return np.bincount(self.pair, weights=values, minlength=len(self.length)).astype(np.float64)
 
+    def over_words(self, values: FloatArray) -> FloatArray:
+        """The same, a term counting as often as the query has it."""
+        return self.total(self.qtf * values)
+
 
 def match(
     field: FieldIndex, queries: Queries, query: IntArray, document: IntArray, constants: Constants | None = None

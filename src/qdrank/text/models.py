@@ -1,13 +1,13 @@
 """The rank models of Hoi & Jin 2008 (L1 to L10, H1 to H5; methods of Cao et al., SIGIR 2006) and LETOR's further ones.
 
 A model takes the matches of a block of pairs in one field and returns one value per pair. With the constants `OHSUMED`
-they give the values of LETOR 3.0's OHSUMED to all printed digits. That file settles what
-the papers leave open: |C| is the number of *documents* in L7 and L10 too; all logarithms are natural.
+they give the values of LETOR 3.0's OHSUMED to all printed digits. Those files settle what the papers leave open: |C| is
+the number of *documents* in L7 and L10 too; all logarithms are natural; a word that the query repeats is summed as often.
 
 Guards, where a formula has no value: the logarithm in L6 is taken of log(|C|/df) but at least 1/|C| (a term that every
 document holds counts like one that a single document lacks); H2 is log(BM25) but at least 0 (LETOR has 0 where no
-term matches); in an empty field c/|d| is 0 and distinct/length is 1; a term that the field never holds anywhere is
-left out of the language models.
+term matches, but goes below 0 where BM25 is under 1, which would put a weak match behind none); in an empty field c/|d|
+is 0 and distinct/length is 1; a term that the field never holds anywhere is left out of the language models.
 """
 
 from __future__ import annotations
@@ -28,52 +28,52 @@ def counted(m: Matches) -> FloatArray:
 
 def l1(m: Matches) -> FloatArray:
     """Σ c(t,d)."""
-    return m.total(m.tf)
+    return m.over_words(m.tf)
 
 
 def l2(m: Matches) -> FloatArray:
     """Σ log(c(t,d) + 1)."""
-    return m.total(np.log1p(m.tf))
+    return m.over_words(np.log1p(m.tf))
 
 
 def l3(m: Matches) -> FloatArray:
     """Σ c(t,d)/|d|."""
-    return m.total(m.share)
+    return m.over_words(m.share)
 
 
 def l4(m: Matches) -> FloatArray:
     """Σ log(c(t,d)/|d| + 1)."""
-    return m.total(np.log1p(m.share))
+    return m.over_words(np.log1p(m.share))
 
 
 def l5(m: Matches) -> FloatArray:
     """Σ log(|C|/df)."""
-    return m.total(counted(m) * m.idf)
+    return m.over_words(counted(m) * m.idf)
 
 
 def l6(m: Matches) -> FloatArray:
     """Σ log(log(|C|/df))."""
-    return m.total(counted(m) * np.log(np.maximum(m.idf, 1.0 / m.n_documents)))
+    return m.over_words(counted(m) * np.log(np.maximum(m.idf, 1.0 / m.n_documents)))
 
 
 def l7(m: Matches) -> FloatArray:
     """Σ log(|C|/c(t,C) + 1)."""
-    return m.total(counted(m) * np.log1p(m.n_documents / np.maximum(m.cf, 1.0)))
+    return m.over_words(counted(m) * np.log1p(m.n_documents / np.maximum(m.cf, 1.0)))
 
 
 def l8(m: Matches) -> FloatArray:
     """Σ log((c(t,d)/|d|) log(|C|/df) + 1)."""
-    return m.total(np.log1p(m.share * m.idf))
+    return m.over_words(np.log1p(m.share * m.idf))
 
 
 def l9(m: Matches) -> FloatArray:
     """Σ c(t,d) log(|C|/df)."""
-    return m.total(m.tf * m.idf)
+    return m.over_words(m.tf * m.idf)
 
 
 def l10(m: Matches) -> FloatArray:
     """Σ log((c(t,d)/|d|) (|C|/c(t,C)) + 1)."""
-    return m.total(np.log1p(m.share * m.n_documents / np.maximum(m.cf, 1.0)))
+    return m.over_words(np.log1p(m.share * m.n_documents / np.maximum(m.cf, 1.0)))
 
 
 def bm25(m: Matches) -> FloatArray:
@@ -82,7 +82,8 @@ def bm25(m: Matches) -> FloatArray:
     norm = k1 * (1 - b + b * m.length / m.mean_length)
     # max(): an entry without the term has 0/0 where k1 or the norm is 0.
     saturation = (k1 + 1) * m.tf / np.maximum(m.tf + norm[m.pair], np.finfo(float).tiny)
-    return m.total(robertson_idf(m.df, m.n_documents) * saturation)
+    asked = (m.constants.k3 + 1) * m.qtf / (m.constants.k3 + m.qtf)
+    return m.total(robertson_idf(m.df, m.n_documents) * saturation * asked)
 
 
 def log_bm25(m: Matches) -> FloatArray:
@@ -97,7 +98,7 @@ def background(m: Matches) -> FloatArray:
 
 def likelihood(m: Matches, probability: FloatArray) -> FloatArray:
     """Σ c(t,q) log p(t|d), over the terms that the field holds at all."""
-    return m.total(m.qtf * np.log(np.where(m.cf > 0, probability, 1.0)))
+    return m.over_words(np.log(np.where(m.cf > 0, probability, 1.0)))
 
 
 def lmir_dir(m: Matches) -> FloatArray:
@@ -120,8 +121,8 @@ def lmir_abs(m: Matches) -> FloatArray:
 
 
 def idf_sum(m: Matches) -> FloatArray:
-    """LETOR's IDF: Σ log(|C|/df) over all terms of the query, whatever the document."""
-    return m.total(m.idf)
+    """LETOR's IDF: Σ log(|C|/df) over all words of the query, whatever the document."""
+    return m.over_words(m.idf)
 
 
 def length(m: Matches) -> FloatArray:
