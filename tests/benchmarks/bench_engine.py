@@ -109,6 +109,7 @@ def warm_up() -> None:
     for X in (data.X, data.X.astype(float)):
         small = Preferences(X, data.offsets, data.lower, data.pairs)
         RankSVM().fit_preferences(small)
+        RankSVM(loss="hinge").fit_preferences(small)
         train_local(lay_ground(small, lam=1e-7), np.array([[0, 1], [1, 2]]), [np.arange(2)])
 
 

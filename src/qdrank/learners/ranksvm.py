@@ -5,6 +5,8 @@ Two ways to write one objective, p = number of pairs (weighted by ``query_weight
     lam/2 ||w - prox||^2 + (1/p) sum of loss      (``lam``; the default, lam = 0.01)
     1/2   ||w - prox||^2 +  C    sum of loss      (``C``), where C = 1 / (lam p)
 
+(Where a paper writes lambda ||w||^2 without the 1/2, as Geng et al. 2008 may be read, lam = 2 lambda.)
+
 The loss of a pair with margin m = w.(x_i - x_j) is max(0, 1 - m)^2 or max(0, 1 - m), with no 1/2 before it.
 """
 

@@ -27,6 +27,16 @@ def _pair_row(s_j: Any, u_i: Any, sum_i: Any, sum_j: Any) -> None:
 
 
 @njit(cache=True)
+def _pair_rows(s_j: Any, u_a: Any, u_b: Any, sum_a: Any, sum_b: Any, sum_j: Any) -> None:
+    """Two pairs that end in the same document: a sixth faster than one after the other; more at once are slower."""
+    for m in range(len(s_j)):
+        a, b = max(s_j[m], u_a[m]), max(s_j[m], u_b[m])
+        sum_a[m] += a
+        sum_b[m] += b
+        sum_j[m] += a + b
+
+
+@njit(cache=True)
 def _start_rows(S: Any, lower: Any, C: Any, prefix: Any) -> None:
     """``C_j = -(sum of u_i over the documents preferred to j)``: the correction of all pairs that end in j."""
     n, models = S.shape
@@ -61,22 +71,29 @@ def _finish_document(u_i: Any, sum_i: Any, count: Any, C_i: Any, slack: Any) -> 
 
 
 @njit(cache=True)
-def pair_loop(S: Any, lower: Any, C: Any, slack: Any, u_i: Any, sum_i: Any) -> None:
+def pair_loop(S: Any, lower: Any, C: Any, slack: Any, u_a: Any, u_b: Any, sum_a: Any, sum_b: Any) -> None:
     """Slacks of one query: ``C`` (n, models) gets -sum for the better, +sum for the worse document of each pair.
 
-    ``slack`` (models,) gets the sum of slacks; ``u_i`` and ``sum_i`` (models,) are scratch.
+    ``slack`` (models,) gets the sum of slacks; the other rows (models,) are scratch.
     """
     n, models = S.shape
-    _start_rows(S, lower, C, u_i)
+    _start_rows(S, lower, C, u_a)
     for m in range(models):
         slack[m] = 0
-    for i in range(n):
-        if lower[i] == n:
-            break
-        _start_document(S[i], u_i, sum_i)
-        for j in range(lower[i], n):
-            _pair_row(S[j], u_i, sum_i, C[j])
-        _finish_document(u_i, sum_i, S.dtype.type(n - lower[i]), C[i], slack)
+    i = 0
+    while i < n and lower[i] < n:
+        count, two = S.dtype.type(n - lower[i]), lower[i + 1] == lower[i]
+        _start_document(S[i], u_a, sum_a)
+        if two:
+            _start_document(S[i + 1], u_b, sum_b)
+            for j in range(lower[i], n):
+                _pair_rows(S[j], u_a, u_b, sum_a, sum_b, C[j])
+            _finish_document(u_b, sum_b, count, C[i + 1], slack)
+        else:
+            for j in range(lower[i], n):
+                _pair_row(S[j], u_a, sum_a, C[j])
+        _finish_document(u_a, sum_a, count, C[i], slack)
+        i += 2 if two else 1
 
 
 @njit(cache=True)
@@ -159,7 +176,8 @@ def evaluate_block(
     gathered, part = np.empty((most, d), dtype=X.dtype), np.empty((most, d), dtype=X.dtype)
     where = np.empty((most, 2), dtype=np.int64)
     S_all, C_all = np.empty(longest * most, dtype=X.dtype), np.empty(longest * most, dtype=X.dtype)
-    slack, u_i, sum_i = np.empty(most, X.dtype), np.empty(most, X.dtype), np.empty(most, X.dtype)
+    slack, u_a, u_b = np.empty(most, X.dtype), np.empty(most, X.dtype), np.empty(most, X.dtype)
+    sum_a, sum_b = np.empty(most, X.dtype), np.empty(most, X.dtype)
     for q in range(len(offsets) - 1):
         if first[q + 1] == first[q]:
             continue
@@ -173,7 +191,7 @@ def evaluate_block(
         if is_dense(lower_q, dense):
             sorted_loop(S, lower_q, C, slack[:used])
         else:
-            pair_loop(S, lower_q, C, slack[:used], u_i[:used], sum_i[:used])
+            pair_loop(S, lower_q, C, slack[:used], u_a[:used], u_b[:used], sum_a[:used], sum_b[:used])
         np.dot(C.T, X_q, part[:used])
         _scatter(part[:used], slack, where, coef[first[q] : first[q + 1]], slacks, G)
     return slacks, G
