@@ -37,12 +37,7 @@ def bm25_weights(field: FieldIndex, model: BM25) -> NDArray[np.float32]:
         block = slice(start, min(start + BLOCK, postings.nnz))
         tf = postings.data[block].astype(np.float64)
         weights[block] = model.saturation(tf, norm[postings.indices[block]])
-    return scaled(weights, postings.indptr, idf)
-
-
-def scaled(weights: NDArray[np.float32], starts: NDArray[np.integer], idf: FloatArray) -> NDArray[np.float32]:
-    """Multiply each term's run of ``weights`` by its ``idf``, in place."""
-    weights *= np.repeat(idf.astype(np.float32), np.diff(starts))
+    weights *= np.repeat(idf.astype(np.float32), np.diff(postings.indptr))
     return weights
 
 
