@@ -119,17 +119,6 @@ def hash_names(text: Bytes, offsets: Integers) -> Hashes:
 
 
 @njit(cache=True)
-def find_double(hashes: Hashes, bounds: Integers) -> int:
-    """First query in which two documents share a hash; -1 if there is none."""
-    for run in range(len(bounds) - 1):
-        ordered = np.sort(hashes[bounds[run] : bounds[run + 1]])
-        for i in range(1, len(ordered)):
-            if ordered[i] == ordered[i - 1]:
-                return run
-    return -1
-
-
-@njit(cache=True)
 def widest_index(data: Bytes) -> int:
     """Largest feature index in ``data``: what a token starts with, up to its colon. Does not check anything else."""
     at = widest = 0

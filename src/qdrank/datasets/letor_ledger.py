@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from qdrank.datasets import letor_id_kernels as ids
 from qdrank.datasets.letor_kernels import LINE, QID, QID_END
 from qdrank.errors import InputError
+from qdrank.groups import query_index
 
 Bytes = NDArray[np.uint8]
 Records = NDArray[np.int64]
@@ -84,7 +85,7 @@ class Ledger:
     ) -> None:
         """Raise if a document stands twice in its query; keep those of the last query for the next chunk."""
         shifted = np.concatenate([[0], bounds[1:] + n_before])
-        if ids.find_double(np.concatenate([self._hashes[:n_before], hashes]), shifted) >= 0:
+        if _any_double(np.concatenate([self._hashes[:n_before], hashes]), shifted):
             self._raise_double(names, lines, bounds, n_before)
         last = int(bounds[-2])
         if len(bounds) > 2 or n_before == 0:
@@ -108,3 +109,11 @@ class Ledger:
                         mend="keep one row of each document in a query",
                     )
                 seen.add(name)
+
+
+def _any_double(hashes: NDArray[np.uint64], bounds: Records) -> bool:
+    """Whether two documents of a query share a hash."""
+    owner = query_index(bounds)
+    order = np.lexsort((hashes, owner))
+    hashes, owner = hashes[order], owner[order]
+    return bool(((hashes[1:] == hashes[:-1]) & (owner[1:] == owner[:-1])).any())
