@@ -11,13 +11,15 @@ import pytest
 from qdrank.datasets.collections.model import Document, Judgment, Notebook, Query, assemble
 from qdrank.datasets.collections.nfcorpus import read_nfcorpus
 from qdrank.datasets.collections.smart import read_smart
+from qdrank.datasets.judged import load_judged
 from qdrank.errors import InputError
+from qdrank.store import read
 from qdrank.store.schemas import conform
 from qdrank.text import features
 from qdrank.text.bm25 import BM25
 from qdrank.text.features import column_names, letor46_columns
 from qdrank.text.index import analyse_queries, build_index
-from qdrank.text.judged import TextSettings, judged_text
+from qdrank.text.judged import TextSettings, judged_text, write_judged_text
 from qdrank.text.retrieve import retrieve
 
 HERE = Path("made.txt")
@@ -58,8 +60,17 @@ def test_the_tables_have_the_registered_shapes():
     assert set(found.judged["part"].to_pylist()) <= {"S1", "S2", "S3", "S4", "S5"}
     assert found.topics["query_id"].to_pylist() == sorted(set(found.judged["query_id"].to_pylist()))
     assert found.topics["type"].to_pylist() == [None, "topic"] * 5
-    assert found.topics.schema.field("columns").type.list_size == len(found.topic_columns) == 11
+    assert {len(own) for own in found.topics["columns"].to_pylist()} == {len(found.topic_columns)} == {11}
     assert found.columns.filter(found.columns["reference"])["name"].to_pylist() == ["both.H1"]
+
+
+def test_the_artifacts_are_written_and_read_back(tmp_path):
+    out = {name: tmp_path / f"{name}.parquet" for name in ("judged", "columns", "topics")}
+    notes = write_judged_text(out, made(), TextSettings(n_top=5))
+    assert [note.kind for note in notes] == [note.kind for note in judged_text(made()).notes]
+    judged = load_judged(out["judged"])
+    assert judged.X.shape[1] == read(out["columns"], "columns").num_rows == 39
+    assert read(out["topics"], "topics")["query_id"].to_pylist() == judged.query_id.tolist()
 
 
 def test_queries_that_take_no_part_are_counted():

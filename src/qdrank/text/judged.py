@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.datasets.collections.model import Collection, Note, Notebook
+from qdrank.datasets.columns import columns_table
+from qdrank.datasets.importing import topics_table
+from qdrank.datasets.judged import judged_table
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
+from qdrank.store import write
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
 from qdrank.text.candidates import Candidates, find_candidates, parts_of
@@ -85,7 +91,7 @@ def judged_text(collection: Collection, settings: TextSettings | None = None) ->
     queries = analyse_queries(index, [query.text for query in collection.queries])
     parts = parts_of(collection, folds=settings.folds, seed=settings.seed)
     names = column_names(index, settings.groups)
-    columns = _columns_table(names)
+    columns = columns_table(names, _reference(names))
     searched = index.field(settings.searched)
     ranking = retrieve(searched, queries, settings.bm25, n_top=settings.n_top)
     found = find_candidates(ranking, collection.qrels, len(index.doc_id), judged=settings.judged)
@@ -104,6 +110,16 @@ def judged_text(collection: Collection, settings: TextSettings | None = None) ->
     )
 
 
+def write_judged_text(
+    out: Mapping[str, str | Path], collection: Collection, settings: TextSettings | None = None
+) -> tuple[Note, ...]:
+    """Write the artifacts ``judged``, ``columns`` and ``topics`` of a collection to the paths in ``out``; the notes."""
+    found = judged_text(collection, settings)
+    for name, table in (("judged", found.judged), ("columns", found.columns), ("topics", found.topics)):
+        write(out[name], name, table)
+    return found.notes
+
+
 def _topic_columns(searched: FieldIndex, queries: Queries, ranking: Ranking, lsa: int) -> tuple[FloatArray, list[str]]:
     columns, names = query_columns(searched, queries, ranking), list(QUERY_COLUMNS)
     if lsa:
@@ -113,45 +129,33 @@ def _topic_columns(searched: FieldIndex, queries: Queries, ranking: Ranking, lsa
     return columns, names
 
 
-def _vectors(X: NDArray[np.float32]) -> pa.Array:
-    item = pa.field("item", pa.float32(), nullable=False)
-    return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(X).ravel()), type=pa.list_(item, X.shape[1]))
+def _reference(names: list[str]) -> int:
+    """Place of the column that ranks like BM25."""
+    found = [names.index(name) for name in REFERENCES if name in names]
+    if not found:
+        mend = f"add one of {', '.join(REFERENCES)}"
+        raise InputError("no column ranks like BM25", found=", ".join(names), mend=mend)
+    return found[0]
 
 
 def _judged_table(
     collection: Collection, found: Candidates, parts: list[str | None], X: NDArray[np.float32]
 ) -> pa.Table:
+    query, document = pa.array(found.query), pa.array(found.document)
     query_id = pa.array([query.query_id for query in collection.queries], pa.string())
-    columns = {
-        "query_id": query_id.take(pa.array(found.query)),
-        "doc_id": pa.array(collection.documents.doc_id, pa.string()).take(pa.array(found.document)),
-        "label": pa.array(found.label),
-        "part": pa.array(parts, pa.string()).take(pa.array(found.query)),
-        "features": _vectors(X),
-    }
-    return pa.table(columns)
-
-
-def _columns_table(names: list[str]) -> pa.Table:
-    reference = next((name for name in REFERENCES if name in names), None)
-    if reference is None:
-        raise InputError(
-            "no column ranks like BM25", found=", ".join(names), mend=f"add one of {', '.join(REFERENCES)}"
-        )
-    number = pa.array(range(1, len(names) + 1), pa.int32())
-    return pa.table({"number": number, "name": names, "reference": [name == reference for name in names]})
+    doc_id = pa.array(collection.documents.doc_id, pa.string())
+    part = pa.array(parts, pa.string())
+    return judged_table(query_id.take(query), doc_id.take(document), found.label, part.take(query), X)
 
 
 def _topics_table(collection: Collection, kept: IntArray, parts: list[str | None], columns: FloatArray) -> pa.Table:
     asked = [collection.queries[row] for row in kept.tolist()]
-    return pa.table(
-        {
-            "query_id": pa.array([query.query_id for query in asked], pa.string()),
-            "part": pa.array([parts[row] for row in kept.tolist()], pa.string()),
-            "text": pa.array([query.text for query in asked], pa.string()),
-            "type": pa.array([query.type for query in asked], pa.string()),
-            "columns": _vectors(columns[kept].astype(np.float32)),
-        }
+    return topics_table(
+        [query.query_id for query in asked],
+        [parts[row] or "" for row in kept.tolist()],
+        text=[query.text for query in asked],
+        types=[query.type for query in asked],
+        columns=columns[kept].astype(np.float32),
     )
 
 
