@@ -2,12 +2,14 @@
 # The road: fetch -> judged pairs -> query vectors -> k-NN graph -> models -> scores -> measures -> tables, figures -> report
 
 
+from pathlib import Path
+
 from snakemake.utils import min_version
 
 min_version("9.27")
 
 
-configfile: "config/config.yaml"
+configfile: str(Path(workflow.basedir, "config", "config.yaml"))
 
 
 report: "workflow/report/workflow.rst"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import traceback
 from collections.abc import Iterator
@@ -11,7 +12,20 @@ from pathlib import Path
 
 from qdrank.errors import QdrankError
 
+_THREADS = ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "VECLIB_MAXIMUM", "NUMBA_NUM", "ARROW_IO")
 _FORMAT = "%(asctime)s %(message)s"
+
+
+def prepare_environment(source: Path) -> None:
+    """Let jobs started from here find the library in ``source``, also where it is not installed, and use one thread.
+
+    The workflow's engine decides how many jobs run at once; libraries that start threads of their own would only
+    compete, and round differently.
+    """
+    paths = [str(source), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(os.pathsep.join(paths).split(os.pathsep)))
+    for library in _THREADS:
+        os.environ[f"{library}_THREADS"] = "1"
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 # What every stage uses: the checked configuration, the study planned from it, and the digest of the code of a rule.
 # Nothing heavy is imported here: every job of a cluster parses these files again.
 
-import os
 import re
 import sys
 from pathlib import Path
@@ -10,20 +9,22 @@ from snakemake.exceptions import WorkflowError
 
 PROJECT = Path(workflow.basedir)
 sys.path.insert(0, str(PROJECT / "src"))
-# Jobs find the library also in an environment that does not have it installed, and use one thread unless a rule says more.
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [str(PROJECT / "src"), os.environ.get("PYTHONPATH")])
-)
-for _library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "ARROW_IO"):
-    os.environ[f"{_library}_NUM_THREADS"] = "1"
-
 from qdrank.config_files import load_sources, resolve
 from qdrank.errors import QdrankError
-from qdrank.plan import mirror_of, plan
+from qdrank.jobs import prepare_environment
+from qdrank.plan import plan
 from qdrank.provenance import code_digest
 
+prepare_environment(PROJECT / "src")
+
+# The default first: what a later file sets overrides it.
+_DEFAULT = PROJECT / "config" / "config.yaml"
+_files = [
+    _DEFAULT,
+    *(file for file in map(Path, workflow.configfiles) if file != _DEFAULT),
+]
 try:
-    settings = resolve(config, load_sources(workflow.configfiles))
+    settings = resolve(config, load_sources(_files))
     study = plan(settings)
 except QdrankError as error:
     raise WorkflowError(str(error)) from None
@@ -59,7 +60,12 @@ def each_fold(pattern, **wildcards):
     """Paths of ``pattern`` for every fold of every data set, or of the data set given."""
 
     def paths(given):
-        return expand(pattern, dataset=given.dataset, fold=study.datasets[given.dataset].folds, **wildcards)
+        return expand(
+            pattern,
+            dataset=given.dataset,
+            fold=study.datasets[given.dataset].folds,
+            **wildcards,
+        )
 
     return paths
 
@@ -69,15 +75,35 @@ def each_dataset(pattern, **wildcards):
     return expand(pattern, dataset=study.datasets, **wildcards)
 
 
+def each_dataset_and_fold(pattern):
+    """Paths of ``pattern`` for every fold of every data set of the study."""
+    return [
+        pattern.format(dataset=name, fold=fold)
+        for name, dataset in study.datasets.items()
+        for fold in dataset.folds
+    ]
+
+
 def table_files(id):
     """Files of a table: the numbers first, then its forms."""
-    return {form: f"results/{{dataset}}/tables/{id}.{form}" for form in ("parquet", "csv", "md", "tex")}
+    return {
+        form: f"results/{{dataset}}/tables/{id}.{form}"
+        for form in ("parquet", "csv", "md", "tex")
+    }
 
 
 def figure_files(id):
     """Files of a figure: the numbers behind it and the pictures, less the one that goes into the report."""
     forms = ["parquet", *(form for form in settings.figures.formats if form != "svg")]
     return {form: f"results/{{dataset}}/figures/{id}.{form}" for form in forms}
+
+
+def feature_files(wildcards):
+    """Files that hold the features: the list of what was fetched, or the user's own."""
+    dataset = study.datasets[wildcards.dataset]
+    if dataset.registered:
+        return f"resources/downloads/{dataset.name}.json"
+    return list(dataset.files.values())
 
 
 wildcard_constraints:

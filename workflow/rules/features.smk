@@ -18,6 +18,8 @@ rule measure_features:
         "logs/measure_features/{dataset}.log",
     benchmark:
         "benchmarks/measure_features/{dataset}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
     threads: 1
     resources:
         mem_mb=memory(800, 10),
@@ -26,8 +28,6 @@ rule measure_features:
         measures=list(CONVENTIONS[settings.evaluation.conventions[0]]),
         folds=lambda wc: list(study.datasets[wc.dataset].folds),
         code=code("measure_features", *MEASURE_MODULES),
-    conda:
-        "../../envs/qdrank.yaml"
     script:
         "../../scripts/measure_features.py"
 
@@ -48,6 +48,8 @@ rule summarise_data:
         "logs/summarise_data/{dataset}.log",
     benchmark:
         "benchmarks/summarise_data/{dataset}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
     threads: 1
     resources:
         mem_mb=memory(500, 6),
@@ -55,8 +57,6 @@ rule summarise_data:
     params:
         title=lambda wc: study.datasets[wc.dataset].title,
         code=code("summarise_data"),
-    conda:
-        "../../envs/qdrank.yaml"
     script:
         "../../scripts/summarise_data.py"
 
@@ -68,13 +68,16 @@ rule tabulate_features:
         columns="results/{dataset}/columns.parquet",
     output:
         **table_files("single-features"),
+        **{
+            f"folds_{form}": path
+            for form, path in table_files("single-features-folds").items()
+        },
         html=report(
             "results/{dataset}/tables/single-features.html",
             category="Single features",
             caption="../report/single-features.rst",
             labels={"data set": "{dataset}", "what": "table, mean of folds"},
         ),
-        **{f"folds_{form}": path for form, path in table_files("single-features-folds").items()},
         folds_html=report(
             "results/{dataset}/tables/single-features-folds.html",
             category="Single features",
@@ -85,6 +88,8 @@ rule tabulate_features:
         "logs/tabulate_features/{dataset}.log",
     benchmark:
         "benchmarks/tabulate_features/{dataset}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
     threads: 1
     resources:
         mem_mb=memory(600, 10),
@@ -92,8 +97,6 @@ rule tabulate_features:
     params:
         title=lambda wc: study.datasets[wc.dataset].title,
         code=code("tabulate_features"),
-    conda:
-        "../../envs/qdrank.yaml"
     script:
         "../../scripts/tabulate_features.py"
 
@@ -115,6 +118,8 @@ rule draw_features:
         "logs/draw_features/{dataset}.log",
     benchmark:
         "benchmarks/draw_features/{dataset}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
     threads: 1
     resources:
         mem_mb=memory(700, 10),
@@ -124,8 +129,6 @@ rule draw_features:
         interval=INTERVAL,
         dpi=settings.figures.dpi,
         code=code("draw_features"),
-    conda:
-        "../../envs/qdrank.yaml"
     script:
         "../../scripts/draw_features.py"
 

@@ -16,14 +16,13 @@ rule fetch_dataset:
         "logs/fetch_dataset/{dataset}.log",
     benchmark:
         "benchmarks/fetch_dataset/{dataset}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
     threads: 1
     resources:
         mem_mb=500,
         runtime=120,
     params:
-        mirror=mirror_of(settings),
         code=code("fetch_dataset"),
-    conda:
-        "../../envs/qdrank.yaml"
     script:
         "../../scripts/fetch_dataset.py"

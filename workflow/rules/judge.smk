@@ -7,13 +7,6 @@
 #         results/{dataset}/ranks.parquet      for data to aggregate: the rank that each system gave
 
 
-def feature_files(wildcards):
-    dataset = study.datasets[wildcards.dataset]
-    if dataset.registered:
-        return f"resources/downloads/{dataset.name}.json"
-    return list(dataset.files.values())
-
-
 rule import_features:
     """Read LETOR text into judged pairs; a bad row stops here, named."""
     input:
@@ -26,6 +19,10 @@ rule import_features:
         "logs/import_features/{dataset}.log",
     benchmark:
         "benchmarks/import_features/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(study.of_kind("letor")),
+    conda:
+        "../../envs/qdrank.yaml"
     threads: 1
     resources:
         mem_mb=memory(1500, 1),
@@ -35,10 +32,6 @@ rule import_features:
         options=lambda wc: dict(study.datasets[wc.dataset].options),
         seed=settings.seed,
         code=code("import_features"),
-    wildcard_constraints:
-        dataset=names_pattern(study.of_kind("letor")),
-    conda:
-        "../../envs/qdrank.yaml"
     script:
         "../../scripts/import_features.py"
 
@@ -56,6 +49,10 @@ rule import_ranks:
         "logs/import_ranks/{dataset}.log",
     benchmark:
         "benchmarks/import_ranks/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(study.of_kind("agg")),
+    conda:
+        "../../envs/qdrank.yaml"
     threads: 1
     resources:
         mem_mb=memory(1500, 1),
@@ -63,10 +60,6 @@ rule import_ranks:
     params:
         max_label=lambda wc: study.datasets[wc.dataset].options["max_label"],
         code=code("import_ranks"),
-    wildcard_constraints:
-        dataset=names_pattern(study.of_kind("agg")),
-    conda:
-        "../../envs/qdrank.yaml"
     script:
         "../../scripts/import_ranks.py"
 
@@ -81,6 +74,10 @@ rule simulate_features:
         "logs/simulate_features/{dataset}.log",
     benchmark:
         "benchmarks/simulate_features/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(study.of_kind("simulated")),
+    conda:
+        "../../envs/qdrank.yaml"
     threads: 1
     resources:
         mem_mb=3000,
@@ -88,9 +85,5 @@ rule simulate_features:
     params:
         options=lambda wc: {"like": wc.dataset, **study.datasets[wc.dataset].options},
         code=code("simulate_features"),
-    wildcard_constraints:
-        dataset=names_pattern(study.of_kind("simulated")),
-    conda:
-        "../../envs/qdrank.yaml"
     script:
         "../../scripts/simulate_features.py"

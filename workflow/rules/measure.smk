@@ -7,23 +7,35 @@ from qdrank.measures import CONVENTIONS, MEASURES
 from qdrank.measures.names import parse as parse_measure
 
 METHODS = ["reference"]
-MEASURE_NAMES = list(dict.fromkeys(name for convention in settings.evaluation.conventions for name in CONVENTIONS[convention]))
+MEASURE_NAMES = list(
+    dict.fromkeys(
+        name
+        for convention in settings.evaluation.conventions
+        for name in CONVENTIONS[convention]
+    )
+)
 
 
-MEASURE_MODULES = sorted({MEASURES.module(parse_measure(name).definition) for name in MEASURE_NAMES})
+MEASURE_MODULES = sorted(
+    {MEASURES.module(parse_measure(name).definition) for name in MEASURE_NAMES}
+)
 
 
 rule measure_methods:
     """Join scores and grades on query and document, and measure."""
     input:
         judged="results/{dataset}/judged.parquet",
-        scores=each_fold("results/{dataset}/{fold}/scores/{method}.parquet", method=METHODS),
+        scores=each_fold(
+            "results/{dataset}/{fold}/scores/{method}.parquet", method=METHODS
+        ),
     output:
         "results/{dataset}/measures.parquet",
     log:
         "logs/measure_methods/{dataset}.log",
     benchmark:
         "benchmarks/measure_methods/{dataset}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
     threads: 1
     resources:
         mem_mb=memory(600, 6),
@@ -33,7 +45,5 @@ rule measure_methods:
         folds=lambda wc: list(study.datasets[wc.dataset].folds),
         methods=METHODS,
         code=code("measure_methods", *MEASURE_MODULES),
-    conda:
-        "../../envs/qdrank.yaml"
     script:
         "../../scripts/measure_methods.py"

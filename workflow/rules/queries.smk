@@ -20,6 +20,8 @@ rule describe_queries:
         "logs/describe_queries/{dataset}/{fold}.log",
     benchmark:
         "benchmarks/describe_queries/{dataset}/{fold}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
     threads: 1
     resources:
         mem_mb=memory(600, 8),
@@ -27,8 +29,6 @@ rule describe_queries:
     params:
         options=settings.queries.model_dump(),
         code=code("describe_queries"),
-    conda:
-        "../../envs/qdrank.yaml"
     script:
         "../../scripts/describe_queries.py"
 
@@ -43,6 +43,8 @@ rule find_neighbours:
         "logs/find_neighbours/{dataset}/{fold}.log",
     benchmark:
         "benchmarks/find_neighbours/{dataset}/{fold}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
     threads: 1
     resources:
         mem_mb=memory(800, 30),
@@ -50,7 +52,5 @@ rule find_neighbours:
     params:
         options=settings.neighbours.model_dump(),
         code=code("find_neighbours", METRICS.module(settings.neighbours.metric)),
-    conda:
-        "../../envs/qdrank.yaml"
     script:
         "../../scripts/find_neighbours.py"

@@ -7,8 +7,6 @@
 #
 # The page itself is written by `snakemake --report results/report.html` (`make run` does it).
 
-import yaml
-
 
 localrules:
     write_config,
@@ -24,6 +22,8 @@ rule write_config:
         "logs/write_config.log",
     benchmark:
         "benchmarks/write_config.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
     threads: 1
     resources:
         mem_mb=300,
@@ -31,8 +31,6 @@ rule write_config:
     params:
         settings=settings.model_dump(mode="json"),
         code=code("write_config"),
-    conda:
-        "../../envs/qdrank.yaml"
     script:
         "../../scripts/write_config.py"
 
@@ -40,40 +38,44 @@ rule write_config:
 rule write_overview:
     """What was run on what, with which software."""
     output:
-        report("results/overview.html", category="Overview", caption="../report/overview.rst", labels={"what": "this run"}),
+        report(
+            "results/overview.html",
+            category="Overview",
+            caption="../report/overview.rst",
+            labels={"what": "this run"},
+        ),
     log:
         "logs/write_overview.log",
     benchmark:
         "benchmarks/write_overview.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
     threads: 1
     resources:
         mem_mb=300,
         runtime=5,
     params:
         datasets={
-            name: {"title": dataset.title, "kind": dataset.kind, "folds": list(dataset.folds), "note": dataset.note}
+            name: {
+                "title": dataset.title,
+                "kind": dataset.kind,
+                "folds": list(dataset.folds),
+                "note": dataset.note,
+            }
             for name, dataset in study.datasets.items()
         },
         left_out=dict(study.left_out),
         code=code("write_overview"),
-    conda:
-        "../../envs/qdrank.yaml"
     script:
         "../../scripts/write_overview.py"
-
-
-def everything_made():
-    """Every final product of the configured study, and every stage of the road that has no product of its own yet."""
-    for name, dataset in study.datasets.items():
-        yield f"results/{name}/measures.parquet"
-        yield from expand("results/{dataset}/{fold}/neighbours.parquet", dataset=name, fold=dataset.folds)
 
 
 rule write_manifest:
     """The digest of every file that the run made."""
     input:
         rules.single_features.input,
-        list(everything_made()),
+        each_dataset("results/{dataset}/measures.parquet"),
+        each_dataset_and_fold("results/{dataset}/{fold}/neighbours.parquet"),
         "results/config.yaml",
         "results/overview.html",
     output:
@@ -82,13 +84,13 @@ rule write_manifest:
         "logs/write_manifest.log",
     benchmark:
         "benchmarks/write_manifest.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
     threads: 1
     resources:
         mem_mb=300,
         runtime=15,
     params:
         code=code("write_manifest"),
-    conda:
-        "../../envs/qdrank.yaml"
     script:
         "../../scripts/write_manifest.py"

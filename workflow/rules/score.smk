@@ -15,13 +15,13 @@ rule score_reference:
         "logs/score_reference/{dataset}/{fold}.log",
     benchmark:
         "benchmarks/score_reference/{dataset}/{fold}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
     threads: 1
     resources:
         mem_mb=memory(500, 6),
         runtime=15,
     params:
         code=code("score_reference"),
-    conda:
-        "../../envs/qdrank.yaml"
     script:
         "../../scripts/score_reference.py"

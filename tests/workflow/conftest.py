@@ -1,0 +1,76 @@
+"""The real workflow on tiny data, run once in a copy of the project and shared by the tests."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+COPIED = ("Snakefile", "config", "envs", "profiles", "resources", "scripts", "src", "tests/configs", "workflow")
+SKIPPED = shutil.ignore_patterns("__pycache__", "downloads")
+
+
+@dataclass
+class Project:
+    """A copy of the project in a folder of its own."""
+
+    folder: Path
+
+    def snakemake(self, *arguments: str, check: bool = True, **environment: str) -> str:
+        """Run snakemake here; give what it printed."""
+        command = [sys.executable, "-m", "snakemake", *arguments]
+        variables = {k: v for k, v in os.environ.items() if k not in ("QDRANK_MIRROR", "PYTHONPATH")} | environment
+        ran = subprocess.run(command, cwd=self.folder, env=variables, capture_output=True, text=True, check=False)
+        printed = ran.stdout + ran.stderr
+        if check and ran.returncode:
+            raise AssertionError(f"snakemake {' '.join(arguments)} failed:\n{printed[-6000:]}")
+        if not check:
+            assert ran.returncode, printed[-3000:]
+        return printed
+
+    def tiny(self, *arguments: str, cores: int = 2, **options: bool) -> str:
+        """Run the tiny study."""
+        settings = ("--cores", str(cores), "--configfile", "tests/configs/tiny.yaml")
+        return self.snakemake(*arguments, *settings, **options)
+
+    def planned(self) -> set[str]:
+        """Rules that a run would run now."""
+        printed = self.tiny("--dry-run", "--quiet", "rules")
+        if "Nothing to be done" in printed:
+            return set()
+        table = printed.partition("Job stats:")[2].partition("total")[0]
+        return set(re.findall(r"^([a-z]\w*) +\d+$", table, re.MULTILINE)) - {"all"}
+
+
+def copy_project(source: Path, target: Path) -> Project:
+    for name in COPIED:
+        path = source / name
+        if path.is_symlink():
+            (target / name).symlink_to(path.readlink())
+        elif path.is_dir():
+            shutil.copytree(path, target / name, ignore=SKIPPED)
+        elif path.exists():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, target / name)
+    return Project(target)
+
+
+@pytest.fixture(scope="session")
+def finished(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The tiny study, run to its end on two cores; tests must leave it as they find it."""
+    copy = copy_project(project, tmp_path_factory.mktemp("study"))
+    copy.tiny()
+    return copy
+
+
+@pytest.fixture
+def study(finished: Project, tmp_path: Path) -> Project:
+    """A copy of the finished study, to be spoiled."""
+    shutil.copytree(finished.folder, tmp_path / "study", symlinks=True)
+    return Project(tmp_path / "study")

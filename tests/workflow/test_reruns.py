@@ -1,0 +1,60 @@
+"""Reruns follow content, not timestamps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.workflow.conftest import Project
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def append(path: Path, line: str) -> None:
+    path.write_text(f"{path.read_text()}\n{line}\n")
+
+
+def test_a_finished_study_reruns_nothing(finished: Project) -> None:
+    assert "Nothing to be done" in finished.tiny()
+
+
+def test_touched_files_rerun_nothing(study: Project) -> None:
+    """As after a fresh checkout: every source, and every artifact, has a new time."""
+    for path in sorted(study.folder.rglob("*")):
+        if path.is_file() and ".snakemake" not in path.parts:
+            path.touch()
+    assert study.planned() == set()
+
+
+def test_cosmetic_edits_rerun_nothing(study: Project) -> None:
+    append(study.folder / "src/qdrank/figures/features.py", "# a comment")
+    edit(study.folder / "scripts/draw_features.py", '"""Picture', '"""A picture')
+    assert study.planned() == set()
+
+
+def test_a_changed_figure_reruns_that_figure_alone(study: Project) -> None:
+    edit(study.folder / "src/qdrank/figures/features.py", "SHOWN = 25", "SHOWN = 5")
+    assert study.planned() == {"draw_features", "tabulate_features", "write_manifest"}
+
+
+def test_a_changed_measure_reruns_what_depends_on_it(study: Project) -> None:
+    append(study.folder / "src/qdrank/measures/definitions/ap.py", "EDITED = True")
+    planned = study.planned()
+    assert {"measure_features", "measure_methods", "tabulate_features"} <= planned
+    assert not {"simulate_features", "describe_queries", "find_neighbours", "score_reference"} & planned
+
+
+def test_changed_neighbours_do_not_touch_the_measures(study: Project) -> None:
+    append(study.folder / "src/qdrank/queries/neighbours.py", "EDITED = True")
+    planned = study.planned()
+    assert "find_neighbours" in planned
+    assert not {"simulate_features", "describe_queries", "measure_features", "draw_features"} & planned
+
+
+def test_a_changed_setting_reruns_its_stage_alone(study: Project) -> None:
+    edit(study.folder / "tests/configs/tiny.yaml", "evaluation:", "neighbours: {metric: cosine}\nevaluation:")
+    assert "find_neighbours" in study.planned()
+    assert not {"simulate_features", "describe_queries", "measure_features"} & study.planned()

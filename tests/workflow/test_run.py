@@ -1,0 +1,117 @@
+"""The whole road on tiny data."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from qdrank.store import read
+from qdrank.store.manifest import digests
+from tests.workflow.conftest import Project, copy_project
+
+
+def test_every_stage_leaves_its_artifact(finished: Project) -> None:
+    results = finished.folder / "results"
+    assert read(results / "tiny/judged.parquet", "judged").num_rows > 1000
+    assert read(results / "tiny/fold1/neighbours.parquet", "neighbours").num_rows == 50
+    measures = read(results / "tiny/measures.parquet", "measures")
+    assert measures.num_rows >= 10
+    assert "ndcg@10/letor4" in measures.column_names
+    for form in ("parquet", "csv", "md", "tex", "html"):
+        assert (results / f"tiny/tables/single-features.{form}").stat().st_size > 0
+    for form in ("parquet", "pdf", "svg", "png"):
+        assert (results / f"tiny/figures/single-features.{form}").stat().st_size > 0
+
+
+def test_the_manifest_lists_what_is_there(finished: Project) -> None:
+    results = finished.folder / "results"
+    manifest = json.loads((results / "manifest.json").read_text())
+    assert manifest["files"] == digests(results)
+
+
+def test_no_temporary_files_are_left(finished: Project) -> None:
+    assert not [path for path in finished.folder.rglob("*partial*") if ".snakemake" not in path.parts]
+
+
+def test_the_number_of_cores_changes_no_byte(finished: Project, project: Path, tmp_path: Path) -> None:
+    other = copy_project(project, tmp_path / "elsewhere")
+    other.tiny(cores=1)
+    assert digests(other.folder / "results") == digests(finished.folder / "results")
+
+
+def test_a_figure_is_a_target(study: Project) -> None:
+    figure = study.folder / "results/tiny/figures/single-features.pdf"
+    before = figure.read_bytes()
+    figure.unlink()
+    printed = study.tiny("results/tiny/figures/single-features.pdf")
+    assert re.search(r"draw_features +1", printed)
+    assert "measure_features" not in printed
+    assert figure.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "artifact", ["judged", "columns", "topics", "features", "measures", "fold1/queries", "fold1/scores/reference"]
+)
+def test_a_flipped_byte_is_named_and_never_used(study: Project, artifact: str) -> None:
+    path = study.folder / f"results/tiny/{artifact}.parquet"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    printed = study.tiny(check=False)
+    assert f"results/tiny/{artifact}.parquet: the artifact was changed after it was written" in printed
+    assert f"rm results/tiny/{artifact}.parquet" in printed
+
+
+def test_a_wrong_key_stops_before_anything_runs(study: Project) -> None:
+    (study.folder / "mine.yaml").write_text("neighbors: {metric: cosine}\n")
+    printed = study.snakemake("--cores", "1", "--configfile", "mine.yaml", check=False)
+    assert "mine.yaml: neighbors: unknown key; did you mean neighbours?" in printed
+    assert "Building DAG" not in printed
+    assert "Traceback" not in printed
+
+
+def test_a_data_set_that_cannot_be_had_is_an_instruction(study: Project) -> None:
+    (study.folder / "mine.yaml").write_text("datasets: [mq2008]\n")
+    printed = study.snakemake("--cores", "1", "--configfile", "mine.yaml", check=False)
+    assert "read and accept the agreement" in printed
+    assert "missing: skip" in printed
+    assert "Building DAG" not in printed
+
+
+def test_a_data_set_that_cannot_be_had_can_be_left_out(study: Project) -> None:
+    tiny = (study.folder / "tests/configs/tiny.yaml").read_text()
+    (study.folder / "mine.yaml").write_text(tiny.replace("[tiny]", "[tiny, mq2008]") + "missing: skip\n")
+    study.snakemake("results/overview.html", "--cores", "1", "--configfile", "mine.yaml")
+    assert "mq2008" in (study.folder / "results/overview.html").read_text()
+
+
+def test_own_feature_files_need_only_a_config_entry(study: Project) -> None:
+    rows = [f"{d % 3} qid:q{q} 1:{d / 7:.3f} 2:{q}.5 #docid = d{d}\n" for q in range(20) for d in range(6)]
+    (study.folder / "my data.txt").write_text("".join(rows))
+    (study.folder / "mine.yaml").write_text(
+        "datasets: [mine]\nown:\n  mine: {kind: letor, files: {all: my data.txt}, reference: 1}\n"
+    )
+    study.snakemake("results/mine/tables/single-features.csv", "--cores", "2", "--configfile", "mine.yaml")
+    assert (study.folder / "results/mine/tables/single-features.csv").read_text().count("\n") == 3
+
+
+def test_a_broken_row_is_named_and_nothing_is_left(study: Project) -> None:
+    (study.folder / "bad.txt").write_text("1 qid:1 1:0.5\n0 qid:1 1:nan\n")
+    (study.folder / "mine.yaml").write_text(
+        "datasets: [mine]\nown:\n  mine: {kind: letor, files: {all: bad.txt}, reference: 1}\n"
+    )
+    printed = study.snakemake("--cores", "1", "--configfile", "mine.yaml", check=False)
+    assert "bad.txt, line 2" in printed
+    assert "Traceback (most recent call last)" not in printed
+    assert not list((study.folder / "results").glob("mine/**/*.parquet"))
+
+
+def test_the_report_is_one_small_file_that_needs_no_network(study: Project) -> None:
+    study.tiny("--report", "results/report.html")
+    page = (study.folder / "results/report.html").read_text()
+    assert len(page) < 20_000_000
+    assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=[\"']https?://", page)
+    assert "Single features" in page
