@@ -129,7 +129,7 @@ def test_equal_hashes_of_different_names_are_no_double(tmp_path, monkeypatch):
     assert load_letor(path).n_documents == 2
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "# nothing\n", "\ufeff", " \t \r\n"])
+@pytest.mark.parametrize("text", ["", "\n\n", "# nothing\n", "#\r0 qid:1 1:0", "\ufeff", " \t \r\n"])
 def test_no_rows(tmp_path, text):
     assert "no rows" in error_of(tmp_path, text.encode()).problem
 
