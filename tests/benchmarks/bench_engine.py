@@ -203,9 +203,9 @@ def part_web30k() -> Iterator[Row]:
 
 
 def part_scaling(plot: str | None = None) -> Iterator[Row]:
-    """Cost per model against m, k, d and documents per query n; base m = 1,000, k = 200, d = 50, n = 40"""
-    base = {"m": 1000, "k": 200, "d": 50, "n": 40}
-    grid = {"m": (500, 1000, 2000, 4000), "k": (50, 100, 200, 400), "d": (25, 50, 100, 200), "n": (20, 40, 80, 160)}
+    """Cost per model against m, k, d and documents per query n; base m = 1,000, k = 400, d = 100, n = 40"""
+    base = {"m": 1000, "k": 400, "d": 100, "n": 40}
+    grid = {"m": (500, 1000, 2000, 4000), "k": (100, 200, 400, 800), "d": (25, 50, 100, 200), "n": (20, 40, 80, 160)}
     curves = {}
     for name, values in grid.items():
         costs = []
@@ -234,12 +234,14 @@ def draw(curves: dict[str, Any], path: str) -> None:
     """The four curves, log-log, in one row."""
     from matplotlib.figure import Figure
 
+    names = {"m": "training queries m", "k": "neighbours k", "d": "features d", "n": "documents per query n"}
     figure = Figure(figsize=(10, 2.6), layout="constrained")
     for axes, (name, (values, costs)) in zip(figure.subplots(1, 4, sharey=True), curves.items(), strict=True):
         power, offset = np.polyfit(np.log(values), np.log(costs[:, 0]), 1)
         axes.loglog(values, costs[:, 0], "o", color="C0")
         axes.loglog(values, np.exp(offset) * np.array(values, dtype=float) ** power, "-", color="C0", lw=1)
-        axes.set(xlabel=name, title=f"exponent {power:.2f}", xticks=values, xticklabels=[str(v) for v in values])
+        axes.set(xlabel=names[name], title=f"exponent {power:.2f}", xticks=values, xticklabels=[str(v) for v in values])
+        axes.set_yticks([0.5, 1, 2, 5, 10], ["0.5", "1", "2", "5", "10"])
         axes.minorticks_off()
     figure.axes[0].set_ylabel("ms per model")
     figure.savefig(path, dpi=120)

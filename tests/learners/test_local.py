@@ -84,6 +84,12 @@ def test_all_queries_give_exactly_the_single_model(case):
     np.testing.assert_array_equal(train_block(equal, neighbours).W, np.tile(equal.single.w, (60, 1)))
 
 
+def test_a_stored_global_model_gives_the_same_ground(case):
+    *_, neighbours, ground = case
+    again = lay_ground(ground.data, single=ground.single)
+    assert train_block(again, neighbours[:, :9]).W.tobytes() == train_block(ground, neighbours[:, :9]).W.tobytes()
+
+
 @pytest.mark.parametrize("ks", [[12], [30, 8, 20]])
 def test_shards_change_no_byte(case, ks):
     *_, neighbours, ground = case

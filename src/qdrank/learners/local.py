@@ -80,13 +80,18 @@ def lay_ground(
     query_weights: str = "pairs",
     prox: ArrayLike | None = None,
     tol: float = 1e-6,
+    single: Model | None = None,
 ) -> Ground:
-    """Train the global model and prepare what the local models share; parameters as for `RankSVM`."""
+    """Train the global model and prepare what the local models share; parameters as for `RankSVM`.
+
+    ``single`` is the global model, where it has been trained already with these parameters: shards need not repeat it.
+    """
     problem = whole_problem(data, pair_weights(data.pairs, query_weights), lam, prox)
     with kernels.one_thread():
         B = preconditioner(problem)
         inverse = inverted(B)
-        single = solve(problem, loss="squared_hinge", tol=tol, limit=100, inverse=inverse)
+        if single is None:
+            single = solve(problem, loss="squared_hinge", tol=tol, limit=100, inverse=inverse)
         slacks, gradients = _per_query(data, single.w)
     # |gradient| <= 2 sqrt(loss * mean squared length of a difference); twice the unit roundoff of that was never
     # reached in float32, see tests/learners/test_local.py
