@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from qdrank.datasets.columns import columns_table, letor_names, reference_column
+from qdrank.datasets.importing import import_features
+from qdrank.datasets.judged import Judged, load_judged
+from qdrank.errors import InputError
+from qdrank.evaluation.measuring import measure_features
+from qdrank.figures.data import data_summary
+from qdrank.figures.features import draw, fold_table, mean_table
+from qdrank.measures import CONVENTIONS
+from qdrank.store import read, write
+
+
+@pytest.fixture
+def judged() -> Judged:
+    rng = np.random.default_rng(0)
+    parts = np.repeat(np.array([f"S{i}" for i in range(1, 6)], dtype=object), 4)
+    offsets = np.arange(0, 20 * 6 + 1, 6)
+    return Judged(
+        query_id=np.array([f"q{i}" for i in range(20)], dtype=object),
+        part=parts,
+        offsets=offsets,
+        doc_id=np.array([f"d{i}" for i in range(120)], dtype=object),
+        y=rng.integers(0, 3, 120),
+        X=rng.random((120, 3), dtype=np.float32),
+    )
+
+
+def test_the_summary_counts(judged: Judged) -> None:
+    rows = data_summary(judged).to_pylist()
+    assert [row["part"] for row in rows] == ["S1", "S2", "S3", "S4", "S5", "all"]
+    assert sum(row["documents"] for row in rows[:-1]) == rows[-1]["documents"] == 120
+    first = judged.take(np.array([0])).y
+    pairs = sum(a > b for a in first for b in first)
+    by_query = [sum(a > b for a in ys for b in ys) for ys in np.split(judged.y, judged.offsets[1:-1])]
+    assert by_query[0] == pairs
+    assert rows[-1]["pairs"] == sum(by_query)
+    assert sum(rows[-1][f"grade {g}"] for g in range(3)) == 120
+
+
+def test_tables_of_single_features(judged: Judged) -> None:
+    names = CONVENTIONS["letor4"]
+    measures = measure_features(names, judged, judged.folds)
+    columns = columns_table(["BM25", "feature 2", "PageRank"], 0)
+    by_fold, mean = fold_table(measures, columns), mean_table(measures, columns)
+    assert by_fold.num_rows == 15
+    assert mean.column("name").to_pylist() == ["BM25", "feature 2", "PageRank"]
+    second = [row["ap"] for row in by_fold.to_pylist() if row["feature"] == 2]
+    assert mean.column("ap")[1].as_py() == pytest.approx(np.mean(second))
+
+
+def test_the_picture_holds_the_reference(judged: Judged, tmp_path: Path) -> None:
+    measures = measure_features(["ap"], judged, judged.folds)
+    paths = {form: tmp_path / f"f.{form}" for form in ("parquet", "svg")}
+    draw(measures, columns_table(["a", "b", "c"], 2), paths, title="toy", dpi=50, level=0.9, resamples=100, seed=1)
+    numbers = read(paths["parquet"], "figure").to_pylist()
+    assert {row["feature"] for row in numbers if row["reference"]} == {3}
+    assert all(row["low"] <= row["mean"] <= row["high"] for row in numbers)
+    assert numbers == sorted(numbers, key=lambda row: -row["mean"])
+
+
+def test_letor4_features_have_names() -> None:
+    names = letor_names(46)
+    assert len(names) == 46
+    assert names[36] == "BM25 whole document"
+    assert names[24] == "BM25 anchor"
+    assert names[40] == "PageRank"
+    assert letor_names(2) == ["feature 1", "feature 2"]
+
+
+def test_the_reference_must_be_a_feature(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="feature 4 cannot be the reference"):
+        columns_table(["a", "b", "c"], 3)
+    write(tmp_path / "c.parquet", "columns", columns_table(["a", "b", "c"], 1))
+    assert reference_column(tmp_path / "c.parquet") == 1
+
+
+def test_without_a_reference_the_best_feature_takes_its_place(tmp_path: Path) -> None:
+    text = "".join(f"{d % 2} qid:{q} 1:{(d * 7 + q) % 5} 2:{d % 2}\n" for q in range(15) for d in range(4))
+    for part in ("train", "vali", "test"):
+        (tmp_path / part).write_text(text.replace("qid:", f"qid:{part}"))
+    out = {name: tmp_path / f"{name}.parquet" for name in ("judged", "columns", "topics")}
+    files = {part: tmp_path / part for part in ("train", "vali", "test")}
+    import_features(files, out, reference=None, max_label=1, missing_values=False, seed=0)
+    assert reference_column(out["columns"]) == 1
+    assert load_judged(out["judged"]).n_queries == 45
+    assert read(out["topics"], "topics").num_rows == 45

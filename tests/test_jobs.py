@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from qdrank.cli import main
+from qdrank.errors import InputError
+from qdrank.jobs import job, prepare_environment
+
+
+def test_a_job_logs(tmp_path: Path) -> None:
+    with job(tmp_path / "logs" / "a.log") as log:
+        log.info("3 of 7")
+    text = (tmp_path / "logs" / "a.log").read_text()
+    assert "3 of 7" in text
+    assert text.endswith("done\n")
+
+
+def test_a_users_mistake_is_told_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit), job(tmp_path / "a.log"):
+        raise InputError("a bad row", file="x.txt", line=3, found="1 quid:2", mend="write qid")
+    told = capsys.readouterr().err
+    assert "x.txt, line 3: a bad row" in told
+    assert "Traceback" not in told
+    assert "mend:  write qid" in (tmp_path / "a.log").read_text()
+
+
+def test_a_fault_of_ours_keeps_its_traceback(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), job(tmp_path / "a.log"):
+        1 / 0  # noqa: B018
+    assert "Traceback" in (tmp_path / "a.log").read_text()
+
+
+def test_jobs_find_the_library_and_use_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["/a", "/lib"]))
+    monkeypatch.setenv("OMP_NUM_THREADS", "8")
+    prepare_environment(Path("/lib"))
+    assert os.environ["PYTHONPATH"] == os.pathsep.join(["/lib", "/a"])
+    assert os.environ["OMP_NUM_THREADS"] == "1"
+
+
+def test_found_text_is_shown_safely() -> None:
+    words = str(InputError("junk", found=b"\x00\xff" + b"x" * 500))
+    assert len(words) < 200
+    assert words.isprintable() or "\n" in words
+    assert "\x00" not in words
+
+
+def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out.startswith("qdrank ")
+    assert main(["digest", str(tmp_path / "nowhere")]) == 2
+    assert "no such folder" in capsys.readouterr().err
+    (tmp_path / "a.txt").write_text("x")
+    assert main(["digest", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881  a.txt\n"
+    assert main(["datasets"]) == 0
+    assert "mq2008" in capsys.readouterr().out

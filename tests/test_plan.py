@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qdrank.config_files import resolve
+from qdrank.errors import InputError
+from qdrank.plan import plan
+
+
+@pytest.fixture(autouse=True)
+def no_mirror(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("QDRANK_MIRROR", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def letor(**files: str) -> dict:
+    return {"datasets": ["mine"], "own": {"mine": {"kind": "letor", "files": files, "reference": 1}}}
+
+
+def test_simulated_data_need_nothing() -> None:
+    study = plan(resolve({"datasets": ["sim1", "sim2"], "seed": 5}))
+    assert study.of_kind("simulated") == ["sim1", "sim2"]
+    assert study.datasets["sim1"].folds == ("fold1",)
+    assert study.datasets["sim1"].options["seed"] == 5
+
+
+def test_an_unknown_name_is_met_with_the_nearest() -> None:
+    with pytest.raises(InputError, match="did you mean sim1"):
+        plan(resolve({"datasets": ["sin1"]}))
+
+
+def test_absence_stops_with_the_instruction() -> None:
+    with pytest.raises(InputError, match="accept the agreement"):
+        plan(resolve({"datasets": ["mq2008"]}))
+
+
+def test_absence_can_be_skipped() -> None:
+    study = plan(resolve({"datasets": ["mq2008", "sim1"], "missing": "skip"}))
+    assert list(study.datasets) == ["sim1"]
+    assert "S1.txt" in study.left_out["mq2008"]
+
+
+def test_nothing_left_is_an_error() -> None:
+    with pytest.raises(InputError, match="no data set is left"):
+        plan(resolve({"datasets": ["mq2008"], "missing": "skip"}))
+
+
+def test_the_mirror_is_enough(mirror: Path) -> None:
+    study = plan(resolve({"datasets": ["mq2008"], "mirror": str(mirror)}))
+    assert study.datasets["mq2008"].folds == ("fold1", "fold2", "fold3", "fold4", "fold5")
+    assert study.datasets["mq2008"].options["reference"] == 37
+
+
+def test_folds_of_the_configuration(mirror: Path) -> None:
+    study = plan(resolve({"datasets": ["mq2008", "sim1"], "mirror": str(mirror), "folds": ["fold2"]}))
+    assert study.datasets["mq2008"].folds == ("fold2",)
+    assert study.datasets["sim1"].folds == ("fold1",)
+
+
+@pytest.mark.parametrize(
+    ("parts", "folds"), [(("train", "vali", "test"), 1), (("S1", "S2", "S3", "S4", "S5"), 5), (("all",), 5)]
+)
+def test_own_files(tmp_path: Path, parts: tuple[str, ...], folds: int) -> None:
+    for part in parts:
+        (tmp_path / f"{part} 'x' $(y).txt").write_text("1 qid:1 1:1\n")
+    study = plan(resolve(letor(**{part: str(tmp_path / f"{part} 'x' $(y).txt") for part in parts})))
+    assert len(study.datasets["mine"].folds) == folds
+
+
+def test_a_missing_own_file_is_named() -> None:
+    with pytest.raises(InputError, match=r"own\.mine\.files\.all: no such file"):
+        plan(resolve(letor(all="nowhere.txt")))
+
+
+def test_own_files_may_lie_in_the_mirror(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("1 qid:1 1:1\n")
+    with pytest.raises(InputError, match="no mirror is known"):
+        plan(resolve(letor(all="mirror:a.txt")))
+    study = plan(resolve(letor(all="mirror:a.txt") | {"mirror": str(tmp_path)}))
+    assert study.datasets["mine"].files["all"] == str(tmp_path / "a.txt")
