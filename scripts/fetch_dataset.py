@@ -1,7 +1,6 @@
 """Fetch the files of a registered data set, and write down where they lie."""
 
 import json
-import os
 from pathlib import Path
 
 from qdrank.datasets.fetch import fetch_all

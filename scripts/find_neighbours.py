@@ -1,7 +1,8 @@
 """The k-NN graph of a fold."""
 
 from qdrank.jobs import job
-from qdrank.queries.artifacts import load_queries, neighbours_table
+from qdrank.queries.artifacts import load_queries
+from qdrank.queries.graph import neighbours_table
 from qdrank.store import write
 
 with job(snakemake.log[0]):

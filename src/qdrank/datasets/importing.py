@@ -1,15 +1,12 @@
-"""The three artifacts with which every data set begins: judged documents, their columns, and the topics."""
+"""Feature files and rankings as the artifacts with which every data set begins: judged, columns, topics."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
 from qdrank.datasets import registry
 from qdrank.datasets.columns import columns_table, letor_names
@@ -17,7 +14,7 @@ from qdrank.datasets.folds import roles
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.letor_features import rank_features
 from qdrank.datasets.letor_import import import_letor
-from qdrank.datasets.simulated import REFERENCE, Simulated, simulate
+from qdrank.datasets.topics import topics_table
 from qdrank.measures import average_precision
 from qdrank.store import open_artifact, write
 
@@ -70,44 +67,3 @@ def import_ranks(files: Paths, out: Paths, *, max_label: int) -> None:
     write(out["judged"], "judged", ranks.with_features(np.hstack([X, mean])).to_table())
     write(out["columns"], "columns", columns_table([*names, "mean 1/log2(1+rank)"], len(names)))
     write(out["topics"], "topics", topics_table(ranks.query_id, ranks.part))
-
-
-def write_simulated(out: Paths, *, like: str, seed: int, **changes: Any) -> None:
-    """Draw a simulated data set and write the three artifacts."""
-    data = simulate(like, seed, **changes)
-    names = ["BM25-like" if i == REFERENCE else f"feature {i + 1}" for i in range(data.X.shape[1])]
-    write(out["judged"], "judged", _judged(data).to_table())
-    write(out["columns"], "columns", columns_table(names, REFERENCE))
-    write(
-        out["topics"],
-        "topics",
-        topics_table(data.query_id, data.query_part, types=data.types.tolist(), columns=data.query_columns),
-    )
-
-
-def _judged(data: Simulated) -> Judged:
-    return Judged(
-        query_id=data.query_id.astype(object),
-        part=data.query_part.astype(object),
-        offsets=data.offsets,
-        doc_id=data.document.astype(object),
-        y=data.y.astype(np.int64),
-        X=data.X,
-    )
-
-
-def topics_table(
-    query_id: Sequence[str] | NDArray[Any],
-    part: Sequence[str] | NDArray[Any],
-    *,
-    text: Sequence[str | None] | None = None,
-    types: Sequence[str | None] | None = None,
-    columns: NDArray[np.float32] | None = None,
-) -> pa.Table:
-    """The artifact ``topics``: what is not known of the queries is null, or of width 0."""
-    n = len(query_id)
-    unknown: list[None] = [None] * n
-    own: Any = np.zeros((n, 0)) if columns is None else columns
-    texts = {"query_id": query_id, "part": part, "text": text or unknown, "type": types or unknown}
-    lists = pa.array(np.asarray(own, dtype=np.float64).tolist(), pa.list_(pa.float64()))
-    return pa.table({name: pa.array(values, pa.string()) for name, values in texts.items()} | {"columns": lists})

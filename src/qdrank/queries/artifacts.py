@@ -16,8 +16,6 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor_features import minmax_per_query
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-from qdrank.queries import METRICS
-from qdrank.queries.neighbours import neighbours
 from qdrank.queries.vectors import Missing, Standardiser, query_vectors
 from qdrank.store import read
 
@@ -116,22 +114,3 @@ def _rows_of(ids: NDArray[np.object_], topics: pa.Table) -> NDArray[np.int64]:
         return np.array([row[query] for query in ids], dtype=np.int64)
     except KeyError as error:
         raise InputError(f"query {error} has judged documents, but is not among the topics") from None
-
-
-def neighbours_table(queries: Queries, options: Mapping[str, Any]) -> pa.Table:
-    """The artifact ``neighbours`` of a fold, with ``metric``, ``largest`` and ``search`` of the configuration."""
-    train = queries.vectors[queries.is_train]
-    metric = METRICS[options["metric"]]().fit(train)
-    k = min(options["largest"] or len(train), len(train))
-    found = neighbours(
-        queries.vectors,
-        train,
-        k,
-        own=queries.train_index.astype(np.int64),
-        ids=queries.query_id[queries.is_train],
-        metric=metric,
-        search=options["search"],
-    )
-    columns = [pa.array(queries.query_id, pa.string()), pa.array(queries.role, pa.string())]
-    columns += [list_column(found.rows), list_column(found.distance)]
-    return pa.table(columns, names=["query_id", "role", "neighbours", "distances"])
