@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.collections.model import Collection, Note, Notebook
 from qdrank.datasets.columns import columns_table
-from qdrank.datasets.topics import topics_table
 from qdrank.datasets.judged import judged_table
+from qdrank.datasets.topics import topics_table
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.store import write
