@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.groups import FloatArray, IntArray, query_index
 from qdrank.learners.base import LinearLearner
+from qdrank.learners.convex import newton_minimise
 from qdrank.learners.validation import Judged, as_judged
 
 
@@ -44,7 +45,7 @@ class ListNet(LinearLearner):
         """Learn from judged documents, each query's rows standing together; nothing is chosen on validation."""
         X, grades, offsets = as_judged(X, y, query)
         loss = TopOneLoss(X, self.scale * map_grades(grades, self.mapping), offsets, self.l2)
-        self.coef_ = newton(loss, np.zeros(X.shape[1]), tol=self.tol, max_iterations=self.max_iterations)
+        self.coef_ = newton_minimise(loss, np.zeros(X.shape[1]), tol=self.tol, max_iterations=self.max_iterations)
         return self
 
 
@@ -77,26 +78,6 @@ class TopOneLoss:
         shifted = scores - np.maximum.reduceat(scores, self._starts)[self._query]
         log_p: FloatArray = shifted - np.log(np.add.reduceat(np.exp(shifted), self._starts))[self._query]
         return log_p
-
-
-def newton(loss: TopOneLoss, w: FloatArray, *, tol: float, max_iterations: int) -> FloatArray:
-    """Weights that minimise the loss, by Newton steps that are halved until they go down enough.
-
-    With a few dozen features a step costs no more than two gradients, and ten or so replace the hundreds that
-    gradient descent or L-BFGS would take on such correlated features.
-    """
-    value, gradient = loss(w)
-    for _ in range(max_iterations):
-        step = np.linalg.solve(loss.hessian(w), gradient)
-        fall = float(gradient @ step)
-        if fall / 2 <= tol:
-            break
-        size = 1.0
-        while (trial := loss(w - size * step))[0] > value - 1e-4 * size * fall and size > 1e-6:
-            size /= 2
-        w = w - size * step
-        value, gradient = trial
-    return w
 
 
 def map_grades(y: IntArray, mapping: str) -> FloatArray:

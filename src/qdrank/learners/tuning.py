@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from qdrank.errors import InputError
+from qdrank.groups import query_offsets
 from qdrank.learners import LEARNERS
-from qdrank.learners.validation import Judged, as_judged, mean_measure
+from qdrank.learners.validation import Judged, mean_measure
 
 
 @dataclass(frozen=True)
@@ -31,26 +32,28 @@ def tune(
     train: Judged,
     vali: Judged,
     measure: str = "ap",
+    learners: Mapping[str, Any] = LEARNERS,
 ) -> Choice:
     """Fit every combination of ``grid`` on ``train`` and keep the first of the best by the mean on ``vali``.
 
-    Learners that choose a number of rounds choose it on ``vali`` as well.
+    Learners that choose a number of rounds choose it on ``vali`` as well. ``learners`` says what the name stands for;
+    rank aggregation has names of its own.
     """
     candidates = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if not candidates:
         raise InputError(f"the grid of {learner_name} holds no value", mend="give each parameter at least one value")
-    _, y, offsets = as_judged(*vali)
-    learners = [fit_one(learner_name, params, train, vali) for params in candidates]
-    values = [mean_measure(measure, y, one.predict(vali[0], vali[2]), offsets) for one in learners]
+    y, offsets = np.asarray(vali[1], dtype=np.int64), query_offsets(np.asarray(vali[2]))
+    fitted = [fit_one(learners[learner_name], params, train, vali) for params in candidates]
+    values = [mean_measure(measure, y, one.predict(vali[0], vali[2]), offsets) for one in fitted]
     best = int(np.argmax(values))
     rows = enumerate(zip(candidates, values, strict=True))
     table = [{**params, "value": value, "chosen": i == best} for i, (params, value) in rows]
-    return Choice(learners[best], candidates[best], table)
+    return Choice(fitted[best], candidates[best], table)
 
 
-def fit_one(learner_name: str, params: Mapping[str, Any], train: Judged, vali: Judged | None) -> Any:
-    """The learner of that name with these parameters, fitted on ``train``."""
-    learner = LEARNERS[learner_name](**params)
+def fit_one(learner_class: Any, params: Mapping[str, Any], train: Judged, vali: Judged | None) -> Any:
+    """A learner with these parameters, fitted on ``train``."""
+    learner = learner_class(**params)
     if "validation" in signature(learner.fit).parameters:
         return learner.fit(*train, validation=vali)
     return learner.fit(*train)  # Ranking SVM: nothing is chosen while it is fitted
