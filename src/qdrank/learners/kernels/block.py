@@ -64,18 +64,19 @@ def _start_document(S_i: Any, u_i: Any, sum_i: Any) -> None:
 
 @njit(cache=True)
 def _finish_document(u_i: Any, sum_i: Any, count: Any, C_i: Any, slack: Any) -> None:
-    for m in range(len(u_i)):
+    for m in range(len(C_i)):
         v = sum_i[m] - count * u_i[m]
         C_i[m] -= v
         slack[m] += v
 
 
 @njit(cache=True)
-def pair_loop(S: Any, lower: Any, C: Any, slack: Any, u_a: Any, u_b: Any, sum_a: Any, sum_b: Any) -> None:
+def pair_loop(S: Any, lower: Any, C: Any, rows: Any) -> None:
     """Slacks of one query: ``C`` (n, models) gets -sum for the better, +sum for the worse document of each pair.
 
-    ``slack`` (models,) gets the sum of slacks; the other rows (models,) are scratch.
+    ``rows`` is (5, models or more): the first row gets the sums of slacks, the others are scratch.
     """
+    slack, u_a, u_b, sum_a, sum_b = rows[0], rows[1], rows[2], rows[3], rows[4]
     n, models = S.shape
     _start_rows(S, lower, C, u_a)
     for m in range(models):
@@ -111,10 +112,10 @@ def sorted_loop(S: Any, lower: Any, C: Any, slack: Any) -> None:
 
 
 @njit(cache=True)
-def _gather(W: Any, members: Any, position: Any, rows: Any, where: Any) -> int:
+def _gather(W: Any, members: Any, begin: int, end: int, position: Any, rows: Any, where: Any) -> int:
     """Copy the weights of a query's active models to ``rows``; returns how many there are."""
     count = 0
-    for e in range(len(members)):
+    for e in range(begin, end):
         p = position[members[e]]
         if p >= 0:
             where[count, 0], where[count, 1] = p, e
@@ -167,33 +168,28 @@ def evaluate_block(
     G : (n_active, n_features) float64
         Gradient of the loss.
     """
-    active, d = W.shape
-    slacks, G = np.zeros(active), np.zeros((active, d))
+    d, dtype = X.shape[1], X.dtype
+    slacks, G = np.zeros(len(W)), np.zeros((len(W), d))
     longest, most = 0, 0
     for q in range(len(offsets) - 1):
         if first[q + 1] > first[q]:
             longest, most = max(longest, offsets[q + 1] - offsets[q]), max(most, first[q + 1] - first[q])
-    gathered, part = np.empty((most, d), dtype=X.dtype), np.empty((most, d), dtype=X.dtype)
-    where = np.empty((most, 2), dtype=np.int64)
-    S_all, C_all = np.empty(longest * most, dtype=X.dtype), np.empty(longest * most, dtype=X.dtype)
-    slack, u_a, u_b = np.empty(most, X.dtype), np.empty(most, X.dtype), np.empty(most, X.dtype)
-    sum_a, sum_b = np.empty(most, X.dtype), np.empty(most, X.dtype)
+    gathered, part = np.empty((most, d), dtype), np.empty((most, d), dtype)
+    S_all, C_all, rows = np.empty(longest * most, dtype), np.empty(longest * most, dtype), np.empty((5, most), dtype)
+    where = np.empty((most, 2), np.int64)
     for q in range(len(offsets) - 1):
-        if first[q + 1] == first[q]:
-            continue
-        used = _gather(W, members[first[q] : first[q + 1]], position, gathered, where)
+        used = _gather(W, members, first[q], first[q + 1], position, gathered, where)
         if used == 0:
             continue
         X_q, lower_q = X[offsets[q] : offsets[q + 1]], lower[offsets[q] : offsets[q + 1]]
-        n = len(X_q)
-        S, C = S_all[: n * used].reshape(n, used), C_all[: n * used].reshape(n, used)
+        S, C = S_all[: len(X_q) * used].reshape(-1, used), C_all[: len(X_q) * used].reshape(-1, used)
         np.dot(X_q, gathered[:used].T, S)
         if is_dense(lower_q, dense):
-            sorted_loop(S, lower_q, C, slack[:used])
+            sorted_loop(S, lower_q, C, rows[0])
         else:
-            pair_loop(S, lower_q, C, slack[:used], u_a[:used], u_b[:used], sum_a[:used], sum_b[:used])
+            pair_loop(S, lower_q, C, rows)
         np.dot(C.T, X_q, part[:used])
-        _scatter(part[:used], slack, where, coef[first[q] : first[q + 1]], slacks, G)
+        _scatter(part[:used], rows[0], where, coef, slacks, G)
     return slacks, G
 
 
