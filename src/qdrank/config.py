@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 
 DatasetName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=64)]
 PositiveInt = Annotated[int, Field(ge=1)]
+PositiveFloat = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 
 
@@ -69,6 +70,38 @@ class SimulatedVariant(Section):
 OwnDataset = Annotated[FeatureFiles | TextCollection | SimulatedVariant, Field(discriminator="kind")]
 
 
+class Text(Section):
+    """From raw text to features."""
+
+    stemmer: str = Field(default="english", description="A Snowball algorithm (english, german, porter ...) or none.")
+    stop_words: Literal["snowball", "lucene", "none"] = Field(default="snowball", description="Words to leave out.")
+    variant: Literal["lucene", "robertson", "atire", "bm25+", "bm25l"] = Field(
+        default="lucene", description="Variant of BM25 that finds the candidates."
+    )
+    k1: Annotated[float, Field(ge=0)] = Field(default=0.9, description="Its saturation of the term frequency.")
+    b: Annotated[float, Field(ge=0, le=1)] = Field(default=0.4, description="Its normalisation by length.")
+    candidates: PositiveInt = Field(default=100, description="Documents taken for each query, the best by BM25.")
+    judged: bool = Field(
+        default=False,
+        description="Whether judged documents that BM25 does not find are candidates too; unjudged count 0.",
+    )
+    features: list[Literal["hoi", "extra", "letor46"]] = Field(
+        default=["hoi", "extra"],
+        min_length=1,
+        description="Groups of features: the 25 rank models of Hoi 2008, LETOR-like extras, LETOR 4.0's 46.",
+    )
+    constants: Literal["gov", "ohsumed"] = Field(
+        default="gov",
+        description="Constants of the rank models: LETOR's for .GOV, or those with which LETOR's OHSUMED files were made.",
+    )
+    folds: Literal["rotation", "split"] = Field(
+        default="rotation", description="Five seeded parts that rotate, or the collection's own train, dev and test."
+    )
+    lsa: Annotated[int, Field(ge=0)] = Field(
+        default=0, description="Latent semantic columns of each query's top documents, for its vector; 0: none."
+    )
+
+
 class QueryVectors(Section):
     """How a query becomes a point (Geng 2008, 3.2.1)."""
 
@@ -117,6 +150,79 @@ class Evaluation(Section):
     resamples: Annotated[int, Field(ge=100)] = Field(default=2000, description="Bootstrap and permutation resamples.")
 
 
+class Training(Section):
+    """How models are trained, for every study."""
+
+    lambdas: list[PositiveFloat] = Field(
+        default=[1.0, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001],
+        min_length=1,
+        description="Weights of the regulariser that are tried for models of all training queries (Single, QC).",
+    )
+    scale: Literal["auto", "given", "zscore", "minmax"] = Field(
+        default="auto",
+        description="Features for learning as given, standardised on the training documents, or scaled to [0, 1] within "
+        "each query. auto: as given where all lie in [0, 1], else standardised.",
+    )
+    measure: str = Field(default="mean_ndcg/geng", description="What decides on the validation queries.")
+    block: PositiveInt = Field(default=256, description="Local models that are trained together.")
+    shards: PositiveInt = Field(
+        default=2, description="Jobs among which the local models of a fold are divided; changes no result."
+    )
+    tol: PositiveFloat = Field(default=1e-6, description="Relative gap to the optimum at which training stops.")
+    trees: Annotated[int, Field(ge=1)] = Field(default=300, description="Most trees of LambdaMART.")
+
+
+class Geng(Section):
+    """The study of Geng 2008: ranking with the k nearest training queries."""
+
+    datasets: list[DatasetName] | None = Field(default=None, description="Data sets to study so; null: all.")
+    ks: list[PositiveFloat] = Field(
+        default=[0.02, 0.05, 0.1, 0.15, 0.2, 0.27, 0.4, 0.53, 0.75, 1],
+        min_length=1,
+        description="Numbers of neighbours for the curves; up to 1 a share of the training queries, above a number. "
+        "The paper's 400 of 1,500 is 0.27, its flat range 300 to 800 is 0.2 to 0.53.",
+    )
+    lam: PositiveFloat = Field(default=0.01, description="Lambda of the curves, the paper's.")
+    choose: Literal["validation", "fixed"] = Field(
+        default="validation",
+        description="k and lambda of each method: the best on validation in each fold, or the fixed ones.",
+    )
+    k: PositiveFloat = Field(default=0.27, description="The fixed number of neighbours; written as in ks.")
+    candidates: list[PositiveFloat] = Field(
+        default=[0.05, 0.1, 0.27, 0.53], min_length=1, description="Numbers of neighbours to choose from."
+    )
+    lambdas: list[PositiveFloat] = Field(
+        default=[0.1, 0.01, 0.001], min_length=1, description="Lambdas to choose from, for local models."
+    )
+    offline1: Literal["shared_pairs", "shared_queries", "smallest_gamma"] = Field(
+        default="shared_pairs",
+        description="What makes two neighbourhoods alike for Offline-1: most shared pairs (eq. 1), most shared queries, "
+        "or the smallest change ratio.",
+    )
+    controls: list[Literal["equal", "random"]] = Field(
+        default=["equal", "random"],
+        description="Further local models: every query weighted equally; random training queries for neighbours.",
+    )
+    classes: Annotated[int, Field(ge=2)] = Field(
+        default=3, description="Classes for QC where the data know no types: K-means of the query vectors."
+    )
+    classify_from: Literal["query", "documents", "both"] = Field(
+        default="query",
+        description="What QC's classifier sees: the query alone, its top documents (its vector), or both.",
+    )
+    bound_queries: Annotated[int, Field(ge=0)] = Field(
+        default=100, description="Test queries of each fold on which the stability bound is checked."
+    )
+    bound_pairs: PositiveInt = Field(default=50, description="Document pairs of each of them.")
+    margin: PositiveFloat = Field(
+        default=0.005, description="Difference in mean NDCG below which two methods count as equal in a claim."
+    )
+    clusters: list[PositiveFloat] = Field(
+        default=[0.01, 0.03, 0.1, 0.3],
+        description="Sizes of clusterings of the training queries, as in ks: fewer offline models, cost against quality.",
+    )
+
+
 class Figures(Section):
     """How pictures are written."""
 
@@ -150,9 +256,12 @@ class Settings(Section):
         description="Folds to run; a data set with one fixed split has fold1 only.",
     )
     seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of everything random.")
+    text: Text = Field(default_factory=Text, description="From raw text to features.")
     queries: QueryVectors = Field(default_factory=QueryVectors, description="Query vectors.")
     neighbours: Neighbours = Field(default_factory=Neighbours, description="The k-NN graph.")
     evaluation: Evaluation = Field(default_factory=Evaluation, description="Measures and significance.")
+    training: Training = Field(default_factory=Training, description="Training of models.")
+    geng: Geng = Field(default_factory=Geng, description="The study of Geng 2008.")
     figures: Figures = Field(default_factory=Figures, description="Pictures.")
 
     @field_validator("datasets", "folds")

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from qdrank.config import FeatureFiles, Settings, SimulatedVariant, TextCollection
 from qdrank.datasets import registry as table
-from qdrank.datasets.presence import available, instruction
+from qdrank.datasets.presence import available, download_folder, instruction
 from qdrank.errors import InputError
 from qdrank.registry import nearest
 
@@ -92,8 +92,11 @@ def _refuse_missing_files(dataset: Dataset) -> None:
 
 
 def _registered(entry: table.Dataset, settings: Settings) -> Dataset:
-    folds = ROTATION if entry.folds == "rotation" else ("fold1",)
+    rotates = entry.folds == "rotation" if entry.kind != "text" else settings.text.folds == "rotation"
+    folds = ROTATION if rotates else ("fold1",)
     options: dict[str, Any] = {"seed": settings.seed} if entry.kind == "simulated" else {}
+    if entry.kind == "text":
+        options = {"like": entry.name, "folder": str(download_folder(entry))}
     if entry.kind in ("letor", "agg"):
         options = {
             "reference": entry.reference_feature,
@@ -114,7 +117,8 @@ def _own(name: str, settings: Settings) -> Dataset:
             return replace(plain, folds=_wanted(folds, settings), files=files, options=options)
         case TextCollection():
             options = {"like": "beir", "folder": own.folder}
-            return replace(plain, kind="text", folds=_wanted(ROTATION, settings), options=options)
+            folds = ROTATION if settings.text.folds == "rotation" else ("fold1",)
+            return replace(plain, kind="text", folds=_wanted(folds, settings), options=options)
         case SimulatedVariant():
             return replace(plain, kind="simulated", options={"seed": settings.seed, **own.settings, "like": own.like})
 

@@ -106,6 +106,18 @@ def feature_files(wildcards):
     return list(dataset.files.values())
 
 
+def collection_files(wildcards):
+    """Files of a text collection: the list of what was fetched, or all files in the user's folder."""
+    dataset = study.datasets[wildcards.dataset]
+    if dataset.registered:
+        return f"resources/downloads/{dataset.name}.json"
+    return sorted(
+        str(path)
+        for path in Path(dataset.options["folder"]).rglob("*")
+        if path.is_file()
+    )
+
+
 wildcard_constraints:
     dataset=names_pattern(study.datasets),
     fold=r"fold[1-5]",

@@ -6,6 +6,10 @@
 #         results/{dataset}/topics.parquet     queries: words, type and columns of their own, where known
 #         results/{dataset}/ranks.parquet      for data to aggregate: the rank that each system gave
 
+from qdrank.datasets.collections import COLLECTIONS
+
+COLLECTION_MODULES = sorted({COLLECTIONS.module(form) for form in COLLECTIONS})
+
 
 rule import_features:
     """Read LETOR text into judged pairs; a bad row stops here, named."""
@@ -62,6 +66,42 @@ rule import_ranks:
         code=code("import_ranks"),
     script:
         "../../scripts/import_ranks.py"
+
+
+rule extract_features:
+    """From a text collection to judged pairs: index, candidates, rank models."""
+    input:
+        collection_files,
+    output:
+        **table_files("text-notes"),
+        judged="results/{dataset}/judged.parquet",
+        columns="results/{dataset}/columns.parquet",
+        topics="results/{dataset}/topics.parquet",
+        html=report(
+            "results/{dataset}/tables/text-notes.html",
+            category="Data",
+            caption="../report/text-notes.rst",
+            labels={"data set": "{dataset}", "what": "text: settings and notes"},
+        ),
+    log:
+        "logs/extract_features/{dataset}.log",
+    benchmark:
+        "benchmarks/extract_features/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(study.of_kind("text")),
+    conda:
+        "../../envs/qdrank.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        options=lambda wc: dict(study.datasets[wc.dataset].options),
+        settings=settings.text.model_dump(),
+        seed=settings.seed,
+        code=code("extract_features", *COLLECTION_MODULES),
+    script:
+        "../../scripts/extract_features.py"
 
 
 rule simulate_features:
