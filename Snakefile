@@ -19,9 +19,11 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/fetch.smk"
 include: "workflow/rules/judge.smk"
 include: "workflow/rules/queries.smk"
+include: "workflow/rules/train.smk"
 include: "workflow/rules/score.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/features.smk"
+include: "workflow/rules/geng.smk"
 include: "workflow/rules/report.smk"
 
 

@@ -6,7 +6,7 @@
 from qdrank.measures import CONVENTIONS, MEASURES
 from qdrank.measures.names import parse as parse_measure
 
-METHODS = ["reference"]
+METHODS = ["reference", *GENG_METHODS]
 MEASURE_NAMES = list(
     dict.fromkeys(
         name
@@ -16,9 +16,12 @@ MEASURE_NAMES = list(
 )
 
 
-MEASURE_MODULES = sorted(
-    {MEASURES.module(parse_measure(name).definition) for name in MEASURE_NAMES}
-)
+def measure_module(name):
+    """Module in which a measure is defined."""
+    return MEASURES.module(parse_measure(name).definition)
+
+
+MEASURE_MODULES = sorted(set(map(measure_module, MEASURE_NAMES)))
 
 
 rule measure_methods:

@@ -85,6 +85,27 @@ SHAPES: dict[str, Shape] = {
         },
         nullable=frozenset({"text"}),
     ),
+    # Linear models of the neighbourhoods of queries: one row a family of models, query, k and lambda.
+    "local_models": Shape(
+        {
+            "family": TEXT,
+            "role": TEXT,
+            "query_id": TEXT,
+            "k": pa.int32(),
+            "lam": NUMBER,
+            "pairs": pa.int64(),
+            "gap": NUMBER,
+            "iterations": pa.int32(),
+            "weights": Vector(NUMBER),
+        }
+    ),
+    # Measures of the validation and test queries for every k and lambda that was tried.
+    "sweep": Shape(
+        {"fold": TEXT, "role": TEXT, "method": TEXT, "k": pa.int32(), "lam": NUMBER, "query_id": TEXT}, open=True
+    ),
+    "classes": Shape(
+        {"query_id": TEXT, "role": TEXT, "class": TEXT, "guess": TEXT, "origin": TEXT}, nullable=frozenset({"class"})
+    ),
     "scores": Shape({"query_id": TEXT, "doc_id": TEXT, "score": NUMBER}),
     "measures": Shape({"fold": TEXT, "method": TEXT, "query_id": TEXT}, open=True),
     "choices": Shape(

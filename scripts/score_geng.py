@@ -1,0 +1,35 @@
+"""Scores of the methods of Geng 2008 on a fold, with the settings that validation chooses."""
+
+from qdrank.datasets.judged import load_judged
+from qdrank.evaluation.measuring import scores_table
+from qdrank.jobs import job
+from qdrank.queries.artifacts import load_neighbours, load_queries
+from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.geng import SWEPT, GengFold, choose, sweep_table
+from qdrank.rankers.global_models import GlobalModels
+from qdrank.rankers.local_models import ModelBank
+from qdrank.rankers.query_classes import Classes
+from qdrank.rankers.stability import bound_table
+from qdrank.store import read, write
+
+with job(snakemake.log[0]) as log:
+    files, params, fold = snakemake.input, snakemake.params, snakemake.wildcards.fold
+    study = GengFold(
+        documents=fold_documents(load_judged(files.judged), fold, params.scale),
+        queries=load_queries(files.queries),
+        nearest=load_neighbours(files.neighbours)[1],
+        local=ModelBank(read(files.local, "local_models")),
+        whole=GlobalModels(read(files.whole, "models")),
+        classes=Classes.from_table(read(files.classes, "classes")),
+        options=params.geng,
+    )
+    sweep = sweep_table(fold, study, tuple(dict.fromkeys([*SWEPT, params.measure])))
+    write(snakemake.output.sweep, "sweep", sweep)
+    chosen, choices = choose(fold, study, sweep, params.measure)
+    write(snakemake.output.choices, "choices", choices)
+    for method, setting in chosen.items():
+        log.info("%s: %s", method, setting.text)
+        _, scores = next(study.scores("test", method, [setting]))
+        write(snakemake.output[method], "scores", scores_table(study.documents.parts["test"], scores))
+    bound = bound_table(fold, study, n_queries=params.bound_queries, n_pairs=params.bound_pairs, seed=params.seed)
+    write(snakemake.output.bound, "figure", bound)

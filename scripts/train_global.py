@@ -1,0 +1,26 @@
+"""Models of all training queries and of classes of queries."""
+
+from qdrank.datasets.judged import load_judged
+from qdrank.jobs import job
+from qdrank.queries.artifacts import load_queries
+from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.global_models import train_global
+from qdrank.rankers.query_classes import query_classes
+from qdrank.store import read, write
+
+with job(snakemake.log[0]) as log:
+    params, queries = snakemake.params, load_queries(snakemake.input.queries)
+    classes = query_classes(
+        queries,
+        read(snakemake.input.topics, "topics"),
+        n_classes=params.n_classes,
+        classify_from=params.classify_from,
+        seed=params.seed,
+    )
+    log.info("classes: %s", classes.origin)
+    write(snakemake.output.classes, "classes", classes.to_table(queries))
+    documents = fold_documents(
+        load_judged(snakemake.input.judged, ["features"]), snakemake.wildcards.fold, params.scale
+    )
+    models = train_global(documents, classes.true[queries.is_train], params.lambdas, tol=params.tol)
+    write(snakemake.output.models, "models", models)

@@ -1,0 +1,27 @@
+"""A shard of the local models of a fold."""
+
+from qdrank.datasets.judged import load_judged
+from qdrank.jobs import job
+from qdrank.queries.artifacts import load_neighbours, load_queries
+from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.local_models import families, train_shard
+from qdrank.store import write
+
+with job(snakemake.log[0]) as log:
+    params, queries = snakemake.params, load_queries(snakemake.input.queries)
+    _, nearest, _ = load_neighbours(snakemake.input.neighbours)
+    documents = fold_documents(
+        load_judged(snakemake.input.judged, ["features"]), snakemake.wildcards.fold, params.scale
+    )
+    shard, n_shards = map(int, snakemake.wildcards.scatteritem.split("-of-"))
+    models = train_shard(
+        documents,
+        queries,
+        families(queries, nearest, params.geng, params.seed),
+        shard=shard - 1,
+        n_shards=n_shards,
+        block=params.block,
+        tol=params.tol,
+        log=log.info,
+    )
+    write(snakemake.output[0], "local_models", models)

@@ -1,0 +1,64 @@
+"""K-means of query vectors: classes where the data know none, and groups of training queries that share a model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray
+
+
+def k_means(vectors: FloatArray, k: int, *, seed: int, limit: int = 100) -> tuple[FloatArray, IntArray]:
+    """Centres, shape (k, n_columns), and the centre of every query, shape (n_queries,).
+
+    Lloyd's algorithm from k-means++ starts; a centre that loses its last query moves to the query farthest from its
+    own centre. Same vectors and seed, same result.
+    """
+    if not 1 <= k <= len(vectors):
+        raise InputError(f"{len(vectors)} queries cannot be put into {k} clusters")
+    centres = _spread_out(vectors, k, np.random.default_rng(seed))
+    own = nearest_centre(vectors, centres)
+    for _ in range(limit):
+        centres = _means(vectors, own, centres)
+        moved = nearest_centre(vectors, centres)
+        if (moved == own).all():
+            break
+        own = moved
+    return centres, own
+
+
+def nearest_centre(vectors: FloatArray, centres: FloatArray) -> IntArray:
+    """Nearest centre of every query, the first among equals, shape (n_queries,)."""
+    nearest: IntArray = _squared_distances(vectors, centres).argmin(axis=1)
+    return nearest
+
+
+def _squared_distances(vectors: FloatArray, centres: FloatArray) -> FloatArray:
+    raw = (vectors**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1) - 2 * vectors @ centres.T
+    # rounded, so that equal distances tie whatever the order of summation
+    squared: FloatArray = np.maximum(raw.round(9), 0.0)
+    return squared
+
+
+def _spread_out(vectors: FloatArray, k: int, rng: np.random.Generator) -> FloatArray:
+    """Starts far from each other: each drawn with probability as its squared distance from those before it."""
+    chosen = [int(rng.integers(len(vectors)))]
+    nearest = _squared_distances(vectors, vectors[chosen])[:, 0]
+    while len(chosen) < k:
+        total = nearest.sum()
+        share = np.cumsum(nearest / total) if total > 0 else np.linspace(0, 1, len(vectors) + 1)[1:]
+        chosen.append(min(int(np.searchsorted(share, rng.random(), side="right")), len(vectors) - 1))
+        nearest = np.minimum(nearest, _squared_distances(vectors, vectors[chosen[-1:]])[:, 0])
+    return vectors[chosen].copy()
+
+
+def _means(vectors: FloatArray, own: IntArray, centres: FloatArray) -> FloatArray:
+    sizes = np.bincount(own, minlength=len(centres))
+    sums = np.zeros_like(centres)
+    np.add.at(sums, own, vectors)
+    means: FloatArray = sums / np.maximum(sizes, 1)[:, None]
+    lonely = np.flatnonzero(sizes == 0)
+    if len(lonely):
+        far = np.argsort(-_squared_distances(vectors, centres)[np.arange(len(own)), own], kind="stable")
+        means[lonely] = vectors[far[: len(lonely)]]
+    return means

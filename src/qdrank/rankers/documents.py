@@ -1,0 +1,107 @@
+"""Judged documents of a fold as models see them: missing values filled, features on a common scale for learning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.datasets.folds import ROLES
+from qdrank.datasets.judged import Judged
+from qdrank.datasets.letor_features import column_moments, minmax_per_query
+from qdrank.groups import FloatArray, IntArray
+from qdrank.learners.preferences import Preferences, prepare
+
+Scale = Literal["auto", "given", "zscore", "minmax"]
+
+#: Numbers held twice at a time while documents are scored.
+BLOCK = 2**22
+
+
+@dataclass(frozen=True)
+class FoldDocuments:
+    """Documents of a fold by role, and how their features are scaled for learning.
+
+    Attributes
+    ----------
+    parts : documents of train, vali and test, in the units that models are stored in, nothing missing
+    mean, inverse : (n_features,)
+        A pairwise learner sees ``(x - mean) * inverse``; a linear model w of these is ``w * inverse`` in the units
+        of ``parts``, since a constant added to all scores of a query changes no ranking.
+    """
+
+    parts: Mapping[str, Judged]
+    mean: FloatArray
+    inverse: FloatArray
+
+    def preferences(self) -> Preferences:
+        """Training documents, scaled and made ready for pairwise learning."""
+        train = self.parts["train"]
+        X = np.empty(train.X.shape, dtype=np.float32)
+        for rows in _blocks(train.X):
+            X[rows] = (train.X[rows] - self.mean) * self.inverse
+        return prepare(X, train.y, train.offsets)
+
+    def stored(self, W: FloatArray) -> FloatArray:
+        """Weights learned on scaled features, (..., n_features), as they apply to the documents in ``parts``."""
+        return W * self.inverse
+
+
+def fold_documents(judged: Judged, fold: str, scale: Scale = "auto") -> FoldDocuments:
+    """Documents of a fold.
+
+    Parameters
+    ----------
+    judged : the data set
+    fold : name of the fold
+    scale : {"auto", "given", "zscore", "minmax"}
+        ``minmax`` scales within each query, for scoring as well; ``zscore`` on the training documents, for learning
+        alone; ``auto`` takes features as given if all lie in [0, 1], as LETOR's do, else zscore.
+    """
+    parts = {role: judged.of_role(fold, role) for role in ROLES}
+    if scale == "minmax":
+        parts = {role: part.with_features(minmax_per_query(part.X, part.offsets)) for role, part in parts.items()}
+    mean, deviation = column_moments(parts["train"].X)
+    if any(np.isnan(part.X).any() for part in parts.values()):
+        parts = {role: _filled(part, mean) for role, part in parts.items()}
+    if scale in ("given", "minmax") or (scale == "auto" and _in_unit_interval(parts["train"].X)):
+        return FoldDocuments(parts, np.zeros(len(mean)), np.ones(len(mean)))
+    constant = deviation <= 1e-12 * np.abs(mean)
+    return FoldDocuments(parts, mean, np.where(constant, 0.0, 1 / np.where(constant, 1.0, deviation)))
+
+
+def _filled(part: Judged, values: FloatArray) -> Judged:
+    """Missing values replaced by ``values``, one a feature."""
+    return part.with_features(np.where(np.isnan(part.X), values.astype(np.float32), part.X))
+
+
+def _in_unit_interval(X: NDArray[np.float32]) -> bool:
+    return bool(X.size and X.min() >= 0 and X.max() <= 1)
+
+
+def _blocks(X: NDArray[Any]) -> Iterator[slice]:
+    step = max(1, BLOCK // max(1, X.shape[1]))
+    for start in range(0, len(X), step):
+        yield slice(start, start + step)
+
+
+def query_scores(documents: Judged, W: FloatArray) -> FloatArray:
+    """Scores of documents, each query's by its own model: W (n_queries, n_features) to (n_documents,)."""
+    scores, query = np.empty(documents.n_documents), documents.query_index
+    for rows in _blocks(documents.X):
+        scores[rows] = np.einsum("nf,nf->n", documents.X[rows].astype(np.float64), W[query[rows]])
+    return scores
+
+
+def one_model_scores(documents: Judged, w: FloatArray) -> FloatArray:
+    """Scores of documents, shape (n_documents,), by one model (n_features,)."""
+    return query_scores(documents, np.broadcast_to(w, (documents.n_queries, len(w))))
+
+
+def rows_of(ids: NDArray[Any], known: NDArray[Any]) -> IntArray:
+    """Place of each of ``ids`` in ``known``; all must be there."""
+    place = {name: i for i, name in enumerate(known.tolist())}
+    return np.array([place[name] for name in ids.tolist()], dtype=np.int64)

@@ -1,0 +1,188 @@
+"""The methods of Geng 2008 and their controls on one fold: scores for every setting, and the choice of a setting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from qdrank.datasets.judged import Judged
+from qdrank.groups import FloatArray, IntArray
+from qdrank.measures.compute import measure
+from qdrank.queries.artifacts import Queries
+from qdrank.rankers.documents import FoldDocuments, query_scores
+from qdrank.rankers.global_models import GlobalModels
+from qdrank.rankers.knn import change_ratios, offline1, offline2, pair_counts
+from qdrank.rankers.local_models import ModelBank
+from qdrank.rankers.query_classes import Classes
+from qdrank.rankers.sizes import Setting, candidates, neighbour_count
+
+#: Methods that use local models, and the family of models that each uses.
+LOCAL = {
+    "knn-online": "neighbours",
+    "knn-offline1": "neighbours",
+    "knn-offline2": "neighbours",
+    "knn-equal": "equal",
+    "knn-random": "random",
+}
+#: Methods that use models of many queries.
+GLOBAL = ("single", "single-equal", "qc")
+OFFLINE = ("knn-offline1", "knn-offline2")
+#: What is measured for every setting.
+SWEPT = ("mean_ndcg/geng", "ndcg@5/geng", "ndcg@10/geng")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GengFold:
+    """All that the methods need to know of a fold.
+
+    Attributes
+    ----------
+    nearest : (n_queries, m) neighbours of every query among the training queries
+    options : section ``geng`` of the configuration
+    """
+
+    documents: FoldDocuments
+    queries: Queries
+    nearest: NDArray[np.int32]
+    local: ModelBank
+    whole: GlobalModels
+    classes: Classes
+    options: Mapping[str, Any]
+
+    @cached_property
+    def m(self) -> int:
+        """Number of training queries."""
+        return int(self.queries.is_train.sum())
+
+    @cached_property
+    def pairs(self) -> IntArray:
+        """Document pairs of the training queries, shape (m,)."""
+        train = self.documents.parts["train"]
+        return pair_counts(train.y, train.offsets)
+
+    @cached_property
+    def methods(self) -> list[str]:
+        """Methods for which there are models."""
+        return [*GLOBAL, *(method for method, family in LOCAL.items() if self.local.settings(family))]
+
+    def rows(self, role: str) -> IntArray:
+        """Rows of the queries of a role."""
+        return np.flatnonzero(self.queries.role == role)
+
+    def settings(self, method: str) -> list[Setting]:
+        """Settings for which a method has models; a model of all queries has k = m."""
+        if method in LOCAL:
+            return self.local.settings(LOCAL[method])
+        return [Setting(self.m, lam) for lam in self.whole.lambdas]
+
+    def eligible(self, method: str) -> list[Setting]:
+        """Settings among which validation decides; the fixed one alone where that is wanted or nothing else can be."""
+        fixed = self.options["choose"] == "fixed" or len(self.rows("vali")) == 0
+        if method not in LOCAL:
+            return [Setting(self.m, self.options["lam"])] if fixed else self.settings(method)
+        k = neighbour_count(self.options["k"], self.m)
+        return [Setting(k, self.options["lam"])] if fixed else candidates(self.options, self.m)
+
+    def chosen_models(self, role: str, method: str, ks: Sequence[int]) -> dict[int, IntArray]:
+        """Training queries whose models an offline method uses, for every k, shape (n_queries,) each."""
+        nearest = self.nearest[self.rows(role)]
+        if method == "knn-offline2":
+            return dict.fromkeys(ks, offline2(nearest))
+        train = self.nearest[self.rows("train")]
+        return offline1(nearest, train, self.pairs, ks, choice=self.options["offline1"])
+
+    def gammas(self, role: str, chosen: dict[int, IntArray]) -> dict[int, FloatArray]:
+        """Change ratios of an offline method, for every k, shape (n_queries,) each."""
+        train = self.nearest[self.rows("train")]
+        return change_ratios(self.nearest[self.rows(role)], train, self.pairs, chosen)
+
+    def weights(self, role: str, method: str, setting: Setting, chosen: dict[int, IntArray]) -> FloatArray:
+        """Weights for every query of a role, shape (n_queries, n_features); ``chosen`` as from `chosen_models`."""
+        rows = self.rows(role)
+        if method == "qc":
+            return self.whole.by_class(self.classes.guess[rows], setting.lam)
+        if method not in LOCAL:
+            w = self.whole.weights(method, setting.lam)
+            return np.broadcast_to(w, (len(rows), len(w)))
+        ids = self.queries.query_id
+        own = ids[self.rows("train")][chosen[setting.k]] if method in OFFLINE else ids[rows]
+        return self.local.weights(LOCAL[method], setting, own)
+
+    def scores(self, role: str, method: str, settings: Sequence[Setting]) -> Iterator[tuple[Setting, FloatArray]]:
+        """Scores of the documents of a role, shape (n_documents,), for every setting."""
+        chosen = self.chosen_models(role, method, sorted({s.k for s in settings})) if method in OFFLINE else {}
+        for setting in settings:
+            yield setting, query_scores(self.documents.parts[role], self.weights(role, method, setting, chosen))
+
+
+def sweep_table(fold: str, study: GengFold, names: Sequence[str] = SWEPT) -> pa.Table:
+    """Measures of validation and test queries for every method and setting; the artifact ``sweep``."""
+    tables = []
+    for role in ("vali", "test"):
+        part = study.documents.parts[role]
+        for method in study.methods if part.n_queries else ():
+            settings = study.settings(method)
+            ratios: dict[int, FloatArray] = {}
+            if method in OFFLINE:
+                ratios = study.gammas(role, study.chosen_models(role, method, sorted({s.k for s in settings})))
+            for setting, scores in study.scores(role, method, settings):
+                gamma = ratios.get(setting.k, np.full(part.n_queries, np.nan))
+                tables.append(_swept(fold, role, method, setting, part, scores, gamma, names))
+    return pa.concat_tables(tables)
+
+
+def _swept(
+    fold: str,
+    role: str,
+    method: str,
+    setting: Setting,
+    part: Judged,
+    scores: FloatArray,
+    gamma: FloatArray,
+    names: Sequence[str],
+) -> pa.Table:
+    n = part.n_queries
+    texts = {"fold": fold, "role": role, "method": method}
+    columns: dict[str, Any] = {name: pa.array([text] * n, pa.string()) for name, text in texts.items()}
+    columns |= {"k": np.full(n, setting.k, dtype=np.int32), "lam": np.full(n, setting.lam)}
+    columns |= {"query_id": pa.array(part.query_id, pa.string())}
+    return pa.table(columns | measure(names, part.y, scores, part.offsets) | {"gamma": gamma})
+
+
+def choose(fold: str, study: GengFold, sweep: pa.Table, by: str) -> tuple[dict[str, Setting], pa.Table]:
+    """Setting of every method, the first of the best by the mean of ``by`` on validation; artifact ``choices``."""
+    means = _validation_means(sweep, by)
+    chosen, rows = {}, []
+    for method in study.methods:
+        eligible = study.eligible(method)
+        values = [means.get((method, *setting), float("nan")) for setting in eligible]
+        best = int(np.nanargmax(values)) if np.isfinite(values).any() else 0
+        chosen[method] = eligible[best]
+        for i, (setting, value) in enumerate(zip(eligible, values, strict=True)):
+            row = {"fold": fold, "method": method, "setting": setting.text, "measure": by}
+            rows.append(row | {"value": value, "chosen": i == best})
+    return chosen, pa.Table.from_pylist(rows)
+
+
+def _validation_means(sweep: pa.Table, by: str) -> dict[tuple[str, int, float], float]:
+    import pyarrow.compute as pc
+
+    vali = sweep.filter(pc.equal(sweep.column("role"), "vali"))
+    means = vali.group_by(["method", "k", "lam"], use_threads=False).aggregate([(by, "mean")])
+    return {(r["method"], r["k"], r["lam"]): r[f"{by}_mean"] for r in means.to_pylist()}
+
+
+def chosen_settings(choices: pa.Table) -> dict[tuple[str, str], Setting]:
+    """The settings that the artifact ``choices`` says were chosen, by fold and method."""
+    found = {}
+    for row in choices.to_pylist():
+        if row["chosen"]:
+            k, lam = (part.partition("=")[2] for part in row["setting"].split())
+            found[row["fold"], row["method"]] = Setting(int(k), float(lam))
+    return found

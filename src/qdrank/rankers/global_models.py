@@ -1,0 +1,87 @@
+"""Models of many queries: Single, Single with every query weighted equally, and one model a class for QC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from qdrank.groups import FloatArray, IntArray
+from qdrank.learners.local import lay_ground, train_block
+from qdrank.learners.preferences import Preferences
+from qdrank.rankers.documents import FoldDocuments
+
+#: Name of a class's model.
+CLASS = "class:"
+
+
+def train_global(
+    documents: FoldDocuments, classes: NDArray[np.object_], lambdas: Iterable[float], *, tol: float
+) -> pa.Table:
+    """Train Single, Single with equal weights and the class models, for every lambda; the artifact ``models``.
+
+    Parameters
+    ----------
+    documents : documents of the fold
+    classes : (m,) class of every training query
+    lambdas : to be tried
+    tol : relative gap to reach
+    """
+    data = documents.preferences()
+    rows = [row for lam in lambdas for row in _of_lambda(data, classes, lam, tol)]
+    for row in rows:
+        row["weights"] = documents.stored(row["weights"])
+    return pa.Table.from_pylist(rows, _schema())
+
+
+def _schema() -> pa.Schema:
+    kinds = {"model": pa.string(), "k": pa.int32(), "lam": pa.float64(), "weights": pa.list_(pa.float64())}
+    return pa.schema(kinds | {"text": pa.string(), "pairs": pa.int64(), "gap": pa.float64(), "iterations": pa.int32()})
+
+
+def _of_lambda(data: Preferences, classes: NDArray[np.object_], lam: float, tol: float) -> Iterator[dict[str, Any]]:
+    ground = lay_ground(data, lam=lam, tol=tol)
+    equal = lay_ground(data, lam=lam, query_weights="equal", tol=tol)
+    for name, single in (("single", ground.single), ("single-equal", equal.single)):
+        yield _row(name, data.n_queries, lam, single.w, int(data.pairs.sum()), single.gap, single.iterations)
+    names = sorted(set(classes.tolist()))
+    members = [np.flatnonzero(classes == name) for name in names]
+    models = train_block(ground, _padded(members), tol=tol)
+    for i, name in enumerate(names):
+        figures = (models.W[i], models.pairs[i], models.gaps[i], models.evaluations[i])
+        yield _row(f"{CLASS}{name}", len(members[i]), lam, *figures)
+
+
+def _row(name: str, k: int, lam: float, w: FloatArray, pairs: int, gap: float, iterations: int) -> dict[str, Any]:
+    row = {"model": name, "k": k, "lam": lam, "weights": w, "text": None}
+    return row | {"pairs": int(pairs), "gap": float(gap), "iterations": int(iterations)}
+
+
+def _padded(members: Sequence[IntArray]) -> IntArray:
+    """Lists of different length as one matrix, -1 for none."""
+    table = np.full((len(members), max(map(len, members))), -1, dtype=np.int64)
+    for row, own in zip(table, members, strict=True):
+        row[: len(own)] = own
+    return table
+
+
+class GlobalModels:
+    """Global models by name and lambda."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.lambdas: list[float] = list(dict.fromkeys(table.column("lam").to_pylist()))
+        names, lams = table.column("model").to_pylist(), table.column("lam").to_pylist()
+        weights = table.column("weights").to_pylist()
+        self._of = {key: np.array(w) for key, w in zip(zip(names, lams, strict=True), weights, strict=True)}
+
+    def weights(self, name: str, lam: float) -> FloatArray:
+        """Weights, shape (n_features,)."""
+        return self._of[name, lam]
+
+    def by_class(self, guess: NDArray[np.object_], lam: float) -> FloatArray:
+        """Weights of the models of guessed classes, shape (n_queries, n_features); Single where a class has none."""
+        single = self._of["single", lam]
+        return np.array([self._of.get((f"{CLASS}{name}", lam), single) for name in guess])

@@ -1,0 +1,151 @@
+"""Local models of a fold, by families, in shards: one Ranking SVM for the neighbourhood of every query.
+
+``neighbours`` are the models of Geng 2008: those of the training queries serve the offline methods, those of
+validation and test queries are KNN Online. ``equal`` are Online models in which every query counts the same, however
+many pairs it has, and ``random`` are Online models of random training queries: the two controls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from qdrank.groups import FloatArray, IntArray
+from qdrank.learners.blocks import locality_order, make_blocks, progress_lines, shard_blocks
+from qdrank.learners.local import LocalModels, lay_ground, train_sweep
+from qdrank.queries.artifacts import Queries, list_column, list_matrix
+from qdrank.rankers.documents import FoldDocuments, rows_of
+from qdrank.rankers.knn import random_neighbours
+from qdrank.rankers.sizes import Setting, by_lambda, candidates, curve
+
+WEIGHTING = {"neighbours": "pairs", "equal": "equal", "random": "pairs"}
+
+
+@dataclass(frozen=True)
+class Family:
+    """Models to train.
+
+    Attributes
+    ----------
+    rows : (n_models,) rows of the queries whose models they are
+    neighbours : (n_models, k_max) training queries, nearest first
+    settings : numbers of neighbours and lambdas
+    """
+
+    name: str
+    rows: IntArray
+    neighbours: NDArray[np.int32]
+    settings: Sequence[Setting]
+
+
+def families(queries: Queries, nearest: NDArray[np.int32], options: Mapping[str, Any], seed: int) -> list[Family]:
+    """Families of models that the study needs.
+
+    Parameters
+    ----------
+    queries : queries of the fold
+    nearest : (n_queries, m) their neighbours among the training queries
+    options : section ``geng`` of the configuration
+    seed : of the random neighbours
+    """
+    m = int(queries.is_train.sum())
+    chosen_from = candidates(options, m)
+    tested = np.flatnonzero(~queries.is_train)
+    swept = [*curve(options, m), *chosen_from]
+    found = [Family("neighbours", np.arange(len(nearest)), nearest, swept)]
+    if "equal" in options["controls"]:
+        found.append(Family("equal", tested, nearest[tested], chosen_from))
+    if "random" in options["controls"]:
+        drawn = random_neighbours(queries.query_id[tested], m, max(k for k, _ in swept), seed)
+        found.append(Family("random", tested, drawn, swept))
+    return found
+
+
+def train_shard(
+    documents: FoldDocuments,
+    queries: Queries,
+    wanted: Sequence[Family],
+    *,
+    shard: int,
+    n_shards: int,
+    block: int,
+    tol: float,
+    log: Callable[[str], object] = lambda _: None,
+) -> pa.Table:
+    """Train shard number ``shard`` (from 0) of all families; the artifact ``local_models``."""
+    data = documents.preferences()
+    tables = [_no_models(data.n_features)]
+    for family in wanted:
+        order = locality_order(queries.vectors[family.rows], block)
+        blocks = shard_blocks(make_blocks(order, block), shard, n_shards)
+        for lam, ks in by_lambda(family.settings).items() if blocks else ():
+            log(f"{family.name}, lambda {lam:g}, k from {ks[0]} to {ks[-1]}")
+            ground = lay_ground(data, lam=lam, query_weights=WEIGHTING[family.name], tol=tol)
+            swept = train_sweep(ground, family.neighbours, ks, blocks, tol=tol, progress=progress_lines(log))
+            tables += [_table(family, queries, documents, Setting(k, lam), swept[k]) for k in ks]
+    return pa.concat_tables(tables)
+
+
+def _table(family: Family, queries: Queries, documents: FoldDocuments, of: Setting, models: LocalModels) -> pa.Table:
+    rows = family.rows[models.rows]
+    n = len(rows)
+    columns = {
+        "family": pa.array([family.name] * n, pa.string()),
+        "role": pa.array(queries.role[rows], pa.string()),
+        "query_id": pa.array(queries.query_id[rows], pa.string()),
+        "k": pa.array(np.full(n, of.k, dtype=np.int32)),
+        "lam": pa.array(np.full(n, of.lam)),
+        "pairs": pa.array(models.pairs),
+        "gap": pa.array(models.gaps),
+        "iterations": pa.array(models.evaluations.astype(np.int32)),
+        "weights": list_column(documents.stored(models.W)),
+    }
+    return pa.table(columns)
+
+
+def _no_models(d: int) -> pa.Table:
+    """A shard may be empty, where there are more of them than blocks."""
+    kinds = {"family": pa.string(), "role": pa.string(), "query_id": pa.string(), "k": pa.int32(), "lam": pa.float64()}
+    kinds |= {"pairs": pa.int64(), "gap": pa.float64(), "iterations": pa.int32()}
+    columns = {name: pa.array([], kind) for name, kind in kinds.items()}
+    return pa.table(columns | {"weights": list_column(np.zeros((0, d)))})
+
+
+def gathered(shards: Sequence[pa.Table], query_id: NDArray[Any]) -> pa.Table:
+    """All models in an order that knows nothing of shards: family, lambda, k, query."""
+    table = pa.concat_tables(shards).combine_chunks()
+    family = np.array([list(WEIGHTING).index(name) for name in table.column("family").to_pylist()], dtype=np.int64)
+    query = rows_of(table.column("query_id").to_numpy(zero_copy_only=False), query_id)
+    k, lam = table.column("k").to_numpy(), table.column("lam").to_numpy()
+    return table.take(pa.array(np.lexsort((query, k, -lam, family))))
+
+
+class ModelBank:
+    """Local models by family, setting and query, as `gathered` has put them in order."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._weights: FloatArray = list_matrix(table.column("weights"))
+        self._ids = table.column("query_id").to_numpy(zero_copy_only=False)
+        heads = {name: table.column(name).to_numpy(zero_copy_only=False) for name in ("family", "lam", "k")}
+        self._runs = {(family, Setting(k, lam)): rows for family, lam, k, rows in _runs(**heads)}
+
+    def settings(self, family: str) -> list[Setting]:
+        """Settings for which the family was trained."""
+        return [setting for name, setting in self._runs if name == family]
+
+    def weights(self, family: str, setting: Setting, query_id: NDArray[Any]) -> FloatArray:
+        """Weights of the models of some queries, shape (n_queries, n_features)."""
+        run = self._runs[family, setting]
+        return self._weights[run][rows_of(query_id, self._ids[run])]
+
+
+def _runs(family: NDArray[Any], lam: NDArray[Any], k: NDArray[Any]) -> Iterator[tuple[str, float, int, slice]]:
+    changes = (family[1:] != family[:-1]) | (lam[1:] != lam[:-1]) | (k[1:] != k[:-1])
+    heads = np.r_[0, np.flatnonzero(changes) + 1, len(k)] if len(k) else np.zeros(1, dtype=np.int64)
+    for start, end in zip(heads[:-1].tolist(), heads[1:].tolist(), strict=True):
+        yield str(family[start]), float(lam[start]), int(k[start]), slice(start, end)

@@ -1,0 +1,49 @@
+"""Numbers of neighbours and lambdas that a study tries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+
+def neighbour_count(k: float, m: int) -> int:
+    """Number of neighbours: up to 1 a share of the ``m`` training queries, above a number; from 1 to m."""
+    return max(1, min(m, round(k * m) if k <= 1 else round(k)))
+
+
+def neighbour_counts(ks: Iterable[float], m: int) -> list[int]:
+    """Different numbers of neighbours, ascending."""
+    return sorted({neighbour_count(k, m) for k in ks})
+
+
+class Setting(NamedTuple):
+    """Number of neighbours and lambda of a local model."""
+
+    k: int
+    lam: float
+
+    @property
+    def text(self) -> str:
+        """As it stands in tables."""
+        return f"k={self.k} lambda={self.lam:g}"
+
+
+def curve(options: Mapping[str, Any], m: int) -> list[Setting]:
+    """Settings of the curves against k: all ``ks`` at the one lambda."""
+    return [Setting(k, options["lam"]) for k in neighbour_counts(options["ks"], m)]
+
+
+def candidates(options: Mapping[str, Any], m: int) -> list[Setting]:
+    """Settings that a method may be given: the fixed one, or all that validation decides between."""
+    if options["choose"] == "fixed":
+        return [Setting(neighbour_count(options["k"], m), options["lam"])]
+    ks, lambdas = neighbour_counts(options["candidates"], m), sorted(options["lambdas"], reverse=True)
+    return [Setting(k, lam) for lam in lambdas for k in ks]
+
+
+def by_lambda(settings: Iterable[Setting]) -> dict[float, list[int]]:
+    """Numbers of neighbours to train for each lambda, the largest lambda first."""
+    found: dict[float, set[int]] = {}
+    for k, lam in settings:
+        found.setdefault(lam, set()).add(k)
+    return {lam: sorted(found[lam]) for lam in sorted(found, reverse=True)}
