@@ -1,0 +1,24 @@
+"""What is tried on the validation part when nothing else is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_TREES: dict[str, list[Any]] = {"leaves": [7, 15], "min_leaf": [20, 100], "learning_rate": [0.05]}
+
+GRIDS: dict[str, dict[str, list[Any]]] = {
+    "ranksvm": {"lam": [1e-4, 1e-3, 1e-2, 1e-1, 1.0]},
+    "rankboost": {"thresholds": [10, 255]},
+    "listnet": {"mapping": ["grade", "gain", "relevant"], "scale": [1.0, 3.0], "l2": [1e-3, 1e-2, 1e-1]},
+    "adarank-map": {"baseline": ["worst", "zero"]},
+    "adarank-ndcg": {"objective": ["ndcg@5/letor4", "ndcg@10/letor4", "ndcg@10/geng"], "baseline": ["worst", "zero"]},
+    "mhr-bc": {"lam": [1e-3, 1e-2, 1e-1, 1.0]},
+    "lambdamart": _TREES,
+    "regression": {"l2": [0.01, 1.0, 10.0, 100.0]},
+    "boosted-regression": _TREES,
+    "bordacount": {"best": ["low"]},
+    "cps-kendall": {"l2": [1e-4, 1e-2]},
+    "cps-footrule": {"l2": [1e-4, 1e-2]},
+    "cps-spearman": {"l2": [1e-4, 1e-2]},
+}
+"""Values of each parameter by learner or aggregator; parameters that are not named keep their default."""
