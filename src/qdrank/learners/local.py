@@ -21,7 +21,7 @@ from qdrank.learners.preferences import Preferences, pair_weights
 from qdrank.learners.ranksvm import Model, inverted, preconditioner, solve, whole_problem
 
 BLOCK = 512
-DENSE = 320.0  # pairs per document; above it sorting beats the pair loop of a block (tests/benchmarks/bench_engine.py)
+DENSE = 400.0  # pairs per document; above it sorting beats the pair loop of a block (tests/benchmarks/bench_engine.py)
 
 
 @dataclass(frozen=True)
