@@ -1,3 +1,26 @@
 """Query-dependent learning to rank, done reproducibly."""
 
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
 __version__ = "0.1.0"
+
+
+def _kernel_cache() -> str:
+    """Folder for compiled kernels, named after the source of them all.
+
+    Numba recompiles a kernel when its own file changes, but not when a kernel that it calls, in another file, does.
+    """
+    here = Path(__file__).parent
+    sha256 = hashlib.sha256()
+    for path in sorted([*here.rglob("*kernels*.py"), *here.rglob("kernels/*.py")]):
+        sha256.update(path.read_bytes())
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(home, "qdrank", f"kernels-{sha256.hexdigest()[:16]}")
+
+
+# Before anything imports numba, which reads it once.
+os.environ.setdefault("NUMBA_CACHE_DIR", _kernel_cache())

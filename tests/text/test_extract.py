@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from qdrank.config import Text
+from qdrank.datasets.judged import load_judged
+from qdrank.errors import InputError
+from qdrank.store import read
+from qdrank.text.extract import extract_features, notes_table, read_collection, text_settings
+
+WORDS = ["wing", "flow", "heat", "lift", "drag", "mach", "layer", "shock"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A collection in BEIR form: 24 documents, 10 queries, one of them with an unknown word."""
+    (tmp_path / "qrels").mkdir()
+    documents = [
+        {"_id": f"d{i:02d}", "title": WORDS[i % 8], "text": f"{WORDS[i % 8]} {WORDS[(i * 3 + 1) % 8]} and more text"}
+        for i in range(24)
+    ]
+    queries = [{"_id": f"q{i}", "text": f"{WORDS[i % 8]} {'zyx' if i == 9 else ''}"} for i in range(10)]
+    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(d) + "\n" for d in documents))
+    (tmp_path / "queries.jsonl").write_text("".join(json.dumps(q) + "\n" for q in queries))
+    rows = [f"q{i}\td{j:02d}\t{1 + (j > 11)}\n" for i in range(10) for j in (i % 8, i % 8 + 8)]
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(rows))
+    return tmp_path
+
+
+def test_a_folder_in_beir_form_becomes_the_artifacts(folder: Path, tmp_path: Path) -> None:
+    out = {name: tmp_path / "out" / f"{name}.parquet" for name in ("judged", "columns", "topics")}
+    notes = extract_features(out, like="beir", folder=folder, seed=1, **Text().model_dump())
+    judged = load_judged(out["judged"])
+    assert judged.n_queries == 10
+    assert judged.folds == ["fold1", "fold2", "fold3", "fold4", "fold5"]
+    assert set(judged.y.tolist()) >= {0, 1}
+    columns = read(out["columns"], "columns").to_pylist()
+    assert [row["name"] for row in columns if row["reference"]] == ["both.H1"]
+    assert len(columns) == judged.X.shape[1]
+    assert read(out["topics"], "topics").column("text").to_pylist()[0] == "wing "
+    table = notes_table(Text().model_dump(), notes).to_pylist()
+    assert {"what": "setting stemmer", "value": "english"} in table
+    assert any("unknown words" in row["what"] for row in table)
+
+
+def test_settings_come_from_the_configuration() -> None:
+    options = Text(
+        stemmer="porter", k1=1.2, constants="ohsumed", folds="split", candidates=7, features=["hoi"]
+    ).model_dump()
+    settings = text_settings(options, seed=3)
+    assert (settings.analyser.stemmer, settings.bm25.k1, settings.n_top, settings.folds) == ("porter", 1.2, 7, None)
+    assert settings.constants.idf_over == "query"
+    assert settings.groups == ("hoi",)
+
+
+def test_an_unknown_stemmer_is_met_with_the_nearest() -> None:
+    with pytest.raises(InputError, match="did you mean english"):
+        text_settings(Text(stemmer="engish").model_dump(), seed=0)
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize(
+    ("name", "place", "documents"), [("cranfield", "raw/cranfield", 1400), ("medline", "raw/medline", 1033)]
+)
+def test_collections_by_name(mirror: Path, name: str, place: str, documents: int) -> None:
+    assert len(read_collection(name, mirror / place).documents.doc_id) == documents
