@@ -19,7 +19,7 @@ run: $(READY) ## run the default study on all cores, then write results/report.h
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh workflow/run.sh $(if $(CONFIG),--configfile $(CONFIG))
 
 test: $(READY) ## run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 test-cluster: $(READY) ## run the tests on a real SLURM (needs root and apt)
 	$(BIN)/python -m pytest --override-ini addopts= tests/cluster

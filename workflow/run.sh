@@ -7,7 +7,8 @@ if [ "$report" -nt results/manifest.json ]; then
     echo "Nothing changed since the last run; the report is up to date."
 else
     echo "Writing $report ..."
-    snakemake "$@" --report "$report" --quiet all
+    # Snakemake leaves a coroutine behind when it asks for the size of an input in a report; harmless, and noisy.
+    PYTHONWARNINGS=ignore::RuntimeWarning snakemake "$@" --report "$report" --quiet all
 fi
 cat <<TXT
 
