@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 VENV := .venv
 BIN := $(VENV)/bin
 # Named after what it was made from: an edited lock makes it stale, a fresh checkout of the same lock does not.
-READY := $(VENV)/.made-from-$(shell cat requirements/dev.txt pyproject.toml | cksum | cut -d' ' -f1)
+READY := $(VENV)/.made-from-$(shell cksum < requirements/dev.txt | cut -d' ' -f1)
 CONFIG ?=
 
 .PHONY: help run test test-cluster lint bench lock clean
