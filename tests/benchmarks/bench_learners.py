@@ -1,4 +1,4 @@
-"""Published figures against ours, and training times: ``bench_learners.py [mq2008] [ohsumed] [mq2007-agg] [times]``.
+"""Published figures against ours, and training times: ``bench_learners.py [mq2008] [ohsumed] [ohsumed-letor2] [mq2007-agg] [times]``.
 
 Needs the data mirror (QDRANK_MIRROR); set OPENBLAS_NUM_THREADS=1 for the times of one core. Every learner is tuned on validation by mean average precision.
 """
@@ -27,6 +27,7 @@ MIRROR = Path(os.environ.get("QDRANK_MIRROR", PROJECT.parent / "shared" / "data"
 FILES = {
     "mq2008": "letor4/MQ2008/S{}.txt.xz",
     "ohsumed": "ohsumed-letor/QueryLevelNorm/S{}.txt.xz",
+    "ohsumed-letor2": "ohsumed-letor/letor2/S{}.txt.xz",
     "mq2007-agg": "letor4/MQ2007-agg/A{}.txt.xz",
     "mq2007-sample": "letor4/MQ2007-partial/S{}.partial.txt.xz",
 }
@@ -36,7 +37,7 @@ def load(dataset: str) -> Judged:
     paths = [MIRROR / FILES[dataset].format(i) for i in range(1, 6)]
     parts = [load_letor(path, part=f"S{i}", missing=dataset.endswith("agg")) for i, path in enumerate(paths, start=1)]
     ends = np.cumsum([0] + [part.n_documents for part in parts])
-    return Judged(
+    data = Judged(
         query_id=np.concatenate([part.query_id for part in parts]),
         part=np.concatenate([part.part for part in parts]),
         offsets=np.concatenate([[0], *(end + part.offsets[1:] for end, part in zip(ends, parts, strict=False))]),
@@ -44,6 +45,14 @@ def load(dataset: str) -> Judged:
         y=np.concatenate([part.y for part in parts]),
         X=np.concatenate([part.X for part in parts]),
     )
+    return data.with_features(scaled(data)) if dataset == "ohsumed-letor2" else data
+
+
+def scaled(data: Judged) -> np.ndarray:
+    """Features scaled to [0, 1] within each query, as LETOR does since 3.0."""
+    low = np.minimum.reduceat(data.X, data.offsets[:-1])[data.query_index]
+    width = np.maximum.reduceat(data.X, data.offsets[:-1])[data.query_index] - low
+    return np.divide(data.X - low, width, out=np.zeros_like(data.X), where=width > 0)
 
 
 def triple(data: Judged, fold: str, role: str) -> tuple[Any, Any, Any]:
@@ -115,7 +124,7 @@ def times() -> None:
 
 
 def main() -> None:
-    for wanted in sys.argv[1:] or ["mq2008", "ohsumed", "mq2007-agg", "times"]:
+    for wanted in sys.argv[1:] or ["mq2008", "ohsumed", "ohsumed-letor2", "mq2007-agg", "times"]:
         times() if wanted == "times" else figures(wanted)
 
 
