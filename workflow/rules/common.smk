@@ -51,6 +51,15 @@ def memory(base, per_input_mb):
     return mem_mb
 
 
+def minutes(base):
+    """Time limit in minutes that grows with every retry."""
+
+    def runtime(wildcards, attempt):
+        return attempt * base
+
+    return runtime
+
+
 def names_pattern(names):
     """Wildcard constraint that admits these data sets alone."""
     return "|".join(map(re.escape, names)) or "(?!)"

@@ -23,7 +23,7 @@ rule measure_features:
     threads: 1
     resources:
         mem_mb=memory(800, 10),
-        runtime=30,
+        runtime=minutes(30),
     params:
         measures=list(CONVENTIONS[settings.evaluation.conventions[0]]),
         folds=lambda wc: list(study.datasets[wc.dataset].folds),
@@ -53,7 +53,7 @@ rule summarise_data:
     threads: 1
     resources:
         mem_mb=memory(500, 6),
-        runtime=15,
+        runtime=minutes(15),
     params:
         title=lambda wc: study.datasets[wc.dataset].title,
         code=code("summarise_data"),
@@ -93,7 +93,7 @@ rule tabulate_features:
     threads: 1
     resources:
         mem_mb=memory(600, 10),
-        runtime=15,
+        runtime=minutes(15),
     params:
         title=lambda wc: study.datasets[wc.dataset].title,
         code=code("tabulate_features"),
@@ -123,7 +123,7 @@ rule draw_features:
     threads: 1
     resources:
         mem_mb=memory(700, 10),
-        runtime=15,
+        runtime=minutes(15),
     params:
         title=lambda wc: wc.dataset,
         interval=INTERVAL,

@@ -20,8 +20,8 @@ rule fetch_dataset:
         "../../envs/qdrank.yaml"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=120,
+        mem_mb=memory(500, 0),
+        runtime=minutes(120),
     params:
         code=code("fetch_dataset"),
     script:

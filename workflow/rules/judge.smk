@@ -9,6 +9,12 @@
 from qdrank.datasets.collections import COLLECTIONS
 
 COLLECTION_MODULES = sorted({COLLECTIONS.module(form) for form in COLLECTIONS})
+# A simulated web is made of text, the other simulated sets of features: a change to one does not concern the other.
+SIMULATED_WEBS = [
+    name
+    for name in study.of_kind("simulated")
+    if study.datasets[name].options.get("like", name) == "simweb"
+]
 
 
 rule import_features:
@@ -30,7 +36,7 @@ rule import_features:
     threads: 1
     resources:
         mem_mb=memory(1500, 1),
-        runtime=60,
+        runtime=minutes(60),
     params:
         files=lambda wc: dict(study.datasets[wc.dataset].files),
         options=lambda wc: dict(study.datasets[wc.dataset].options),
@@ -60,7 +66,7 @@ rule import_ranks:
     threads: 1
     resources:
         mem_mb=memory(1500, 1),
-        runtime=60,
+        runtime=minutes(60),
     params:
         max_label=lambda wc: study.datasets[wc.dataset].options["max_label"],
         code=code("import_ranks"),
@@ -93,8 +99,8 @@ rule extract_features:
         "../../envs/qdrank.yaml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=memory(4000, 0),
+        runtime=minutes(60),
     params:
         options=lambda wc: dict(study.datasets[wc.dataset].options),
         settings=settings.text.model_dump(),
@@ -115,15 +121,46 @@ rule simulate_features:
     benchmark:
         "benchmarks/simulate_features/{dataset}.tsv"
     wildcard_constraints:
-        dataset=names_pattern(study.of_kind("simulated")),
+        dataset=names_pattern(
+            [name for name in study.of_kind("simulated") if name not in SIMULATED_WEBS]
+        ),
     conda:
         "../../envs/qdrank.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=30,
+        mem_mb=memory(3000, 0),
+        runtime=minutes(30),
     params:
         options=lambda wc: {"like": wc.dataset, **study.datasets[wc.dataset].options},
         code=code("simulate_features"),
     script:
         "../../scripts/simulate_features.py"
+
+
+rule simulate_web:
+    """Draw a simulated web, and compute the features of its pages from their text, links and addresses."""
+    output:
+        judged="results/{dataset}/judged.parquet",
+        columns="results/{dataset}/columns.parquet",
+        topics="results/{dataset}/topics.parquet",
+    log:
+        "logs/simulate_web/{dataset}.log",
+    benchmark:
+        "benchmarks/simulate_web/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(SIMULATED_WEBS),
+    conda:
+        "../../envs/qdrank.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory(3000, 0),
+        runtime=minutes(30),
+    params:
+        options=lambda wc: {
+            key: own
+            for key, own in study.datasets[wc.dataset].options.items()
+            if key != "like"
+        },
+        code=code("simulate_web"),
+    script:
+        "../../scripts/simulate_web.py"

@@ -26,8 +26,8 @@ rule write_config:
         "../../envs/qdrank.yaml"
     threads: 1
     resources:
-        mem_mb=300,
-        runtime=5,
+        mem_mb=memory(300, 0),
+        runtime=minutes(5),
     params:
         settings=settings.model_dump(mode="json"),
         code=code("write_config"),
@@ -52,8 +52,8 @@ rule write_overview:
         "../../envs/qdrank.yaml"
     threads: 1
     resources:
-        mem_mb=300,
-        runtime=5,
+        mem_mb=memory(300, 0),
+        runtime=minutes(5),
     params:
         datasets={
             name: {
@@ -88,8 +88,8 @@ rule write_manifest:
         "../../envs/qdrank.yaml"
     threads: 1
     resources:
-        mem_mb=300,
-        runtime=15,
+        mem_mb=memory(300, 0),
+        runtime=minutes(15),
     params:
         code=code("write_manifest"),
     script:

@@ -20,7 +20,7 @@ rule score_reference:
     threads: 1
     resources:
         mem_mb=memory(500, 6),
-        runtime=15,
+        runtime=minutes(15),
     params:
         code=code("score_reference"),
     script:

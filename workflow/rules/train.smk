@@ -41,7 +41,7 @@ rule train_global:
     threads: 1
     resources:
         mem_mb=memory(800, 12),
-        runtime=60,
+        runtime=minutes(60),
     params:
         **TRAINING,
         lambdas=sorted({*settings.training.lambdas, settings.geng.lam}, reverse=True),
@@ -70,7 +70,7 @@ rule train_local:
     threads: 1
     resources:
         mem_mb=memory(1000, 20),
-        runtime=240,
+        runtime=minutes(240),
     params:
         **TRAINING,
         geng=LOCAL,
@@ -99,7 +99,7 @@ rule gather_local:
     threads: 1
     resources:
         mem_mb=memory(500, 6),
-        runtime=30,
+        runtime=minutes(30),
     params:
         code=code("gather_local"),
     script:
@@ -122,7 +122,7 @@ rule train_lambdamart:
     threads: 1
     resources:
         mem_mb=memory(1000, 20),
-        runtime=240,
+        runtime=minutes(240),
     params:
         scale=settings.training.scale,
         learner={

@@ -1,0 +1,48 @@
+# Claims: what the papers say, put to the test on every data set of the run.
+#
+# reads:  results/{dataset}/geng/evidence.parquet
+# writes: results/claims.parquet, claims.html    claim, expectation, measurement, effect and interval, verdict
+
+
+def claim_groups():
+    """Data sets judged together by name: seeds of one simulated set are one, all others stand alone."""
+    groups = {}
+    for name in GENG_DATASETS:
+        dataset = study.datasets[name]
+        options = {k: v for k, v in dataset.options.items() if k not in ("seed", "like")}
+        alike = dataset.kind == "simulated"
+        key = (dataset.options.get("like", name), str(options)) if alike else name
+        groups.setdefault(key, []).append(name)
+    return {members[0]: members for members in groups.values()}
+
+
+rule judge_claims:
+    """Verdicts on every claim; a claim about simulated data is about the mean over its seeds."""
+    input:
+        evidence=each_geng("results/{dataset}/geng/evidence.parquet"),
+    output:
+        table="results/claims.parquet",
+        html=report(
+            "results/claims.html",
+            category="Claims",
+            caption="../report/claims.rst",
+            labels={"what": "claims of the papers"},
+        ),
+    log:
+        "logs/judge_claims.log",
+    benchmark:
+        "benchmarks/judge_claims.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory(400, 10),
+        runtime=15,
+    params:
+        datasets=list(GENG_DATASETS),
+        groups=claim_groups(),
+        pairs=[["sim1", "sim2"]],
+        margin=settings.geng.margin,
+        code=code("judge_claims"),
+    script:
+        "../../scripts/judge_claims.py"
