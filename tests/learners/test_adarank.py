@@ -60,6 +60,16 @@ def test_nothing_to_learn_stops_at_once():
     np.testing.assert_array_equal(AdaRank(rounds=5).fit(X, np.zeros(4, int), QUERY).coef_, 0)
 
 
+@pytest.mark.parametrize("update", ["boost", "paper"])
+def test_rows_sorted_by_grade_do_not_make_a_constant_feature_look_perfect(update):
+    rng = np.random.default_rng(0)
+    y = np.tile([1] * 3 + [0] * 7, 20)
+    X = np.column_stack([np.ones(200), y + rng.normal(0, 0.5, 200)])
+    model = AdaRank(rounds=3, update=update).fit(X, y, np.repeat(np.arange(20), 10))
+    assert model.coef_[0] == 0
+    assert model.coef_[1] > 0
+
+
 @pytest.mark.parametrize("learner", [AdaRankMAP(rounds=20), AdaRankNDCG(rounds=20)])
 def test_validation_chooses_a_round(learner):
     rng = np.random.default_rng(5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS, from_record, tune
 from qdrank.learners.regression import Regression
+from qdrank.learners.validation import RoundChoice, shuffled_within
 
 SMALL = {
     "rankboost": {"rounds": 5},
@@ -46,6 +48,22 @@ def test_a_learner_ranks_and_its_record_ranks_alike(name):
 def test_fitting_twice_gives_the_same_record(name):
     records = [LEARNERS[name](**SMALL.get(name, {})).fit(*judged(0)).to_record() for _ in range(2)]
     assert records[0] == records[1]
+
+
+def test_sorted_validation_rows_do_not_make_ties_look_perfect():
+    query = np.repeat(np.arange(20), 10)
+    y = np.tile([1] * 3 + [0] * 7, 20)
+    choice = RoundChoice((np.zeros((200, 1)), y, query), "ap", seed=1)
+    choice.watch(1, np.zeros(200))
+    assert 0.2 < choice.best_value < 0.7
+
+
+def test_shuffling_keeps_the_queries_in_place():
+    offsets = np.array([0, 3, 4, 9])
+    order = shuffled_within(offsets, seed=1)
+    for a, b in pairwise(offsets):
+        assert sorted(order[a:b]) == list(range(a, b))
+    assert (order != np.arange(9)).any()
 
 
 def test_names_cost_no_import():

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
 from qdrank.groups import query_offsets
-from qdrank.learners.trees import BoostedRegression, LambdaMART, shuffled_within
+from qdrank.learners.trees import BoostedRegression, LambdaMART
 from qdrank.measures import average_precision
 
 
@@ -43,11 +41,3 @@ def test_rows_sorted_by_grade_do_not_stop_the_growing():
     ordered = X[order], y[order], query[order]
     model = LambdaMART(rounds=60, patience=20, leaves=7).fit(*ordered, validation=ordered)
     assert model._booster.num_trees() > 5
-
-
-def test_shuffling_keeps_the_queries_in_place():
-    offsets = np.array([0, 3, 4, 9])
-    order = shuffled_within(offsets, seed=1)
-    for a, b in pairwise(offsets):
-        assert sorted(order[a:b]) == list(range(a, b))
-    assert (order != np.arange(9)).any()

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.base import LinearLearner
-from qdrank.learners.validation import Judged, RoundChoice, as_judged, measure_values
+from qdrank.learners.validation import Judged, RoundChoice, as_judged, measure_values, shuffled_within
 
 
 @dataclass(kw_only=True, eq=False)
@@ -37,6 +37,8 @@ class AdaRank(LinearLearner):
         Number of rounds; with validation data, the most that may be kept.
     measure
         What chooses the round on validation data.
+    seed
+        Decides the order of tied documents.
     """
 
     NAME: ClassVar[str] = "adarank"
@@ -46,11 +48,14 @@ class AdaRank(LinearLearner):
     baseline: Literal["worst", "zero"] = "worst"
     rounds: int = 500
     measure: str = "ap"
+    seed: int = 1
 
     def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:
         """Learn from judged documents, each query's rows standing together."""
         X, grades, offsets = as_judged(X, y, query)
-        choice = RoundChoice(validation, self.measure)
+        order = shuffled_within(offsets, self.seed)
+        X, grades = X[order], grades[order]
+        choice = RoundChoice(validation, self.measure, self.seed)
         gains = self._single_features(X, grades, offsets)
         weights = np.full(len(gains), 1.0 / len(gains))
         scores, chosen = np.zeros(len(X)), []

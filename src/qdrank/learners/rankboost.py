@@ -26,6 +26,8 @@ class RankBoost(Learner):
         Thresholds per feature, evenly spaced from its least to its greatest value; None takes every value.
     measure
         What chooses the round on validation data: for instance "ap" or "ndcg@10/letor4".
+    seed
+        Decides the order of tied validation documents.
     """
 
     NAME: ClassVar[str] = "rankboost"
@@ -34,6 +36,7 @@ class RankBoost(Learner):
     rounds: int = 500
     thresholds: int | None = 255
     measure: str = "ap"
+    seed: int = 1
     features_: IntArray = field(init=False, repr=False)
     thresholds_: FloatArray = field(init=False, repr=False)
     alphas_: FloatArray = field(init=False, repr=False)
@@ -41,7 +44,7 @@ class RankBoost(Learner):
     def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:
         """Learn from judged documents, each query's rows standing together."""
         X, grades, offsets = as_judged(X, y, query)
-        choice = RoundChoice(validation, self.measure)
+        choice = RoundChoice(validation, self.measure, self.seed)
         thetas = [threshold_values(column, self.thresholds) for column in X.T]
         codes = np.stack([np.searchsorted(t, x) for t, x in zip(thetas, X.T, strict=True)]).astype(np.int32)
         sizes = np.array([len(t) for t in thetas], dtype=np.int32)

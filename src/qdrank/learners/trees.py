@@ -9,9 +9,9 @@ import lightgbm
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.base import Learner
-from qdrank.learners.validation import Judged, as_judged, mean_measure
+from qdrank.learners.validation import Judged, as_judged, mean_measure, shuffled_within
 
 
 @dataclass(kw_only=True, eq=False)
@@ -81,11 +81,7 @@ class BoostedTrees(Learner):
         return learner
 
     def _dataset(self, X: NDArray[Any], y: IntArray, offsets: IntArray, reference: Any = None) -> Any:
-        """LightGBM's view of the data, the rows of each query in random order.
-
-        Where rows come sorted by grade, trees that tie documents look perfect to a measure that keeps the row order,
-        and growing would stop at once.
-        """
+        """LightGBM's view of the data, the rows of each query in random order."""
         order = shuffled_within(offsets, self.seed)
         sizes = np.diff(offsets)
         return lightgbm.Dataset(X[order], y[order], group=sizes, reference=reference, params={"verbosity": -1})
@@ -130,12 +126,6 @@ class BoostedRegression(BoostedTrees):
 
     NAME: ClassVar[str] = "boosted-regression"
     OBJECTIVE: ClassVar[dict[str, Any]] = {"objective": "regression"}
-
-
-def shuffled_within(offsets: IntArray, seed: int) -> IntArray:
-    """Order of the rows, shape (n_documents,), that keeps the queries in place and shuffles each one's documents."""
-    noise = np.random.default_rng(seed).random(int(offsets[-1]))
-    return np.lexsort((noise, query_index(offsets))).astype(np.int64)
 
 
 def booster_of(text: str) -> Any:

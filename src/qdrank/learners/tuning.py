@@ -13,7 +13,7 @@ import numpy as np
 from qdrank.errors import InputError
 from qdrank.groups import query_offsets
 from qdrank.learners import LEARNERS
-from qdrank.learners.validation import Judged, mean_measure
+from qdrank.learners.validation import Judged, mean_measure, shuffled_within
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,20 @@ def tune(
     vali: Judged,
     measure: str = "ap",
     learners: Mapping[str, Any] = LEARNERS,
+    seed: int = 1,
 ) -> Choice:
     """Fit every combination of ``grid`` on ``train`` and keep the first of the best by the mean on ``vali``.
 
     Learners that choose a number of rounds choose it on ``vali`` as well. ``learners`` says what the name stands for;
-    rank aggregation has names of its own.
+    rank aggregation has names of its own. ``seed`` decides the order of tied validation documents.
     """
     candidates = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if not candidates:
         raise InputError(f"the grid of {learner_name} holds no value", mend="give each parameter at least one value")
     y, offsets = np.asarray(vali[1], dtype=np.int64), query_offsets(np.asarray(vali[2]))
     fitted = [fit_one(learners[learner_name], params, train, vali) for params in candidates]
-    values = [mean_measure(measure, y, one.predict(vali[0], vali[2]), offsets) for one in fitted]
+    order = shuffled_within(offsets, seed)
+    values = [mean_measure(measure, y[order], one.predict(vali[0], vali[2])[order], offsets) for one in fitted]
     best = int(np.argmax(values))
     rows = enumerate(zip(candidates, values, strict=True))
     table = [{**params, "value": value, "chosen": i == best} for i, (params, value) in rows]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, query_offsets
+from qdrank.groups import FloatArray, IntArray, query_index, query_offsets
 from qdrank.measures.compute import measure
 
 Judged = tuple[ArrayLike, ArrayLike, ArrayLike]
@@ -39,18 +39,30 @@ def mean_measure(name: str, y: IntArray, scores: FloatArray, offsets: IntArray) 
     return float(np.mean(measure_values(name, y, scores, offsets)))
 
 
+def shuffled_within(offsets: IntArray, seed: int) -> IntArray:
+    """Order of the rows, shape (n_documents,), that keeps the queries in place and shuffles each one's documents.
+
+    Measures keep tied documents in row order. Where rows come sorted by grade, whatever ties documents looks perfect:
+    a constant feature to AdaRank, the first round of a booster on validation data. Hence learners shuffle.
+    """
+    noise = np.random.default_rng(seed).random(int(offsets[-1]))
+    return np.lexsort((noise, query_index(offsets))).astype(np.int64)
+
+
 class RoundChoice:
     """Watches the rounds of a booster on validation data and remembers the best one, the first among equals.
 
     Without validation data the last round watched is the best one.
     """
 
-    def __init__(self, validation: Judged | None, measure: str) -> None:
+    def __init__(self, validation: Judged | None, measure: str, seed: int) -> None:
         self.measure = measure
         self.best_round, self.best_value = 0, -np.inf
         self.X: NDArray[Any] | None = None
         if validation is not None:
-            self.X, self.y, self.offsets = as_judged(*validation)
+            X, y, self.offsets = as_judged(*validation)
+            order = shuffled_within(self.offsets, seed)
+            self.X, self.y = X[order], y[order]
             self.scores = np.zeros(len(self.X))
 
     def watch(self, round_: int, gain: FloatArray | None) -> None:
