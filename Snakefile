@@ -24,6 +24,8 @@ include: "workflow/rules/score.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/features.smk"
 include: "workflow/rules/geng.smk"
+include: "workflow/rules/geng_tables.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/report.smk"
 
 

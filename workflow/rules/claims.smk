@@ -9,7 +9,9 @@ def claim_groups():
     groups = {}
     for name in GENG_DATASETS:
         dataset = study.datasets[name]
-        options = {k: v for k, v in dataset.options.items() if k not in ("seed", "like")}
+        options = {
+            k: v for k, v in dataset.options.items() if k not in ("seed", "like")
+        }
         alike = dataset.kind == "simulated"
         key = (dataset.options.get("like", name), str(options)) if alike else name
         groups.setdefault(key, []).append(name)
@@ -37,7 +39,7 @@ rule judge_claims:
     threads: 1
     resources:
         mem_mb=memory(400, 10),
-        runtime=15,
+        runtime=minutes(15),
     params:
         datasets=list(GENG_DATASETS),
         groups=claim_groups(),

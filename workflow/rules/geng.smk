@@ -46,3 +46,166 @@ rule score_geng:
         ),
     script:
         "../../scripts/score_geng.py"
+
+
+def geng_figure(id, what):
+    """Files of a figure; the svg goes into the report."""
+    picture = report(
+        f"results/{{dataset}}/figures/{id}.svg",
+        category="Geng 2008",
+        subcategory="{dataset}",
+        caption=f"../report/{id}.rst",
+        labels={"what": what},
+    )
+    return {**figure_files(id), "svg": picture}
+
+
+def geng_table(id, what, prefix=""):
+    """Files of a table, their names in a rule beginning with ``prefix``; the html goes into the report."""
+    page = report(
+        f"results/{{dataset}}/tables/{id}.html",
+        category="Geng 2008",
+        subcategory="{dataset}",
+        caption=f"../report/{id}.rst",
+        labels={"what": what},
+    )
+    files = {**table_files(id), "html": page}
+    return {f"{prefix}{form}": path for form, path in files.items()}
+
+
+def first_fold(pattern):
+    """Path of ``pattern`` for the first fold of a data set."""
+    return lambda wc: expand(
+        pattern, dataset=wc.dataset, fold=study.datasets[wc.dataset].folds[0]
+    )
+
+
+def dataset_title(wildcards):
+    return study.datasets[wildcards.dataset].title
+
+
+rule draw_geng_fig1:
+    """Queries in two principal components by class, and how many neighbours share a query's class; the first fold."""
+    input:
+        queries=first_fold("results/{dataset}/{fold}/queries.parquet"),
+        neighbours=first_fold("results/{dataset}/{fold}/neighbours.parquet"),
+        classes=first_fold("results/{dataset}/{fold}/classes.parquet"),
+    output:
+        **geng_figure("geng-fig1", "Figure 1: query space"),
+    log:
+        "logs/draw_geng_fig1/{dataset}.log",
+    benchmark:
+        "benchmarks/draw_geng_fig1/{dataset}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory(700, 6),
+        runtime=minutes(15),
+    params:
+        title=dataset_title,
+        dpi=settings.figures.dpi,
+        code=code("draw_geng_fig1"),
+    script:
+        "../../scripts/draw_geng_fig1.py"
+
+
+rule draw_geng_fig7:
+    """NDCG@1 to @10 and their mean, all methods and controls."""
+    input:
+        measures="results/{dataset}/measures.parquet",
+    output:
+        **geng_figure("geng-fig7", "Figure 7: methods"),
+    log:
+        "logs/draw_geng_fig7/{dataset}.log",
+    benchmark:
+        "benchmarks/draw_geng_fig7/{dataset}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory(700, 10),
+        runtime=minutes(15),
+    params:
+        title=dataset_title,
+        interval=INTERVAL,
+        dpi=settings.figures.dpi,
+        code=code("draw_geng_fig7"),
+    script:
+        "../../scripts/draw_geng_fig7.py"
+
+
+rule draw_geng_fig8:
+    """NDCG@5 and NDCG@10 against the number of neighbours."""
+    input:
+        sweeps=each_fold("results/{dataset}/{fold}/geng/sweep.parquet"),
+    output:
+        **geng_figure("geng-fig8", "Figure 8: number of neighbours"),
+    log:
+        "logs/draw_geng_fig8/{dataset}.log",
+    benchmark:
+        "benchmarks/draw_geng_fig8/{dataset}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory(700, 20),
+        runtime=minutes(15),
+    params:
+        title=dataset_title,
+        lam=settings.geng.lam,
+        interval=INTERVAL,
+        dpi=settings.figures.dpi,
+        code=code("draw_geng_fig8"),
+    script:
+        "../../scripts/draw_geng_fig8.py"
+
+
+rule draw_geng_fig9:
+    """The change ratio between the training sets of KNN Online and the offline methods."""
+    input:
+        sweeps=each_fold("results/{dataset}/{fold}/geng/sweep.parquet"),
+    output:
+        **geng_figure("geng-fig9", "Figure 9: change ratio"),
+    log:
+        "logs/draw_geng_fig9/{dataset}.log",
+    benchmark:
+        "benchmarks/draw_geng_fig9/{dataset}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory(700, 20),
+        runtime=minutes(15),
+    params:
+        title=dataset_title,
+        lam=settings.geng.lam,
+        interval=INTERVAL,
+        dpi=settings.figures.dpi,
+        code=code("draw_geng_fig9"),
+    script:
+        "../../scripts/draw_geng_fig9.py"
+
+
+rule draw_geng_bound:
+    """The stability bound of theorem 1 beside what is observed."""
+    input:
+        bounds=each_fold("results/{dataset}/{fold}/geng/bound.parquet"),
+    output:
+        **geng_figure("geng-bound", "Theorem 1: stability bound"),
+    log:
+        "logs/draw_geng_bound/{dataset}.log",
+    benchmark:
+        "benchmarks/draw_geng_bound/{dataset}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory(700, 20),
+        runtime=minutes(15),
+    params:
+        title=dataset_title,
+        dpi=settings.figures.dpi,
+        code=code("draw_geng_bound"),
+    script:
+        "../../scripts/draw_geng_bound.py"

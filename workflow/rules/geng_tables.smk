@@ -26,7 +26,7 @@ rule tabulate_geng:
     threads: 1
     resources:
         mem_mb=memory(600, 20),
-        runtime=15,
+        runtime=minutes(15),
     params:
         title=dataset_title,
         folds=lambda wc: list(study.datasets[wc.dataset].folds),
@@ -55,7 +55,7 @@ rule compare_future:
     threads: 1
     resources:
         mem_mb=memory(1000, 20),
-        runtime=60,
+        runtime=minutes(60),
     params:
         **TRAINING,
         block=settings.training.block,
@@ -82,7 +82,7 @@ rule tabulate_future:
     threads: 1
     resources:
         mem_mb=memory(600, 20),
-        runtime=15,
+        runtime=minutes(15),
     params:
         title=dataset_title,
         interval=INTERVAL,
@@ -96,7 +96,6 @@ rule time_geng:
     input:
         judged="results/{dataset}/judged.parquet",
         columns="results/{dataset}/columns.parquet",
-        queries=first_fold("results/{dataset}/{fold}/queries.parquet"),
     output:
         **geng_table("geng-table1", "Table 1: time of testing"),
     log:
@@ -108,7 +107,7 @@ rule time_geng:
     threads: 1
     resources:
         mem_mb=memory(1000, 20),
-        runtime=30,
+        runtime=minutes(30),
     params:
         **TRAINING,
         title=dataset_title,
@@ -140,7 +139,7 @@ rule claim_geng:
     threads: 1
     resources:
         mem_mb=memory(700, 20),
-        runtime=15,
+        runtime=minutes(15),
     params:
         title=dataset_title,
         lam=settings.geng.lam,

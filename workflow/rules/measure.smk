@@ -6,11 +6,20 @@
 from qdrank.measures import CONVENTIONS, MEASURES
 from qdrank.measures.names import parse as parse_measure
 
-METHODS = ["reference", *GENG_METHODS]
+
+def methods_of(dataset):
+    """Methods that are run on a data set."""
+    return ["reference", *(GENG_METHODS if dataset in GENG_DATASETS else [])]
+
+
+# The figures of a paper need the paper's convention, whatever else is asked for.
 MEASURE_NAMES = list(
     dict.fromkeys(
         name
-        for convention in settings.evaluation.conventions
+        for convention in [
+            *settings.evaluation.conventions,
+            *(["geng"] * any(GENG_DATASETS)),
+        ]
         for name in CONVENTIONS[convention]
     )
 )
@@ -28,8 +37,11 @@ rule measure_methods:
     """Join scores and grades on query and document, and measure."""
     input:
         judged="results/{dataset}/judged.parquet",
-        scores=each_fold(
-            "results/{dataset}/{fold}/scores/{method}.parquet", method=METHODS
+        scores=lambda wc: expand(
+            "results/{dataset}/{fold}/scores/{method}.parquet",
+            dataset=wc.dataset,
+            fold=study.datasets[wc.dataset].folds,
+            method=methods_of(wc.dataset),
         ),
     output:
         "results/{dataset}/measures.parquet",
@@ -46,7 +58,7 @@ rule measure_methods:
     params:
         measures=MEASURE_NAMES,
         folds=lambda wc: list(study.datasets[wc.dataset].folds),
-        methods=METHODS,
+        methods=lambda wc: methods_of(wc.dataset),
         code=code("measure_methods", *MEASURE_MODULES),
     script:
         "../../scripts/measure_methods.py"

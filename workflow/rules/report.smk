@@ -74,6 +74,8 @@ rule write_manifest:
     """The digest of every file that the run made."""
     input:
         rules.single_features.input,
+        rules.geng.input,
+        "results/claims.html",
         each_dataset("results/{dataset}/measures.parquet"),
         each_dataset_and_fold("results/{dataset}/{fold}/neighbours.parquet"),
         "results/config.yaml",

@@ -6,6 +6,7 @@
 #         results/{dataset}/{fold}/models/lambdamart.parquet    boosted trees, as text
 #         results/{dataset}/{fold}/classes.parquet              class of every query, known and guessed
 
+
 # A shard is a set of whole blocks of models; the number of shards changes no bit of what is gathered.
 scattergather:
     local=settings.training.shards,
@@ -21,6 +22,11 @@ LOCAL = {
 GENG_SCORED = ["single", "single-equal", "qc", "knn-online", "knn-offline1"]
 GENG_SCORED += ["knn-offline2", *(f"knn-{name}" for name in settings.geng.controls)]
 GENG_METHODS = [*GENG_SCORED, "lambdamart"]
+GENG_DATASETS = [
+    name
+    for name in study.datasets
+    if settings.geng.datasets is None or name in settings.geng.datasets
+]
 
 
 rule train_global:

@@ -127,6 +127,8 @@ SHAPES: dict[str, Shape] = {
         },
         nullable=frozenset({"effect", "low", "high", "p_value"}),
     ),
+    # What speaks for or against a claim: values per test query.
+    "evidence": Shape({"claim": TEXT, "part": TEXT, "value": NUMBER}),
     "table": Shape({}, open=True),
     "figure": Shape({}, open=True),
 }

@@ -1,0 +1,31 @@
+"""What Geng 2008 leaves for later, on a fold."""
+
+from qdrank.datasets.columns import reference_column
+from qdrank.datasets.judged import load_judged
+from qdrank.jobs import job
+from qdrank.queries.artifacts import load_queries
+from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.future import compare_variants, variants
+from qdrank.rankers.geng import chosen_settings
+from qdrank.store import read, write
+
+with job(snakemake.log[0]) as log:
+    files, params, fold = snakemake.input, snakemake.params, snakemake.wildcards.fold
+    setting = chosen_settings(read(files.choices, "choices"))[fold, "knn-online"]
+    log.info("as chosen for KNN Online: %s", setting.text)
+    judged = load_judged(files.judged, ["features"])
+    documents = fold_documents(judged, fold, params.scale)
+    found = variants(
+        judged,
+        read(files.topics, "topics"),
+        load_queries(files.queries),
+        documents,
+        fold=fold,
+        k=setting.k,
+        reference=reference_column(files.columns),
+        vectors=params.vectors,
+        clusters=params.clusters,
+        seed=params.seed,
+    )
+    table = compare_variants(fold, documents, list(found), setting, block=params.block, tol=params.tol)
+    write(snakemake.output[0], "measures", table)

@@ -1,0 +1,88 @@
+"""Values of methods per test query as arrays: of the chosen settings, and along a curve of settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray
+
+
+def method_values(measures: pa.Table, methods: Sequence[str], name: str) -> tuple[NDArray[np.object_], FloatArray]:
+    """Query ids, ascending, and values of a measure, shape (n_queries, n_methods), joined on the ids."""
+    columns, ids = [], None
+    for method in methods:
+        own = measures.filter(pc.equal(measures.column("method"), method))
+        names = own.column("query_id").to_numpy(zero_copy_only=False)
+        order = np.argsort(names.astype(str), kind="stable")
+        if ids is not None and not np.array_equal(ids, names[order]):
+            raise InputError(f"{method} is not measured on the same queries as {methods[0]}")
+        ids = names[order]
+        columns.append(own.column(name).to_numpy()[order])
+    assert ids is not None
+    return ids, np.stack(columns, axis=1)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Values of a method for several k.
+
+    Attributes
+    ----------
+    k : (n_ks,) mean over the folds, whose training sets differ a little in size
+    share : (n_ks,) k as a share of the training queries, mean over the folds
+    query_id : (n_queries,) ascending
+    values : (n_queries, n_ks)
+    """
+
+    k: FloatArray
+    share: FloatArray
+    query_id: NDArray[np.object_]
+    values: FloatArray
+
+
+def curve(sweep: pa.Table, method: str, name: str, *, lam: float, role: str = "test") -> Curve:
+    """Values of a method along k at one lambda, queries of all folds together."""
+    wanted = pc.and_(pc.equal(sweep.column("method"), method), pc.equal(sweep.column("role"), role))
+    own = sweep.filter(pc.and_(wanted, pc.equal(sweep.column("lam"), lam)))
+    fold, query, k, values = (own.column(c).to_numpy(zero_copy_only=False) for c in ("fold", "query_id", "k", name))
+    folds = [_fold_curve(query[fold == f], k[fold == f], values[fold == f]) for f in sorted(set(fold))]
+    if not folds:
+        raise InputError(f"there is no curve of {method} at lambda {lam:g}")
+    # Small training sets may have fewer different k; the largest, all training queries, is common.
+    n = min(len(ks) for ks, _, _ in folds)
+    ks = np.stack([ks[-n:] for ks, _, _ in folds]).astype(np.float64)
+    ids = np.concatenate([ids for _, ids, _ in folds])
+    order = np.argsort(ids.astype(str), kind="stable")
+    rows = np.concatenate([v[:, -n:] for _, _, v in folds])[order]
+    return Curve(ks.mean(axis=0), (ks / ks[:, -1:]).mean(axis=0), ids[order], rows)
+
+
+def _fold_curve(
+    query: NDArray[np.object_], k: NDArray[np.int32], values: FloatArray
+) -> tuple[NDArray[np.int32], NDArray[np.object_], FloatArray]:
+    ks, place = np.unique(k, return_inverse=True)
+    ids, row = np.unique(query.astype(str), return_inverse=True)
+    matrix = np.full((len(ids), len(ks)), np.nan)
+    matrix[row, place] = values
+    return ks, ids.astype(object), matrix
+
+
+def column_intervals(values: FloatArray, *, level: float, resamples: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    """Percentile bootstrap intervals of the mean of every column of ``values`` (n_queries, n), from one set of resamples.
+
+    For pictures with a hundred intervals; `qdrank.evaluation.intervals` has the better single one.
+    """
+    n, rng = len(values), np.random.default_rng(seed)
+    if n < 2:
+        return values.mean(axis=0), values.mean(axis=0)
+    counts = np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(resamples)])
+    means = counts @ values / n
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return low, high

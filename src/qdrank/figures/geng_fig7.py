@@ -1,0 +1,78 @@
+"""Figure 7 of Geng 2008: NDCG@1 to @10 and their mean for all methods, with the controls that the paper lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.evaluation.curves import column_intervals, method_values
+from qdrank.figures.geng import LOOKS, PAPER, controls, finish
+from qdrank.figures.style import label_axes, new_figure
+from qdrank.groups import FloatArray
+
+MEASURES = (*(f"ndcg@{k}/geng" for k in range(1, 11)), "mean_ndcg/geng")
+LABELS = [*(f"@{k}" for k in range(1, 11)), "mean"]
+
+
+def numbers(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
+    """Mean and interval of every method and measure, and of its difference to Single on the same queries."""
+    present = set(measures.column("method").to_pylist())
+    methods = [method for method in LOOKS if method in present]
+    values = np.stack([method_values(measures, methods, name)[1] for name in MEASURES], axis=2)
+    apart = values - values[:, [methods.index("single")]]
+    flat = (len(values), len(methods) * len(MEASURES))
+    low, high = (part.reshape(len(methods), -1) for part in column_intervals(values.reshape(flat), **interval))
+    under, over = (part.reshape(len(methods), -1) for part in column_intervals(apart.reshape(flat), **interval))
+    rows = []
+    for i, method in enumerate(methods):
+        for j, name in enumerate(MEASURES):
+            row = {"method": method, "measure": name, "queries": len(values), "mean": values[:, i, j].mean()}
+            row |= {"low": low[i, j], "high": high[i, j], "difference": apart[:, i, j].mean()}
+            rows.append(row | {"difference_low": under[i, j], "difference_high": over[i, j]})
+    return pa.Table.from_pylist(rows)
+
+
+def draw(
+    measures: pa.Table, paths: Mapping[str, str | Path], *, title: str, dpi: int, interval: Mapping[str, Any]
+) -> None:
+    """Draw the methods of the paper, the controls, and the differences to Single."""
+    table = numbers(measures, interval)
+    rows = {(row["method"], row["measure"]): row for row in table.to_pylist()}
+    others = controls(table.column("method").to_pylist())
+    figure, (first, second, third) = new_figure(3, 1, height=8.2, height_ratios=[3, 3, 2.4])
+    _draw_methods(first, rows, PAPER, f"{title}: the methods of the paper")
+    _draw_methods(second, rows, ["single", *others], "Controls")
+    _draw_differences(third, rows, [*(m for m in PAPER if m != "single"), *others], interval["level"])
+    finish(figure, table, paths, dpi)
+
+
+def _draw_methods(axes: Any, rows: Mapping[Any, Any], methods: Sequence[str], title: str) -> None:
+    place = np.array([*range(1, 11), 11.6])
+    for i, method in enumerate(methods):
+        mean, low, high = _column(rows, method, "mean"), _column(rows, method, "low"), _column(rows, method, "high")
+        shifted = place + (i - (len(methods) - 1) / 2) * 0.13
+        bars = np.stack([mean - low, high - mean]).clip(0)
+        axes.errorbar(shifted, mean, bars, linestyle="none", elinewidth=0.8, **LOOKS[method].marked)
+    axes.set_xticks(place, LABELS)
+    axes.legend(ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.08), fontsize="small")
+    axes.set_title(title, pad=34)
+    label_axes(axes, "NDCG, and mean of NDCG@1 to @10", "NDCG (eq. 4)")
+
+
+def _column(rows: Mapping[Any, Any], method: str, key: str) -> FloatArray:
+    return np.array([rows[method, name][key] for name in MEASURES])
+
+
+def _draw_differences(axes: Any, rows: Mapping[Any, Any], methods: Sequence[str], level: float) -> None:
+    place = -np.arange(len(methods))
+    for y, method in zip(place, methods, strict=True):
+        row, look = rows[method, "mean_ndcg/geng"], LOOKS[method]
+        axes.hlines(y, row["difference_low"], row["difference_high"], color=look.colour)
+        axes.plot(row["difference"], y, color=look.colour, marker=look.marker)
+    axes.axvline(0, color="black", linewidth=0.8)
+    axes.set_yticks(place, [LOOKS[method].label for method in methods])
+    label_axes(axes, f"mean NDCG less that of Single, {level:.0%} interval of the paired difference", "")

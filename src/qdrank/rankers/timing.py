@@ -1,0 +1,72 @@
+"""Table 1 of Geng 2008 measured: the time of each step of testing, per query, against m and k."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.datasets.judged import Judged
+from qdrank.groups import FloatArray
+from qdrank.learners.local import Ground, train_block
+from qdrank.queries.neighbours import neighbours
+from qdrank.queries.vectors import query_vectors
+from qdrank.rankers.documents import query_scores
+from qdrank.rankers.knn import offline1, pair_counts
+from qdrank.rankers.sizes import neighbour_count
+
+SHARES, KS = (0.25, 0.5, 1.0), (0.1, 0.27, 0.53)
+REPEATS = 3
+
+
+def _seconds(step: Callable[[], object]) -> float:
+    """Shortest of a few runs: the least disturbed one."""
+    found = []
+    for _ in range(REPEATS):
+        began = time.perf_counter()
+        step()
+        found.append(time.perf_counter() - began)
+    return min(found)
+
+
+def timing_table(ground: Ground, train: Judged, test: Judged, reference: int) -> pa.Table:
+    """Milliseconds per test query of every step, for parts of the training queries and several k.
+
+    Parameters
+    ----------
+    ground : global model of all training queries
+    train, test : documents; of the test queries a few dozen are enough
+    reference : column of the reference feature
+    """
+    rows: list[dict[str, Any]] = []
+    vectors = query_vectors(train.X, train.offsets, reference)
+    for share in SHARES:
+        m = max(2, round(share * train.n_queries))
+        for k in sorted({neighbour_count(part, m) for part in KS}):
+            rows += _timed(ground, train, test, vectors[:m], reference, k)
+    return pa.Table.from_pylist(rows)
+
+
+def _timed(
+    ground: Ground, train: Judged, test: Judged, vectors: FloatArray, reference: int, k: int
+) -> Iterator[dict[str, Any]]:
+    m = len(vectors)
+    points = query_vectors(test.X, test.offsets, reference)
+    pairs = pair_counts(train.y, train.offsets)[:m]
+    nearest, theirs = neighbours(points, vectors, k).rows, neighbours(vectors, vectors, k).rows
+    W = np.tile(ground.single.w, (test.n_queries, 1))
+    steps: dict[tuple[str, str, str], Callable[[], object]] = {
+        ("generate query features", "all", "O(n)"): lambda: query_vectors(test.X, test.offsets, reference),
+        ("find k nearest", "Online, Offline-1", "O(m log k)"): lambda: neighbours(points, vectors, k),
+        ("find the nearest", "Offline-2", "O(m)"): lambda: neighbours(points, vectors, 1),
+        ("find the nearest, KD-tree", "Offline-2", ""): lambda: neighbours(points, vectors, 1, search="kdtree"),
+        ("find the offline model", "Offline-1", "O(mk)"): lambda: offline1(nearest, theirs, pairs, [k]),
+        ("train the model", "Online", "O((kp)^c)"): lambda: train_block(ground, nearest),
+        ("rank", "all", "O(n log n)"): lambda: np.argsort(-query_scores(test, W), kind="stable"),
+    }
+    for (step, methods, order), run in steps.items():
+        row = {"step": step, "methods": methods, "paper": order, "m": m, "k": k}
+        yield row | {"ms per query": 1000 * _seconds(run) / test.n_queries}
