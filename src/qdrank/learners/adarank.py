@@ -1,11 +1,12 @@
 """AdaRank (Xu and Li 2007): boosting of single features by a measure of the ranked list.
 
 The paper weights queries by how badly the ensemble ranks them, ``P(q) ∝ exp(-E(q, f_t))``. These weights are so mild
-that on LETOR data one or two features are chosen for ever. The program that made the published figures does
-otherwise, as its printed rounds show (github.com/JasonWyse/letor40 keeps them): the weight of a round shrinks while
-the ranking stays the same, features alternate, and the first weight is far below ``1/2 ln((1 + E) / (1 - E))``. So it
-multiplies the weights as AdaBoost does, ``P(q) ∝ P(q) exp(-alpha_t E(q, h_t))``, with E taken above a baseline. That is
-the update "boost" here; the baseline, not printed, is taken to be the query's worst feature.
+that on LETOR data one or two features are chosen for ever. Microsoft's program seems to do otherwise. The rounds it
+printed in a public re-run (github.com/JasonWyse/letor40) start with our first feature and its training MAP to all
+digits, but the weight of a round shrinks while the ranking stays the same, features alternate, and the first weight is
+far below ``1/2 ln((1 + E) / (1 - E))``. Weights multiplied as in AdaBoost, ``P(q) ∝ P(q) exp(-alpha_t E(q, h_t))``, with
+E above some baseline, would look like this. That is the update "boost" here. It is inferred: the baseline is not
+known, the query's worst feature is our guess, and the printed weights are not reproduced.
 """
 
 from __future__ import annotations
