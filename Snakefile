@@ -26,6 +26,7 @@ include: "workflow/rules/features.smk"
 include: "workflow/rules/geng.smk"
 include: "workflow/rules/geng_tables.smk"
 include: "workflow/rules/claims.smk"
+include: "workflow/rules/serve.smk"
 include: "workflow/rules/report.smk"
 
 

@@ -24,7 +24,7 @@ ROOMS = [
     ("rankers",),
     ("evaluation",),
     ("figures",),
-    ("config", "config_files", "config_command", "plan", "cli"),
+    ("config", "config_files", "config_command", "rank_command", "plan", "cli"),
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 

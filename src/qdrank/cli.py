@@ -16,6 +16,7 @@ COMMANDS = {
     "datasets": ("qdrank.datasets.listing", "list the data sets, what is present, and how to get the rest"),
     "digest": ("qdrank.store.manifest", "print the digest of every artifact in a folder"),
     "evaluate": ("qdrank.evaluation.evaluate", "measure a file of scores against a LETOR file"),
+    "rank": ("qdrank.rank_command", "score new queries in a LETOR file with the models of a study"),
 }
 
 

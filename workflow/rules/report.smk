@@ -75,6 +75,7 @@ rule write_manifest:
     input:
         rules.single_features.input,
         rules.geng.input,
+        rules.rankers.input,
         "results/claims.html",
         each_dataset("results/{dataset}/measures.parquet"),
         each_dataset_and_fold("results/{dataset}/{fold}/neighbours.parquet"),

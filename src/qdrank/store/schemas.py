@@ -111,6 +111,17 @@ SHAPES: dict[str, Shape] = {
     "choices": Shape(
         {"fold": TEXT, "method": TEXT, "setting": TEXT, "measure": TEXT, "value": NUMBER, "chosen": pa.bool_()}
     ),
+    # Named arrays, a row for each of their rows; see qdrank.rankers.serving_pack.
+    "rankers": Shape(
+        {
+            "part": TEXT,
+            "row": pa.int32(),
+            "text": TEXT,
+            "numbers": NUMBERS,
+            "wholes": pa.list_(pa.field("item", pa.int32(), nullable=False)),
+        },
+        nullable=frozenset({"text"}),
+    ),
     "claims": Shape(
         {
             "paper": TEXT,
