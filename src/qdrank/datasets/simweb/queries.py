@@ -12,13 +12,15 @@ from qdrank.datasets.simweb.settings import KINDS, WebSimulation
 from qdrank.datasets.simweb.words import CUES, GENERAL, TOPIC_WORDS, Vocabulary, drawn, zipf
 from qdrank.groups import FloatArray, IntArray
 
+#: Share of queries with a word that is typical of any kind, for full ambiguity.
+STRAY = 0.35
 #: Share of queries of each of ``KINDS`` that hold a general word.
-WORDY = (0.15, 0.3, 0.45)
+WORDY = (0.1, 0.3, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Queries, (n_queries,) kinds as numbers in ``KINDS``; words (n_queries, 5), -1 where there are fewer."""
+    """Queries, (n_queries,) kinds as numbers in ``KINDS``; words (n_queries, 6), -1 where there are fewer."""
 
     kind: IntArray
     words: IntArray
@@ -44,8 +46,10 @@ def make_queries(
         _page_words(sites, pages, page, rng),
         _topic_words(sites, vocabulary, site, rng),
     ]
-    extra = np.column_stack([_general_word(vocabulary, kind, rng), _cue(settings, kind, rng)])
     words = np.stack(wanted)[kind, np.arange(n)]
+    stray = _stray_word(settings, wanted, rng)
+    stray = np.where((words == stray[:, None]).any(axis=1), -1, stray)
+    extra = np.column_stack([stray, _general_word(vocabulary, kind, rng), _cue(settings, kind, rng)])
     return Asked(kind, np.hstack([words, extra]))
 
 
@@ -56,7 +60,7 @@ def _maybe(word: IntArray, share: float | FloatArray, rng: np.random.Generator) 
 def _homepage_words(sites: Sites, site: IntArray, rng: np.random.Generator) -> IntArray:
     """The name of the site."""
     subject = sites.subject[site]
-    return np.column_stack([sites.brand[site], _maybe(subject, 0.5, rng), np.full(len(site), -1)])
+    return np.column_stack([sites.brand[site], _maybe(subject, 0.4, rng), np.full(len(site), -1)])
 
 
 def _page_words(sites: Sites, pages: Pages, page: IntArray, rng: np.random.Generator) -> IntArray:
@@ -73,6 +77,13 @@ def _topic_words(sites: Sites, vocabulary: Vocabulary, site: IntArray, rng: np.r
     second = (first + rng.integers(1, TOPIC_WORDS, size=n)) % TOPIC_WORDS
     words = vocabulary.topic_words(sites.topic[site], np.stack([first, second]))
     return np.column_stack([words[0], _maybe(words[1], 0.6, rng), np.full(n, -1)])
+
+
+def _stray_word(settings: WebSimulation, wanted: list[IntArray], rng: np.random.Generator) -> IntArray:
+    """A word such as queries of any kind for this site have: its brand, the name of a page, or its topic."""
+    n = len(wanted[0])
+    word = np.stack(wanted)[rng.integers(len(wanted), size=n), np.arange(n), 0]
+    return _maybe(word, STRAY * settings.ambiguity, rng)
 
 
 def _general_word(vocabulary: Vocabulary, kind: IntArray, rng: np.random.Generator) -> IntArray:

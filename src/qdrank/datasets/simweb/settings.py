@@ -35,7 +35,8 @@ class WebSimulation:
     noise: float = 1.1
     """Deviation of the noise in the grades, relative to what the rule of the kind explains."""
     ambiguity: float = 0.7
-    """How alike the words of different kinds of query are: the share of queries without a word that gives the kind away."""
+    """How alike the words of different kinds of query are: the share of queries without a word that gives the kind away,
+    and how often a word that is typical of one kind strays into the others."""
     one_rule: bool = False
     """Negative control: all kinds are graded by the mean of the three rules; the queries and pages stay the same."""
 
