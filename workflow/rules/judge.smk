@@ -9,6 +9,12 @@
 from qdrank.datasets.collections import COLLECTIONS
 
 COLLECTION_MODULES = sorted({COLLECTIONS.module(form) for form in COLLECTIONS})
+# A simulated web is made of text, the other simulated sets of features: a change to one does not concern the other.
+SIMULATED_WEBS = [
+    name
+    for name in study.of_kind("simulated")
+    if study.datasets[name].options.get("like", name) == "simweb"
+]
 
 
 rule import_features:
@@ -115,7 +121,9 @@ rule simulate_features:
     benchmark:
         "benchmarks/simulate_features/{dataset}.tsv"
     wildcard_constraints:
-        dataset=names_pattern(study.of_kind("simulated")),
+        dataset=names_pattern(
+            [name for name in study.of_kind("simulated") if name not in SIMULATED_WEBS]
+        ),
     conda:
         "../../envs/qdrank.yaml"
     threads: 1
@@ -127,3 +135,32 @@ rule simulate_features:
         code=code("simulate_features"),
     script:
         "../../scripts/simulate_features.py"
+
+
+rule simulate_web:
+    """Draw a simulated web, and compute the features of its pages from their text, links and addresses."""
+    output:
+        judged="results/{dataset}/judged.parquet",
+        columns="results/{dataset}/columns.parquet",
+        topics="results/{dataset}/topics.parquet",
+    log:
+        "logs/simulate_web/{dataset}.log",
+    benchmark:
+        "benchmarks/simulate_web/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(SIMULATED_WEBS),
+    conda:
+        "../../envs/qdrank.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory(3000, 0),
+        runtime=minutes(30),
+    params:
+        options=lambda wc: {
+            key: own
+            for key, own in study.datasets[wc.dataset].options.items()
+            if key != "like"
+        },
+        code=code("simulate_web"),
+    script:
+        "../../scripts/simulate_web.py"
