@@ -1,6 +1,6 @@
 """Tables of the methods of Geng 2008."""
 
-from qdrank.figures.geng_tables import classes_table, folds_table, methods_table, tests_table
+from qdrank.figures.geng_tables import classes_table, comparisons_table, folds_table, methods_table
 from qdrank.figures.tables import write_table
 from qdrank.jobs import job
 from qdrank.store import read
@@ -13,7 +13,7 @@ with job(snakemake.log[0]):
     tables = {
         "methods": (methods_table(measures, choices, params.interval), "methods"),
         "folds": (folds_table(measures), "methods by fold"),
-        "tests": (tests_table(measures, params.interval), "KNN against Single and QC, mean NDCG"),
+        "tests": (comparisons_table(measures, params.interval), "KNN against Single and QC, mean NDCG"),
         "qc": (classes_table(classes), "classes for QC, test queries"),
     }
     for name, (table, what) in tables.items():

@@ -67,7 +67,7 @@ def folds_table(measures: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-def tests_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
+def comparisons_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """Each KNN method against Single and against QC in mean NDCG, p-values corrected together after Holm."""
     asked = [(a, b) for b in ("single", "qc") for a in KNN]
     found = {f"{a} {b}": compared(measures, a, b, interval) for a, b in asked}

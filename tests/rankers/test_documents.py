@@ -1,0 +1,70 @@
+"""Documents as learners see them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from qdrank.datasets.judged import Judged
+from qdrank.learners.ranksvm import RankSVM
+from qdrank.rankers.documents import fold_documents, one_model_scores, query_scores, rows_of
+
+
+def judged(X):
+    n = len(X) // 3
+    ids = np.array([f"q{i}" for i in range(3 * n // n)], dtype=object)
+    offsets = np.array([0, n, 2 * n, 3 * n])
+    parts = np.array(["train", "vali", "test"], dtype=object)
+    y = np.arange(3 * n) % 3
+    return Judged(ids, parts, offsets, np.arange(3 * n).astype(str).astype(object), y, X.astype(np.float32))
+
+
+@pytest.fixture
+def raw():
+    return np.random.default_rng(1).normal(3, [1, 100, 0.01], size=(30, 3))
+
+
+def test_features_in_the_unit_interval_stay_as_they_are(raw):
+    unit = (raw - raw.min(axis=0)) / np.ptp(raw, axis=0)
+    found = fold_documents(judged(unit), "fold1")
+    assert (found.inverse == 1).all()
+    assert (found.mean == 0).all()
+
+
+def test_other_features_are_standardised_on_the_training_documents(raw):
+    found = fold_documents(judged(raw), "fold1")
+    train = found.parts["train"].X
+    np.testing.assert_allclose(found.mean, train.mean(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(found.inverse, 1 / train.std(axis=0), rtol=1e-4)
+
+
+@pytest.mark.parametrize("scale", ["given", "zscore", "minmax"])
+def test_stored_weights_rank_the_documents_as_learned(raw, scale):
+    found = fold_documents(judged(raw), "fold1", scale)
+    train = found.parts["train"]
+    scaled = (train.X.astype(np.float64) - found.mean) * found.inverse
+    model = RankSVM(lam=0.1).fit(scaled, train.y, train.query)
+    ours = one_model_scores(train, found.stored(model.coef_))
+    theirs = model.predict(scaled)
+    np.testing.assert_allclose(ours - ours.mean(), theirs - theirs.mean(), atol=1e-6)
+
+
+def test_missing_values_are_the_training_mean_and_constant_features_weigh_nothing(raw):
+    raw[3, 1] = np.nan
+    raw[:, 2] = 7
+    found = fold_documents(judged(raw), "fold1")
+    train = found.parts["train"].X
+    assert train[3, 1] == pytest.approx(np.nanmean(raw[:10, 1]), rel=1e-5)
+    assert found.inverse[2] == 0
+    assert np.isfinite(found.preferences().X).all()
+
+
+def test_each_query_is_scored_by_its_own_model(raw):
+    documents = judged(raw)
+    W = np.arange(9.0).reshape(3, 3)
+    expected = [documents.X[i].astype(float) @ W[i // 10] for i in range(30)]
+    np.testing.assert_allclose(query_scores(documents, W), expected)
+
+
+def test_rows_are_found_by_name():
+    assert rows_of(np.array(["b", "a"], dtype=object), np.array(["a", "b", "c"], dtype=object)).tolist() == [1, 0]

@@ -1,0 +1,77 @@
+"""Variants that the paper leaves for later."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.rankers.geng_world import VECTORS, study, world
+
+from qdrank.datasets.simulated import REFERENCE
+from qdrank.learners.local import lay_ground
+from qdrank.measures import ndcg
+from qdrank.rankers.future import compare_variants, space_of, variants, within
+from qdrank.rankers.sizes import Setting
+from qdrank.rankers.timing import timing_table
+
+
+@pytest.fixture(scope="module")
+def compared():
+    judged, topics, queries, _ = world()
+    documents = study().documents
+    found = variants(
+        judged,
+        topics,
+        queries,
+        documents,
+        fold="fold1",
+        k=7,
+        reference=REFERENCE,
+        vectors=VECTORS,
+        clusters=[0.2, 1],
+        seed=1,
+    )
+    return compare_variants("fold1", documents, list(found), Setting(7, 0.01), block=8, tol=1e-6)
+
+
+def of(table, name, column):
+    rows = [row for row in table.to_pylist() if row["method"] == name]
+    return np.array([row[column] for row in rows])
+
+
+def test_the_first_variant_is_knn_online(compared):
+    fold = study()
+    test = fold.documents.parts["test"]
+    _, scores = next(fold.scores("test", "knn-online", [Setting(7, 0.01)]))
+    expected = ndcg(test.y, scores, test.offsets, 10, "geng")
+    np.testing.assert_allclose(of(compared, "KNN Online", "ndcg@10/geng"), expected)
+
+
+def test_a_kd_tree_gives_the_same_neighbours(compared):
+    assert (of(compared, "KD-tree", "same") == 1).all()
+    assert (of(compared, "KD-tree", "mean_ndcg/geng") == of(compared, "KNN Online", "mean_ndcg/geng")).all()
+
+
+def test_fewer_clusters_cost_less(compared):
+    few, all_of_them = (of(compared, f"{share} of the offline models", "work")[0] for share in ("21%", "100%"))
+    assert few < all_of_them
+    assert of(compared, "21% of the offline models", "models")[0] == 5
+
+
+def test_every_direction_of_future_work_is_there(compared):
+    names = set(compared.column("method").to_pylist())
+    assert {"metric: cosine", "metric: mahalanobis", "metric: learned", "fixed radius"} < names
+    assert {"vectors: mean and deviation", "vectors: with query columns"} < names
+
+
+def test_a_radius_takes_all_within_and_never_none():
+    rows = within(space_of(world()[2]), 7)
+    assert (rows >= 0).any(axis=1).all()
+    assert len(set((rows >= 0).sum(axis=1))) > 1
+
+
+def test_steps_of_testing_are_timed():
+    fold = study()
+    train, test = fold.documents.parts["train"], fold.documents.parts["test"]
+    table = timing_table(lay_ground(fold.documents.preferences()), train, test, REFERENCE)
+    assert min(table.column("ms per query").to_pylist()) > 0
+    assert {"Offline-1", "Offline-2", "Online"} <= set(table.column("methods").to_pylist())

@@ -1,0 +1,65 @@
+"""Local models in shards."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.rankers.geng_world import GENG, shard, study, world
+
+from qdrank.learners.ranksvm import RankSVM
+from qdrank.queries.artifacts import list_matrix
+from qdrank.rankers.local_models import gathered
+from qdrank.rankers.sizes import Setting, by_lambda, candidates, curve, neighbour_count, neighbour_counts
+from qdrank.store import write
+
+
+@pytest.mark.parametrize("n_shards", [3, 7])
+def test_the_number_of_shards_changes_no_byte(tmp_path, n_shards):
+    ids = world()[2].query_id
+    for name, n in (("one", 1), ("many", n_shards)):
+        write(tmp_path / name, "local_models", gathered([shard(i, n) for i in range(n)], ids))
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes()
+
+
+def test_a_local_model_is_the_ranking_svm_of_its_neighbours():
+    fold = study()
+    documents, setting = fold.documents, Setting(7, 0.01)
+    train, row = documents.parts["train"], int(fold.rows("test")[2])
+    own = train.take(np.sort(fold.nearest[row, :7]))
+    scaled = (own.X.astype(np.float64) - documents.mean) * documents.inverse
+    svm = RankSVM(lam=0.01, tol=1e-9).fit(scaled, own.y, own.query)
+    found = fold.local.weights("neighbours", setting, fold.queries.query_id[[row]])[0]
+    np.testing.assert_allclose(found, documents.stored(svm.coef_), atol=2e-3)
+
+
+def test_equal_weights_and_random_neighbours_are_other_models():
+    fold, setting = study(), Setting(7, 0.01)
+    ids = fold.queries.query_id[fold.rows("test")]
+    models = [fold.local.weights(family, setting, ids) for family in ("neighbours", "equal", "random")]
+    assert min(np.abs(a - b).max() for a, b in zip(models, models[1:] + models[:1], strict=True)) > 1e-3
+
+
+def test_all_training_queries_give_single_exactly():
+    fold = study()
+    setting = Setting(fold.m, 0.01)
+    for role in ("train", "vali", "test"):
+        found = fold.local.weights("neighbours", setting, fold.queries.query_id[fold.rows(role)])
+        assert (found == fold.whole.weights("single", 0.01)).all()
+
+
+def test_gaps_are_certified():
+    table = gathered([shard(0, 1)], world()[2].query_id)
+    assert max(table.column("gap").to_pylist()) <= 1e-6
+    assert np.isfinite(list_matrix(table.column("weights"))).all()
+
+
+def test_numbers_of_neighbours_adapt_to_the_training_set():
+    assert [neighbour_count(k, 1500) for k in (0.27, 1, 400, 0.0001, 4000)] == [405, 1500, 400, 1, 1500]
+    assert neighbour_counts([0.02, 0.05, 0.1, 1], 18) == [1, 2, 18]
+
+
+def test_settings_to_train_and_to_choose_from():
+    assert [s.k for s in curve(GENG, 24)] == [2, 7, 14, 24]
+    assert candidates(GENG, 24) == [(7, 0.1), (14, 0.1), (7, 0.01), (14, 0.01)]
+    assert candidates({**GENG, "choose": "fixed"}, 24) == [(7, 0.01)]
+    assert by_lambda([*curve(GENG, 24), *candidates(GENG, 24)]) == {0.1: [7, 14], 0.01: [2, 7, 14, 24]}

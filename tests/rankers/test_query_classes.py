@@ -1,0 +1,86 @@
+"""Classes of queries for QC, and K-means."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from qdrank.errors import InputError
+from qdrank.queries.artifacts import Queries
+from qdrank.rankers.clusters import k_means, nearest_centre
+from qdrank.rankers.query_classes import Classes, query_classes, text_columns
+
+WORDS = {"homepage": "home page of", "topic": "history and theory of"}
+
+
+def made(types=True, texts=True, n=60):
+    """Queries whose type shows in their words, and less in their vectors."""
+    rng = np.random.default_rng(0)
+    kinds = np.array([["homepage", "topic"][i % 2] for i in range(n)], dtype=object)
+    ids = np.array([f"q{i}" for i in range(n)], dtype=object)
+    roles = np.array(["train"] * (n // 2) + ["test"] * (n // 2), dtype=object)
+    index = np.where(roles == "train", np.arange(n), -1).astype(np.int32)
+    vectors = rng.normal(size=(n, 3)) + (kinds == "topic")[:, None] * 4
+    queries = Queries(ids, roles, kinds if types else np.full(n, None), index, vectors)
+    text = [f"{WORDS[kind]} thing{i % 7}" if texts else None for i, kind in enumerate(kinds)]
+    topics = pa.table({"query_id": pa.array(ids[::-1], pa.string()), "text": pa.array(text[::-1], pa.string())})
+    return queries, topics.append_column("columns", pa.array([[]] * n, pa.list_(pa.float64())))
+
+
+def test_types_are_guessed_from_the_words_alone():
+    queries, topics = made()
+    found = query_classes(queries, topics, n_classes=3, classify_from="query", seed=1)
+    assert (found.guess == queries.type).all()
+    assert found.origin == "types known in the data; classified from the query alone"
+
+
+def test_types_are_guessed_from_documents_where_asked():
+    queries, topics = made(texts=False)
+    found = query_classes(queries, topics, n_classes=3, classify_from="documents", seed=1)
+    assert (found.guess == queries.type).mean() > 0.9
+    assert "top documents" in found.origin
+
+
+def test_unknown_types_become_k_means_classes_and_say_so():
+    queries, topics = made(types=False, texts=False)
+    found = query_classes(queries, topics, n_classes=2, classify_from="query", seed=1)
+    assert "2 K-means classes" in found.origin
+    assert "no classifier" in found.origin
+    assert (found.guess == found.true).all()
+    assert len(set(found.true[::2]) & set(found.true[1::2])) <= 2
+
+
+def test_k_means_classes_too_are_guessed_from_words_where_there_are_words():
+    queries, topics = made(types=False)
+    found = query_classes(queries, topics, n_classes=2, classify_from="query", seed=1)
+    assert (found.guess == found.true).mean() > 0.9
+
+
+def test_classes_survive_the_store():
+    queries, topics = made()
+    found = query_classes(queries, topics, n_classes=3, classify_from="query", seed=1)
+    again = Classes.from_table(found.to_table(queries))
+    assert again.origin == found.origin
+    assert (again.guess == found.guess).all()
+
+
+def test_words_that_only_test_queries_have_are_the_rarest():
+    columns = text_columns(["a b", "a c", "zebra"], np.array([True, True, False]))
+    assert columns[2, 6] > columns[:2, 6].max()
+
+
+def test_k_means_finds_clear_groups_and_is_deterministic():
+    rng = np.random.default_rng(5)
+    true = np.repeat([0, 1, 2], 20)
+    vectors = rng.normal(size=(60, 2)) * 0.1 + np.array([[0, 0], [5, 0], [0, 5]])[true]
+    centres, own = k_means(vectors, 3, seed=1)
+    assert len({(a, b) for a, b in zip(true, own, strict=True)}) == 3
+    assert (k_means(vectors, 3, seed=1)[1] == own).all()
+    assert (nearest_centre(vectors, centres) == own).all()
+
+
+def test_k_means_of_equal_points_and_of_too_few():
+    assert k_means(np.zeros((4, 2)), 3, seed=1)[0].shape == (3, 2)
+    with pytest.raises(InputError, match="4 queries cannot be put into 5 clusters"):
+        k_means(np.zeros((4, 2)), 5, seed=1)
