@@ -103,7 +103,7 @@ def test_figure_1_measures_locality(tmp_path):
 def test_the_bound_is_drawn(tmp_path):
     rng = np.random.default_rng(5)
     rows = [
-        {"method": m, "k": k, "bound": 10 * rng.random() * (k < 9), "observed": rng.random() * (k < 9)}
+        {"fold": "fold1", "method": m, "k": k, "bound": 10 * rng.random() * (k < 9), "observed": rng.random() * (k < 9)}
         for m in ("knn-offline1", "knn-offline2")
         for k in (3, 6, 9)
         for _ in range(5)

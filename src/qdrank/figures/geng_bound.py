@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from qdrank.figures.geng import LOOKS, finish
 from qdrank.figures.style import label_axes, new_figure
+
+PRECISION = 1e-4
 
 
 def draw(bound: pa.Table, paths: Mapping[str, str | Path], *, title: str, dpi: int) -> None:
@@ -34,18 +37,28 @@ def draw(bound: pa.Table, paths: Mapping[str, str | Path], *, title: str, dpi: i
 
 
 def _draw_diagonal(axes: Any, rows: Mapping[str, Any]) -> None:
-    positive = np.concatenate(
-        [rows[name][np.isfinite(rows[name]) & (rows[name] > 0)] for name in ("bound", "observed")]
-    )
-    ends = [positive.min(initial=1.0), positive.max(initial=1.0)]
+    # Differences below the precision of training would stretch the axes over many decades.
+    shown = np.concatenate([rows[name][np.isfinite(rows[name])] for name in ("bound", "observed")])
+    shown = shown[shown > PRECISION]
+    ends = [shown.min(initial=1.0), shown.max(initial=1.0)]
     axes.plot(ends, ends, color="black", linestyle="--", linewidth=0.8)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set(xscale="log", yscale="log", xlim=(ends[0] / 2, 2 * ends[1]), ylim=(ends[0] / 2, 2 * ends[1]))
 
 
 def _draw_means(axes: Any, rows: Mapping[str, Any], method: str) -> None:
-    ks = np.unique(rows["k"])
     look = LOOKS[method]
+    place = _places(rows)
+    ks = [rows["k"][place == i].mean() for i in np.unique(place)]
     for name, line in (("bound", "--"), ("observed", "-")):
-        means = [rows[name][rows["k"] == k].mean() for k in ks]
+        means = [rows[name][place == i].mean() for i in np.unique(place)]
         axes.plot(ks, means, color=look.colour, linestyle=line, label=f"{look.label}, {name}")
+
+
+def _places(rows: Mapping[str, Any]) -> NDArray[np.int64]:
+    """Place of each row's k among those of its fold, counted from the largest: folds differ a little in size."""
+    place = np.empty(len(rows["k"]), dtype=np.int64)
+    for fold in set(rows["fold"].tolist()):
+        own = rows["fold"] == fold
+        ks, order = np.unique(rows["k"][own], return_inverse=True)
+        place[own] = order - len(ks)
+    return place

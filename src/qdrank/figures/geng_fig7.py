@@ -43,14 +43,19 @@ def draw(
     table = numbers(measures, interval)
     rows = {(row["method"], row["measure"]): row for row in table.to_pylist()}
     others = controls(table.column("method").to_pylist())
-    figure, (first, second, third) = new_figure(3, 1, height=8.2, height_ratios=[3, 3, 2.4])
+    figure: Any
+    figure, whole = new_figure(height=8.6)
+    whole.remove()
+    # Parts of their own, so that the long labels of one do not narrow the others.
+    first, second, third = figure.subfigures(3, 1, height_ratios=[3, 3.1, 2.5])
     _draw_methods(first, rows, PAPER, f"{title}: the methods of the paper")
-    _draw_methods(second, rows, ["single", *others], "Controls")
-    _draw_differences(third, rows, [*(m for m in PAPER if m != "single"), *others], interval["level"])
+    _draw_methods(second, rows, ["single", *others], "controls")
+    _draw_differences(third.subplots(), rows, [*(m for m in PAPER if m != "single"), *others], interval["level"])
     finish(figure, table, paths, dpi)
 
 
-def _draw_methods(axes: Any, rows: Mapping[Any, Any], methods: Sequence[str], title: str) -> None:
+def _draw_methods(part: Any, rows: Mapping[Any, Any], methods: Sequence[str], title: str) -> None:
+    axes = part.subplots()
     place = np.array([*range(1, 11), 11.6])
     for i, method in enumerate(methods):
         mean, low, high = _column(rows, method, "mean"), _column(rows, method, "low"), _column(rows, method, "high")
@@ -58,9 +63,8 @@ def _draw_methods(axes: Any, rows: Mapping[Any, Any], methods: Sequence[str], ti
         bars = np.stack([mean - low, high - mean]).clip(0)
         axes.errorbar(shifted, mean, bars, linestyle="none", elinewidth=0.8, **LOOKS[method].marked)
     axes.set_xticks(place, LABELS)
-    axes.legend(ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.08), fontsize="small")
-    axes.set_title(title, pad=34)
-    label_axes(axes, "NDCG, and mean of NDCG@1 to @10", "NDCG (eq. 4)")
+    part.legend(ncols=3 if len(methods) > len(PAPER) else len(PAPER), loc="outside lower center", fontsize="small")
+    label_axes(axes, "NDCG, and mean of NDCG@1 to @10", "NDCG (eq. 4)", title)
 
 
 def _column(rows: Mapping[Any, Any], method: str, key: str) -> FloatArray:
@@ -75,4 +79,5 @@ def _draw_differences(axes: Any, rows: Mapping[Any, Any], methods: Sequence[str]
         axes.plot(row["difference"], y, color=look.colour, marker=look.marker)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_yticks(place, [LOOKS[method].label for method in methods])
-    label_axes(axes, f"mean NDCG less that of Single, {level:.0%} interval of the paired difference", "")
+    axes.xaxis.label.set_fontsize("small")
+    label_axes(axes, f"mean NDCG less Single's, {level:.0%} interval of the paired difference", "")
