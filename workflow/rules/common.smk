@@ -1,6 +1,7 @@
 # What every stage uses: the checked configuration, the study planned from it, and the digest of the code of a rule.
 # Nothing heavy is imported here: every job of a cluster parses these files again.
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -46,7 +47,9 @@ def memory(base, per_input_mb):
     """Memory in MB that grows with the size of the input and with every retry."""
 
     def mem_mb(wildcards, input, attempt):
-        return int(attempt * (base + per_input_mb * max(input.size_mb, 1)))
+        # Not input.size_mb: that starts an event loop of its own for every job, which tells in a large study.
+        size_mb = sum(os.path.getsize(file) for file in input) / 2**20
+        return int(attempt * (base + per_input_mb * max(size_mb, 1)))
 
     return mem_mb
 

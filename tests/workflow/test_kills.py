@@ -1,0 +1,186 @@
+"""Whatever is killed, whenever: the run is resumed by one command and ends with the same bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from qdrank.store.manifest import digests
+from tests.workflow.conftest import Project, copy_project
+
+KILLS = int(os.environ.get("QDRANK_KILLS", "30"))
+SEED = int(os.environ.get("QDRANK_KILL_SEED", "1"))
+TINY = ("--cores", "2", "--configfile", "tests/configs/tiny.yaml")
+WRITER = """
+import sys
+from qdrank.store.atomic import write_text
+for turn in range(10**9):
+    write_text(sys.argv[1], f"{turn % 10}" * 200_000)
+    print(turn, flush=True)
+"""
+
+
+@dataclass
+class Kill:
+    """One kill: what was killed while which jobs ran, and what became of it."""
+
+    what: str
+    where: str
+    resumed: bool = False
+    equal: bool = False
+
+
+@dataclass
+class Victim:
+    """A study in a folder of its own, run in the background, killed and resumed."""
+
+    study: Project
+    kills: list[Kill] = field(default_factory=list)
+    process: subprocess.Popen[bytes] | None = None
+    log: Path = Path()
+
+    def start(self) -> None:
+        self.log = self.study.folder / f"run{len(self.kills)}.log"
+        variables = {k: v for k, v in os.environ.items() if k not in ("QDRANK_MIRROR", "PYTHONPATH")}
+        with self.log.open("wb") as file:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "snakemake", *TINY],
+                cwd=self.study.folder,
+                env=variables,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def jobs(self) -> dict[int, str]:
+        """Processes of this study's jobs that run now, with their rules; also those whose run was killed."""
+        found = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                command = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
+                here = Path(os.readlink(folder / "cwd")) == self.study.folder
+            except OSError:  # it has just ended
+                continue
+            script = re.search(r"\.snakemake/scripts/tmp\w+\.(\w+)\.py", " ".join(command))
+            if script and here and "bash" not in command[0]:
+                found[int(folder.name)] = script.group(1)
+        return found
+
+    def ended(self) -> int:
+        """Jobs that this run has brought to an end so far, well or not."""
+        return len(re.findall(r"^(?:Finished jobid|Error in rule)", self.log.read_text(), re.MULTILINE))
+
+    def wait_for_a_job(self, more: int) -> bool:
+        """True when ``more`` jobs than now have ended and another one runs; False when the run ended before."""
+        assert self.process
+        enough = self.ended() + more
+        while self.process.poll() is None:
+            if self.ended() >= enough and self.jobs():
+                return True
+            time.sleep(0.05)
+        return False
+
+    def resume(self) -> None:
+        """What the documentation says, after a main process that was killed: unlock, and the same command again."""
+        self.study.snakemake("--unlock", *TINY)
+        self.start()
+
+    def kill(self, what: str, chance: random.Random) -> None:
+        """Kill one job, the main process alone (its jobs go on), or the main process with all its jobs."""
+        assert self.process
+        jobs = self.jobs()
+        if what == "job" and jobs:
+            # Rather one of a rule that was spared so far, so that the kills spread over the whole graph.
+            spared = Counter(rule for kill in self.kills for rule in kill.where.split(", "))
+            process = min(chance.sample(sorted(jobs), len(jobs)), key=lambda job: spared[jobs[job]])
+            self.kills.append(Kill(what, jobs[process]))
+            _kill(process)
+        elif what != "job":
+            self.kills.append(Kill(what, ", ".join(sorted(jobs.values())) or "between jobs"))
+            (os.killpg if what == "everything" else os.kill)(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            self.resume()
+
+    def mark(self, equal: bool) -> None:
+        for kill in self.kills:
+            if not kill.resumed:
+                kill.resumed, kill.equal = True, equal
+
+    def end(self) -> None:
+        if self.process and self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        for process in self.jobs():
+            _kill(process)
+
+
+def _kill(process: int) -> None:
+    with contextlib.suppress(ProcessLookupError):  # it has just ended
+        os.kill(process, signal.SIGKILL)
+
+
+def show(kills: list[Kill]) -> None:
+    print("\n| kill | of | while these ran | resumed | equal |\n|--:|---|---|---|---|")
+    for number, kill in enumerate(kills, 1):
+        print(f"| {number} | {kill.what} | {kill.where} | {kill.resumed} | {kill.equal} |")
+
+
+@pytest.mark.slow
+def test_killed_at_random_and_resumed_a_study_ends_with_the_same_bytes(
+    finished: Project, project: Path, tmp_path: Path
+) -> None:
+    expected = digests(finished.folder / "results")
+    chance = random.Random(SEED)
+    victim = Victim(copy_project(project, tmp_path / "study"))
+    results = victim.study.folder / "results"
+    try:
+        victim.start()
+        while len(victim.kills) < KILLS:
+            if victim.wait_for_a_job(more=chance.choice([0, 1, 1, 2, 3])):
+                time.sleep(chance.uniform(0, 1))
+                victim.kill(chance.choice(["job", "job", "main", "everything"]), chance)
+            elif victim.process and victim.process.returncode == 0:
+                victim.mark(digests(results) == expected)
+                shutil.rmtree(results)
+                victim.start()
+            else:  # it ended because a job was killed: the same command again, nothing to unlock
+                victim.start()
+        while victim.process and victim.process.wait(timeout=600):
+            assert "Error in rule" in victim.log.read_text()
+            victim.start()
+        victim.mark(digests(results) == expected)
+    finally:
+        victim.end()
+        show(victim.kills)
+    assert all(kill.resumed and kill.equal for kill in victim.kills)
+    assert "Nothing to be done" in victim.study.tiny()
+    assert not [path for path in victim.study.folder.rglob("*.partial*") if ".snakemake" not in path.parts]
+
+
+def test_a_killed_writer_leaves_the_old_file_or_the_new_one(tmp_path: Path, project: Path) -> None:
+    chance = random.Random(SEED)
+    target = tmp_path / "artifact.txt"
+    for _ in range(15):
+        command = [sys.executable, "-c", WRITER, target]
+        variables = os.environ | {"PYTHONPATH": str(project / "src")}
+        with subprocess.Popen(command, stdout=subprocess.PIPE, env=variables) as writer:
+            assert writer.stdout
+            assert writer.stdout.readline()
+            time.sleep(chance.uniform(0, 0.05))
+            writer.kill()
+        text = target.read_text()
+        assert len(text) == 200_000
+        assert len(set(text)) == 1
+        assert len(list(tmp_path.iterdir())) <= 2, "the next writer takes away what a killed one left"
