@@ -73,5 +73,6 @@ def test_steps_of_testing_are_timed():
     fold = study()
     train, test = fold.documents.parts["train"], fold.documents.parts["test"]
     table = timing_table(lay_ground(fold.documents.preferences()), train, test, REFERENCE)
-    assert min(table.column("ms per query").to_pylist()) > 0
+    assert min(table.column("m=24 k=6").to_pylist()) > 0
+    assert all(text.startswith("m^") for text in table.column("growth").to_pylist())
     assert {"Offline-1", "Offline-2", "Online"} <= set(table.column("methods").to_pylist())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,9 @@ def _seconds(step: Callable[[], object]) -> float:
 
 
 def timing_table(ground: Ground, train: Judged, test: Judged, reference: int) -> pa.Table:
-    """Milliseconds per test query of every step, for parts of the training queries and several k.
+    """Milliseconds per test query of every step, a column for each number of training queries m and of neighbours k.
+
+    The last column is the growth fitted to them, m^a k^b.
 
     Parameters
     ----------
@@ -41,18 +43,33 @@ def timing_table(ground: Ground, train: Judged, test: Judged, reference: int) ->
     train, test : documents; of the test queries a few dozen are enough
     reference : column of the reference feature
     """
-    rows: list[dict[str, Any]] = []
     vectors = query_vectors(train.X, train.offsets, reference)
-    for share in SHARES:
-        m = max(2, round(share * train.n_queries))
-        for k in sorted({neighbour_count(part, m) for part in KS}):
-            rows += _timed(ground, train, test, vectors[:m], reference, k)
+    sizes = [
+        (m, k)
+        for m in (max(2, round(share * train.n_queries)) for share in SHARES)
+        for k in sorted({neighbour_count(part, m) for part in KS})
+    ]
+    times = [_timed(ground, train, test, vectors[:m], reference, k) for m, k in sizes]
+    rows: list[dict[str, Any]] = []
+    for step, methods, order in times[0]:
+        ms = [1000 * found[step, methods, order] for found in times]
+        row: dict[str, Any] = {"step": step, "methods": methods, "paper": order}
+        row |= {f"m={m} k={k}": value for (m, k), value in zip(sizes, ms, strict=True)}
+        rows.append(row | {"growth": _growth(sizes, ms)})
     return pa.Table.from_pylist(rows)
+
+
+def _growth(sizes: list[tuple[int, int]], ms: list[float]) -> str:
+    """Exponents of m and k by least squares on logarithms."""
+    design = np.hstack([np.log(sizes), np.ones((len(sizes), 1))])
+    (a, b, _), *_ = np.linalg.lstsq(design, np.log(ms), rcond=None)
+    return f"m^{a:.1f} k^{b:.1f}"
 
 
 def _timed(
     ground: Ground, train: Judged, test: Judged, vectors: FloatArray, reference: int, k: int
-) -> Iterator[dict[str, Any]]:
+) -> dict[tuple[str, str, str], float]:
+    """Seconds per test query of every step: its name, the methods that take it, its order in the paper."""
     m = len(vectors)
     points = query_vectors(test.X, test.offsets, reference)
     pairs = pair_counts(train.y, train.offsets)[:m]
@@ -67,6 +84,4 @@ def _timed(
         ("train the model", "Online", "O((kp)^c)"): lambda: train_block(ground, nearest),
         ("rank", "all", "O(n log n)"): lambda: np.argsort(-query_scores(test, W), kind="stable"),
     }
-    for (step, methods, order), run in steps.items():
-        row = {"step": step, "methods": methods, "paper": order, "m": m, "k": k}
-        yield row | {"ms per query": 1000 * _seconds(run) / test.n_queries}
+    return {key: _seconds(run) / test.n_queries for key, run in steps.items()}
