@@ -22,6 +22,8 @@ from qdrank.rankers.serving_pack import METHODS, own_columns
 from qdrank.store import atomic_path, read
 
 LARGEST_LABEL = 127  # labels are read past
+#: Bytes of text that are read, scored and written at a time.
+BLOCK = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ def run(args: argparse.Namespace) -> int:
         sparse=sparse,
         missing=ranker.packed.terms.missing,
         max_label=LARGEST_LABEL,
+        block_bytes=BLOCK,
     )
     with _output(args.output) as file:
         for batch in whole_queries(chunks):

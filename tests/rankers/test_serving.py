@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,7 @@ from qdrank.queries.artifacts import list_matrix, load_queries, queries_table
 from qdrank.queries.graph import neighbours_table
 from qdrank.queries.neighbours import neighbours
 from qdrank.rank_command import whole_queries
+from qdrank.rankers import serving_lookup
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.geng import GengFold, choose, sweep_table
 from qdrank.rankers.global_models import GlobalModels, train_global
@@ -309,9 +311,10 @@ def test_vectors_of_another_configuration_are_not_packed(tiny: Study) -> None:
     metric=st.sampled_from(["euclidean", "manhattan", "cosine", "mahalanobis"]),
     choice=st.sampled_from(CHOICES),
     coarse=st.booleans(),
+    dense=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
-def test_lookups_are_those_of_the_study(seed: int, metric: str, choice: str, coarse: bool) -> None:
+@settings(max_examples=80, deadline=None)
+def test_lookups_are_those_of_the_study(seed: int, metric: str, choice: str, coarse: bool, dense: bool) -> None:
     """Coarse vectors, duplicates and few pairs make ties; the lists of neighbours may be shorter than the data."""
     rng = np.random.default_rng(seed)
     m, width = int(rng.integers(2, 40)), int(rng.integers(1, 5))
@@ -331,5 +334,6 @@ def test_lookups_are_those_of_the_study(seed: int, metric: str, choice: str, coa
     assert [second(vector) for vector in test] == offline2(of_test).tolist()
     for vector, row in zip(test, of_test, strict=True):
         assert set(space.neighbourhood(space.point(vector), k)) == set(row[:k])
-    first = Offline1(space, Neighbourhoods(of_train[:, :k], pairs, choice), largest)
+    with mock.patch.object(serving_lookup, "DENSE_MOST", 4096 if dense else 0):
+        first = Offline1(space, Neighbourhoods(of_train[:, :k], pairs, choice), largest)
     assert [first(vector) for vector in test] == offline1(of_test, of_train, pairs, [k], choice=choice)[k].tolist()

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from qdrank.cli import main
+from qdrank.datasets.judged import load_judged
 from qdrank.store import read
 from qdrank.store.manifest import digests
 from tests.workflow.conftest import Project, copy_project
@@ -40,6 +42,21 @@ def test_the_number_of_cores_changes_no_byte(finished: Project, project: Path, t
     other = copy_project(project, tmp_path / "elsewhere")
     other.tiny(cores=1)
     assert digests(other.folder / "results") == digests(finished.folder / "results")
+
+
+@pytest.mark.parametrize(
+    ("method", "scores"), [("single", "single"), ("offline1", "knn-offline1"), ("offline2", "knn-offline2")]
+)
+def test_new_queries_are_scored_as_in_the_study(finished: Project, tmp_path: Path, method: str, scores: str) -> None:
+    results = finished.folder / "results/tiny"
+    test = load_judged(results / "judged.parquet").of_role("fold1", "test")
+    rows = [" ".join(f"{i}:{value!r}" for i, value in enumerate(row, 1)) for row in test.X.tolist()]
+    new = "".join(f"0 qid:{query} {row}\n" for query, row in zip(test.query, rows, strict=True))
+    (tmp_path / "new.txt").write_text(new)
+    files = ["--input", str(tmp_path / "new.txt"), "--output", str(tmp_path / "scores.txt")]
+    assert main(["rank", "--models", str(results / "fold1"), "--method", method, *files]) == 0
+    expected = read(results / f"fold1/scores/{scores}.parquet", "scores").column("score").to_pylist()
+    assert [float(line) for line in (tmp_path / "scores.txt").open()] == expected
 
 
 def test_a_figure_is_a_target(study: Project) -> None:

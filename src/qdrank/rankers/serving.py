@@ -161,15 +161,18 @@ def load_ranker(
         mend = f"run the study that makes it (snakemake {path}), or give the folder of a fold: results/DATA SET/FOLD"
         raise InputError("there are no packed models", file=path, mend=mend)
     packed = Packed.from_table(read(path, "rankers"))
-    chosen = packed.terms.chosen[method]
     setting = _setting(packed, method, k, lam)
-    if setting != chosen:
+    if setting != packed.terms.chosen[method]:
         from qdrank.rankers.serving_settings import retuned
 
         packed = retuned(packed, path.parent, method, setting)
-        setting = packed.terms.chosen[method]
+    return ranker_of(packed, method)
+
+
+def ranker_of(packed: Packed, method: str) -> Ranker:
+    """One method of the rankers of a fold, with the setting that they have for it."""
     weights = np.atleast_2d(packed.weights[method])
-    return Ranker(method, setting, packed, weights, _finder(packed, method))
+    return Ranker(method, packed.terms.chosen[method], packed, weights, _finder(packed, method))
 
 
 def _setting(packed: Packed, method: str, k: float | None, lam: float | None) -> Setting:

@@ -1,4 +1,4 @@
-"""The overlap of one neighbourhood with all others, counted through inverted lists."""
+"""The overlap of one neighbourhood with all others."""
 
 from __future__ import annotations
 
@@ -18,3 +18,19 @@ def add_shared(own: IntArray, size: IntArray, starts: IntArray, owners: NDArray[
     for j in own:
         for place in range(starts[j], starts[j + 1]):
             shared[owners[place]] += size[j]
+
+
+@njit(cache=True)
+def add_rows(own: IntArray, sizes: NDArray[np.int32], shared: NDArray[np.int32]) -> None:
+    """Do the same with a matrix: ``sizes[j, i]`` is the size of training query ``j`` if neighbourhood ``i`` has it.
+
+    Four rows at a time, so that ``shared`` is read and written a quarter as often.
+    """
+    fours = len(own) - len(own) % 4
+    for p in range(0, fours, 4):
+        a, b, c, d = sizes[own[p]], sizes[own[p + 1]], sizes[own[p + 2]], sizes[own[p + 3]]
+        for i in range(len(shared)):
+            shared[i] += a[i] + b[i] + c[i] + d[i]
+    for j in own[fours:]:
+        for i in range(len(shared)):
+            shared[i] += sizes[j, i]

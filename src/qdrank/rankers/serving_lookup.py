@@ -17,7 +17,12 @@ from qdrank.groups import FloatArray, IntArray
 from qdrank.queries.metrics import Cosine, Euclidean
 from qdrank.queries.neighbours import LARGEST
 from qdrank.rankers.knn import Choice
-from qdrank.rankers.serving_kernels import add_shared
+from qdrank.rankers.serving_kernels import add_rows, add_shared
+
+#: Up to this many training queries their neighbourhoods are kept as a matrix, 64 MiB,
+DENSE_MOST = 4096
+#: if they hold at least this share of them; else as inverted lists.
+DENSE_SHARE = 0.05
 
 
 class TrainingSpace:
@@ -112,14 +117,18 @@ class Neighbourhoods:
         self._choice = choice
         self._size: IntArray = np.ones(m, dtype=np.int64) if choice == "shared_queries" else pairs.astype(np.int64)
         self._totals = self._size[neighbours].sum(axis=1)
-        members = neighbours.ravel()
-        self._owners = (np.argsort(members, kind="stable") // self.k).astype(np.int32)
-        self._starts = np.concatenate([[0], np.cumsum(np.bincount(members, minlength=m))]).astype(np.int64)
+        self._matrix = np.zeros((0, 0), dtype=np.int32)
+        if m <= DENSE_MOST and self.k >= DENSE_SHARE * m and self._totals.max() < 2**30:
+            self._matrix = np.zeros((m, m), dtype=np.int32)
+            self._matrix[neighbours.T, np.arange(m)] = self._size[neighbours.T]
+        else:
+            members = neighbours.ravel()
+            self._owners = (np.argsort(members, kind="stable") // self.k).astype(np.int32)
+            self._starts = np.concatenate([[0], np.cumsum(np.bincount(members, minlength=m))]).astype(np.int64)
 
     def likeness(self, own: IntArray) -> NDArray[Any]:
         """How much each neighbourhood is like the set ``own`` of training queries, shape (m,); more is better."""
-        shared = np.zeros(len(self._size), dtype=np.int64)
-        add_shared(own, self._size, self._starts, self._owners, shared)
+        shared = self._shared(own)
         if self._choice != "smallest_gamma":
             return shared
         total = self._size[own].sum()
@@ -127,6 +136,16 @@ class Neighbourhoods:
         gamma = np.where(change > 0, np.inf, 0.0)
         np.divide(change, smaller, out=gamma, where=smaller > 0)
         return -gamma
+
+    def _shared(self, own: IntArray) -> NDArray[Any]:
+        """Size of what each neighbourhood shares with ``own``, shape (m,)."""
+        if self._matrix.size:
+            dense = np.zeros(len(self._size), dtype=np.int32)
+            add_rows(own, self._matrix, dense)
+            return dense
+        shared = np.zeros(len(self._size), dtype=np.int64)
+        add_shared(own, self._size, self._starts, self._owners, shared)
+        return shared
 
 
 class Offline1:
