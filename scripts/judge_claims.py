@@ -1,6 +1,5 @@
 """Verdicts on the claims of the papers, seeds of a simulated set taken together."""
 
-
 from qdrank.evaluation.claims import Rules, pooled_evidence
 from qdrank.evaluation.geng_claims import judge_groups
 from qdrank.figures.tables import write_table

@@ -5,6 +5,12 @@
 #         results/{dataset}/{fold}/choices/geng.parquet         the settings tried, and which was chosen
 #         results/{dataset}/{fold}/geng/sweep.parquet           measures and change ratios for every k and lambda
 #         results/{dataset}/{fold}/geng/bound.parquet           the stability bound beside what is observed
+#         results/{dataset}/geng/measures.parquet               measures of the methods of this study alone
+
+GENG_MEASURES = [*CONVENTIONS["geng"], "ap", "ndcg@10/letor4"]
+GENG_MODULES = sorted(
+    set(map(measure_module, [*GENG_MEASURES, settings.training.measure]))
+)
 
 
 rule score_geng:
@@ -41,11 +47,30 @@ rule score_geng:
         bound_queries=settings.geng.bound_queries,
         bound_pairs=settings.geng.bound_pairs,
         seed=settings.seed,
-        code=code(
-            "score_geng", *MEASURE_MODULES, measure_module(settings.training.measure)
-        ),
+        code=code("score_geng", *GENG_MODULES),
     script:
         "../../scripts/score_geng.py"
+
+
+# The study waits for no method of another one.
+use rule measure_methods as measure_geng with:
+    input:
+        judged="results/{dataset}/judged.parquet",
+        scores=each_fold(
+            "results/{dataset}/{fold}/scores/{method}.parquet",
+            method=["reference", *GENG_METHODS],
+        ),
+    output:
+        "results/{dataset}/geng/measures.parquet",
+    log:
+        "logs/measure_geng/{dataset}.log",
+    benchmark:
+        "benchmarks/measure_geng/{dataset}.tsv"
+    params:
+        measures=GENG_MEASURES,
+        folds=lambda wc: list(study.datasets[wc.dataset].folds),
+        methods=["reference", *GENG_METHODS],
+        code=code("measure_methods", *GENG_MODULES),
 
 
 def geng_figure(id, what):
@@ -113,7 +138,7 @@ rule draw_geng_fig1:
 rule draw_geng_fig7:
     """NDCG@1 to @10 and their mean, all methods and controls."""
     input:
-        measures="results/{dataset}/measures.parquet",
+        measures="results/{dataset}/geng/measures.parquet",
     output:
         **geng_figure("geng-fig7", "Figure 7: methods"),
     log:

@@ -1,6 +1,6 @@
 # Geng 2008, tables: methods and tests, the paper's future work, the cost of testing, and the evidence for its claims.
 #
-# reads:  results/{dataset}/measures.parquet, {fold}/choices/geng.parquet, {fold}/geng/*.parquet, {fold}/models/local.parquet
+# reads:  results/{dataset}/geng/measures.parquet, {fold}/choices/geng.parquet, {fold}/geng/*.parquet, {fold}/models/local.parquet
 # writes: results/{dataset}/tables/geng-*.*
 #         results/{dataset}/{fold}/geng/future.parquet    measures of the variants that the paper leaves for later
 #         results/{dataset}/geng/evidence.parquet         values behind each claim
@@ -9,7 +9,7 @@
 rule tabulate_geng:
     """Methods, folds, tests, and how well QC's classes are guessed."""
     input:
-        measures="results/{dataset}/measures.parquet",
+        measures="results/{dataset}/geng/measures.parquet",
         choices=each_fold("results/{dataset}/{fold}/choices/geng.parquet"),
         classes=each_fold("results/{dataset}/{fold}/classes.parquet"),
     output:
@@ -62,7 +62,7 @@ rule compare_future:
         vectors=settings.queries.model_dump(),
         clusters=settings.geng.clusters,
         seed=settings.seed,
-        code=code("compare_future", *MEASURE_MODULES, *map(METRICS.module, METRICS)),
+        code=code("compare_future", *GENG_MODULES, *map(METRICS.module, METRICS)),
     script:
         "../../scripts/compare_future.py"
 
@@ -121,7 +121,7 @@ rule time_geng:
 rule claim_geng:
     """The claims of the paper on one data set: evidence and verdicts."""
     input:
-        measures="results/{dataset}/measures.parquet",
+        measures="results/{dataset}/geng/measures.parquet",
         sweeps=each_fold("results/{dataset}/{fold}/geng/sweep.parquet"),
         bounds=each_fold("results/{dataset}/{fold}/geng/bound.parquet"),
         queries=first_fold("results/{dataset}/{fold}/queries.parquet"),
