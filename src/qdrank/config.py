@@ -70,6 +70,14 @@ class SimulatedVariant(Section):
 OwnDataset = Annotated[FeatureFiles | TextCollection | SimulatedVariant, Field(discriminator="kind")]
 
 
+def _control() -> dict[str, OwnDataset]:
+    """The negative control of the default study."""
+    title = "Simulated web with one rule for all queries (negative control)"
+    return {
+        "simweb-control": SimulatedVariant(kind="simulated", like="simweb", settings={"one_rule": True}, title=title)
+    }
+
+
 class Text(Section):
     """From raw text to features."""
 
@@ -236,7 +244,7 @@ class Settings(Section):
     """The whole configuration."""
 
     datasets: list[DatasetName] = Field(
-        default=["sim1"],
+        default=["simweb", "simweb-control"],
         min_length=1,
         description="Data sets to study: names from config/datasets.yaml or from own, below.",
     )
@@ -248,7 +256,7 @@ class Settings(Section):
         default=None, description="Folder with copies of the data, looked into before any download; QDRANK_MIRROR wins."
     )
     own: dict[DatasetName, OwnDataset] = Field(
-        default_factory=dict, description="Your own data sets by name; config/README.md shows one of each kind."
+        default_factory=_control, description="Your own data sets by name; config/README.md shows one of each kind."
     )
     folds: list[Literal["fold1", "fold2", "fold3", "fold4", "fold5"]] = Field(
         default=["fold1", "fold2", "fold3", "fold4", "fold5"],
