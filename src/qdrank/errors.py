@@ -6,7 +6,13 @@ from os import PathLike
 
 
 class QdrankError(Exception):
-    """An error that is the user's to mend; shown without a traceback."""
+    """An error that is the user's to mend; shown without a traceback.
+
+    Names and messages may come from files and folders of unknown origin: nothing in them reaches a terminal raw.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__("\n".join(map(_printable, message.split("\n"))))
 
 
 class InputError(QdrankError):
@@ -39,5 +45,10 @@ class InputError(QdrankError):
 def _shown(found: str | bytes, limit: int = 100) -> str:
     """Text as it may be printed: one line, no control characters, cut to ``limit``."""
     text = found.decode("utf-8", "backslashreplace") if isinstance(found, bytes) else found
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: limit + 1])
+    shown = _printable(text[: limit + 1])
     return shown if len(text) <= limit else shown[:limit] + " ..."
+
+
+def _printable(text: str) -> str:
+    """``text`` with control characters, and others that do not print, written out."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -103,11 +103,9 @@ def open_artifact(path: AnyPath, kind: str) -> pq.ParquetFile:
         If it is an artifact of another kind.
     """
     verify(path)
-    try:
+    with _readable(path):
         file = pq.ParquetFile(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise CorruptArtifact(path, f"cannot be read: {error}") from None
-    found = (file.metadata.metadata or {}).get(_KIND, b"nothing known").decode()
+        found = (file.metadata.metadata or {}).get(_KIND, b"nothing known").decode()
     if found != kind:
         raise InputError(f"holds {found}, not {kind}", file=path, mend="give the path of the right artifact")
     return file
@@ -115,6 +113,15 @@ def open_artifact(path: AnyPath, kind: str) -> pq.ParquetFile:
 
 def read(path: AnyPath, kind: str, columns: Sequence[str] | None = None) -> pa.Table:
     """Read an artifact, whole or some columns of it, after checking digest and shape."""
-    with open_artifact(path, kind) as file:
+    with open_artifact(path, kind) as file, _readable(path):
         table = file.read(columns=None if columns is None else list(columns), use_threads=False)
     return conform(table, kind) if columns is None else table
+
+
+@contextmanager
+def _readable(path: AnyPath) -> Iterator[None]:
+    """A file that is whole but no Parquet file, such as one sealed by other hands, is refused in words."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise CorruptArtifact(path, f"cannot be read: {error}") from None
