@@ -71,6 +71,8 @@ rule train_local:
         "logs/train_local/{dataset}/{fold}/{scatteritem}.log",
     benchmark:
         "benchmarks/train_local/{dataset}/{fold}/{scatteritem}.tsv"
+    # The longest jobs first: nothing of the study can begin without them.
+    priority: 10
     conda:
         "../../envs/qdrank.yaml"
     threads: 1

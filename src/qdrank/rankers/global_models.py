@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.local import lay_ground, train_block
 from qdrank.learners.preferences import Preferences
+from qdrank.learners.ranksvm import RankSVM
 from qdrank.rankers.documents import FoldDocuments
 
 #: Name of a class's model.
@@ -44,9 +45,10 @@ def _schema() -> pa.Schema:
 
 def _of_lambda(data: Preferences, classes: NDArray[np.object_], lam: float, tol: float) -> Iterator[dict[str, Any]]:
     ground = lay_ground(data, lam=lam, tol=tol)
-    equal = lay_ground(data, lam=lam, query_weights="equal", tol=tol)
-    for name, single in (("single", ground.single), ("single-equal", equal.single)):
-        yield _row(name, data.n_queries, lam, single.w, int(data.pairs.sum()), single.gap, single.iterations)
+    single, pairs = ground.single, int(data.pairs.sum())
+    yield _row("single", data.n_queries, lam, single.w, pairs, single.gap, single.iterations)
+    equal = RankSVM(lam=lam, query_weights="equal", tol=tol).fit_preferences(data)
+    yield _row("single-equal", data.n_queries, lam, equal.coef_, pairs, equal.gap_, equal.n_iter_)
     names = sorted(set(classes.tolist()))
     members = [np.flatnonzero(classes == name) for name in names]
     models = train_block(ground, _padded(members), tol=tol)
