@@ -128,7 +128,7 @@ rule draw_geng_fig1:
         mem_mb=memory(700, 6),
         runtime=minutes(15),
     params:
-        title=dataset_title,
+        title=lambda wc: wc.dataset,
         dpi=settings.figures.dpi,
         code=code("draw_geng_fig1"),
     script:
@@ -152,7 +152,7 @@ rule draw_geng_fig7:
         mem_mb=memory(700, 10),
         runtime=minutes(15),
     params:
-        title=dataset_title,
+        title=lambda wc: wc.dataset,
         interval=INTERVAL,
         dpi=settings.figures.dpi,
         code=code("draw_geng_fig7"),
@@ -177,7 +177,7 @@ rule draw_geng_fig8:
         mem_mb=memory(700, 20),
         runtime=minutes(15),
     params:
-        title=dataset_title,
+        title=lambda wc: wc.dataset,
         lam=settings.geng.lam,
         interval=INTERVAL,
         dpi=settings.figures.dpi,
@@ -203,7 +203,7 @@ rule draw_geng_fig9:
         mem_mb=memory(700, 20),
         runtime=minutes(15),
     params:
-        title=dataset_title,
+        title=lambda wc: wc.dataset,
         lam=settings.geng.lam,
         interval=INTERVAL,
         dpi=settings.figures.dpi,
@@ -229,7 +229,7 @@ rule draw_geng_bound:
         mem_mb=memory(700, 20),
         runtime=minutes(15),
     params:
-        title=dataset_title,
+        title=lambda wc: wc.dataset,
         dpi=settings.figures.dpi,
         code=code("draw_geng_bound"),
     script:
