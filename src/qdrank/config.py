@@ -8,12 +8,26 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+
+from qdrank.rankers.methods import METHODS
+from qdrank.registry import nearest
 
 DatasetName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=64)]
 PositiveInt = Annotated[int, Field(ge=1)]
 PositiveFloat = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
+Convention = Literal["letor4", "letor3", "geng", "exp", "linear", "lightgbm", "zha"]
+Scale = Literal["auto", "given", "zscore", "minmax"]
 
 
 class Section(BaseModel):
@@ -148,7 +162,7 @@ class Neighbours(Section):
 class Evaluation(Section):
     """What is measured, and how differences are judged."""
 
-    conventions: list[Literal["letor4", "letor3", "geng", "exp", "linear", "lightgbm", "zha"]] = Field(
+    conventions: list[Convention] = Field(
         default=["letor4", "geng", "exp"],
         min_length=1,
         description="Conventions in which every ranking is measured; tables use the first, papers' figures their own. "
@@ -166,7 +180,7 @@ class Training(Section):
         min_length=1,
         description="Weights of the regulariser that are tried for models of all training queries (Single, QC).",
     )
-    scale: Literal["auto", "given", "zscore", "minmax"] = Field(
+    scale: Scale = Field(
         default="auto",
         description="Features for learning as given, standardised on the training documents, or scaled to [0, 1] within "
         "each query. auto: as given where all lie in [0, 1], else standardised.",
@@ -231,6 +245,42 @@ class Geng(Section):
     )
 
 
+def _known_method(name: str) -> str:
+    if name not in METHODS:
+        raise ValueError(f"unknown method; {nearest(name, list(METHODS))}")
+    return name
+
+
+MethodName = Annotated[str, AfterValidator(_known_method), WithJsonSchema({"type": "string", "enum": list(METHODS)})]
+
+
+class Learners(Section):
+    """The classic learners and aggregators, tuned on validation as LETOR prescribes."""
+
+    datasets: list[DatasetName] | None = Field(default=None, description="Data sets to run them on; null: all.")
+    methods: list[MethodName] | None = Field(
+        default=[
+            *("ranksvm", "listnet", "adarank-map", "regression", "lambdamart-tuned", "lambdamart-queries"),
+            *(name for name, method in METHODS.items() if method.aggregates),
+        ],
+        description="Which, of the list in docs/learners.md; null: all. Learners run on data with features, aggregators "
+        "(bordacount and cps) on rankings.",
+    )
+    measure: str = Field(default="ap", description="What decides on the validation queries.")
+    grids: dict[MethodName, dict[str, list[Any]]] = Field(
+        default_factory=dict,
+        description="Values to try by method and parameter, in place of all the usual ones of that method.",
+    )
+    scales: dict[DatasetName, Scale] = Field(
+        default={"ohsumed-letor2": "minmax"},
+        description="Scale of the features for learning where a data set needs another than training.scale.",
+    )
+    conventions: dict[DatasetName, Convention] = Field(
+        default={"ohsumed": "letor3", "ohsumed-min": "letor3", "ohsumed-letor2": "letor3"},
+        description="Convention of the tables where a data set has another than the first of evaluation.conventions.",
+    )
+
+
 class Figures(Section):
     """How pictures are written."""
 
@@ -270,6 +320,7 @@ class Settings(Section):
     evaluation: Evaluation = Field(default_factory=Evaluation, description="Measures and significance.")
     training: Training = Field(default_factory=Training, description="Training of models.")
     geng: Geng = Field(default_factory=Geng, description="The study of Geng 2008.")
+    learners: Learners = Field(default_factory=Learners, description="The classic learners and aggregators.")
     figures: Figures = Field(default_factory=Figures, description="Pictures.")
 
     @field_validator("datasets", "folds")

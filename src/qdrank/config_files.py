@@ -149,7 +149,10 @@ def _yaml_lines(section: BaseModel, indent: int) -> list[str]:
 
 def _flow(value: Any) -> str:
     if isinstance(value, dict):
-        value = {key: own.model_dump(exclude_defaults=True) for key, own in value.items()}
+        value = {
+            key: own.model_dump(exclude_defaults=True) if isinstance(own, BaseModel) else own
+            for key, own in value.items()
+        }
     text: str = yaml.safe_dump(value, default_flow_style=True, width=10_000, sort_keys=False)
     return text.removesuffix("\n").removesuffix("\n...")
 

@@ -9,16 +9,16 @@ from qdrank.measures.names import parse as parse_measure
 
 def methods_of(dataset):
     """Methods that are run on a data set."""
-    return ["reference", *(GENG_METHODS if dataset in GENG_DATASETS else [])]
+    geng = GENG_METHODS if dataset in GENG_DATASETS else []
+    return ["reference", *geng, *learners_of(dataset)]
 
 
-# The figures of a paper need the paper's convention, whatever else is asked for.
 MEASURE_NAMES = list(
     dict.fromkeys(
         name
         for convention in [
             *settings.evaluation.conventions,
-            *(["geng"] * any(GENG_DATASETS)),
+            *map(learner_convention, LEARNER_DATASETS),
         ]
         for name in CONVENTIONS[convention]
     )

@@ -76,6 +76,7 @@ rule write_manifest:
         rules.single_features.input,
         rules.geng.input,
         rules.rankers.input,
+        rules.learners.input,
         "results/claims.html",
         each_dataset("results/{dataset}/measures.parquet"),
         each_dataset_and_fold("results/{dataset}/{fold}/neighbours.parquet"),

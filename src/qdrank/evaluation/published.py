@@ -18,6 +18,7 @@ from qdrank.errors import InputError
 from qdrank.measures import FoldMeans, parse
 from qdrank.registry import nearest
 
+N_FOLDS = 5
 Verdict = Literal["agrees", "differs", "not measured"]
 
 
@@ -106,11 +107,17 @@ def compare(
 def _rows(expected: Expected, figures: Figures, ours: Mapping[str, FoldMeans]) -> Iterator[dict[str, Any]]:
     for measure, value in figures.values.items():
         means = ours.get(measure)
-        yield _row(expected, figures, measure, "mean", value, None if means is None else means.published)
+        yield _row(expected, figures, measure, "mean", value, _mean_of_all(means, figures))
     for measure, values in figures.folds.items():
         folds = ours[measure].folds if measure in ours else {}
         for number, value in enumerate(values, start=1):
             yield _row(expected, figures, measure, f"fold{number}", value, folds.get(f"fold{number}"))
+
+
+def _mean_of_all(means: FoldMeans | None, figures: Figures) -> float | None:
+    """Mean of the folds; none where some were not run, for the mean of a few is another figure."""
+    whole = max((len(values) for values in figures.folds.values()), default=N_FOLDS)
+    return None if means is None or len(means.folds) < whole else means.published
 
 
 def _row(

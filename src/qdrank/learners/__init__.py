@@ -22,18 +22,20 @@ LEARNERS = Registry(
     },
 )
 
+# Like the registry "module:attribute": a plain name of a module would count as an import of it, and every job that
+# looks up one learner would depend on the code of all.
 _PUBLIC = {
-    "RankSVM": "qdrank.learners.ranksvm",
-    "RankBoost": "qdrank.learners.rankboost",
-    "ListNet": "qdrank.learners.listnet",
-    "AdaRankMAP": "qdrank.learners.adarank",
-    "AdaRankNDCG": "qdrank.learners.adarank",
-    "MultipleHyperplaneRanker": "qdrank.learners.mhr",
-    "LambdaMART": "qdrank.learners.trees",
-    "Regression": "qdrank.learners.regression",
-    "BoostedRegression": "qdrank.learners.trees",
-    "Choice": "qdrank.learners.tuning",
-    "tune": "qdrank.learners.tuning",
+    "RankSVM": "qdrank.learners.ranksvm:RankSVM",
+    "RankBoost": "qdrank.learners.rankboost:RankBoost",
+    "ListNet": "qdrank.learners.listnet:ListNet",
+    "AdaRankMAP": "qdrank.learners.adarank:AdaRankMAP",
+    "AdaRankNDCG": "qdrank.learners.adarank:AdaRankNDCG",
+    "MultipleHyperplaneRanker": "qdrank.learners.mhr:MultipleHyperplaneRanker",
+    "LambdaMART": "qdrank.learners.trees:LambdaMART",
+    "Regression": "qdrank.learners.regression:Regression",
+    "BoostedRegression": "qdrank.learners.trees:BoostedRegression",
+    "Choice": "qdrank.learners.tuning:Choice",
+    "tune": "qdrank.learners.tuning:tune",
 }
 
 
@@ -46,4 +48,4 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for (PEP 562): the registry alone needs no NumPy."""
     if name not in _PUBLIC:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_PUBLIC[name]), name)
+    return getattr(import_module(_PUBLIC[name].partition(":")[0]), name)

@@ -1,0 +1,25 @@
+"""A classic learner or aggregator on a fold: tuned on validation, its model, and its scores of the test documents."""
+
+from qdrank.datasets.judged import load_judged
+from qdrank.evaluation.measuring import scores_table
+from qdrank.jobs import job
+from qdrank.queries.artifacts import load_queries
+from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.learning import TrainedMethod, choices_table, fit_method, rank_documents, with_query_vectors
+from qdrank.store import write
+
+with job(snakemake.log[0]) as log:
+    files, params, out = snakemake.input, snakemake.params, snakemake.output
+    fold, method = snakemake.wildcards.fold, snakemake.wildcards.method
+    judged = load_judged(files.judged)
+    documents = rank_documents(judged, fold) if params.ranks else fold_documents(judged, fold, params.scale)
+    if params.query_vectors:
+        documents = with_query_vectors(documents, load_queries(files.queries))
+    choice = fit_method(params.learner, params.grid, documents, measure=params.measure, seed=params.seed)
+    choices = choices_table(fold, method, params.grid, choice, params.measure)
+    for row in choices.to_pylist():
+        log.info("%s: %s %.4f%s", row["setting"], row["measure"], row["value"], " chosen" * row["chosen"])
+    trained = TrainedMethod(choice.learner, documents.mean, documents.inverse)
+    write(out.choices, "choices", choices)
+    write(out.models, "models", trained.to_table(method, documents.parts["train"]))
+    write(out.scores, "scores", scores_table(documents.parts["test"], trained.predict(documents.parts["test"])))

@@ -1,0 +1,157 @@
+"""A classic method on one fold: tuned on validation, kept as a model of plain values, asked for scores."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from math import nan
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from qdrank.datasets.folds import ROLES
+from qdrank.datasets.judged import Judged
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray
+from qdrank.learners import LEARNERS
+from qdrank.learners.base import LinearLearner
+from qdrank.learners.tuning import Choice, tune
+from qdrank.queries.artifacts import Queries
+from qdrank.rankers.aggregators import AGGREGATORS
+from qdrank.rankers.documents import FoldDocuments, rows_of
+from qdrank.registry import Registry, nearest
+from qdrank.store import read
+
+Grid = Mapping[str, Sequence[Any]]
+
+
+def registry_of(learner: str) -> Registry:
+    """Registry that knows ``learner``: of aggregators or of learners."""
+    return AGGREGATORS if learner in AGGREGATORS else LEARNERS
+
+
+# ---- documents ---------------------------------------------------------------------------------------------------
+
+
+def rank_documents(ranks: Judged, fold: str) -> FoldDocuments:
+    """Documents of a fold with the ranks that the systems gave, NaN where one left a document out."""
+    n_lists = ranks.X.shape[1]
+    return FoldDocuments({role: ranks.of_role(fold, role) for role in ROLES}, np.zeros(n_lists), np.ones(n_lists))
+
+
+def with_query_vectors(documents: FoldDocuments, queries: Queries) -> FoldDocuments:
+    """The same documents, the vector of its query appended to the features of each."""
+    parts = {}
+    for role, part in documents.parts.items():
+        vectors = queries.vectors[rows_of(part.query_id, queries.query_id)]
+        parts[role] = part.with_features(np.hstack([part.X, vectors[part.query_index].astype(np.float32)]))
+    width = queries.vectors.shape[1]
+    mean, inverse = np.append(documents.mean, np.zeros(width)), np.append(documents.inverse, np.ones(width))
+    return FoldDocuments(parts, mean, inverse)
+
+
+def seen(X: NDArray[Any], mean: FloatArray, inverse: FloatArray) -> NDArray[Any]:
+    """Features (n_documents, n_features) as the learner sees them."""
+    if not mean.any() and (inverse == 1).all():
+        return X
+    return ((X - mean) * inverse).astype(np.float32)
+
+
+# ---- tuning ------------------------------------------------------------------------------------------------------
+
+
+def fit_method(learner: str, grid: Grid, documents: FoldDocuments, *, measure: str, seed: int) -> Choice:
+    """Try every combination of ``grid`` on a fold; the best by the mean of ``measure`` on validation.
+
+    A fold without validation queries is tuned on its training queries.
+    """
+    given: dict[str, Sequence[Any]] = {"measure": [measure], "seed": [seed]}
+    names = _parameters(learner)
+    _refuse_unknown(learner, grid, names)
+    whole = {name: values for name, values in given.items() if name in names} | dict(grid)
+    train = _judged(documents, "train")
+    vali = _judged(documents, "vali") if documents.parts["vali"].n_queries else train
+    return tune(learner, whole, train, vali, measure, registry_of(learner), seed)
+
+
+def _parameters(learner: str) -> list[str]:
+    return [field.name for field in fields(registry_of(learner)[learner]) if field.init]
+
+
+def _refuse_unknown(learner: str, grid: Grid, known: list[str]) -> None:
+    for name in grid:
+        if name not in known:
+            raise InputError(f"{learner} has no parameter {name!r} to try", mend=nearest(name, known))
+
+
+def _judged(documents: FoldDocuments, role: str) -> tuple[NDArray[Any], IntArray, NDArray[np.object_]]:
+    part = documents.parts[role]
+    return seen(part.X, documents.mean, documents.inverse), part.y, part.query
+
+
+def choices_table(fold: str, method: str, grid: Grid, choice: Choice, measure: str) -> pa.Table:
+    """The artifact ``choices``: a row a combination of values."""
+    rows = [
+        {
+            "fold": fold,
+            "method": method,
+            "setting": ", ".join(f"{name}={row[name]}" for name in grid),
+            "measure": measure,
+            "value": row["value"],
+            "chosen": row["chosen"],
+        }
+        for row in choice.table
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+# ---- models ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TrainedMethod:
+    """A fitted learner, and the scale on which it sees features."""
+
+    learner: Any
+    mean: FloatArray
+    inverse: FloatArray
+
+    def predict(self, documents: Judged) -> FloatArray:
+        """Scores of documents, shape (n_documents,)."""
+        scores = self.learner.predict(seen(documents.X, self.mean, self.inverse), documents.query)
+        return np.asarray(scores, dtype=np.float64)
+
+    def to_table(self, method: str, train: Judged) -> pa.Table:
+        """The artifact ``models``: one row, the whole model as JSON, linear weights in the units of the documents."""
+        learner = self.learner
+        record = learner.to_record() | {"mean": self.mean.tolist(), "inverse": self.inverse.tolist()}
+        linear = isinstance(learner, LinearLearner)
+        row = {
+            "model": method,
+            "k": train.n_queries,
+            "lam": float(getattr(learner, "lam", nan)),
+            "weights": (learner.coef_ * self.inverse).tolist() if linear else [],
+            "text": json.dumps(record),
+            "pairs": n_pairs(train),
+            "gap": float(getattr(learner, "gap_", nan)),
+            "iterations": int(getattr(learner, "n_iter_", 0)),
+        }
+        return pa.Table.from_pylist([row])
+
+
+def load_method(path: str | os.PathLike[str]) -> TrainedMethod:
+    """The model that ``to_table`` gave, from the artifact at ``path``."""
+    record = json.loads(read(path, "models").column("text")[0].as_py())
+    learner = registry_of(record["learner"])[record["learner"]].from_record(record)
+    return TrainedMethod(learner, np.array(record["mean"]), np.array(record["inverse"]))
+
+
+def n_pairs(documents: Judged) -> int:
+    """Number of pairs of documents of one query with different grades."""
+    counts = np.zeros((documents.n_queries, int(documents.y.max()) + 1), dtype=np.int64)
+    np.add.at(counts, (documents.query_index, documents.y), 1)
+    return int((counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)).sum() // 2)

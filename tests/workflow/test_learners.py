@@ -1,0 +1,58 @@
+"""The learners in the workflow: artifacts, and what a change to one of them reruns."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from qdrank.provenance import _closure, imported_modules
+from qdrank.rankers.learning import load_method
+from qdrank.rankers.methods import METHODS
+from qdrank.store import read
+from tests.workflow.conftest import Project
+
+METHODS_OF_TINY = ["ranksvm", "regression", "lambdamart-queries"]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_code_of_a_method_is_its_own(name: str, project: Path) -> None:
+    """Else a change to one learner would rerun all."""
+    used = imported_modules(project / "scripts/learn_method.py") | _closure([METHODS[name].module])
+    others = {method.module for method in METHODS.values()} - {METHODS[name].module}
+    built_on = {"qdrank.learners.mhr": {"qdrank.learners.ranksvm"}, "qdrank.rankers.cps": {"qdrank.rankers.borda"}}
+    assert used & others == built_on.get(METHODS[name].module, set())
+
+
+def test_no_module_takes_a_learner_from_the_package(project: Path) -> None:
+    """Names that the package imports lazily are no imports to the digest of code."""
+    for path in [*(project / "src").rglob("*.py"), *(project / "scripts").glob("*.py")]:
+        for names in re.findall(r"^from qdrank\.learners import (.+)$", path.read_text(), re.MULTILINE):
+            assert not re.search(r"\b(?!LEARNERS)[A-Z]|\btune\b", names), path.name
+
+
+def test_every_method_leaves_its_artifacts(finished: Project) -> None:
+    fold = finished.folder / "results/tiny/fold1"
+    for name in METHODS_OF_TINY:
+        model = load_method(fold / f"models/{name}.parquet")
+        assert METHODS[name].learner == model.learner.NAME
+        assert any(read(fold / f"choices/{name}.parquet", "choices").column("chosen").to_pylist())
+    measured = set(read(finished.folder / "results/tiny/measures.parquet", "measures").column("method").to_pylist())
+    assert {"reference", *METHODS_OF_TINY} <= measured
+    table = read(finished.folder / "results/tiny/tables/learners.parquet", "table")
+    assert table.num_rows == 1 + len(METHODS_OF_TINY)
+
+
+def test_a_changed_learner_reruns_alone(study: Project) -> None:
+    path = study.folder / "src/qdrank/learners/regression.py"
+    path.write_text(f"{path.read_text()}\nEDITED = True\n")
+    printed = study.tiny("--dry-run", "--quiet", "rules")
+    assert re.search(r"^learn_method +1$", printed, re.MULTILINE), printed
+    assert not {"train_global", "train_local", "train_lambdamart", "describe_queries"} & study.planned()
+
+
+def test_a_changed_grid_reruns_its_method_alone(study: Project) -> None:
+    path = study.folder / "tests/configs/tiny.yaml"
+    path.write_text(path.read_text().replace("ranksvm: {lam: [0.1, 0.01]}", "ranksvm: {lam: [0.1]}"))
+    assert re.search(r"^learn_method +1$", study.tiny("--dry-run", "--quiet", "rules"), re.MULTILINE)

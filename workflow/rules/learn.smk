@@ -1,0 +1,189 @@
+# The classic learners and aggregators: each tuned on validation, and their figures beside the published ones.
+#
+# reads:  results/{dataset}/judged.parquet (ranks.parquet for data to aggregate), {fold}/queries.parquet,
+#         resources/expected/{dataset}.yaml
+# writes: results/{dataset}/{fold}/models/{method}.parquet     the model: linear weights, and the whole as JSON
+#         results/{dataset}/{fold}/choices/{method}.parquet    values tried, and which was chosen
+#         results/{dataset}/{fold}/scores/{method}.parquet     scores of the test documents
+#         results/{dataset}/tables/learners.*                  all methods
+#         results/{dataset}/tables/learners-tests.*            all methods against RankSVM
+#         results/{dataset}/tables/published.*                 published, ours, difference, verdict
+
+from functools import cache
+
+from qdrank.rankers.methods import METHODS
+
+
+def learners_of(dataset):
+    """Methods of this stage that are run on a data set: aggregators on rankings, learners on features."""
+    wanted, chosen = settings.learners.datasets, settings.learners.methods
+    if dataset not in study.datasets or (wanted is not None and dataset not in wanted):
+        return []
+    aggregates = study.datasets[dataset].kind == "agg"
+    names = METHODS if chosen is None else chosen
+    return [name for name in names if METHODS[name].aggregates == aggregates]
+
+
+LEARNER_DATASETS = [name for name in study.datasets if learners_of(name)]
+PUBLISHED_DATASETS = [
+    name
+    for name in LEARNER_DATASETS
+    if (PROJECT / "resources" / "expected" / f"{name}.yaml").exists()
+]
+
+
+def learner_convention(dataset):
+    """Convention of the learners' tables of a data set."""
+    return settings.learners.conventions.get(
+        dataset, settings.evaluation.conventions[0]
+    )
+
+
+def learner_grid(method):
+    """Values to try for each parameter of a method."""
+    return METHODS[method].grid(settings.learners.grids.get(method))
+
+
+@cache
+def learner_code(method):
+    """Digest of one method's code: its own module, and the measures that it is tuned by or optimises."""
+    tried = [value for values in learner_grid(method).values() for value in values]
+    named = [value for value in tried if isinstance(value, str) and "@" in value]
+    measured = {measure_module(name) for name in ["ap", settings.learners.measure, *named]}
+    return code("learn_method", METHODS[method].module, *measured)
+
+
+def learner_files(wildcards):
+    """What a method learns from."""
+    method, folder = METHODS[wildcards.method], f"results/{wildcards.dataset}"
+    files = {
+        "judged": f"{folder}/{'ranks' if method.aggregates else 'judged'}.parquet"
+    }
+    if method.query_vectors:
+        files["queries"] = f"{folder}/{wildcards.fold}/queries.parquet"
+    return files
+
+
+rule learn_method:
+    """One method on one fold: tuned on validation, its model, its scores of the test documents."""
+    input:
+        unpack(learner_files),
+    output:
+        models="results/{dataset}/{fold}/models/{method}.parquet",
+        choices="results/{dataset}/{fold}/choices/{method}.parquet",
+        scores="results/{dataset}/{fold}/scores/{method}.parquet",
+    log:
+        "logs/learn_method/{dataset}/{fold}/{method}.log",
+    benchmark:
+        "benchmarks/learn_method/{dataset}/{fold}/{method}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(LEARNER_DATASETS),
+        method=names_pattern(METHODS),
+    conda:
+        "../../envs/qdrank.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory(1000, 30),
+        runtime=minutes(240),
+    params:
+        learner=lambda wc: METHODS[wc.method].learner,
+        grid=lambda wc: learner_grid(wc.method),
+        ranks=lambda wc: METHODS[wc.method].aggregates,
+        query_vectors=lambda wc: METHODS[wc.method].query_vectors,
+        scale=lambda wc: settings.learners.scales.get(
+            wc.dataset, settings.training.scale
+        ),
+        measure=settings.learners.measure,
+        seed=settings.seed,
+        code=code("learn_method"),
+        learner_code=lambda wc: learner_code(wc.method),
+    script:
+        "../../scripts/learn_method.py"
+
+
+def learner_table(id, what, prefix=""):
+    """Files of a table, their names in a rule beginning with ``prefix``; the html goes into the report."""
+    page = report(
+        f"results/{{dataset}}/tables/{id}.html",
+        category="Learners",
+        subcategory="{dataset}",
+        caption=f"../report/{id}.rst",
+        labels={"what": what},
+    )
+    files = {**table_files(id), "html": page}
+    return {f"{prefix}{form}": path for form, path in files.items()}
+
+
+rule tabulate_learners:
+    """All methods with their settings, and tests against RankSVM."""
+    input:
+        measures="results/{dataset}/measures.parquet",
+        choices=lambda wc: expand(
+            "results/{dataset}/{fold}/choices/{method}.parquet",
+            dataset=wc.dataset,
+            fold=study.datasets[wc.dataset].folds,
+            method=learners_of(wc.dataset),
+        ),
+    output:
+        **learner_table("learners", "all methods", "means_"),
+        **learner_table("learners-tests", "tests", "tests_"),
+    log:
+        "logs/tabulate_learners/{dataset}.log",
+    benchmark:
+        "benchmarks/tabulate_learners/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(LEARNER_DATASETS),
+    conda:
+        "../../envs/qdrank.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory(600, 20),
+        runtime=minutes(15),
+    params:
+        title=lambda wc: study.datasets[wc.dataset].title,
+        methods=lambda wc: learners_of(wc.dataset),
+        convention=lambda wc: learner_convention(wc.dataset),
+        interval=INTERVAL,
+        code=code("tabulate_learners"),
+    script:
+        "../../scripts/tabulate_learners.py"
+
+
+rule compare_published:
+    """Published figures beside ours, each with a verdict; a sample of the data is never compared."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        measures="results/{dataset}/measures.parquet",
+        expected=str(PROJECT / "resources/expected/{dataset}.yaml"),
+    output:
+        **learner_table("published", "published against ours"),
+    log:
+        "logs/compare_published/{dataset}.log",
+    benchmark:
+        "benchmarks/compare_published/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(PUBLISHED_DATASETS),
+    conda:
+        "../../envs/qdrank.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory(600, 10),
+        runtime=minutes(15),
+    params:
+        title=lambda wc: study.datasets[wc.dataset].title,
+        code=code("compare_published"),
+    script:
+        "../../scripts/compare_published.py"
+
+
+rule published:
+    """Published figures beside ours, for every data set that has any."""
+    input:
+        expand("results/{dataset}/tables/published.html", dataset=PUBLISHED_DATASETS),
+
+
+rule learners:
+    """Tables of the classic learners and aggregators."""
+    input:
+        expand("results/{dataset}/tables/learners.html", dataset=LEARNER_DATASETS),
+        rules.published.input,
