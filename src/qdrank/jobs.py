@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sys
@@ -10,10 +11,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from qdrank.errors import QdrankError
+from qdrank.errors import InputError, QdrankError
 
 _THREADS = ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "VECLIB_MAXIMUM", "NUMBA_NUM", "ARROW_IO")
 _FORMAT = "%(asctime)s %(message)s"
+# What the machine refuses, in words.
+_DISK = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "your share of the disk is used up",
+    errno.EFBIG: "the file is larger than this machine allows",
+    errno.EROFS: "the folder may only be read",
+    errno.EACCES: "the file or folder may not be used by you",
+}
 
 
 def prepare_environment(source: Path) -> None:
@@ -32,8 +41,8 @@ def prepare_environment(source: Path) -> None:
 def job(log: str | Path) -> Iterator[logging.Logger]:
     """Log to a file while the block runs.
 
-    A mistake of the user's is told once, in words, in the log and on standard error; the job then fails. Any other
-    exception is a fault of the program: its traceback goes to both.
+    A mistake of the user's, or a disk that refuses, is told once, in words, in the log and on standard error; the job then
+    fails. Any other exception is a fault of the program: its traceback goes to both.
     """
     Path(log).parent.mkdir(parents=True, exist_ok=True)
     logger = logging.getLogger("qdrank")
@@ -44,13 +53,23 @@ def job(log: str | Path) -> Iterator[logging.Logger]:
     try:
         yield logger
         logger.info("done")
-    except QdrankError as error:
-        logger.error("%s", error)
-        print(f"\nqdrank: {error}\n", file=sys.stderr)
+    except Exception as error:
+        words = _in_words(error)
+        logger.error("%s", words or traceback.format_exc())
+        if words is None:
+            raise
+        print(f"\nqdrank: {words}\n", file=sys.stderr)
         sys.exit(1)
-    except Exception:
-        logger.error("%s", traceback.format_exc())
-        raise
     finally:
         logger.removeHandler(handler)
         handler.close()
+
+
+def _in_words(error: Exception) -> str | None:
+    """What to tell the user; None where it is the program's fault."""
+    if isinstance(error, QdrankError):
+        return str(error)
+    if isinstance(error, OSError) and error.errno in _DISK:
+        mend = "mend that and run the same command again: what was finished is kept, nothing half written is left"
+        return str(InputError(_DISK[error.errno], file=error.filename, found=str(error), mend=mend))
+    return None

@@ -41,13 +41,29 @@ def manifest_text(folder: str | Path) -> str:
     return json.dumps({"all": hashlib.sha256(rows.encode()).hexdigest(), "files": files}, indent=1) + "\n"
 
 
+def changed(folder: str | Path) -> list[str]:
+    """What differs from the manifest in ``folder``: one line a file that changed, is gone, or came after it."""
+    place = Path(folder) / "manifest.json"
+    if not place.is_file():
+        raise InputError("no manifest", file=place, mend="run the workflow to its end first")
+    recorded, found = json.loads(place.read_text(encoding="utf-8"))["files"], digests(folder)
+    words = {(True, True): "changed", (True, False): "gone", (False, True): "not in the manifest"}
+    names = sorted(name for name in {**recorded, **found} if recorded.get(name) != found.get(name))
+    return [f"{name}: {words[name in recorded, name in found]}" for name in names]
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("folder", nargs="?", type=Path, default=Path("results"), help="default: results")
+    parser.add_argument("--check", action="store_true", help="compare with the folder's manifest.json instead")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print one line a file, as sha256sum does."""
+    """Print one line a file, as sha256sum does; or, with ``--check``, one for each that is not as the run left it."""
+    if args.check:
+        faults = changed(args.folder)
+        print("\n".join(faults) or "all files are as the run left them")
+        return 1 if faults else 0
     for name, value in digests(args.folder).items():
         print(f"{value}  {name}")
     return 0
