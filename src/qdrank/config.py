@@ -19,6 +19,8 @@ from pydantic import (
     model_validator,
 )
 
+from qdrank.errors import InputError
+from qdrank.measures.names import parse as parse_measure
 from qdrank.rankers.methods import METHODS
 from qdrank.registry import nearest
 
@@ -251,6 +253,14 @@ def _known_method(name: str) -> str:
     return name
 
 
+def _known_measure(name: str) -> str:
+    try:
+        parse_measure(name)
+    except InputError as error:
+        raise ValueError(str(error)) from None
+    return name
+
+
 MethodName = Annotated[str, AfterValidator(_known_method), WithJsonSchema({"type": "string", "enum": list(METHODS)})]
 
 
@@ -260,13 +270,15 @@ class Learners(Section):
     datasets: list[DatasetName] | None = Field(default=None, description="Data sets to run them on; null: all.")
     methods: list[MethodName] | None = Field(
         default=[
-            *("ranksvm", "listnet", "adarank-map", "regression", "lambdamart-tuned", "lambdamart-queries"),
+            *("ranksvm", "listnet", "adarank-map", "regression", "lambdamart-tuned"),
             *(name for name, method in METHODS.items() if method.aggregates),
         ],
         description="Which, of the list in docs/learners.md; null: all. Learners run on data with features, aggregators "
         "(bordacount and cps) on rankings.",
     )
-    measure: str = Field(default="ap", description="What decides on the validation queries.")
+    measure: Annotated[str, AfterValidator(_known_measure)] = Field(
+        default="ap", description="What decides on the validation queries."
+    )
     grids: dict[MethodName, dict[str, list[Any]]] = Field(
         default_factory=dict,
         description="Values to try by method and parameter, in place of all the usual ones of that method.",
