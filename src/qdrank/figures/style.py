@@ -59,10 +59,27 @@ def save_figure(figure: Figure, paths: Mapping[str, str | Path], *, dpi: int = 1
     """Save ``figure`` under each path; the suffix decides the format."""
     import matplotlib.pyplot as plt
 
+    _settle(figure)
     for path in map(Path, paths.values()):
         with atomic_path(path) as partial:
             figure.savefig(partial, dpi=dpi, metadata=_METADATA[path.suffix[1:]])
     plt.close(figure)
+
+
+def _settle(figure: Figure) -> None:
+    """Lay ``figure`` out once, and round the places of its parts and axes.
+
+    The solver behind the layout goes through its constraints in the order of their addresses in memory: the last bits of
+    a place change from run to run, and with them the ids in SVG, which are hashed from places.
+    """
+    from matplotlib.transforms import Bbox
+
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for part in figure.subfigs:
+        part.bbox_relative.set_points(part.bbox_relative.get_points().round(9))
+    for axes in figure.axes:
+        axes.set_position(Bbox(axes.get_position(original=True).get_points().round(9)))
 
 
 def label_axes(axes: Axes, x: str, y: str, title: str = "") -> None:
