@@ -22,7 +22,7 @@ test: $(READY) ## run the tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 test-cluster: $(READY) ## run the tests on a real SLURM (needs root and apt)
-	$(BIN)/python -m pytest --override-ini addopts= tests/cluster
+	$(BIN)/python -m pytest --override-ini addopts= -s --durations=5 tests/cluster
 
 lint: $(READY) ## ruff, mypy, snakefmt, snakemake --lint
 	$(BIN)/ruff check .

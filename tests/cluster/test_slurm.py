@@ -19,7 +19,7 @@ from tests.workflow.conftest import Project, copy_project
 
 TINY = ("--configfile", "tests/configs/tiny.yaml")
 # The shipped profile; only the pace of asking is that of a test.
-SLURM = ("--workflow-profile", "workflow/profiles/slurm", "--slurm-init-seconds-before-status-checks", "2")
+SLURM = ("--workflow-profile", "workflow/profiles/slurm", "--slurm-init-seconds-before-status-checks", "1")
 GENERIC = ("--workflow-profile", "workflow/profiles/cluster-generic", "--seconds-between-status-checks", "2")
 
 
@@ -92,8 +92,9 @@ def test_a_killed_run_is_resumed_and_gives_the_bytes_of_a_local_one(
     first = Run(copy, *SLURM, *TINY)
     first.wait_for(lambda: "steps (" in first.printed() and queued(first.name()))
     first.kill()
-    # Jobs of the killed run go on; the documented way to be rid of them is their common name.
+    # Jobs of the killed run go on; the documented way to be rid of them is their common name, which the log has too.
     assert queued(first.name())
+    assert any(first.name() in log.read_text() for log in (copy.folder / ".snakemake/log").glob("*.log"))
     subprocess.run(["scancel", f"--name={first.name()}"], check=True)
     while queued(first.name()):
         time.sleep(0.2)

@@ -12,7 +12,7 @@ from qdrank.cli import main
 from qdrank.datasets.judged import load_judged
 from qdrank.store import read
 from qdrank.store.manifest import digests
-from tests.workflow.conftest import Project, copy_project
+from tests.workflow.conftest import Project
 
 
 def test_every_stage_leaves_its_artifact(finished: Project) -> None:
@@ -36,12 +36,6 @@ def test_the_manifest_lists_what_is_there(finished: Project) -> None:
 
 def test_no_temporary_files_are_left(finished: Project) -> None:
     assert not [path for path in finished.folder.rglob("*partial*") if ".snakemake" not in path.parts]
-
-
-def test_the_number_of_cores_changes_no_byte(finished: Project, project: Path, tmp_path: Path) -> None:
-    other = copy_project(project, tmp_path / "elsewhere")
-    other.tiny(cores=1)
-    assert digests(other.folder / "results") == digests(finished.folder / "results")
 
 
 @pytest.mark.parametrize(
