@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -52,6 +54,15 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     finally:
         if started.returncode != 3:
             subprocess.run([HERE / "stop.sh", state], check=False)
+            _end_strays(tmp_path_factory.getbasetemp())
+
+
+def _end_strays(base: Path) -> None:
+    """End what still runs below the tests' own folder: on a node that is set down, nobody ends its processes."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has just ended
+            if (process / "cwd").readlink().is_relative_to(base) and int(process.name) != os.getpid():
+                os.kill(int(process.name), signal.SIGKILL)
 
 
 def _install() -> None:
