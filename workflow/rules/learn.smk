@@ -49,16 +49,16 @@ def learner_code(method):
     """Digest of one method's code: its own module, and the measures that it is tuned by or optimises."""
     tried = [value for values in learner_grid(method).values() for value in values]
     named = [value for value in tried if isinstance(value, str) and "@" in value]
-    measured = {measure_module(name) for name in ["ap", settings.learners.measure, *named]}
+    measured = {
+        measure_module(name) for name in ["ap", settings.learners.measure, *named]
+    }
     return code("learn_method", METHODS[method].module, *measured)
 
 
 def learner_files(wildcards):
     """What a method learns from."""
     method, folder = METHODS[wildcards.method], f"results/{wildcards.dataset}"
-    files = {
-        "judged": f"{folder}/{'ranks' if method.aggregates else 'judged'}.parquet"
-    }
+    files = {"judged": f"{folder}/{'ranks' if method.aggregates else 'judged'}.parquet"}
     if method.query_vectors:
         files["queries"] = f"{folder}/{wildcards.fold}/queries.parquet"
     return files
