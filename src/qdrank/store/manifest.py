@@ -63,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
     if args.check:
         faults = changed(args.folder)
         print("\n".join(faults) or "all files are as the run left them")
+        if faults:
+            print("  mend:  delete what changed and ask for it by name: snakemake --cores all FILE ...")
         return 1 if faults else 0
     for name, value in digests(args.folder).items():
         print(f"{value}  {name}")
