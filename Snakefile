@@ -16,6 +16,7 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/methods.smk"
 include: "workflow/rules/fetch.smk"
 include: "workflow/rules/judge.smk"
 include: "workflow/rules/queries.smk"

@@ -4,20 +4,6 @@
 # writes: results/claims.parquet, claims.html    claim, expectation, measurement, effect and interval, verdict
 
 
-def claim_groups():
-    """Data sets judged together by name: seeds of one simulated set are one, all others stand alone."""
-    groups = {}
-    for name in GENG_DATASETS:
-        dataset = study.datasets[name]
-        options = {
-            k: v for k, v in dataset.options.items() if k not in ("seed", "like")
-        }
-        alike = dataset.kind == "simulated"
-        key = (dataset.options.get("like", name), str(options)) if alike else name
-        groups.setdefault(key, []).append(name)
-    return {members[0]: members for members in groups.values()}
-
-
 rule judge_claims:
     """Verdicts on every claim; a claim about simulated data is about the mean over its seeds."""
     input:

@@ -4,6 +4,7 @@
 import os
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -108,6 +109,43 @@ def figure_files(id):
     """Files of a figure: the numbers behind it and the pictures, less the one that goes into the report."""
     forms = ["parquet", *(form for form in settings.figures.formats if form != "svg")]
     return {form: f"results/{{dataset}}/figures/{id}.{form}" for form in forms}
+
+
+def reported_figure(category, id, what):
+    """Files of a figure; the svg goes into the report, under ``category`` and the data set."""
+    picture = report(
+        f"results/{{dataset}}/figures/{id}.svg",
+        category=category,
+        subcategory="{dataset}",
+        caption=f"../report/{id}.rst",
+        labels={"what": what},
+    )
+    return {**figure_files(id), "svg": picture}
+
+
+def reported_table(category, id, what, prefix=""):
+    """Files of a table, their names in a rule beginning with ``prefix``; the html goes into the report."""
+    page = report(
+        f"results/{{dataset}}/tables/{id}.html",
+        category=category,
+        subcategory="{dataset}",
+        caption=f"../report/{id}.rst",
+        labels={"what": what},
+    )
+    files = {**table_files(id), "html": page}
+    return {f"{prefix}{form}": path for form, path in files.items()}
+
+
+def first_fold(pattern):
+    """Path of ``pattern`` for the first fold of a data set."""
+    return lambda wc: expand(
+        pattern, dataset=wc.dataset, fold=study.datasets[wc.dataset].folds[0]
+    )
+
+
+def dataset_title(wildcards):
+    """What the data set is called."""
+    return study.datasets[wildcards.dataset].title
 
 
 def feature_files(wildcards):

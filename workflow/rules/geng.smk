@@ -7,6 +7,8 @@
 #         results/{dataset}/{fold}/geng/bound.parquet           the stability bound beside what is observed
 #         results/{dataset}/geng/measures.parquet               measures of the methods of this study alone
 
+geng_figure = partial(reported_figure, "Geng 2008")
+geng_table = partial(reported_table, "Geng 2008")
 GENG_MEASURES = [*CONVENTIONS["geng"], "ap", "ndcg@10/letor4"]
 GENG_MODULES = sorted(
     set(map(measure_module, [*GENG_MEASURES, settings.training.measure]))
@@ -71,42 +73,6 @@ use rule measure_methods as measure_geng with:
         folds=lambda wc: list(study.datasets[wc.dataset].folds),
         methods=["reference", *GENG_METHODS],
         code=code("measure_methods", *GENG_MODULES),
-
-
-def geng_figure(id, what):
-    """Files of a figure; the svg goes into the report."""
-    picture = report(
-        f"results/{{dataset}}/figures/{id}.svg",
-        category="Geng 2008",
-        subcategory="{dataset}",
-        caption=f"../report/{id}.rst",
-        labels={"what": what},
-    )
-    return {**figure_files(id), "svg": picture}
-
-
-def geng_table(id, what, prefix=""):
-    """Files of a table, their names in a rule beginning with ``prefix``; the html goes into the report."""
-    page = report(
-        f"results/{{dataset}}/tables/{id}.html",
-        category="Geng 2008",
-        subcategory="{dataset}",
-        caption=f"../report/{id}.rst",
-        labels={"what": what},
-    )
-    files = {**table_files(id), "html": page}
-    return {f"{prefix}{form}": path for form, path in files.items()}
-
-
-def first_fold(pattern):
-    """Path of ``pattern`` for the first fold of a data set."""
-    return lambda wc: expand(
-        pattern, dataset=wc.dataset, fold=study.datasets[wc.dataset].folds[0]
-    )
-
-
-def dataset_title(wildcards):
-    return study.datasets[wildcards.dataset].title
 
 
 rule draw_geng_fig1:

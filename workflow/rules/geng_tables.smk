@@ -149,11 +149,6 @@ rule claim_geng:
         "../../scripts/claim_geng.py"
 
 
-def each_geng(pattern):
-    """Paths of ``pattern`` for every data set of this study."""
-    return expand(pattern, dataset=GENG_DATASETS)
-
-
 rule geng_fig1:
     """Target: Figure 1 of every data set."""
     input:

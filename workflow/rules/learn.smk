@@ -9,59 +9,7 @@
 #         results/{dataset}/tables/learners-tests.*            all methods against RankSVM
 #         results/{dataset}/tables/published.*                 published, ours, difference, verdict
 
-from functools import cache
-
-from qdrank.rankers.methods import METHODS
-
-
-def learners_of(dataset):
-    """Methods of this stage that are run on a data set: aggregators on rankings, learners on features."""
-    wanted, chosen = settings.learners.datasets, settings.learners.methods
-    if dataset not in study.datasets or (wanted is not None and dataset not in wanted):
-        return []
-    aggregates = study.datasets[dataset].kind == "agg"
-    names = METHODS if chosen is None else chosen
-    return [name for name in names if METHODS[name].aggregates == aggregates]
-
-
-LEARNER_DATASETS = [name for name in study.datasets if learners_of(name)]
-PUBLISHED_DATASETS = [
-    name
-    for name in LEARNER_DATASETS
-    if (PROJECT / "resources" / "expected" / f"{name}.yaml").exists()
-]
-
-
-def learner_convention(dataset):
-    """Convention of the learners' tables of a data set."""
-    return settings.learners.conventions.get(
-        dataset, settings.evaluation.conventions[0]
-    )
-
-
-def learner_grid(method):
-    """Values to try for each parameter of a method."""
-    return METHODS[method].grid(settings.learners.grids.get(method))
-
-
-@cache
-def learner_code(method):
-    """Digest of one method's code: its own module, and the measures that it is tuned by or optimises."""
-    tried = [value for values in learner_grid(method).values() for value in values]
-    named = [value for value in tried if isinstance(value, str) and "@" in value]
-    measured = {
-        measure_module(name) for name in ["ap", settings.learners.measure, *named]
-    }
-    return code("learn_method", METHODS[method].module, *measured)
-
-
-def learner_files(wildcards):
-    """What a method learns from."""
-    method, folder = METHODS[wildcards.method], f"results/{wildcards.dataset}"
-    files = {"judged": f"{folder}/{'ranks' if method.aggregates else 'judged'}.parquet"}
-    if method.query_vectors:
-        files["queries"] = f"{folder}/{wildcards.fold}/queries.parquet"
-    return files
+learner_table = partial(reported_table, "Learners")
 
 
 rule learn_method:
@@ -99,19 +47,6 @@ rule learn_method:
         learner_code=lambda wc: learner_code(wc.method),
     script:
         "../../scripts/learn_method.py"
-
-
-def learner_table(id, what, prefix=""):
-    """Files of a table, their names in a rule beginning with ``prefix``; the html goes into the report."""
-    page = report(
-        f"results/{{dataset}}/tables/{id}.html",
-        category="Learners",
-        subcategory="{dataset}",
-        caption=f"../report/{id}.rst",
-        labels={"what": what},
-    )
-    files = {**table_files(id), "html": page}
-    return {f"{prefix}{form}": path for form, path in files.items()}
 
 
 rule tabulate_learners:

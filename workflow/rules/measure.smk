@@ -3,35 +3,6 @@
 # reads:  results/{dataset}/judged.parquet, results/{dataset}/{fold}/scores/{method}.parquet
 # writes: results/{dataset}/measures.parquet    a row a test query and method, a column a measure
 
-from qdrank.measures import CONVENTIONS, MEASURES
-from qdrank.measures.names import parse as parse_measure
-
-
-def methods_of(dataset):
-    """Methods that are run on a data set."""
-    geng = GENG_METHODS if dataset in GENG_DATASETS else []
-    return ["reference", *geng, *learners_of(dataset)]
-
-
-MEASURE_NAMES = list(
-    dict.fromkeys(
-        name
-        for convention in [
-            *settings.evaluation.conventions,
-            *map(learner_convention, LEARNER_DATASETS),
-        ]
-        for name in CONVENTIONS[convention]
-    )
-)
-
-
-def measure_module(name):
-    """Module in which a measure is defined."""
-    return MEASURES.module(parse_measure(name).definition)
-
-
-MEASURE_MODULES = sorted(set(map(measure_module, MEASURE_NAMES)))
-
 
 rule measure_methods:
     """Join scores and grades on query and document, and measure."""
