@@ -48,14 +48,15 @@ def _closure(modules: Iterable[str]) -> set[str]:
 def _parsed(path: Path) -> tuple[bytes, frozenset[str]]:
     """Digest of one file's syntax tree, and the project's modules that it names in imports."""
     tree = ast.parse(path.read_bytes(), filename=str(path))
-    imports = frozenset(_imports(tree))
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    imports = frozenset(_imports(nodes))
+    for node in nodes:
         _drop_docstring(node)
     return hashlib.sha256(ast.dump(tree).encode()).digest(), imports
 
 
-def _imports(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
