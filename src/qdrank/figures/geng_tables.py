@@ -13,6 +13,7 @@ from qdrank.evaluation.curves import method_values
 from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.significance import holm
 from qdrank.figures.geng import KNN, LOOKS
+from qdrank.figures.tables import chosen_by_fold
 from qdrank.measures.folds import fold_means
 from qdrank.queries.types import type_scores
 
@@ -35,7 +36,7 @@ def methods_table(measures: pa.Table, choices: Sequence[pa.Table], interval: Map
     shown = [
         name for name in (MEASURE, "ndcg@1/geng", "ndcg@5/geng", "ndcg@10/geng", "ap") if name in measures.column_names
     ]
-    chosen = _chosen(choices)
+    chosen = chosen_by_fold(choices)
     rows = []
     for method in _present(measures):
         row: dict[str, Any] = {"method": LOOKS[method].label}
@@ -44,14 +45,6 @@ def methods_table(measures: pa.Table, choices: Sequence[pa.Table], interval: Map
         row |= {"less Single": found.difference, "low": found.interval.low, "high": found.interval.high}
         rows.append(row | {"p": found.t.p, "settings by fold": "; ".join(chosen.get(method, []))})
     return pa.Table.from_pylist(rows)
-
-
-def _chosen(choices: Sequence[pa.Table]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for row in (row for table in choices for row in table.to_pylist()):
-        if row["chosen"]:
-            found.setdefault(row["method"], []).append(row["setting"])
-    return found
 
 
 def folds_table(measures: pa.Table) -> pa.Table:

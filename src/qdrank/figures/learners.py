@@ -15,6 +15,7 @@ from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.published import Expected
 from qdrank.evaluation.published import compare as compare_published
 from qdrank.evaluation.significance import holm
+from qdrank.figures.tables import chosen_by_fold
 from qdrank.measures.folds import FoldMeans, fold_means
 from qdrank.rankers.methods import METHODS
 
@@ -42,21 +43,13 @@ def learners_table(
     measures: pa.Table, methods: Sequence[str], choices: Sequence[pa.Table], convention: str
 ) -> pa.Table:
     """A row a method: means of the folds, as LETOR publishes them, and the settings chosen in each fold."""
-    chosen = _chosen(choices)
+    chosen = chosen_by_fold(choices)
     rows = []
     for method in ["reference", *methods]:
         row: dict[str, Any] = {"method": label(method)}
         row |= {name: means_of(measures, method, name).published for name in shown_measures(measures, convention)}
         rows.append(row | {"settings by fold": "; ".join(chosen.get(method, []))})
     return pa.Table.from_pylist(rows)
-
-
-def _chosen(choices: Sequence[pa.Table]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for row in (row for table in choices for row in table.to_pylist()):
-        if row["chosen"]:
-            found.setdefault(row["method"], []).append(row["setting"])
-    return found
 
 
 def baseline_of(methods: Sequence[str]) -> str:

@@ -28,6 +28,15 @@ def write_table(table: pa.Table, paths: Mapping[str, str | Path], *, digits: int
             write_text(path, _FORMS[path.suffix](table, digits, title))
 
 
+def chosen_by_fold(choices: Sequence[pa.Table]) -> dict[str, list[str]]:
+    """Method to the settings that validation chose, one a fold, from the artifacts ``choices`` of the folds."""
+    found: dict[str, list[str]] = {}
+    for row in (row for table in choices for row in table.to_pylist()):
+        if row["chosen"]:
+            found.setdefault(row["method"], []).append(row["setting"])
+    return found
+
+
 def _cells(table: pa.Table, digits: int) -> Rows:
     return [[_shown(value, digits) for value in row.values()] for row in table.to_pylist()]
 
