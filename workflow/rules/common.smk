@@ -1,6 +1,7 @@
 # What every stage uses: the checked configuration, the study planned from it, and the digest of the code of a rule.
 # Nothing heavy is imported here: every job of a cluster parses these files again.
 
+import gc
 import os
 import re
 import sys
@@ -18,6 +19,8 @@ from qdrank.plan import plan
 from qdrank.provenance import code_digest
 
 prepare_environment(PROJECT / "src")
+# A large graph of jobs is all living objects: looking for garbage among them took a sixth of the time of planning.
+gc.set_threshold(50_000, 20, 100)
 
 # The default first: what a later file sets overrides it.
 _DEFAULT = PROJECT / "config" / "config.yaml"
