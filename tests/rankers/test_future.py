@@ -46,6 +46,17 @@ def test_the_first_variant_is_knn_online(compared):
     np.testing.assert_allclose(of(compared, "KNN Online", "ndcg@10/geng"), expected)
 
 
+@pytest.mark.parametrize(
+    ("variant", "method"), [("KNN Offline-2", "knn-offline2"), ("KNN Offline-1: shared pairs", "knn-offline1")]
+)
+def test_ready_models_are_those_of_the_offline_methods(compared, variant, method):
+    fold = study()
+    test = fold.documents.parts["test"]
+    _, scores = next(fold.scores("test", method, [Setting(7, 0.01)]))
+    np.testing.assert_allclose(of(compared, variant, "ndcg@10/geng"), ndcg(test.y, scores, test.offsets, 10, "geng"))
+    assert (of(compared, variant, "models") == fold.documents.parts["train"].n_queries).all()
+
+
 def test_a_kd_tree_gives_the_same_neighbours(compared):
     assert (of(compared, "KD-tree", "same") == 1).all()
     assert (of(compared, "KD-tree", "mean_ndcg/geng") == of(compared, "KNN Online", "mean_ndcg/geng")).all()
@@ -61,6 +72,7 @@ def test_every_direction_of_future_work_is_there(compared):
     names = set(compared.column("method").to_pylist())
     assert {"metric: cosine", "metric: mahalanobis", "metric: learned", "fixed radius"} < names
     assert {"vectors: mean and deviation", "vectors: with query columns"} < names
+    assert {"KNN Offline-1: shared queries", "KNN Offline-1: smallest gamma"} < names
 
 
 def test_a_radius_takes_all_within_and_never_none():

@@ -1,5 +1,6 @@
 """The future work that Geng 2008 names, tried: other metrics, query vectors, a fixed radius, an index, fewer models.
 
+Beside it stand the ways to choose among the ready models of the training queries: Offline-2's and three for Offline-1.
 Every variant ranks the test queries of a fold with the k and lambda that validation chose for KNN Online, so that a
 row of the comparison differs from the first in one thing alone.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from qdrank.queries.metrics import Euclidean, preference_directions
 from qdrank.queries.neighbours import neighbours, within_radius
 from qdrank.rankers.clusters import k_means, nearest_centre
 from qdrank.rankers.documents import FoldDocuments, query_scores
+from qdrank.rankers.knn import CHOICES, offline1, offline2, pair_counts
 from qdrank.rankers.sizes import Setting, neighbour_counts
 
 SWEPT = ("mean_ndcg/geng", "ndcg@10/geng")
@@ -86,6 +89,7 @@ def variants(
         table = queries_table(judged, topics, reference, fold, {**vectors, **change})
         yield Variant(name, space_of(queries, list_matrix(table.column("vector"))).nearest(k), own)
     yield Variant("fixed radius", within(space, k), own)
+    yield from ready_models(space, pair_counts(train.y, data.offsets), k)
     for c in neighbour_counts(clusters, len(space.train)):
         yield clustered(space, c, k, seed)
 
@@ -108,6 +112,16 @@ def within(space: Space, k: int) -> NDArray[np.int64]:
     return rows
 
 
+def ready_models(space: Space, pairs: IntArray, k: int) -> Iterator[Variant]:
+    """A model for every training query, chosen for a test query in each of the ways known; all share their rows."""
+    test = space.nearest(k)
+    train = neighbours(space.train, space.train, k, ids=space.train_ids).rows
+    yield Variant("KNN Offline-2", train, offline2(test))
+    for choice in CHOICES:
+        name = choice.replace("_", " ")
+        yield Variant(f"KNN Offline-1: {name}", train, offline1(test, train, pairs, [k], choice=choice)[k])
+
+
 def clustered(space: Space, c: int, k: int, seed: int) -> Variant:
     """One offline model for each of ``c`` clusters: the k nearest training queries of its centre."""
     centres, _ = k_means(space.train, c, seed=seed)
@@ -125,10 +139,12 @@ def compare_variants(
     """
     ground = lay_ground(documents.preferences(), lam=setting.lam, tol=tol)
     tables = []
-    for variant in found:
-        blocks = [np.arange(a, min(a + block, len(variant.rows))) for a in range(0, len(variant.rows), block)]
-        models = train_local(ground, variant.rows, blocks, tol=tol)
-        tables.append(_measured(fold, documents, variant, models, _same(variant, found[0])))
+    for _, sharing in groupby(found, lambda variant: id(variant.rows)):
+        alike = list(sharing)
+        rows = alike[0].rows
+        blocks = [np.arange(a, min(a + block, len(rows))) for a in range(0, len(rows), block)]
+        models = train_local(ground, rows, blocks, tol=tol)
+        tables += [_measured(fold, documents, variant, models, _same(variant, found[0])) for variant in alike]
     return pa.concat_tables(tables)
 
 
