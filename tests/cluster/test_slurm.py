@@ -100,7 +100,7 @@ def test_a_killed_run_is_resumed_and_gives_the_bytes_of_a_local_one(
         time.sleep(0.2)
 
     copy.snakemake("--unlock", *TINY)
-    second = Run(copy, *SLURM, *TINY)
+    second = Run(copy, *SLURM, "--slurm-array-jobs", "train_local", *TINY)
     assert second.process.wait(timeout=1200) == 0, second.printed()[-4000:]
     cluster.show(first.name(), second.name())
     assert digests(copy.folder / "results") == digests(local.folder / "results")
@@ -108,6 +108,7 @@ def test_a_killed_run_is_resumed_and_gives_the_bytes_of_a_local_one(
     ended = cluster.jobs(second.name())
     assert {row["JobState"] for row in ended} == {"COMPLETED"}
     assert len({row["NodeList"] for row in ended}) > 1
+    assert re.search(r"Submitted array job .* individual task IDs are 1-2", second.printed())  # both shards in one call
 
 
 def test_any_scheduler_gives_the_same_bytes(cluster: Cluster, local: Project, project: Path, tmp_path: Path) -> None:
