@@ -69,7 +69,8 @@ class _Run:
 
     def propose(self, rows: IntArray, inverse: FloatArray) -> None:
         """Preconditioned step from the mixture of the last points that has the smallest gradient."""
-        points, gradients = self.points[rows], self.gradients[rows]
+        filled = max(1, min(int(self.used[rows].max(initial=0)), self.points.shape[1]))
+        points, gradients = self.points[rows, :filled], self.gradients[rows, :filled]
         gram = gradients @ gradients.transpose(0, 2, 1)
         diagonal = np.einsum("nii->ni", gram)  # a view: empty slots get 1, the others a breath of regularisation
         diagonal += np.where(diagonal == 0, 1, 1e-10 * diagonal)
@@ -89,8 +90,8 @@ def minimise(
     first: tuple[FloatArray, FloatArray] | None = None,
     guess: FloatArray | None = None,
     tol: float = 1e-6,
-    limit: int = 30,
-    depth: int = 5,
+    limit: int = 50,
+    depth: int = 10,
     noise: float = 0.0,
 ) -> Solution:
     """Minimise all problems until each one's certified relative gap is at most ``tol``.
