@@ -2,6 +2,7 @@
 # Nothing heavy is imported here: every job of a cluster parses these files again.
 
 import gc
+import math
 import os
 import re
 import sys
@@ -47,24 +48,28 @@ def code(script, *modules):
     return code_digest(PROJECT / "scripts" / f"{script}.py", modules)
 
 
+def input_mb(input):
+    """Size of all input files in MB."""
+    # Not input.size_mb: that starts an event loop of its own for every job, which tells in a large study.
+    return sum(os.path.getsize(file) for file in input) / 2**20
+
+
 def memory(base, per_input_mb):
     """Memory in MB that grows with the size of the input and with every retry."""
 
     def mem_mb(wildcards, input, attempt):
-        # Not input.size_mb: that starts an event loop of its own for every job, which tells in a large study.
-        size_mb = sum(os.path.getsize(file) for file in input) / 2**20
-        return int(attempt * (base + per_input_mb * max(size_mb, 1)))
+        return int(attempt * (base + per_input_mb * max(input_mb(input), 1)))
 
     return mem_mb
 
 
-def minutes(base):
-    """Time limit in minutes that grows with every retry."""
+def minutes(base, per_input_mb=0):
+    """Time limit in minutes that grows with the size of the input and with every retry."""
 
-    def runtime(wildcards, attempt):
-        return attempt * base
+    def runtime(wildcards, input, attempt):
+        return math.ceil(attempt * (base + per_input_mb * input_mb(input)))
 
-    return runtime
+    return runtime if per_input_mb else lambda wildcards, attempt: attempt * base
 
 
 def names_pattern(names):

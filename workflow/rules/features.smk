@@ -23,7 +23,7 @@ rule measure_features:
     threads: 1
     resources:
         mem_mb=memory(800, 10),
-        runtime=minutes(30),
+        runtime=minutes(30, 0.2),
     params:
         measures=list(CONVENTIONS[settings.evaluation.conventions[0]]),
         folds=lambda wc: list(study.datasets[wc.dataset].folds),
@@ -53,7 +53,7 @@ rule summarise_data:
     threads: 1
     resources:
         mem_mb=memory(500, 6),
-        runtime=minutes(15),
+        runtime=minutes(15, 0.05),
     params:
         title=lambda wc: study.datasets[wc.dataset].title,
         code=code("summarise_data"),

@@ -41,7 +41,7 @@ rule score_geng:
     threads: 1
     resources:
         mem_mb=memory(1000, 8),
-        runtime=minutes(60),
+        runtime=minutes(30, 0.2),
     params:
         scale=settings.training.scale,
         measure=settings.training.measure,

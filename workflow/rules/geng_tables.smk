@@ -55,7 +55,7 @@ rule compare_future:
     threads: 1
     resources:
         mem_mb=memory(1000, 20),
-        runtime=minutes(60),
+        runtime=minutes(60, 0.5),
     params:
         **TRAINING,
         block=settings.training.block,
@@ -107,7 +107,7 @@ rule time_geng:
     threads: 1
     resources:
         mem_mb=memory(1000, 20),
-        runtime=minutes(30),
+        runtime=minutes(30, 0.5),
     params:
         **TRAINING,
         title=dataset_title,

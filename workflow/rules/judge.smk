@@ -35,8 +35,8 @@ rule import_features:
         "../../envs/qdrank.yaml"
     threads: 1
     resources:
-        mem_mb=memory(1500, 1),
-        runtime=minutes(60),
+        mem_mb=memory(2000, 1),
+        runtime=minutes(60, 0.05),
     params:
         files=lambda wc: dict(study.datasets[wc.dataset].files),
         options=lambda wc: dict(study.datasets[wc.dataset].options),
@@ -65,8 +65,8 @@ rule import_ranks:
         "../../envs/qdrank.yaml"
     threads: 1
     resources:
-        mem_mb=memory(1500, 1),
-        runtime=minutes(60),
+        mem_mb=memory(2000, 1),
+        runtime=minutes(60, 0.05),
     params:
         max_label=lambda wc: study.datasets[wc.dataset].options["max_label"],
         code=code("import_ranks"),
@@ -100,7 +100,7 @@ rule extract_features:
     threads: 1
     resources:
         mem_mb=memory(4000, 0),
-        runtime=minutes(60),
+        runtime=minutes(60, 0.2),
     params:
         options=lambda wc: dict(study.datasets[wc.dataset].options),
         settings=settings.text.model_dump(),

@@ -32,7 +32,7 @@ rule learn_method:
     threads: 1
     resources:
         mem_mb=memory(1000, 30),
-        runtime=minutes(240),
+        runtime=minutes(120, 1),
     params:
         learner=lambda wc: METHODS[wc.method].learner,
         grid=lambda wc: learner_grid(wc.method),

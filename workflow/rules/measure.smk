@@ -25,7 +25,7 @@ rule measure_methods:
     threads: 1
     resources:
         mem_mb=memory(600, 6),
-        runtime=minutes(30),
+        runtime=minutes(30, 0.05),
     params:
         measures=MEASURE_NAMES,
         folds=lambda wc: list(study.datasets[wc.dataset].folds),

@@ -25,7 +25,7 @@ rule describe_queries:
     threads: 1
     resources:
         mem_mb=memory(600, 8),
-        runtime=minutes(30),
+        runtime=minutes(30, 0.05),
     params:
         options=settings.queries.model_dump(),
         code=code("describe_queries"),
@@ -48,7 +48,7 @@ rule find_neighbours:
     threads: 1
     resources:
         mem_mb=memory(800, 30),
-        runtime=minutes(60),
+        runtime=minutes(30, 0.5),
     params:
         options=settings.neighbours.model_dump(),
         code=code("find_neighbours", METRICS.module(settings.neighbours.metric)),

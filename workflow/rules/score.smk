@@ -20,7 +20,7 @@ rule score_reference:
     threads: 1
     resources:
         mem_mb=memory(500, 6),
-        runtime=minutes(15),
+        runtime=minutes(15, 0.05),
     params:
         code=code("score_reference"),
     script:

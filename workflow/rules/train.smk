@@ -18,6 +18,12 @@ LOCAL = {
     key: GENG[key]
     for key in ("ks", "lam", "choose", "k", "candidates", "lambdas", "controls")
 }
+# Minutes a shard may take for each MB of documents and neighbour lists: several times what has been measured.
+LOCAL_MINUTES = (
+    0.02
+    * (len(GENG["ks"]) + len(GENG["candidates"]) * len(GENG["lambdas"]))
+    / settings.training.shards
+)
 # What `score_geng` ranks with; LambdaMART ranks by itself.
 GENG_SCORED = ["single", "single-equal", "qc", "knn-online", "knn-offline1"]
 GENG_SCORED += ["knn-offline2", *(f"knn-{name}" for name in settings.geng.controls)]
@@ -47,7 +53,7 @@ rule train_global:
     threads: 1
     resources:
         mem_mb=memory(800, 12),
-        runtime=minutes(60),
+        runtime=minutes(60, 0.5),
     params:
         **TRAINING,
         lambdas=sorted({*settings.training.lambdas, settings.geng.lam}, reverse=True),
@@ -78,7 +84,7 @@ rule train_local:
     threads: 1
     resources:
         mem_mb=memory(1000, 20),
-        runtime=minutes(240),
+        runtime=minutes(60, LOCAL_MINUTES),
     params:
         **TRAINING,
         geng=LOCAL,
@@ -107,7 +113,7 @@ rule gather_local:
     threads: 1
     resources:
         mem_mb=memory(500, 6),
-        runtime=minutes(30),
+        runtime=minutes(30, 0.02),
     params:
         code=code("gather_local"),
     script:
@@ -130,7 +136,7 @@ rule train_lambdamart:
     threads: 1
     resources:
         mem_mb=memory(1000, 20),
-        runtime=minutes(240),
+        runtime=minutes(60, 0.5),
     params:
         scale=settings.training.scale,
         learner={
