@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from tests.rankers.geng_world import GENG, study
 
@@ -112,3 +113,9 @@ def test_kappa_is_the_longest_difference_of_a_pair(fold):
             for j in range(lower[i], len(X)):
                 longest = max(longest, float(((X[i].astype(float) - X[j]) ** 2).sum()))
     assert largest_difference(data) == pytest.approx(longest, rel=1e-6)
+
+
+def test_a_lambda_of_many_digits_is_read_back_as_it_was():
+    setting = Setting(7, 0.0123456789012345)
+    row = {"fold": "fold1", "method": "knn-online", "setting": setting.text, "chosen": True}
+    assert chosen_settings(pa.Table.from_pylist([row])) == {("fold1", "knn-online"): setting}

@@ -24,8 +24,8 @@ class Setting(NamedTuple):
 
     @property
     def text(self) -> str:
-        """As it stands in tables."""
-        return f"k={self.k} lambda={self.lam:g}"
+        """As it stands in tables, lambda to its last digit: models are found by it."""
+        return f"k={self.k} lambda={self.lam!r}"
 
 
 def curve(options: Mapping[str, Any], m: int) -> list[Setting]:
