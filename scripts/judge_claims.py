@@ -2,6 +2,7 @@
 
 from qdrank.evaluation.claims import Rules, pooled_evidence
 from qdrank.evaluation.geng_claims import judge_groups
+from qdrank.figures.claims import claims_overview
 from qdrank.figures.tables import write_table
 from qdrank.jobs import job
 from qdrank.store import read, write
@@ -16,3 +17,5 @@ with job(snakemake.log[0]):
     table = judge_groups(groups, params.pairs, Rules(margin=params.margin))
     write(snakemake.output.table, "claims", table)
     write_table(table, {"html": snakemake.output.html}, title="Claims of the papers")
+    glance = {"html": snakemake.output.overview, "csv": snakemake.output.csv, "md": snakemake.output.md}
+    write_table(claims_overview(table), glance, title="Claims at a glance")

@@ -1,7 +1,8 @@
 # Claims: what the papers say, put to the test on every data set of the run.
 #
 # reads:  results/{dataset}/geng/evidence.parquet
-# writes: results/claims.parquet, claims.html    claim, expectation, measurement, effect and interval, verdict
+# writes: results/claims.parquet, claims.html       claim, expectation, measurement, effect and interval, verdict
+#         results/claims-overview.{html,csv,md}     verdict and effect, a row a claim, a column a data set
 
 
 rule judge_claims:
@@ -16,6 +17,14 @@ rule judge_claims:
             caption="../report/claims.rst",
             labels={"what": "claims of the papers"},
         ),
+        overview=report(
+            "results/claims-overview.html",
+            category="Claims",
+            caption="../report/claims-overview.rst",
+            labels={"what": "claims at a glance"},
+        ),
+        csv="results/claims-overview.csv",
+        md="results/claims-overview.md",
     log:
         "logs/judge_claims.log",
     benchmark:

@@ -78,6 +78,7 @@ rule write_manifest:
         rules.rankers.input,
         rules.learners.input,
         "results/claims.html",
+        "results/claims-overview.html",
         each_dataset("results/{dataset}/measures.parquet"),
         each_dataset_and_fold("results/{dataset}/{fold}/neighbours.parquet"),
         "results/config.yaml",
