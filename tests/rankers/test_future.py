@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.rankers.geng_world import VECTORS, study, world
@@ -9,7 +11,7 @@ from tests.rankers.geng_world import VECTORS, study, world
 from qdrank.datasets.simulated import REFERENCE
 from qdrank.learners.local import lay_ground
 from qdrank.measures import ndcg
-from qdrank.rankers.future import compare_variants, space_of, variants, within
+from qdrank.rankers.future import clustered, compare_variants, space_of, variants, within
 from qdrank.rankers.sizes import Setting
 from qdrank.rankers.timing import timing_table
 
@@ -63,9 +65,17 @@ def test_a_kd_tree_gives_the_same_neighbours(compared):
 
 
 def test_fewer_clusters_cost_less(compared):
-    few, all_of_them = (of(compared, f"{share} of the offline models", "work")[0] for share in ("21%", "100%"))
+    few, all_of_them = (of(compared, f"{share} of the offline models", "work")[0] for share in ("20%", "100%"))
     assert few < all_of_them
-    assert of(compared, "21% of the offline models", "models")[0] == 5
+    assert of(compared, "20% of the offline models", "models")[0] == 5
+
+
+@pytest.mark.parametrize(("size", "name"), [(0.1, "10% of the offline models"), (3, "3 offline models")])
+def test_a_clustering_has_one_name_in_all_folds(size, name):
+    """Folds differ in their number of training queries, and so in what a share of them comes to."""
+    space = space_of(world()[2])
+    fewer = replace(space, train=space.train[:-3], train_ids=space.train_ids[:-3])
+    assert clustered(space, size, 5, 1).name == clustered(fewer, size, 5, 1).name == name
 
 
 def test_every_direction_of_future_work_is_there(compared):

@@ -27,7 +27,7 @@ from qdrank.queries.neighbours import neighbours, within_radius
 from qdrank.rankers.clusters import k_means, nearest_centre
 from qdrank.rankers.documents import FoldDocuments, query_scores
 from qdrank.rankers.knn import CHOICES, offline1, offline2, pair_counts
-from qdrank.rankers.sizes import Setting, neighbour_counts
+from qdrank.rankers.sizes import Setting, neighbour_count
 
 SWEPT = ("mean_ndcg/geng", "ndcg@10/geng")
 
@@ -90,8 +90,8 @@ def variants(
         yield Variant(name, space_of(queries, list_matrix(table.column("vector"))).nearest(k), own)
     yield Variant("fixed radius", within(space, k), own)
     yield from ready_models(space, pair_counts(train.y, data.offsets), k)
-    for c in neighbour_counts(clusters, len(space.train)):
-        yield clustered(space, c, k, seed)
+    for size in clusters:
+        yield clustered(space, size, k, seed)
 
 
 def _vector_changes(topics: pa.Table) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -122,11 +122,16 @@ def ready_models(space: Space, pairs: IntArray, k: int) -> Iterator[Variant]:
         yield Variant(f"KNN Offline-1: {name}", train, offline1(test, train, pairs, [k], choice=choice)[k])
 
 
-def clustered(space: Space, c: int, k: int, seed: int) -> Variant:
-    """One offline model for each of ``c`` clusters: the k nearest training queries of its centre."""
-    centres, _ = k_means(space.train, c, seed=seed)
+def clustered(space: Space, size: float, k: int, seed: int) -> Variant:
+    """One offline model for each cluster of training queries: the k nearest training queries of its centre.
+
+    ``size`` is the number of clusters, up to 1 a share of the training queries. The variant is named after what was
+    asked for: the number itself may differ between folds.
+    """
+    centres, _ = k_means(space.train, neighbour_count(size, len(space.train)), seed=seed)
     rows = neighbours(centres, space.train, k, ids=space.train_ids).rows
-    return Variant(f"{c / len(space.train):.0%} of the offline models", rows, nearest_centre(space.test, centres))
+    name = f"{100 * size:g}% of the offline models" if size <= 1 else f"{size:g} offline models"
+    return Variant(name, rows, nearest_centre(space.test, centres))
 
 
 def compare_variants(
