@@ -140,7 +140,7 @@ def judge_below(limit: float) -> Callable[[Parts, Rules], Judgement]:
 
 
 def judge_to_zero(parts: Parts, rules: Rules) -> Judgement:  # noqa: ARG001
-    """The means, in the order of the parts, fall to exactly 0 at the last one."""
+    """The means of the latter half of the parts fall, to exactly 0 at the last: a k of 1 has change ratio 0 for trivial reasons."""
     means = [float(values[np.isfinite(values)].mean()) for values in parts.values()]
     half = len(means) // 2
     falls = all(b <= a for a, b in zip(means[half:], means[half + 1 :], strict=False))
