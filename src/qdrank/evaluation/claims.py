@@ -140,7 +140,10 @@ def judge_below(limit: float) -> Callable[[Parts, Rules], Judgement]:
 
 
 def judge_to_zero(parts: Parts, rules: Rules) -> Judgement:  # noqa: ARG001
-    """The means of the latter half of the parts fall, to exactly 0 at the last: a k of 1 has change ratio 0 for trivial reasons."""
+    """The means of the latter half of the parts fall, to exactly 0 at the last.
+
+    The first half does not count: with one neighbour a change ratio is 0 for a trivial reason.
+    """
     means = [float(values[np.isfinite(values)].mean()) for values in parts.values()]
     half = len(means) // 2
     falls = all(b <= a for a, b in zip(means[half:], means[half + 1 :], strict=False))
