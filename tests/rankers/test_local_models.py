@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from tests.rankers.geng_world import GENG, shard, study, world
 
+from qdrank.errors import InputError
 from qdrank.learners.ranksvm import RankSVM
 from qdrank.queries.artifacts import list_matrix
-from qdrank.rankers.local_models import gathered
+from qdrank.rankers.local_models import families, gathered
 from qdrank.rankers.sizes import Setting, by_lambda, candidates, curve, neighbour_count, neighbour_counts
 from qdrank.store import write
 
@@ -45,6 +46,12 @@ def test_all_training_queries_give_single_exactly():
     for role in ("train", "vali", "test"):
         found = fold.local.weights("neighbours", setting, fold.queries.query_id[fold.rows(role)])
         assert (found == fold.whole.weights("single", 0.01)).all()
+
+
+def test_a_graph_with_too_few_neighbours_is_refused():
+    fold = study()
+    with pytest.raises(InputError, match=r"wants 24 of 24 neighbours, and the graph holds 9.*neighbours\.largest"):
+        families(fold.queries, fold.nearest[:, :9], GENG, seed=1)
 
 
 def test_gaps_are_certified():

@@ -47,7 +47,8 @@ rule find_neighbours:
         "../../envs/qdrank.yaml"
     threads: 1
     resources:
-        mem_mb=memory(800, 30),
+        # The lists, of every query to every training query, are what is large.
+        mem_mb=memory(800, 150),
         runtime=minutes(30, 0.5),
     params:
         options=settings.neighbours.model_dump(),

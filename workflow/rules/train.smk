@@ -83,7 +83,7 @@ rule train_local:
         "../../envs/qdrank.yaml"
     threads: 1
     resources:
-        mem_mb=memory(1000, 20),
+        mem_mb=memory(500, 8),
         runtime=minutes(60, LOCAL_MINUTES),
     params:
         **TRAINING,

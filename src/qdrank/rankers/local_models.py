@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.blocks import locality_order, make_blocks, progress_lines, shard_blocks
 from qdrank.learners.local import LocalModels, lay_ground, train_sweep
@@ -57,11 +58,17 @@ def families(queries: Queries, nearest: NDArray[np.int32], options: Mapping[str,
     chosen_from = candidates(options, m)
     tested = np.flatnonzero(~queries.is_train)
     swept = [*curve(options, m), *chosen_from]
+    most = max(k for k, _ in swept)
+    if most > nearest.shape[1]:
+        raise InputError(
+            f"the study wants {most} of {m} neighbours, and the graph holds {nearest.shape[1]}",
+            mend="raise neighbours.largest (null: all), or lower geng.ks, geng.candidates and geng.k",
+        )
     found = [Family("neighbours", np.arange(len(nearest)), nearest, swept)]
     if "equal" in options["controls"]:
         found.append(Family("equal", tested, nearest[tested], chosen_from))
     if "random" in options["controls"]:
-        drawn = random_neighbours(queries.query_id[tested], m, max(k for k, _ in swept), seed)
+        drawn = random_neighbours(queries.query_id[tested], m, most, seed)
         found.append(Family("random", tested, drawn, swept))
     return found
 
