@@ -50,7 +50,7 @@ def test_all_training_queries_give_single_exactly():
 
 def test_a_graph_with_too_few_neighbours_is_refused():
     fold = study()
-    with pytest.raises(InputError, match=r"wants 24 of 24 neighbours, and the graph holds 9.*neighbours\.largest"):
+    with pytest.raises(InputError, match=r"(?s)wants 24 of 24 neighbours, and the graph holds 9.*neighbours\.largest"):
         families(fold.queries, fold.nearest[:, :9], GENG, seed=1)
 
 
