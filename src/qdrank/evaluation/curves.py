@@ -46,22 +46,36 @@ class Curve:
     query_id: NDArray[np.object_]
     values: FloatArray
 
+    @property
+    def to_the_end(self) -> bool:
+        """Whether the last k is all training queries, in every fold."""
+        return bool(self.share[-1] == 1)
+
 
 def curve(sweep: pa.Table, method: str, name: str, *, lam: float, role: str = "test") -> Curve:
     """Values of a method along k at one lambda, queries of all folds together."""
     wanted = pc.and_(pc.equal(sweep.column("method"), method), pc.equal(sweep.column("role"), role))
     own = sweep.filter(pc.and_(wanted, pc.equal(sweep.column("lam"), lam)))
     fold, query, k, values = (own.column(c).to_numpy(zero_copy_only=False) for c in ("fold", "query_id", "k", name))
-    folds = [_fold_curve(query[fold == f], k[fold == f], values[fold == f]) for f in sorted(set(fold))]
+    names = sorted(set(fold))
+    folds = [_fold_curve(query[fold == f], k[fold == f], values[fold == f]) for f in names]
     if not folds:
         raise InputError(f"there is no curve of {method} at lambda {lam:g}")
-    # Small training sets may have fewer different k; the largest, all training queries, is common.
+    m = _training_sizes(sweep)
+    # Small training sets may have fewer different k; the largest is common.
     n = min(len(ks) for ks, _, _ in folds)
     ks = np.stack([ks[-n:] for ks, _, _ in folds]).astype(np.float64)
     ids = np.concatenate([ids for _, ids, _ in folds])
     order = np.argsort(ids.astype(str), kind="stable")
     rows = np.concatenate([v[:, -n:] for _, _, v in folds])[order]
-    return Curve(ks.mean(axis=0), (ks / ks[:, -1:]).mean(axis=0), ids[order], rows)
+    shares = ks / np.array([[m[name]] for name in names])
+    return Curve(ks.mean(axis=0), shares.mean(axis=0), ids[order], rows)
+
+
+def _training_sizes(sweep: pa.Table) -> dict[str, int]:
+    """Training queries of every fold: what Single learns from."""
+    own = sweep.filter(pc.equal(sweep.column("method"), "single"))
+    return dict(zip(own.column("fold").to_pylist(), own.column("k").to_pylist(), strict=True))
 
 
 def _fold_curve(

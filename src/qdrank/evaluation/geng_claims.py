@@ -133,11 +133,11 @@ def evidence(
     single = curve(sweep, "single", MEASURE, lam=lam).values[:, -1]
     for method in KNN:
         own = curve(sweep, method, MEASURE, lam=lam)
-        found[f"{method} - single, as the paper"] = {
-            "difference": own.values[:, _nearest_share(own, PAPERS_K)] - single
-        }
-        found |= _curve_evidence(sweep, method, lam)
-    found["k = m"] = {"difference": curve(sweep, "knn-online", MEASURE, lam=lam).values[:, -1] - single}
+        if (at := _place(own, PAPERS_K)) is not None:
+            found[f"{method} - single, as the paper"] = {"difference": own.values[:, at] - single}
+        found |= _curve_evidence(sweep, method, single, lam)
+    online = curve(sweep, "knn-online", MEASURE, lam=lam)
+    found |= {"k = m": {"difference": online.values[:, -1] - single}} if online.to_the_end else {}
     found |= _gamma_evidence(sweep, lam)
     ratio = _ratio(bound)
     found |= {"bound": {"value": ratio}} if len(ratio) else {}
@@ -151,18 +151,23 @@ def _ratio(bound: pa.Table) -> FloatArray:
     return ratio
 
 
-def _nearest_share(of: Curve, share: float) -> int:
-    return int(np.abs(of.share - share).argmin())
+def _place(of: Curve, share: float) -> int | None:
+    """Place of the k that is this share of the training queries; None where the curve has none near it."""
+    apart = np.abs(of.share - share)
+    return int(apart.argmin()) if apart.min() <= 0.05 else None
 
 
-def _curve_evidence(sweep: pa.Table, method: str, lam: float) -> dict[str, dict[str, FloatArray]]:
-    """The best k is found on validation where there are validation queries, and its gain measured on test."""
+def _curve_evidence(sweep: pa.Table, method: str, single: FloatArray, lam: float) -> dict[str, dict[str, FloatArray]]:
+    """The best k is found on validation where there are validation queries, and its gain measured on test.
+
+    The end of the curve, k = m, is Single, whether or not the curve was taken that far.
+    """
     test = curve(sweep, method, MEASURE, lam=lam)
     seen = "vali" if "vali" in set(sweep.column("role").to_pylist()) else "test"
     means = curve(sweep, method, MEASURE, lam=lam, role=seen).values.mean(axis=0)
     best = int(np.argmax(means[-len(test.k) :]))
     top = test.values[:, best]
-    rise, fall = top - test.values[:, 0], top - test.values[:, -1]
+    rise, fall = top - test.values[:, 0], top - single
     inside = [i for i, share in enumerate(test.share) if FLAT[0] - 0.01 <= share <= FLAT[1]]
     flat = {f"k/m = {test.share[i]:.2f}": test.values[:, i] - top for i in inside}
     return {f"curve {method}": {"rise": rise, "fall": fall}} | ({f"flat {method}": flat} if flat else {})
@@ -170,14 +175,17 @@ def _curve_evidence(sweep: pa.Table, method: str, lam: float) -> dict[str, dict[
 
 def _gamma_evidence(sweep: pa.Table, lam: float) -> dict[str, dict[str, FloatArray]]:
     found: dict[str, dict[str, FloatArray]] = {}
-    curves = {method: curve(sweep, method, "gamma", lam=lam) for method in KNN[1:]}
-    for method, own in curves.items():
-        at = _nearest_share(own, PAPERS_K)
-        found[f"gamma {method}"] = {"value": own.values[:, at]}
-        found[f"gamma to 0 {method}"] = {f"k/m = {s:.2f}": v for s, v in zip(own.share, own.values.T, strict=True)}
-    first, second = (found[f"gamma {method}"]["value"] for method in KNN[1:])
-    both = np.isfinite(first) & np.isfinite(second)
-    return found | {"gamma order": {"difference": second[both] - first[both]}}
+    for method in KNN[1:]:
+        own = curve(sweep, method, "gamma", lam=lam)
+        if (at := _place(own, PAPERS_K)) is not None:
+            found[f"gamma {method}"] = {"value": own.values[:, at]}
+        if own.to_the_end:
+            found[f"gamma to 0 {method}"] = {f"k/m = {s:.2f}": v for s, v in zip(own.share, own.values.T, strict=True)}
+    ratios = [found[name]["value"] for name in (f"gamma {method}" for method in KNN[1:]) if name in found]
+    if len(ratios) == 2:
+        both = np.isfinite(ratios[0]) & np.isfinite(ratios[1])
+        found["gamma order"] = {"difference": ratios[1][both] - ratios[0][both]}
+    return found
 
 
 def locality_evidence(queries: Queries, nearest: NDArray[Any], classes: pa.Table) -> FloatArray | None:
@@ -217,7 +225,7 @@ def judge_groups(
         table = c.judge_all(claims(), found, rules, dataset=name if n == 1 else f"{name} ({n} seeds)")
         tables.append(_with_notes(table, groups[name]) if n > 1 else table)
     for small, large in pairs:
-        if small in pooled and large in pooled:
+        if all({f"gamma {method}" for method in KNN[1:]} <= set(pooled.get(name, ())) for name in (small, large)):
             tables.append(larger_set(pooled[small], pooled[large], f"{small}, {large}"))
     return pa.concat_tables(tables)
 
