@@ -19,11 +19,11 @@ with job(snakemake.log[0]) as log:
         judged,
         read(files.topics, "topics"),
         load_queries(files.queries),
-        documents,
         fold=fold,
         k=setting.k,
         reference=reference_column(files.columns),
         vectors=params.vectors,
+        metric=params.metric,
         clusters=params.clusters,
         seed=params.seed,
     )

@@ -1,11 +1,14 @@
 """The k-NN graph of a fold."""
 
+from qdrank.datasets.judged import load_judged
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_queries
 from qdrank.queries.graph import neighbours_table
 from qdrank.store import write
 
 with job(snakemake.log[0]):
-    write(
-        snakemake.output[0], "neighbours", neighbours_table(load_queries(snakemake.input[0]), snakemake.params.options)
-    )
+    files, queries = snakemake.input, load_queries(snakemake.input.queries)
+    documents = None
+    if snakemake.params.options["metric"] == "learned":
+        documents = load_judged(files.judged, ["features"]).of_role(snakemake.wildcards.fold, "train")
+    write(snakemake.output[0], "neighbours", neighbours_table(queries, snakemake.params.options, documents))

@@ -15,7 +15,7 @@ with job(snakemake.log[0]) as log:
     queries, (_, nearest, _) = load_queries(files.queries), load_neighbours(files.neighbours)
     whole = GlobalModels(read(files.whole, "models"))
     local = ModelBank(read(files.local, "local_models"))
-    chosen = served_settings(read(files.choices, "choices"), fold, whole, local, int(queries.is_train.sum()))
+    chosen = served_settings(read(files.choices, "choices"), fold)
     log.info("%s", ", ".join(f"{method}: {of.text}" for method, of in chosen.items()))
     terms = study_terms(
         judged, topics, reference_column(files.columns), chosen, largest=nearest.shape[1], **snakemake.params.seen

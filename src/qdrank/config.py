@@ -150,7 +150,7 @@ class QueryVectors(Section):
 class Neighbours(Section):
     """The k-nearest-neighbour graph of the queries."""
 
-    metric: Literal["euclidean", "cosine", "manhattan", "mahalanobis"] = Field(
+    metric: Literal["euclidean", "cosine", "manhattan", "mahalanobis", "learned"] = Field(
         default="euclidean", description="Distance between query vectors."
     )
     largest: PositiveInt | None = Field(

@@ -24,11 +24,11 @@ def compared():
         judged,
         topics,
         queries,
-        documents,
         fold="fold1",
         k=7,
         reference=REFERENCE,
         vectors=VECTORS,
+        metric="euclidean",
         clusters=[0.2, 1],
         seed=1,
     )
@@ -73,7 +73,7 @@ def test_fewer_clusters_cost_less(compared):
 @pytest.mark.parametrize(("size", "name"), [(0.1, "10% of the offline models"), (3, "3 offline models")])
 def test_a_clustering_has_one_name_in_all_folds(size, name):
     """Folds differ in their number of training queries, and so in what a share of them comes to."""
-    space = space_of(world()[2])
+    space = space_of(world()[2], "euclidean", world()[0].of_role("fold1", "train"))
     fewer = replace(space, train=space.train[:-3], train_ids=space.train_ids[:-3])
     assert clustered(space, size, 5, 1).name == clustered(fewer, size, 5, 1).name == name
 
@@ -86,7 +86,7 @@ def test_every_direction_of_future_work_is_there(compared):
 
 
 def test_a_radius_takes_all_within_and_never_none():
-    rows = within(space_of(world()[2]), 7)
+    rows = within(space_of(world()[2], "euclidean", world()[0].of_role("fold1", "train")), 7)
     assert (rows >= 0).any(axis=1).all()
     assert len(set((rows >= 0).sum(axis=1))) > 1
 

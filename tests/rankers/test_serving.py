@@ -62,7 +62,7 @@ class Study:
     def run(self, judged, scale, graph):
         write(self.folder / "queries.parquet", "queries", self.queries_table(judged))
         queries = load_queries(self.folder / "queries.parquet")
-        graph_table = neighbours_table(queries, graph)
+        graph_table = neighbours_table(queries, graph, judged.of_role("fold1", "train"))
         write(self.folder / "neighbours.parquet", "neighbours", graph_table)
         nearest = list_matrix(graph_table.column("neighbours"))
         documents = fold_documents(judged, "fold1", scale)
@@ -91,8 +91,8 @@ class Study:
         return queries_table(judged, self.topics, REFERENCE, "fold1", self.options)
 
     def pack(self, judged, choices, scale, metric):
-        of, m = self.study, self.study.m
-        settings_ = served_settings(choices, "fold1", of.whole, of.local, m)
+        of = self.study
+        settings_ = served_settings(choices, "fold1")
         seen = {"queries": self.options, "metric": metric, "scale": scale, "choice": self.geng["offline1"]}
         terms = study_terms(judged, self.topics, REFERENCE, settings_, largest=of.nearest.shape[1], **seen)
         self.packed = packed(judged, self.topics, "fold1", of.queries, of.nearest, of.whole, of.local, terms)
@@ -115,6 +115,7 @@ VARIANTS = {
     "as-given": {},
     "minmax": {"scale": "minmax", "view": "minmax", "pooling": "mean+std+max", "metric": "cosine"},
     "zscore": {"scale": "zscore", "metric": "mahalanobis", "offline1": "smallest_gamma"},
+    "learned": {"metric": "learned", "missing": True},
     "missing": {"missing": True, "metric": "manhattan", "offline1": "shared_queries"},
     "own-columns": {"query_columns": True, "largest": 16, "ks": [0.2], "offline1": "shared_queries"},
 }

@@ -60,6 +60,7 @@ rule compare_future:
         **TRAINING,
         block=settings.training.block,
         vectors=settings.queries.model_dump(),
+        metric=settings.neighbours.metric,
         clusters=settings.geng.clusters,
         seed=settings.seed,
         code=code("compare_future", *GENG_MODULES, *map(METRICS.module, METRICS)),

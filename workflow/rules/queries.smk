@@ -33,10 +33,15 @@ rule describe_queries:
         "../../scripts/describe_queries.py"
 
 
+NEIGHBOURS_FROM = {"queries": "results/{dataset}/{fold}/queries.parquet"}
+if settings.neighbours.metric == "learned":  # from what makes documents better
+    NEIGHBOURS_FROM["judged"] = "results/{dataset}/judged.parquet"
+
+
 rule find_neighbours:
     """Nearest training queries of every query of a fold."""
     input:
-        "results/{dataset}/{fold}/queries.parquet",
+        **NEIGHBOURS_FROM,
     output:
         "results/{dataset}/{fold}/neighbours.parquet",
     log:

@@ -8,15 +8,49 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from qdrank.datasets.judged import Judged
+from qdrank.datasets.letor_features import column_moments
+from qdrank.groups import FloatArray
 from qdrank.queries import METRICS
 from qdrank.queries.artifacts import Queries, list_column
+from qdrank.queries.metrics import Euclidean, preference_directions
 from qdrank.queries.neighbours import neighbours
 
 
-def neighbours_table(queries: Queries, options: Mapping[str, Any]) -> pa.Table:
-    """The artifact ``neighbours`` of a fold, with ``metric``, ``largest`` and ``search`` of the configuration."""
+def fitted_metric(name: str, vectors: FloatArray, train: Judged | None = None) -> Euclidean:
+    """The metric ``name``, fitted on the training queries.
+
+    Parameters
+    ----------
+    name : as in the configuration
+    vectors : (n_train, n_columns) vectors of the training queries
+    train : documents of the same queries, in the same order; only a supervised metric looks at them
+    """
+    metric: Euclidean = METRICS[name]()
+    if not metric.supervised:
+        return metric.fit(vectors)
+    assert train is not None, f"the metric {name} learns from documents"
+    return metric.fit(vectors, ranking_targets(train))
+
+
+def ranking_targets(train: Judged) -> FloatArray:
+    """What a supervised metric learns to predict, (n_train, n_features): how better documents differ from worse ones.
+
+    In standard deviations of each feature over the training documents; a missing value counts as the mean.
+    """
+    mean, deviation = column_moments(train.X)
+    constant = deviation <= 1e-12 * np.abs(mean)
+    scaled = (train.X - mean) * np.where(constant, 0.0, 1 / np.where(constant, 1.0, deviation))
+    return preference_directions(np.nan_to_num(scaled), train.y, train.offsets)
+
+
+def neighbours_table(queries: Queries, options: Mapping[str, Any], documents: Judged | None = None) -> pa.Table:
+    """The artifact ``neighbours`` of a fold, with ``metric``, ``largest`` and ``search`` of the configuration.
+
+    ``documents`` are those of the training queries, for a supervised metric.
+    """
     train = queries.vectors[queries.is_train]
-    metric = METRICS[options["metric"]]().fit(train)
+    metric = fitted_metric(options["metric"], train, documents)
     k = min(options["largest"] or len(train), len(train))
     found = neighbours(
         queries.vectors,

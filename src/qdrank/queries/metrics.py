@@ -2,7 +2,8 @@
 
 A metric has ``fit(vectors, targets=None)``, ``transform(vectors)`` into the space where neighbours are sought,
 ``norm`` ("l2" or "l1": how that space is measured) and ``distance(raw)``, which turns the raw sums of that norm
-(squared for "l2") into the distances that are reported. A new one is a class here and an entry in ``METRICS``.
+(squared for "l2") into the distances that are reported; ``supervised`` says that it needs targets. A new one is a
+class here, an entry in ``METRICS`` and a name in the configuration.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ class Euclidean:
     """Straight distance between the vectors as they are; also the base of the other metrics."""
 
     norm: Literal["l1", "l2"] = "l2"
+    #: Whether ``fit`` needs targets.
+    supervised = False
 
     def fit(self, vectors: FloatArray, targets: FloatArray | None = None) -> Self:  # noqa: ARG002
         """Learn nothing."""
@@ -121,6 +124,8 @@ class Learned(Mahalanobis):
     ridge : float
         Penalty of the regression, relative to the mean variance of the vectors.
     """
+
+    supervised = True
 
     def __init__(self, *, rank: int = 3, ridge: float = 0.1) -> None:
         self.rank = rank

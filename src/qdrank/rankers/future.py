@@ -22,7 +22,8 @@ from qdrank.learners.local import LocalModels, lay_ground, train_local
 from qdrank.measures.compute import measure
 from qdrank.queries import METRICS
 from qdrank.queries.artifacts import Queries, list_matrix, queries_table
-from qdrank.queries.metrics import Euclidean, preference_directions
+from qdrank.queries.graph import fitted_metric
+from qdrank.queries.metrics import Euclidean
 from qdrank.queries.neighbours import neighbours, within_radius
 from qdrank.rankers.clusters import k_means, nearest_centre
 from qdrank.rankers.documents import FoldDocuments, query_scores
@@ -43,53 +44,64 @@ class Variant:
 
 @dataclass(frozen=True)
 class Space:
-    """Query vectors of a fold, training and test."""
+    """Query vectors of a fold, training and test, and the study's distance between them."""
 
     train: FloatArray
     test: FloatArray
     train_ids: NDArray[np.object_]
+    metric: Euclidean
 
     def nearest(self, k: int, metric: Euclidean | None = None, search: Any = "brute") -> NDArray[np.int32]:
         """The k nearest training queries of every test query, shape (n_test, k)."""
-        return neighbours(self.test, self.train, k, ids=self.train_ids, metric=metric, search=search).rows
+        return self.nearest_to(self.test, k, metric, search)
+
+    def nearest_to(
+        self, points: FloatArray, k: int, metric: Euclidean | None = None, search: Any = "brute"
+    ) -> NDArray[np.int32]:
+        """The k nearest training queries of any points, shape (n_points, k)."""
+        metric = metric or self.metric
+        return neighbours(points, self.train, k, ids=self.train_ids, metric=metric, search=search).rows
 
 
-def space_of(queries: Queries, vectors: FloatArray | None = None) -> Space:
-    """Training and test queries as points; ``vectors`` (n_queries, n_columns) in place of the queries' own."""
+def space_of(queries: Queries, metric: str, train: Judged, vectors: FloatArray | None = None) -> Space:
+    """Training and test queries as points; ``vectors`` (n_queries, n_columns) in place of the queries' own.
+
+    ``metric`` is that of the study; ``train`` are the documents of the training queries.
+    """
     points = queries.vectors if vectors is None else vectors
-    return Space(points[queries.is_train], points[queries.role == "test"], queries.query_id[queries.is_train])
+    own = points[queries.is_train]
+    fitted = fitted_metric(metric, own, train)
+    return Space(own, points[queries.role == "test"], queries.query_id[queries.is_train], fitted)
 
 
 def variants(
     judged: Judged,
     topics: pa.Table,
     queries: Queries,
-    documents: FoldDocuments,
     *,
     fold: str,
     k: int,
     reference: int,
     vectors: Mapping[str, Any],
+    metric: str,
     clusters: Sequence[float],
     seed: int,
 ) -> Iterator[Variant]:
     """Variants to compare; ``vectors`` is the section ``queries`` of the configuration. The first is KNN Online."""
-    space = space_of(queries)
+    train = judged.of_role(fold, "train")
+    space = space_of(queries, metric, train)
     own = np.arange(len(space.test))
     yield Variant("KNN Online", space.nearest(k), own)
     yield Variant("KD-tree", space.nearest(k, search="kdtree"), own)
-    for name in ("cosine", "manhattan", "mahalanobis"):
-        yield Variant(f"metric: {name}", space.nearest(k, METRICS[name]().fit(space.train)), own)
-    data = documents.preferences()
-    train = documents.parts["train"]
-    scaled = (train.X - documents.mean) * documents.inverse
-    learned = METRICS["learned"]().fit(space.train, preference_directions(scaled, train.y, data.offsets))
-    yield Variant("metric: learned", space.nearest(k, learned), own)
+    for name in METRICS:
+        if name != metric:
+            yield Variant(f"metric: {name}", space.nearest(k, fitted_metric(name, space.train, train)), own)
     for name, change in _vector_changes(topics):
         table = queries_table(judged, topics, reference, fold, {**vectors, **change})
-        yield Variant(name, space_of(queries, list_matrix(table.column("vector"))).nearest(k), own)
+        changed = space_of(queries, metric, train, list_matrix(table.column("vector")))
+        yield Variant(name, changed.nearest(k), own)
     yield Variant("fixed radius", within(space, k), own)
-    yield from ready_models(space, pair_counts(train.y, data.offsets), k)
+    yield from ready_models(space, pair_counts(train.y, train.offsets), k)
     for size in clusters:
         yield clustered(space, size, k, seed)
 
@@ -104,8 +116,9 @@ def _vector_changes(topics: pa.Table) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def within(space: Space, k: int) -> NDArray[np.int64]:
     """Training queries within the radius that holds k of them for the middle training query; at least k / 10."""
-    radius = float(np.median(neighbours(space.train, space.train, k, ids=space.train_ids).distance[:, -1]))
-    found = within_radius(space.test, space.train, radius, ids=space.train_ids, least=max(1, k // 10))
+    seen: dict[str, Any] = {"ids": space.train_ids, "metric": space.metric}
+    radius = float(np.median(neighbours(space.train, space.train, k, **seen).distance[:, -1]))
+    found = within_radius(space.test, space.train, radius, least=max(1, k // 10), **seen)
     counts = np.diff(found.bounds)
     rows = np.full((len(counts), counts.max()), -1, dtype=np.int64)
     rows[np.arange(counts.max()) < counts[:, None]] = found.rows
@@ -115,7 +128,7 @@ def within(space: Space, k: int) -> NDArray[np.int64]:
 def ready_models(space: Space, pairs: IntArray, k: int) -> Iterator[Variant]:
     """A model for every training query, chosen for a test query in each of the ways known; all share their rows."""
     test = space.nearest(k)
-    train = neighbours(space.train, space.train, k, ids=space.train_ids).rows
+    train = space.nearest_to(space.train, k)
     yield Variant("KNN Offline-2", train, offline2(test))
     for choice in CHOICES:
         name = choice.replace("_", " ")
@@ -129,7 +142,7 @@ def clustered(space: Space, size: float, k: int, seed: int) -> Variant:
     asked for: the number itself may differ between folds.
     """
     centres, _ = k_means(space.train, neighbour_count(size, len(space.train)), seed=seed)
-    rows = neighbours(centres, space.train, k, ids=space.train_ids).rows
+    rows = space.nearest_to(centres, k)
     name = f"{100 * size:g}% of the offline models" if size <= 1 else f"{size:g} offline models"
     return Variant(name, rows, nearest_centre(space.test, centres))
 

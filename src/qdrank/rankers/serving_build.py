@@ -13,8 +13,8 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor_features import column_moments, minmax_per_query
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-from qdrank.queries import METRICS
 from qdrank.queries.artifacts import Queries
+from qdrank.queries.graph import fitted_metric
 from qdrank.queries.vectors import Standardiser
 from qdrank.rankers.geng import LOCAL, chosen_settings
 from qdrank.rankers.global_models import GlobalModels
@@ -63,20 +63,10 @@ def study_terms(
     )
 
 
-def served_settings(choices: pa.Table, fold: str, whole: GlobalModels, local: ModelBank, m: int) -> dict[str, Setting]:
-    """Setting that the artifact ``choices`` names for every method that can serve; ``m`` training queries.
-
-    The artifact rounds lambda for the eye; the setting is the trained one that reads the same.
-    """
+def served_settings(choices: pa.Table, fold: str) -> dict[str, Setting]:
+    """Setting that the artifact ``choices`` names for every method that can serve."""
     named = chosen_settings(choices)
-    known = {
-        "single": [Setting(m, lam) for lam in whole.lambdas],
-        **{study: local.settings(LOCAL[study]) for study in METHODS.values() if study in LOCAL},
-    }
-    return {
-        method: next(of for of in known[study] if of.text == named[fold, study].text)
-        for method, study in METHODS.items()
-    }
+    return {method: named[fold, study] for method, study in METHODS.items()}
 
 
 def packed(
@@ -103,7 +93,7 @@ def packed(
     seen = minmax_per_query(train.X, train.offsets) if terms.minmax else train.X
     own = own_columns(topics, train.query_id.tolist()) if terms.own_columns else None
     scaler = _fitted(terms.pooled(train.X, train.offsets, own), terms, queries.vectors[queries.is_train])
-    metric = METRICS[terms.metric]().fit(queries.vectors[queries.is_train])
+    metric = fitted_metric(terms.metric, queries.vectors[queries.is_train], train)
     weights = {"single": whole.weights("single", terms.chosen["single"].lam)}
     for method in ("offline1", "offline2"):
         weights[method] = local.weights(LOCAL[METHODS[method]], terms.chosen[method], ids)
