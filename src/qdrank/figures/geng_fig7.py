@@ -79,5 +79,6 @@ def _draw_differences(axes: Any, rows: Mapping[Any, Any], methods: Sequence[str]
         axes.plot(row["difference"], y, color=look.colour, marker=look.marker)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_yticks(place, [LOOKS[method].label for method in methods])
+    axes.locator_params(axis="x", nbins=6)  # with more, labels of three digits touch
     axes.xaxis.label.set_fontsize("small")
     label_axes(axes, f"mean NDCG less Single's, {level:.0%} interval of the paired difference", "")
