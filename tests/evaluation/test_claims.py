@@ -164,6 +164,19 @@ def test_the_change_ratio_on_a_larger_set(gamma, verdict):
     assert set(larger_set(wide, large, "both").column("verdict").to_pylist()) == {verdict}
 
 
+def test_the_change_ratio_on_a_larger_set_at_the_same_k():
+    small, large = (
+        {f"gamma {method}": {"value": spread(0.3)} for method in ("knn-offline1", "knn-offline2")} for _ in range(2)
+    )
+    small["gammas knn-offline2"] = {"150": spread(0.5), "300": spread(0.4), "405": spread(0.3)}
+    large["gammas knn-offline2"] = {"150": spread(0.1), "300": spread(0.6), "810": spread(0.2)}
+    rows = {row["claim"]: row for row in larger_set(small, large, "both").to_pylist()}
+    same_k = rows.pop("the change ratio of KNN Offline-2 is smaller on the larger set, at the same k")
+    assert same_k["expected"].endswith("at k = 300")
+    assert (same_k["verdict"], same_k["effect"]) == (FAILS, pytest.approx(-0.2))
+    assert all("share" in claim for claim in rows)
+
+
 def test_share_of_neighbours_with_the_class_of_a_query():
     train = np.array(["a", "a", "b", "b"], dtype=object)
     nearest = np.array([[0, 1, 2, 3], [0, 2, 3, 1]])

@@ -58,6 +58,12 @@ def test_a_curve_that_stops_short_says_nothing_of_its_end():
     np.testing.assert_allclose(whole["gamma knn-offline1"]["value"], 0.73)
 
 
+def test_change_ratios_are_known_by_the_mean_number_of_neighbours():
+    by_k = found((0.1, 0.27, 0.5))["gammas knn-offline2"]
+    assert list(by_k) == ["15", "40", "75"]
+    np.testing.assert_allclose(by_k["75"], 0.5)
+
+
 def test_a_curve_without_the_papers_k_says_nothing_of_it():
     lost = set(found((0.1, 0.27, 0.5))) - set(found((0.1, 0.5)))
     assert lost == {
