@@ -7,8 +7,7 @@ from qdrank.queries.graph import neighbours_table
 from qdrank.store import write
 
 with job(snakemake.log[0]):
-    files, queries = snakemake.input, load_queries(snakemake.input.queries)
-    documents = None
-    if snakemake.params.options["metric"] == "learned":
-        documents = load_judged(files.judged, ["features"]).of_role(snakemake.wildcards.fold, "train")
+    queries, judged, documents = load_queries(snakemake.input.queries), snakemake.input.get("judged"), None
+    if judged:  # the metric learns from documents
+        documents = load_judged(judged, ["features"]).of_role(snakemake.wildcards.fold, "train")
     write(snakemake.output[0], "neighbours", neighbours_table(queries, snakemake.params.options, documents))

@@ -67,9 +67,10 @@ def minutes(base, per_input_mb=0):
     """Time limit in minutes that grows with the size of the input and with every retry."""
 
     def runtime(wildcards, input, attempt):
-        return math.ceil(attempt * (base + per_input_mb * input_mb(input)))
+        grown = per_input_mb * input_mb(input) if per_input_mb else 0
+        return math.ceil(attempt * (base + grown))
 
-    return runtime if per_input_mb else lambda wildcards, attempt: attempt * base
+    return runtime
 
 
 def names_pattern(names):

@@ -132,12 +132,12 @@ def evidence(
             values = method_values(measures, pair, MEASURE)[1]
             found[name] = {"difference": values[:, 0] - values[:, 1]}
     single = curve(sweep, "single", MEASURE, lam=lam).values[:, -1]
-    for method in KNN:
-        own = curve(sweep, method, MEASURE, lam=lam)
+    curves = {method: curve(sweep, method, MEASURE, lam=lam) for method in KNN}
+    for method, own in curves.items():
         if (at := _place(own, PAPERS_K)) is not None:
             found[f"{method} - single, as the paper"] = {"difference": own.values[:, at] - single}
-        found |= _curve_evidence(sweep, method, single, lam)
-    online = curve(sweep, "knn-online", MEASURE, lam=lam)
+        found |= _curve_evidence(sweep, method, own, single, lam)
+    online = curves["knn-online"]
     found |= {"k = m": {"difference": online.values[:, -1] - single}} if online.to_the_end else {}
     found |= _gamma_evidence(sweep, lam)
     ratio = _ratio(bound)
@@ -158,12 +158,13 @@ def _place(of: Curve, share: float) -> int | None:
     return int(apart.argmin()) if apart.min() <= 0.05 else None
 
 
-def _curve_evidence(sweep: pa.Table, method: str, single: FloatArray, lam: float) -> dict[str, dict[str, FloatArray]]:
+def _curve_evidence(
+    sweep: pa.Table, method: str, test: Curve, single: FloatArray, lam: float
+) -> dict[str, dict[str, FloatArray]]:
     """The best k is found on validation where there are validation queries, and its gain measured on test.
 
     The end of the curve, k = m, is Single, whether or not the curve was taken that far.
     """
-    test = curve(sweep, method, MEASURE, lam=lam)
     seen = "vali" if "vali" in set(sweep.column("role").to_pylist()) else "test"
     means = curve(sweep, method, MEASURE, lam=lam, role=seen).values.mean(axis=0)
     best = int(np.argmax(means[-len(test.k) :]))

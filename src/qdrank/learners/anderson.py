@@ -124,12 +124,9 @@ def minimise(
     active = np.arange(len(start))
     while len(active):
         trial = run.trial[active]
-        if first is None:
-            loss, gradient = evaluate(active, trial)
-            evaluations[active] += 1
-        else:
-            loss, gradient = first
-            first = None
+        evaluations[active] += first is None
+        loss, gradient = first or evaluate(active, trial)
+        first = None
         away = trial - centre[active]
         value = loss + lam / 2 * np.einsum("nf,nf->n", away, away)
         gradient = gradient + lam * away

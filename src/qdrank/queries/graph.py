@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor_features import column_moments
+from qdrank.datasets.letor_features import zscore
 from qdrank.groups import FloatArray
 from qdrank.queries import METRICS
 from qdrank.queries.artifacts import Queries, list_column
@@ -38,10 +38,7 @@ def ranking_targets(train: Judged) -> FloatArray:
 
     In standard deviations of each feature over the training documents; a missing value counts as the mean.
     """
-    mean, deviation = column_moments(train.X)
-    constant = deviation <= 1e-12 * np.abs(mean)
-    scaled = (train.X - mean) * np.where(constant, 0.0, 1 / np.where(constant, 1.0, deviation))
-    return preference_directions(np.nan_to_num(scaled), train.y, train.offsets)
+    return preference_directions(np.nan_to_num(zscore(train.X)), train.y, train.offsets)
 
 
 def neighbours_table(queries: Queries, options: Mapping[str, Any], documents: Judged | None = None) -> pa.Table:
