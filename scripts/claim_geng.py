@@ -3,11 +3,11 @@
 import pyarrow as pa
 
 from qdrank.evaluation.claims import Rules, evidence_table, judge_all
-from qdrank.evaluation.geng_claims import claims, evidence, locality_evidence
 from qdrank.figures.tables import write_table
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.store import read, write
+from qdrank.studies.geng2008.claims import claims, evidence, locality_evidence
 
 with job(snakemake.log[0]):
     files, params = snakemake.input, snakemake.params

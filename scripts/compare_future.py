@@ -5,9 +5,9 @@ from qdrank.datasets.judged import load_judged
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_queries
 from qdrank.rankers.documents import fold_documents
-from qdrank.rankers.future import compare_variants, variants
-from qdrank.rankers.geng import chosen_settings
 from qdrank.store import read, write
+from qdrank.studies.geng2008.fold import chosen_settings
+from qdrank.studies.geng2008.variants import compare_variants, variants
 
 with job(snakemake.log[0]) as log:
     files, params, fold = snakemake.input, snakemake.params, snakemake.wildcards.fold

@@ -1,9 +1,9 @@
 """Figure 1 of Geng 2008: the query space of the first fold."""
 
-from qdrank.figures.geng_fig1 import draw
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.store import read
+from qdrank.studies.geng2008.fig1 import draw
 
 with job(snakemake.log[0]):
     draw(

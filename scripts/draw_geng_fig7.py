@@ -1,8 +1,8 @@
 """Figure 7 of Geng 2008: all methods."""
 
-from qdrank.figures.geng_fig7 import draw
 from qdrank.jobs import job
 from qdrank.store import read
+from qdrank.studies.geng2008.fig7 import draw
 
 with job(snakemake.log[0]):
     draw(

@@ -2,9 +2,9 @@
 
 import pyarrow as pa
 
-from qdrank.figures.geng_fig9 import draw
 from qdrank.jobs import job
 from qdrank.store import read
+from qdrank.studies.geng2008.fig9 import draw
 
 with job(snakemake.log[0]):
     draw(

@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from qdrank.datasets.fetch import fetch_all
+from qdrank.datasets.fetching.fetch import fetch_all
 from qdrank.datasets.registry import load
 from qdrank.jobs import job
 from qdrank.store import write_text

@@ -1,11 +1,11 @@
 """Verdicts on the claims of the papers, seeds of a simulated set taken together."""
 
 from qdrank.evaluation.claims import Rules, pooled_evidence
-from qdrank.evaluation.geng_claims import judge_groups
 from qdrank.figures.claims import claims_overview
 from qdrank.figures.tables import write_table
 from qdrank.jobs import job
 from qdrank.store import read, write
+from qdrank.studies.geng2008.claims import judge_groups
 
 with job(snakemake.log[0]):
     params = snakemake.params

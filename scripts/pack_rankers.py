@@ -6,7 +6,7 @@ from qdrank.jobs import job
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.rankers.global_models import GlobalModels
 from qdrank.rankers.local_models import ModelBank
-from qdrank.rankers.serving_build import packed, served_settings, study_terms
+from qdrank.serving.build import packed, served_settings, study_terms
 from qdrank.store import read, write
 
 with job(snakemake.log[0]) as log:

@@ -5,12 +5,12 @@ from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.rankers.documents import fold_documents
-from qdrank.rankers.geng import SWEPT, GengFold, choose, sweep_table
 from qdrank.rankers.global_models import GlobalModels
 from qdrank.rankers.local_models import ModelBank
 from qdrank.rankers.query_classes import Classes
-from qdrank.rankers.stability import bound_table
 from qdrank.store import read, write
+from qdrank.studies.geng2008.fold import SWEPT, GengFold, choose, sweep_table
+from qdrank.studies.geng2008.stability import bound_table
 
 with job(snakemake.log[0]) as log:
     files, params, fold = snakemake.input, snakemake.params, snakemake.wildcards.fold

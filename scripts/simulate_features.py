@@ -1,6 +1,6 @@
 """Draw a simulated data set into the artifacts judged, columns and topics."""
 
-from qdrank.datasets.simulated_tables import write_simulated
+from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.jobs import job
 
 with job(snakemake.log[0]):

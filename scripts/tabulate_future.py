@@ -2,10 +2,10 @@
 
 import pyarrow as pa
 
-from qdrank.figures.geng_future import future_table
 from qdrank.figures.tables import write_table
 from qdrank.jobs import job
 from qdrank.store import read
+from qdrank.studies.geng2008.variants_table import future_table
 
 with job(snakemake.log[0]):
     measures = pa.concat_tables([read(path, "measures") for path in snakemake.input.measures])

@@ -1,9 +1,9 @@
 """Tables of the methods of Geng 2008."""
 
-from qdrank.figures.geng_tables import classes_table, comparisons_table, folds_table, methods_table
 from qdrank.figures.tables import write_table
 from qdrank.jobs import job
 from qdrank.store import read
+from qdrank.studies.geng2008.tables import classes_table, comparisons_table, folds_table, methods_table
 
 with job(snakemake.log[0]):
     files, params = snakemake.input, snakemake.params

@@ -8,7 +8,7 @@ from qdrank.figures.tables import write_table
 from qdrank.jobs import job
 from qdrank.learners.local import lay_ground
 from qdrank.rankers.documents import fold_documents
-from qdrank.rankers.timing import timing_table
+from qdrank.studies.geng2008.timing import timing_table
 
 QUERIES = 32
 

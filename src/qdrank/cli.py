@@ -12,11 +12,11 @@ from qdrank.errors import QdrankError
 
 # Each command is a module with ``add_arguments(parser)`` and ``run(args) -> int``, imported only when it is asked for.
 COMMANDS = {
-    "config": ("qdrank.config_command", "check a configuration, or generate what is derived from its models"),
-    "datasets": ("qdrank.datasets.listing", "list the data sets, what is present, and how to get the rest"),
+    "config": ("qdrank.commands.config", "check a configuration, or generate what is derived from its models"),
+    "datasets": ("qdrank.commands.datasets", "list the data sets, what is present, and how to get the rest"),
     "digest": ("qdrank.store.manifest", "print the digest of every artifact in a folder"),
-    "evaluate": ("qdrank.evaluation.evaluate", "measure a file of scores against a LETOR file"),
-    "rank": ("qdrank.rank_command", "score new queries in a LETOR file with the models of a study"),
+    "evaluate": ("qdrank.commands.evaluate", "measure a file of scores against a LETOR file"),
+    "rank": ("qdrank.commands.rank", "score new queries in a LETOR file with the models of a study"),
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from qdrank.config import FeatureFiles, Settings, SimulatedVariant, TextCollection
 from qdrank.datasets import registry as table
-from qdrank.datasets.presence import available, download_folder, instruction
+from qdrank.datasets.fetching.presence import available, download_folder, instruction
 from qdrank.errors import InputError
 from qdrank.registry import nearest
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from qdrank.datasets.simulated import REFERENCE, Simulated, simulate
+from qdrank.datasets.simulated.features import REFERENCE, Simulated, simulate
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.vectors import Standardiser
 from qdrank.rankers.knn import pair_counts
-from qdrank.rankers.serving import Ranker, ranker_of
-from qdrank.rankers.serving_lookup import Offline1, Offline2
-from qdrank.rankers.serving_pack import Packed, Terms
 from qdrank.rankers.sizes import Setting
+from qdrank.serving.lookup import Offline1, Offline2
+from qdrank.serving.pack import Packed, Terms
+from qdrank.serving.ranker import Ranker, ranker_of
 
 #: Training queries, features, documents of a query, k.
 SHAPES = {

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from qdrank.aggregators import AGGREGATORS
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor import load_letor
+from qdrank.datasets.letor.reader import load_letor
 from qdrank.evaluation.published import compare, load_expected
 from qdrank.learners import LEARNERS, tune
 from qdrank.learners.grids import GRIDS
 from qdrank.measures import CONVENTIONS, FoldMeans, fold_means, measure
-from qdrank.rankers.aggregators import AGGREGATORS
 
 PROJECT = Path(__file__).resolve().parents[2]
 MIRROR = Path(os.environ.get("QDRANK_MIRROR", PROJECT.parent / "shared" / "data"))

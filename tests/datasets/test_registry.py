@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from qdrank.datasets.contents import check
-from qdrank.datasets.fetch import fetch
-from qdrank.datasets.presence import available, compressed, instruction, locate, mirror_root, status
+from qdrank.datasets.fetching.contents import check
+from qdrank.datasets.fetching.fetch import fetch
+from qdrank.datasets.fetching.presence import available, compressed, instruction, locate, mirror_root, status
 from qdrank.datasets.registry import Dataset, load
 from qdrank.errors import InputError
 

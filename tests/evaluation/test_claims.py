@@ -28,8 +28,8 @@ from qdrank.evaluation.claims import (
     mean_of,
     pooled_evidence,
 )
-from qdrank.evaluation.geng_claims import claims, judge_groups, larger_set, same_class_share
 from qdrank.store import read, write
+from qdrank.studies.geng2008.claims import claims, judge_groups, larger_set, same_class_share
 
 RULES = Rules(margin=0.005)
 

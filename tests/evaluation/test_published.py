@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from qdrank.aggregators import AGGREGATORS
 from qdrank.errors import InputError
 from qdrank.evaluation.published import compare, load_expected, verdict
 from qdrank.learners import LEARNERS
 from qdrank.measures import FoldMeans
-from qdrank.rankers.aggregators import AGGREGATORS
 
 TOY = """
 dataset: toy

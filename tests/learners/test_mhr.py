@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qdrank.learners.fusion import borda_points
+from qdrank.learners.borda_points import borda_points
 from qdrank.learners.mhr import MultipleHyperplaneRanker
 from qdrank.learners.ranksvm import RankSVM
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qdrank.datasets.letor import load_letor
+from qdrank.datasets.letor.reader import load_letor
 from qdrank.groups import query_index, query_offsets
 from qdrank.learners import tune
 from qdrank.measures import average_precision

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from qdrank.aggregators import AGGREGATORS
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
 from qdrank.queries.artifacts import Queries
-from qdrank.rankers.aggregators import AGGREGATORS
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.learning import (
     TrainedMethod,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.rankers.geng_world import GENG, shard, study, world
+from tests.studies.geng2008.world import GENG, shard, study, world
 
 from qdrank.errors import InputError
 from qdrank.learners.ranksvm import RankSVM

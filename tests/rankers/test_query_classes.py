@@ -8,7 +8,7 @@ import pytest
 
 from qdrank.errors import InputError
 from qdrank.queries.artifacts import Queries
-from qdrank.rankers.clusters import k_means, nearest_centre
+from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.rankers.query_classes import Classes, query_classes, text_columns
 
 WORDS = {"homepage": "home page of", "topic": "history and theory of"}

@@ -7,8 +7,8 @@ import pytest
 
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
-from qdrank.datasets.simweb.settings import KINDS, WebSimulation
-from qdrank.datasets.simweb.world import simulate_web
+from qdrank.datasets.simulated.simweb.settings import KINDS, WebSimulation
+from qdrank.datasets.simulated.simweb.world import simulate_web
 from qdrank.queries.types import TypeClassifier
 from qdrank.queries.vectors import Standardiser, query_vectors
 from qdrank.store import read

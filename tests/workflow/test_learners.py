@@ -21,7 +21,10 @@ def test_the_code_of_a_method_is_its_own(name: str, project: Path) -> None:
     """Else a change to one learner would rerun all."""
     used = imported_modules(project / "scripts/learn_method.py") | _closure([METHODS[name].module])
     others = {method.module for method in METHODS.values()} - {METHODS[name].module}
-    built_on = {"qdrank.learners.mhr": {"qdrank.learners.ranksvm"}, "qdrank.rankers.cps": {"qdrank.rankers.borda"}}
+    built_on = {
+        "qdrank.learners.mhr": {"qdrank.learners.ranksvm"},
+        "qdrank.aggregators.cps": {"qdrank.aggregators.borda"},
+    }
     assert used & others == built_on.get(METHODS[name].module, set())
 
 

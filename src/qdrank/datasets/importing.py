@@ -12,8 +12,8 @@ from qdrank.datasets import registry
 from qdrank.datasets.columns import columns_table, letor_names
 from qdrank.datasets.folds import roles
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.datasets.letor_features import rank_features
-from qdrank.datasets.letor_import import import_letor
+from qdrank.datasets.letor.features import rank_features
+from qdrank.datasets.letor.importing import import_letor
 from qdrank.datasets.topics import topics_table
 from qdrank.measures import average_precision
 from qdrank.store import open_artifact, write

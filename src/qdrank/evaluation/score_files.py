@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.letor import read_letor
-from qdrank.datasets.letor_files import blocks
+from qdrank.datasets.letor.files import blocks
+from qdrank.datasets.letor.reader import read_letor
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.measures.ranking import MAX_GRADE

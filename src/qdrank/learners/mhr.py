@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.groups import FloatArray, query_offsets
 from qdrank.learners.base import Learner
-from qdrank.learners.fusion import borda_points
+from qdrank.learners.borda_points import borda_points
 from qdrank.learners.ranksvm import RankSVM
 from qdrank.learners.validation import Judged, as_judged
 

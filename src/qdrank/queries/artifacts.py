@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor_features import minmax_per_query
+from qdrank.datasets.letor.features import minmax_per_query
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
 from qdrank.queries.vectors import Missing, Standardiser, query_vectors

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor_features import zscore
+from qdrank.datasets.letor.features import zscore
 from qdrank.groups import FloatArray
 from qdrank.queries import METRICS
 from qdrank.queries.artifacts import Queries, list_column

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor_features import column_moments, minmax_per_query
+from qdrank.datasets.letor.features import column_moments, minmax_per_query
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.preferences import Preferences, prepare
 

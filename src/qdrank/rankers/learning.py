@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from qdrank.aggregators import AGGREGATORS
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
@@ -21,7 +22,6 @@ from qdrank.learners import LEARNERS
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.tuning import Choice, tune
 from qdrank.queries.artifacts import Queries
-from qdrank.rankers.aggregators import AGGREGATORS
 from qdrank.rankers.documents import FoldDocuments, rows_of
 from qdrank.registry import Registry, nearest
 from qdrank.store import read

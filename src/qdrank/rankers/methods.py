@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from qdrank.aggregators import AGGREGATORS
 from qdrank.learners import LEARNERS
 from qdrank.learners.grids import GRIDS
-from qdrank.rankers.aggregators import AGGREGATORS
 
 
 @dataclass(frozen=True)

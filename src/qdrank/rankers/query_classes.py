@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from qdrank.groups import FloatArray
 from qdrank.queries.artifacts import Queries
+from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.queries.types import TypeClassifier
-from qdrank.rankers.clusters import k_means, nearest_centre
 from qdrank.rankers.documents import rows_of
 
 From = Literal["query", "documents", "both"]

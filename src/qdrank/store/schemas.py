@@ -111,7 +111,7 @@ SHAPES: dict[str, Shape] = {
     "choices": Shape(
         {"fold": TEXT, "method": TEXT, "setting": TEXT, "measure": TEXT, "value": NUMBER, "chosen": pa.bool_()}
     ),
-    # Named arrays, a row for each of their rows; see qdrank.rankers.serving_pack.
+    # Named arrays, a row for each of their rows; see qdrank.serving.pack.
     "rankers": Shape(
         {
             "part": TEXT,

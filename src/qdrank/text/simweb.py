@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.columns import columns_table
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.simweb.settings import KINDS
-from qdrank.datasets.simweb.world import SimulatedWeb, simulate_web
+from qdrank.datasets.simulated.simweb.settings import KINDS
+from qdrank.datasets.simulated.simweb.world import SimulatedWeb, simulate_web
 from qdrank.datasets.topics import topics_table
 from qdrank.groups import FloatArray, query_offsets
 from qdrank.store import write

@@ -1,0 +1,135 @@
+"""CPS (Qin, Geng and Liu 2010): a coset-permutation, stagewise model for aggregating rankings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qdrank.aggregators.borda import Best, as_rankings, points_per_list
+from qdrank.aggregators.cps_kernels import kind_of, log_likelihood, stagewise
+from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.learners.base import Learner
+from qdrank.learners.convex import newton_minimise
+from qdrank.learners.validation import Judged
+
+Distance = Literal["kendall", "footrule", "spearman"]
+
+
+@dataclass(kw_only=True, eq=False)
+class CPS(Learner):
+    """Input rankings weighted so that the judged order is likely, one document placed after the other.
+
+    Parameters
+    ----------
+    distance
+        Permutation distance: "kendall" (tau), "footrule" or "spearman" (rank correlation).
+    depth
+        How much of the judged order counts: the "relevant" documents, or "all" places.
+    samples
+        Orders drawn for each query; documents of one grade have no order of their own.
+    l2
+        Penalty ``l2 / 2 |theta|^2`` per query and sample, on weights that are scaled by the size of the distances.
+    best
+        Which end of the input's numbers is the good one.
+    seed
+        Decides the drawn orders.
+    """
+
+    NAME: ClassVar[str] = "cps"
+    STATE: ClassVar[tuple[str, ...]] = ("theta_",)
+
+    distance: Distance = "kendall"
+    depth: Literal["relevant", "all"] = "relevant"
+    samples: int = 1
+    l2: float = 1e-4
+    best: Best = "low"
+    seed: int = 1
+    max_iterations: int = 50
+    theta_: FloatArray = field(init=False, repr=False)
+    """Weight of each input ranking, shape (n_lists,); may be negative where one misleads."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:  # noqa: ARG002
+        """Learn the weights from ranks (n_documents, n_lists), NaN where missing, and grades (n_documents,)."""
+        ranks, offsets = as_rankings(X, query)
+        loss = CosetLoss(list_ranks(ranks, offsets, self.best), np.asarray(y), offsets, self)
+        start = np.zeros(ranks.shape[1])
+        self.theta_ = newton_minimise(loss, start, tol=1e-10, max_iterations=self.max_iterations) / loss.scale
+        return self
+
+    def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:
+        """Minus the place of each document, shape (n_documents,), found stage by stage."""
+        ranks, offsets = as_rankings(X, query)
+        places = stagewise(kind_of(self.distance), list_ranks(ranks, offsets, self.best), offsets, self.theta_)
+        return -places.astype(np.float64)
+
+
+@dataclass(kw_only=True, eq=False)
+class CPSKendall(CPS):
+    """CPS with Kendall's tau."""
+
+    NAME: ClassVar[str] = "cps-kendall"
+
+
+@dataclass(kw_only=True, eq=False)
+class CPSFootrule(CPS):
+    """CPS with Spearman's footrule."""
+
+    NAME: ClassVar[str] = "cps-footrule"
+
+    distance: Distance = "footrule"
+
+
+@dataclass(kw_only=True, eq=False)
+class CPSSpearman(CPS):
+    """CPS with Spearman's rank correlation."""
+
+    NAME: ClassVar[str] = "cps-spearman"
+
+    distance: Distance = "spearman"
+
+
+class CosetLoss:
+    """Minus the mean log likelihood, with its derivatives, of weights measured in units of the distances' size."""
+
+    def __init__(self, ranks: FloatArray, y: NDArray[Any], offsets: IntArray, cps: CPS) -> None:
+        sizes = np.diff(offsets)
+        self._offsets, self._kind, self._l2 = offsets, kind_of(cps.distance), cps.l2
+        # Without a common scale the three distances, from n to n^2, would need different penalties.
+        self.scale = float(np.mean(sizes**2 if cps.distance == "spearman" else sizes))
+        self._depths = sizes if cps.depth == "all" else np.add.reduceat((y > 0).astype(np.int64), offsets[:-1])
+        rng = np.random.default_rng(cps.seed)
+        self._samples = [ranks[judged_order(y, offsets, rng)] for _ in range(cps.samples)]
+
+    def __call__(self, scaled: FloatArray) -> tuple[float, FloatArray]:
+        """Loss and gradient at the scaled weights, shape (n_lists,)."""
+        loss, gradient, _ = self._sums(scaled, curved=False)
+        return loss + 0.5 * self._l2 * float(scaled @ scaled), gradient + self._l2 * scaled
+
+    def hessian(self, scaled: FloatArray) -> FloatArray:
+        """Second derivatives at the scaled weights, shape (n_lists, n_lists)."""
+        curvature: FloatArray = self._sums(scaled, curved=True)[2] + self._l2 * np.eye(len(scaled))
+        return curvature
+
+    def _sums(self, scaled: FloatArray, *, curved: bool) -> tuple[float, FloatArray, FloatArray]:
+        theta, per = scaled / self.scale, -(len(self._offsets) - 1) * len(self._samples)
+        sums = [log_likelihood(self._kind, one, self._depths, self._offsets, theta, curved) for one in self._samples]
+        value, gradient, hessian = (sum(parts) for parts in zip(*sums, strict=True))
+        return value / per, gradient / (per * self.scale), hessian / (per * self.scale**2)
+
+
+def list_ranks(ranks: NDArray[Any], offsets: IntArray, best: Best) -> FloatArray:
+    """Rank of each document among its query's, from 1, in each input ranking, shape (n_documents, n_lists).
+
+    Ties and missing documents share the mean of their places, the missing ones after all others.
+    """
+    sizes = np.repeat(np.diff(offsets), np.diff(offsets))
+    return sizes[:, None] - points_per_list(ranks, offsets, best)
+
+
+def judged_order(y: NDArray[Any], offsets: IntArray, rng: np.random.Generator) -> IntArray:
+    """All rows, query by query, by falling grade and at random within a grade."""
+    query = query_index(offsets)
+    return np.lexsort((rng.random(len(query)), -y, query)).astype(np.int64)

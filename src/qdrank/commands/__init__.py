@@ -1,0 +1,1 @@
+"""The console commands: one module per command, with ``add_arguments(parser)`` and ``run(args)``."""

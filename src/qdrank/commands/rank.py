@@ -1,0 +1,164 @@
+"""``qdrank rank``: scores for new queries by the models of a study."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.datasets.letor.reader import Chunk, letor_form, read_letor
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray
+from qdrank.serving.pack import METHODS, own_columns
+from qdrank.serving.ranker import Ranker, load_ranker
+from qdrank.store import atomic_path, read
+
+LARGEST_LABEL = 127  # labels are read past
+#: Bytes of text that are read, scored and written at a time.
+BLOCK = 1 << 22
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Whole queries of a file: ids (n_queries,), bounds (n_queries + 1,), features and ids of their documents."""
+
+    query_id: list[str]
+    offsets: NDArray[np.int64]
+    X: NDArray[np.float32]
+    doc_id: list[str]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("--models", required=True, metavar="FOLDER", help="a fold's results, e.g. results/mq2008/fold1")
+    parser.add_argument(
+        "--input", required=True, metavar="FILE", help="LETOR text: 0 qid:... 1:... #docid = ...; .gz, .xz, .bz2 too"
+    )
+    parser.add_argument("--method", default="offline1", help=f"{', '.join(METHODS)} (default: offline1)")
+    parser.add_argument(
+        "--k", type=float, help="neighbours, up to 1 a share of the training queries (default: the study's choice)"
+    )
+    parser.add_argument("--lam", type=float, help="lambda (default: the study's choice)")
+    parser.add_argument(
+        "--sparse", action="store_true", help="features left out are zero, also if the first row is full"
+    )
+    parser.add_argument("--topics", metavar="FILE", help="artifact topics, where models look at columns of the query")
+    parser.add_argument(
+        "--format",
+        choices=list(FORMATS),
+        default="scores",
+        help="a score per row, a TREC run, or rows with the score for a label (default: scores)",
+    )
+    parser.add_argument("--output", metavar="FILE", help="appears whole or not at all (default: standard output)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score the file batch by batch."""
+    ranker = load_ranker(args.models, args.method, k=args.k, lam=args.lam)
+    sparse = True if args.sparse else None
+    refuse_other_width(args.input, ranker.n_features, sparse)
+    topics = None if args.topics is None else read(args.topics, "topics")
+    chunks = read_letor(
+        args.input,
+        n_features=ranker.n_features,
+        sparse=sparse,
+        missing=ranker.packed.terms.missing,
+        max_label=LARGEST_LABEL,
+        block_bytes=BLOCK,
+    )
+    with _output(args.output) as file:
+        for batch in whole_queries(chunks):
+            own = None if topics is None else own_columns(topics, batch.query_id)
+            scores = ranker.score_many(batch.X, batch.offsets, own=own)
+            file.writelines(FORMATS[args.format](batch, scores, ranker))
+    return 0
+
+
+def refuse_other_width(path: str | os.PathLike[str], n_features: int, sparse: bool | None) -> None:
+    """Raise if the first row shows that the file has not the models' features."""
+    found = letor_form([path], sparse=False).width
+    dense = letor_form([path], n_features=n_features, sparse=sparse).dense
+    if found > n_features or (dense and found != n_features):
+        raise InputError(
+            f"the first row has {found} features, and the models know {n_features}",
+            file=path,
+            mend="give the features that the models were trained on; with --sparse those left out are zero",
+        )
+
+
+def whole_queries(chunks: Iterable[Chunk]) -> Iterator[Batch]:
+    """Chunks of a file, which may end within a query, as batches of whole queries."""
+    waiting: list[Batch] = []  # pieces of the query that may go on
+    for chunk in chunks:
+        piece = Batch(chunk.query_id, chunk.offsets, chunk.X, chunk.doc_id.to_pylist())
+        first, rest = _cut(piece, 1 if chunk.continues else 0)
+        if first.query_id:
+            waiting.append(first)
+        if rest.query_id:
+            if waiting:
+                yield _joined(waiting)
+            done, last = _cut(rest, len(rest.query_id) - 1)
+            if done.query_id:
+                yield done
+            waiting = [last]
+    if waiting:
+        yield _joined(waiting)
+
+
+def _cut(batch: Batch, n_queries: int) -> tuple[Batch, Batch]:
+    """The first queries of a batch, and the others."""
+    row, n = int(batch.offsets[n_queries]), n_queries
+    before = Batch(batch.query_id[:n], batch.offsets[: n + 1], batch.X[:row], batch.doc_id[:row])
+    return before, Batch(batch.query_id[n:], batch.offsets[n:] - row, batch.X[row:], batch.doc_id[row:])
+
+
+def _joined(pieces: list[Batch]) -> Batch:
+    """One query from its pieces."""
+    X = np.concatenate([piece.X for piece in pieces])
+    doc_id = [name for piece in pieces for name in piece.doc_id]
+    return Batch(pieces[0].query_id, np.array([0, len(X)], dtype=np.int64), X, doc_id)
+
+
+def _as_scores(batch: Batch, scores: FloatArray, ranker: Ranker) -> Iterator[str]:  # noqa: ARG001
+    """A score per row, in the order of the input, in full precision."""
+    return (f"{score!r}\n" for score in scores.tolist())
+
+
+def _as_run(batch: Batch, scores: FloatArray, ranker: Ranker) -> Iterator[str]:
+    """A TREC run: each query's documents by descending score, ties in row order."""
+    for query, (start, end) in zip(batch.query_id, pairwise(batch.offsets.tolist()), strict=True):
+        for rank, row in enumerate((start + np.argsort(-scores[start:end], kind="stable")).tolist(), 1):
+            yield f"{query} Q0 {batch.doc_id[row]} {rank} {float(scores[row])!r} qdrank-{ranker.method}\n"
+
+
+def _as_letor(batch: Batch, scores: FloatArray, ranker: Ranker) -> Iterator[str]:  # noqa: ARG001
+    """LETOR rows in the order of the input, the score in the place of the label, without features."""
+    query = np.repeat(np.array(batch.query_id, dtype=object), np.diff(batch.offsets))
+    rows = zip(scores.tolist(), query.tolist(), batch.doc_id, strict=True)
+    return (f"{score!r} qid:{name} #docid = {document}\n" for score, name, document in rows)
+
+
+FORMATS: dict[str, Callable[[Batch, FloatArray, Ranker], Iterator[str]]] = {
+    "scores": _as_scores,
+    "trec": _as_run,
+    "letor": _as_letor,
+}
+
+
+def _output(path: str | None) -> AbstractContextManager[TextIO]:
+    return nullcontext(sys.stdout) if path in (None, "-") else _written(str(path))
+
+
+@contextmanager
+def _written(path: str) -> Iterator[TextIO]:
+    with atomic_path(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
+        yield file
+        file.flush()

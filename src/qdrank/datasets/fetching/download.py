@@ -1,0 +1,307 @@
+"""Bytes from an address to a file: retried, resumed, bounded, checked, and placed only when whole.
+
+Written on urllib rather than on pooch: pooch neither resumes a download nor notices a web page that is served in
+place of the data, and requests undoes a ``Content-Encoding: gzip`` that some servers put on a .tar.gz itself.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import http.client
+import os
+import re
+import ssl
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+from urllib.parse import urlsplit
+
+from qdrank import __version__
+from qdrank.datasets.fetching.contents import LARGEST, sha256
+from qdrank.datasets.fetching.progress import Progress
+from qdrank.datasets.registry import LOOPBACK
+from qdrank.errors import InputError
+
+CHUNK = 1 << 16
+HTML = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+TITLE = re.compile(rb"<title[^>]*>\s*(.*?)\s*</title", re.IGNORECASE | re.DOTALL)
+# Answers that may be different in a moment; every other refusal is final.
+PASSING = {408, 425, 429, 500, 502, 503, 504}
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How often and how long to try; the waits between attempts double."""
+
+    attempts: int = 5
+    first_wait: float = 1.0
+    longest_wait: float = 30.0
+    timeout: float = 60.0
+
+    def wait(self, attempt: int) -> None:
+        """Wait before the given attempt; the first (0) comes at once."""
+        if attempt:
+            time.sleep(min(self.first_wait * 2 ** (attempt - 1), self.longest_wait))
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What must come: one of these sha256, one of these sizes where they are known."""
+
+    sha256: tuple[str, ...]
+    sizes: tuple[int, ...] = ()
+
+    @property
+    def limit(self) -> int:
+        """No more bytes than these are taken."""
+        return max(self.sizes, default=LARGEST)
+
+
+PATIENT = Patience()
+
+
+class Refused(Exception):
+    """The address will not give the file; trying it again would not help."""
+
+
+class Interrupted(Exception):
+    """The transfer broke off; what came is kept, and another attempt may go on from there."""
+
+
+def download(
+    urls: tuple[str, ...], target: Path, expected: Expected, *, patience: Patience = PATIENT, mend: str | None = None
+) -> None:
+    """Bring the file from the first of ``urls`` that gives it to ``target``.
+
+    While it comes it is ``target`` with ``.part`` appended; that is all an interrupted download leaves behind, and
+    the next one continues it. Two processes that want the same file take turns.
+
+    Raises
+    ------
+    InputError
+        If no address gives a file with the expected sha256; what each one answered is told.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    told = []
+    with _locked_part(target) as part:
+        for url in urls:
+            if target.is_file():  # it came, or another process brought it while we waited
+                return
+            try:
+                _Transfer(url, part, expected, patience).run(target.name)
+                part.place(target)
+                return
+            except (Refused, Interrupted) as failure:
+                told.append(f"{url} {failure}")
+    raise InputError(f"{target.name} could not be downloaded: " + "; ".join(told), mend=mend)
+
+
+class _Part:
+    """The unfinished file: grows at its end."""
+
+    def __init__(self, handle: IO[bytes], path: Path) -> None:
+        self._handle, self.path = handle, path
+        self.size = handle.seek(0, os.SEEK_END)
+
+    def append(self, block: bytes) -> None:
+        self._handle.write(block)
+        self.size += len(block)
+
+    def flush(self) -> None:
+        self._handle.flush()
+
+    def clear(self) -> None:
+        self._handle.seek(0)
+        self._handle.truncate()
+        self.size = 0
+
+    def place(self, target: Path) -> None:
+        self.flush()
+        os.fsync(self._handle.fileno())
+        self.path.replace(target)
+
+
+@contextmanager
+def _locked_part(target: Path) -> Iterator[_Part]:
+    """The ``.part`` of ``target``, opened to go on, ours alone; removed at the end if nothing came."""
+    path = target.with_name(target.name + ".part")
+    while True:
+        handle = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644), "r+b")
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        if _is_still(handle, path):
+            break
+        handle.close()  # while we waited, the process before us placed or removed it
+    with handle:
+        part = _Part(handle, path)
+        try:
+            yield part
+        finally:
+            if part.size == 0 and _is_still(handle, path):
+                path.unlink()
+
+
+def _is_still(handle: IO[bytes], path: Path) -> bool:
+    """Whether ``path`` is the file that ``handle`` has open."""
+    try:
+        return os.path.samestat(os.fstat(handle.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+class _Transfer:
+    """The attempts to bring one file from one address."""
+
+    def __init__(self, url: str, part: _Part, expected: Expected, patience: Patience) -> None:
+        self._url, self._part, self._expected, self._patience = url, part, expected, patience
+        self._validator: str | None = None
+
+    def run(self, name: str) -> None:
+        """Try until the part is whole and has the expected sha256."""
+        failure: Exception = Refused("was not tried")
+        for attempt in range(self._patience.attempts):
+            self._patience.wait(attempt)
+            resumed = self._part.size > 0
+            try:
+                if self._part.size not in self._expected.sizes:
+                    self._receive(name)
+            except Interrupted as interruption:
+                failure = interruption
+                continue
+            finally:
+                self._part.flush()
+            if (digest := sha256(self._part.path)) in self._expected.sha256:
+                return
+            self._part.clear()
+            failure = Refused(f"gave a file with the wrong checksum (sha256 {digest})")
+            if not resumed:
+                raise failure  # what was left of an earlier day may have been at fault; a fresh file was not
+        raise failure
+
+    def _receive(self, name: str) -> None:
+        """One request: append what comes to the part."""
+        try:
+            with _opener().open(self._request(), timeout=self._patience.timeout) as response:
+                total = self._begin(response)
+                self._append(response, Progress(name, total))
+        except urllib.error.HTTPError as error:
+            self._judge(error)
+        except urllib.error.URLError as error:
+            if isinstance(error.reason, ssl.SSLCertVerificationError):
+                raise Refused(f"has no valid certificate ({error.reason.verify_message})") from None
+            raise Interrupted(f"did not answer ({error.reason})") from None
+        except (OSError, http.client.HTTPException) as error:
+            raise Interrupted(f"broke off after {self._part.size} bytes ({error or type(error).__name__})") from None
+        if total is not None and self._part.size < total:
+            raise Interrupted(f"broke off after {self._part.size} of {total} bytes")
+
+    def _request(self) -> urllib.request.Request:
+        # identity: the bytes that are stored are the bytes that are hashed
+        headers = {"User-Agent": f"qdrank/{__version__}", "Accept-Encoding": "identity"}
+        if self._part.size:
+            headers["Range"] = f"bytes={self._part.size}-"
+            # Known within one run only; what an earlier run left is vouched for by the sha256 at the end.
+            headers |= {"If-Range": self._validator} if self._validator else {}
+        return urllib.request.Request(self._url, headers=headers)  # noqa: S310 (the opener speaks http(s) alone)
+
+    def _begin(self, response: http.client.HTTPResponse) -> int | None:
+        """Look at the head of an answer; give the size of the whole file, if it is told."""
+        if response.headers.get_content_type() in ("text/html", "application/xhtml+xml"):
+            raise self._web_page(response.read1(CHUNK))
+        if response.status == http.HTTPStatus.PARTIAL_CONTENT:
+            start, total = _content_range(response.headers.get("Content-Range", ""))
+            if start != self._part.size:
+                self._part.clear()
+                raise Interrupted("answered with another range than asked for")
+        else:
+            self._part.clear()
+            length = response.headers.get("Content-Length", "")
+            total = int(length) if length.isdigit() else None
+        tag = response.headers.get("ETag", "")
+        self._validator = tag if tag.startswith('"') else response.headers.get("Last-Modified")
+        return self._plausible(total)
+
+    def _plausible(self, total: int | None) -> int | None:
+        """The size that the server tells, unless it cannot be that of the file."""
+        sizes = self._expected.sizes
+        if total is None:
+            return min(sizes, default=None)
+        if total > self._expected.limit or (sizes and total not in sizes):
+            raise Refused(f"offers {total} bytes, not {' or '.join(map(str, sizes)) or f'at most {LARGEST}'}")
+        return total
+
+    def _append(self, response: http.client.HTTPResponse, progress: Progress) -> None:
+        while block := response.read1(CHUNK):
+            if self._part.size == 0 and HTML.match(block):
+                raise self._web_page(block)
+            self._part.append(block)
+            progress.tell(self._part.size)
+            if self._part.size > self._expected.limit:
+                self._part.clear()
+                raise Refused(f"gives more than {self._expected.limit} bytes")
+        progress.close(self._part.size)
+
+    def _web_page(self, page: bytes) -> Refused:
+        title = TITLE.search(page)
+        words = title[1].decode("utf-8", "replace")[:80] if title else "without a title"
+        return Refused(f"answered with a web page instead of the data ({words})")
+
+    def _judge(self, error: urllib.error.HTTPError) -> None:
+        """Turn the answer of a server that does not give the file into what it means for us."""
+        with error:
+            answer = f"answered {error.code} {' '.join(str(error.reason).split())}"
+        if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+            self._part.clear()
+            raise Interrupted(answer)
+        raise (Interrupted if error.code in PASSING else Refused)(answer)
+
+
+def _content_range(text: str) -> tuple[int, int | None]:
+    """Start and total of ``bytes 5-9/10``; -1 where there is none."""
+    match = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", text.strip())
+    if match is None:
+        return -1, None
+    return int(match[1]), None if match[2] == "*" else int(match[2])
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows a redirect to https only; within this machine also to plain http."""
+
+    max_redirections = 5
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        """Give the request that follows, unless the way leads off https."""
+        if not (urlsplit(newurl).scheme == "https" or (_is_local(req.full_url) and _is_local(newurl))):
+            raise Refused(f"redirects to {newurl}, which is not https")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _is_local(url: str) -> bool:
+    return urlsplit(url).scheme == "http" and urlsplit(url).hostname in LOOPBACK
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    """An opener for http and https, proxies of the environment included, but not for file:, ftp: or data:."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        _Redirects(),
+    ):
+        opener.add_handler(handler)
+    return opener

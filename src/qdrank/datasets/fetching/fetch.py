@@ -1,0 +1,139 @@
+"""Getting a file of a data set: from the user's hand, the mirror, an archive, or an address; always checked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from qdrank.datasets.fetching.archives import extract
+from qdrank.datasets.fetching.contents import LARGEST, blocks, check, opened, sha256
+from qdrank.datasets.fetching.download import PATIENT, Expected, Patience, download
+from qdrank.datasets.fetching.presence import AnyPath, Found, download_folder, instruction, locate
+from qdrank.datasets.registry import Archive, Content, DataFile, Dataset
+from qdrank.errors import InputError
+from qdrank.store.atomic import atomic_path
+
+
+def fetch(
+    dataset: Dataset,
+    name: str,
+    destination: AnyPath | None = None,
+    *,
+    mirror: AnyPath | None = None,
+    downloads: AnyPath | None = None,
+    patience: Patience = PATIENT,
+) -> Path:
+    """Bring the file ``name`` of ``dataset``, uncompressed and checked, into the folder ``destination``.
+
+    Looked for among the downloads (what the user put there by hand, or an earlier run brought), then in the mirror,
+    then at the addresses of the table. Whatever fails its check is not used, and nothing half-written is left but
+    the ``.part`` of a download, which the next call continues.
+
+    Parameters
+    ----------
+    destination
+        Folder for the file; the data set's download folder if not given.
+    mirror
+        Root of the local mirror; ``QDRANK_MIRROR`` if not given.
+    downloads
+        Folder of the download folders, ``resources/downloads`` if not given. Archives are kept in ``<name>`` there.
+
+    Returns
+    -------
+    Path
+        ``destination / name``.
+
+    Raises
+    ------
+    InputError
+        If the file is nowhere (the error is the instruction how to get it), or is not what the table says it is.
+    """
+    file, folder = dataset.file(name), download_folder(dataset, downloads)
+    target = (Path(destination) if destination is not None else folder) / file.name
+    if target.is_file():
+        check(target, file)
+        return target
+    found = locate(dataset, name, mirror=mirror, downloads=downloads)
+    if found is None:
+        found = _downloaded(dataset, file, folder, patience)
+    _bring(dataset, file, found, target)
+    return target
+
+
+def fetch_all(
+    dataset: Dataset,
+    destination: AnyPath | None = None,
+    *,
+    mirror: AnyPath | None = None,
+    downloads: AnyPath | None = None,
+    optional: bool = False,
+    patience: Patience = PATIENT,
+) -> dict[str, Path]:
+    """Fetch every required file, and with ``optional`` the others too; name to path."""
+    files = dataset.files if optional else dataset.required
+    return {
+        file.name: fetch(dataset, file.name, destination, mirror=mirror, downloads=downloads, patience=patience)
+        for file in files
+    }
+
+
+def _downloaded(dataset: Dataset, file: DataFile, folder: Path, patience: Patience) -> Found:
+    """The file, or the archive with it, from its addresses."""
+    how = instruction(dataset, folder.parent)
+    if not dataset.addresses(file):
+        raise InputError(f"{dataset.name}: {file.name} is not here and cannot be downloaded without you", mend=how)
+    if file.urls:
+        download(file.urls, folder / file.name, _expected(file.contents), patience=patience, mend=how)
+        return Found(folder / file.name, "downloaded")
+    archive = dataset.archive(str(file.archive))
+    download(archive.urls, folder / archive.name, _expected([archive]), patience=patience, mend=how)
+    return Found(folder / archive.name, "archive")
+
+
+def _expected(contents: Sequence[Content | Archive]) -> Expected:
+    """Digests and, if every one is known, sizes."""
+    sizes = [content.size for content in contents if content.size is not None]
+    digests = [content.sha256 for content in contents if content.sha256 is not None]
+    return Expected(tuple(digests), tuple(sizes) if len(sizes) == len(contents) else ())
+
+
+def _bring(dataset: Dataset, file: DataFile, found: Found, target: Path) -> None:
+    """Write the content of what was found to ``target``, if it is the right one."""
+    if found.path == target:
+        check(target, file)
+        return
+    with atomic_path(target) as partial:
+        if found.kind == "archive":
+            known = _check_archive(dataset.archive(str(file.archive)), found.path)
+            extract(found.path, {str(file.member): partial})
+            # What came out of an archive that is known needs no digest of its own.
+            if known and not file.contents:
+                return
+        else:
+            _unpack(found.path, partial, file)
+        check(partial, file, origin=found.path, record=target)
+
+
+def _unpack(source: Path, partial: Path, file: DataFile) -> None:
+    """Copy, decompressed, but no more than the file may hold."""
+    largest = file.size or LARGEST
+    with opened(source, file.name) as handle, partial.open("wb") as target:
+        for block in blocks(handle, largest=largest, file=source):
+            target.write(block)
+
+
+def _check_archive(archive: Archive, path: Path) -> bool:
+    """Whether ``path`` is the archive as published; an archive that nobody has published a digest of is let pass."""
+    if archive.sha256 is None:
+        warnings.warn(f"{path}: no published digest of {archive.name} is known", stacklevel=4)
+        return False
+    digest = sha256(path)
+    if digest != archive.sha256:
+        raise InputError(
+            f"not the archive that is known as {archive.name}",
+            file=path,
+            found=f"sha256 {digest}, {path.stat().st_size} bytes",
+            mend=f"remove it and get it again; expected sha256 {archive.sha256}",
+        )
+    return True

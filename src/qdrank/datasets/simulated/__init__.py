@@ -1,0 +1,1 @@
+"""Simulated data sets: features drawn from a model, and a simulated web."""

@@ -1,0 +1,160 @@
+"""Sites and pages: trees of URLs, names, what each page is about, and its words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from qdrank.datasets.simulated.simweb.settings import WebSimulation
+from qdrank.datasets.simulated.simweb.words import TOPIC_WORDS, Vocabulary, drawn, general_words, label_words, zipf
+from qdrank.groups import FloatArray, IntArray, query_index
+
+#: Share of the body's words that come from the page's own name, its site's brand, other pages' names, other brands.
+NAME_SHARE, BRAND_SHARE, MENTION_SHARE, RIVAL_SHARE = 0.05, 0.04, 0.05, 0.02
+#: Share of topic words in the body, at least and at most.
+TOPIC_SHARE = (0.05, 0.45)
+
+
+@dataclass(frozen=True, eq=False)
+class Sites:
+    """Sites, (n_sites,) each; site ``i`` owns the pages ``offsets[i]`` to ``offsets[i + 1] - 1``, its homepage first."""
+
+    topic: IntArray
+    popularity: FloatArray
+    """Logarithm of how often the site is linked to and asked for, mean 0."""
+    brand: IntArray
+    subject: IntArray
+    """Word of the site's topic that is part of its name."""
+    offsets: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Pages:
+    """Pages, (n_pages,) each; names have shape (n_pages, 2)."""
+
+    site: IntArray
+    parent: IntArray
+    """Page one step up the tree; -1 for a homepage."""
+    depth: IntArray
+    name: IntArray
+    """Two words: brand and subject for a homepage, two labels for every other page."""
+    affinity: FloatArray
+    """Share of topic words in the body."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """Words of one field: ``word`` (n_tokens,) stands on ``page`` (n_tokens,), pages in order."""
+
+    page: IntArray
+    word: IntArray
+
+    def texts(self, vocabulary: Vocabulary, n_pages: int) -> list[str]:
+        """The field of every page as text."""
+        bounds = np.searchsorted(self.page, np.arange(n_pages + 1))
+        words = vocabulary.words[self.word].tolist()
+        return [" ".join(words[a:b]) for a, b in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
+
+
+def tokens(page: IntArray, word: IntArray) -> Tokens:
+    """Words in any order of pages, sorted by page; words of a page keep their order."""
+    order = np.argsort(page, kind="stable")
+    return Tokens(page[order], word[order])
+
+
+def make_sites(settings: WebSimulation, vocabulary: Vocabulary, rng: np.random.Generator) -> Sites:
+    """Sites: a popular one has more pages."""
+    n = settings.sites
+    topic = rng.permutation(np.arange(n) % settings.topics)
+    popularity = 0.6 * rng.standard_normal(n)
+    size = settings.pages * np.exp(0.2 * popularity + 0.3 * rng.standard_normal(n))
+    offsets = np.concatenate([[0], np.cumsum(np.rint(size).astype(np.int64).clip(min=4))])
+    subject = vocabulary.topic_words(topic, zipf(TOPIC_WORDS, n, rng, shift=8.0))
+    return Sites(topic, popularity, vocabulary.brands + np.arange(n), subject, offsets)
+
+
+def make_pages(sites: Sites, vocabulary: Vocabulary, rng: np.random.Generator) -> Pages:
+    """The tree of every site: a homepage, about a root of its pages as sections, pages below, some one step deeper."""
+    site = query_index(sites.offsets)
+    place = np.arange(len(site)) - sites.offsets[site]
+    size = np.diff(sites.offsets)[site]
+    sections = np.rint(np.sqrt(size)).astype(np.int64)
+    middle = sections + 1 + ((size - sections - 1) * 7) // 10  # the first place that lies three steps down
+    u = rng.random(len(site))
+    below_section = 1 + (u * sections).astype(np.int64)
+    below_page = sections + 1 + (u * (middle - sections - 1)).astype(np.int64)
+    depth = np.select([place == 0, place <= sections, place < middle], [0, 1, 2], 3)
+    parent = np.select([depth == 1, depth == 2], [0, below_section], below_page) + sites.offsets[site]
+    name = label_words(vocabulary, 2 * len(site), rng).reshape(-1, 2)
+    home = depth == 0
+    name[home] = np.column_stack([sites.brand, sites.subject])
+    affinity = TOPIC_SHARE[0] + (TOPIC_SHARE[1] - TOPIC_SHARE[0]) * rng.beta(1.5, 2.0, len(site))
+    return Pages(site, np.where(home, -1, parent), depth, name, affinity)
+
+
+def make_titles(pages: Pages, sites: Sites, rng: np.random.Generator) -> Tokens:
+    """Title of a page: its name, sometimes cut short, and mostly the brand of its site."""
+    n = len(pages.site)
+    number = np.arange(n)
+    whole = rng.random(n) < 0.8
+    branded = (rng.random(n) < 0.6) & (pages.depth > 0)
+    return tokens(
+        np.concatenate([number, number[whole], number[branded]]),
+        np.concatenate([pages.name[:, 0], pages.name[whole, 1], sites.brand[pages.site[branded]]]),
+    )
+
+
+def make_bodies(
+    settings: WebSimulation, sites: Sites, pages: Pages, vocabulary: Vocabulary, rng: np.random.Generator
+) -> Tokens:
+    """Body of every page: each word comes from one of six sources."""
+    n = len(pages.site)
+    length = np.rint(settings.body * np.exp(0.4 * rng.standard_normal(n))).astype(np.int64).clip(min=10)
+    page = np.repeat(np.arange(n), length)
+    fixed = np.cumsum([NAME_SHARE, BRAND_SHARE, MENTION_SHARE, RIVAL_SHARE])
+    u = rng.random(len(page))
+    source = np.where(
+        u < fixed[-1], np.searchsorted(fixed, u, side="right"), 4 + (u >= fixed[-1] + pages.affinity[page])
+    )
+    own_name = pages.name[page, rng.integers(2, size=len(page))]
+    site = pages.site[page]
+    words = [
+        own_name,
+        sites.brand[site],
+        label_words(vocabulary, len(page), rng),
+        vocabulary.brands + drawn(np.exp(sites.popularity), len(page), rng),
+        vocabulary.topic_words(sites.topic[site], zipf(TOPIC_WORDS, len(page), rng, shift=8.0)),
+        general_words(vocabulary, len(page), rng),
+    ]
+    return Tokens(page, np.choose(source, words))
+
+
+def make_urls(sites: Sites, pages: Pages, vocabulary: Vocabulary) -> list[str]:
+    """Address of every page: host from the site's name, a folder for each page on the way, a file for the last ones."""
+    words = vocabulary.words
+    host = [f"http://www.{words[b]}-{words[s]}.org" for b, s in zip(sites.brand, sites.subject, strict=True)]
+    has_children = np.bincount(pages.parent[pages.parent >= 0], minlength=len(pages.site)) > 0
+    urls: dict[str, int] = {}
+    known: list[str] = []
+    # A parent stands before its children, so its address is known.
+    for page, (parent, site) in enumerate(zip(pages.parent.tolist(), pages.site.tolist(), strict=True)):
+        path = host[site] if parent < 0 else known[parent] + "-".join(words[pages.name[page]].tolist())
+        if urls.setdefault(path, page) != page:
+            path += f"-{page}"  # two pages of one name in one folder
+        known.append(path + ("/" if has_children[page] else ".html"))
+    return known
+
+
+def url_tokens(sites: Sites, pages: Pages) -> Tokens:
+    """The words of the addresses: brand, subject, and the names on the way."""
+    own = np.arange(len(pages.site))
+    page, word = [np.repeat(own, 2)], [np.column_stack([sites.brand, sites.subject])[pages.site].ravel()]
+    step = own
+    for _ in range(3):
+        inner = pages.depth[step] > 0
+        own, step = own[inner], step[inner]
+        page.append(np.repeat(own, 2))
+        word.append(pages.name[step].ravel())
+        step = pages.parent[step]
+    return tokens(np.concatenate(page), np.concatenate(word))

@@ -1,0 +1,1 @@
+"""Models of a study in one file, and scores for new queries."""

@@ -1,0 +1,194 @@
+"""Rankers at work: scores for queries that no study has seen.
+
+    ranker = load_ranker("results/mq2008/fold1", method="offline1")
+    scores = ranker.score(X)
+
+Single has one model. The offline methods of Geng 2008 first find the training query whose model serves: the query's
+vector is made of its top documents, as in training, and its neighbours decide. On the documents of a study the scores
+are, to the last bit, those that the study wrote.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.datasets.letor.features import minmax_per_query
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray
+from qdrank.rankers.sizes import Setting, neighbour_count
+from qdrank.registry import nearest
+from qdrank.serving.lookup import Neighbourhoods, Offline1, Offline2, TrainingSpace
+from qdrank.serving.pack import METHODS, Packed
+from qdrank.store import read
+
+FILE = "rankers.parquet"
+#: Feature values that are held in double precision at a time.
+BLOCK = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Ranker:
+    """One method of a fold, ready to score.
+
+    Attributes
+    ----------
+    method : single, offline1 or offline2
+    setting : number of neighbours and lambda of its models
+    packed : how documents and queries were seen in training
+    weights : (n_models, n_features)
+    find : from a query's vector to the row of its model; None where there is but one model
+    """
+
+    method: str
+    setting: Setting
+    packed: Packed
+    weights: FloatArray
+    find: Callable[[FloatArray], int] | None = field(default=None)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a document."""
+        return self.packed.terms.n_features
+
+    def score(self, X: NDArray[Any], *, own: NDArray[Any] | None = None) -> FloatArray:
+        """Score the documents of one query.
+
+        Parameters
+        ----------
+        X : (n_documents, n_features), in the units of the training data; taken in single precision, as files are
+        own : (own_columns,) columns of the query itself, where the study appended such to query vectors
+
+        Returns
+        -------
+        array of shape (n_documents,)
+        """
+        offsets = np.array([0, len(X)] if len(X) else [0], dtype=np.int64)
+        return self.score_many(X, offsets, own=None if own is None else np.atleast_2d(own)[: len(offsets) - 1])
+
+    def score_many(self, X: NDArray[Any], offsets: IntArray, *, own: NDArray[Any] | None = None) -> FloatArray:
+        """Score the documents of many queries, each query by its own model.
+
+        Parameters
+        ----------
+        X : (n_documents, n_features)
+        offsets : (n_queries + 1,) bounds of the queries
+        own : (n_queries, own_columns) columns of the queries themselves, where the study used such
+
+        Returns
+        -------
+        array of shape (n_documents,)
+        """
+        X = self._checked(X, offsets)
+        if self.find is None:
+            return self._products(X, offsets, np.zeros(len(offsets) - 1, dtype=np.int64))
+        return self._products(X, offsets, self.models(self.query_vectors(X, offsets, own)))
+
+    def query_vectors(self, X: NDArray[np.float32], offsets: IntArray, own: NDArray[Any] | None = None) -> FloatArray:
+        """Vectors of queries, standardised as in training, shape (n_queries, n_columns)."""
+        wanted = self.packed.terms.own_columns
+        if wanted and (own is None or own.shape != (len(offsets) - 1, wanted)):
+            raise InputError(
+                f"these models look at {wanted} columns of the query itself",
+                found="none" if own is None else f"an array of shape {own.shape}",
+                mend="give them (own=..., or --topics), or train with queries: {query_columns: false}",
+            )
+        return self.packed.standardiser().transform(self.packed.terms.pooled(X, offsets, own if wanted else None))
+
+    def models(self, vectors: FloatArray) -> IntArray:
+        """Rows of the models that serve queries with the given vectors, shape (n_queries,)."""
+        if self.find is None:
+            return np.zeros(len(vectors), dtype=np.int64)
+        return np.array([self.find(vector) for vector in vectors], dtype=np.int64)
+
+    def _checked(self, X: NDArray[Any], offsets: IntArray) -> NDArray[np.float32]:
+        X = np.asarray(X, dtype=np.float32)
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            problem = f"these models know {self.n_features} features"
+            mend = "give the features that the models were trained on, in their order"
+            raise InputError(problem, found=f"an array of shape {X.shape}", mend=mend)
+        if len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != len(X) or np.any(np.diff(offsets) < 1):
+            raise InputError("the offsets do not part the documents into queries", mend="see qdrank.groups")
+        if not self.packed.terms.missing and not np.isfinite(X).all():
+            raise InputError("a feature has no finite value", mend="the training data had none missing: fill them in")
+        return X
+
+    def _products(self, X: NDArray[np.float32], offsets: IntArray, models: IntArray) -> FloatArray:
+        """Scores of documents, (n_documents,), by the models of their queries."""
+        terms, scores = self.packed.terms, np.empty(len(X))
+        X = minmax_per_query(X, offsets) if terms.minmax else X
+        fill = self.packed.fill.astype(np.float32)
+        step = max(1, BLOCK // self.n_features)
+        for (start, end), model in zip(pairwise(offsets.tolist()), models.tolist(), strict=True):
+            for a in range(start, end, step):
+                rows = X[a : min(a + step, end)]
+                rows = np.where(np.isnan(rows), fill, rows) if terms.missing else rows
+                # As the study computes it: BLAS would round otherwise, according to the rows around.
+                scores[a : a + len(rows)] = np.einsum("nf,f->n", rows.astype(np.float64), self.weights[model])
+        return scores
+
+
+def load_ranker(
+    folder: str | os.PathLike[str], method: str = "offline1", *, k: float | None = None, lam: float | None = None
+) -> Ranker:
+    """Load a method of a fold.
+
+    Parameters
+    ----------
+    folder : a fold's results, for instance ``results/mq2008/fold1``, or the file ``rankers.parquet`` alone
+    method : {"single", "offline1", "offline2"}
+    k, lam : number of neighbours (up to 1 a share of the training queries) and lambda; by default those that the study
+        chose. Others must have been trained, and are read from the models in the folder.
+
+    Raises
+    ------
+    InputError
+        If there are no models, the method is unknown, or its models were not trained with these settings.
+    CorruptArtifact
+        If a file is not as it was written.
+    """
+    if method not in METHODS:
+        raise InputError(f"unknown method {method!r}", mend=nearest(method, list(METHODS)))
+    path = Path(folder) if Path(folder).suffix == ".parquet" else Path(folder) / FILE
+    if not path.is_file():
+        mend = f"run the study that makes it (snakemake {path}), or give the folder of a fold: results/DATA SET/FOLD"
+        raise InputError("there are no packed models", file=path, mend=mend)
+    packed = Packed.from_table(read(path, "rankers"))
+    setting = _setting(packed, method, k, lam)
+    if setting != packed.terms.chosen[method]:
+        from qdrank.serving.settings import retuned
+
+        packed = retuned(packed, path.parent, method, setting)
+    return ranker_of(packed, method)
+
+
+def ranker_of(packed: Packed, method: str) -> Ranker:
+    """One method of the rankers of a fold, with the setting that they have for it."""
+    weights = np.atleast_2d(packed.weights[method])
+    return Ranker(method, packed.terms.chosen[method], packed, weights, _finder(packed, method))
+
+
+def _setting(packed: Packed, method: str, k: float | None, lam: float | None) -> Setting:
+    chosen = packed.terms.chosen[method]
+    if method == "single" and k is not None:
+        raise InputError("Single has no number of neighbours", mend="leave k out, or choose offline1 or offline2")
+    wanted = chosen if k is None else chosen._replace(k=neighbour_count(k, len(packed.train_id)))
+    return wanted if lam is None else wanted._replace(lam=lam)
+
+
+def _finder(packed: Packed, method: str) -> Callable[[FloatArray], int] | None:
+    """What finds the model of a query."""
+    if method == "single":
+        return None
+    space = TrainingSpace(packed.vectors, packed.train_id, packed.metric())
+    if method == "offline2":
+        return Offline2(space)
+    terms = packed.terms
+    return Offline1(space, Neighbourhoods(packed.neighbours, packed.pairs, terms.choice), terms.largest)

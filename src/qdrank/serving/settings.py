@@ -1,0 +1,45 @@
+"""Other settings than the chosen ones: their models lie among all that the study trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from qdrank.errors import InputError
+from qdrank.queries.artifacts import load_neighbours
+from qdrank.rankers.global_models import GlobalModels
+from qdrank.rankers.local_models import ModelBank
+from qdrank.rankers.sizes import Setting
+from qdrank.serving.pack import METHODS, Packed
+from qdrank.store import read
+from qdrank.studies.geng2008.fold import LOCAL
+
+
+def retuned(packed: Packed, folder: Path, method: str, setting: Setting) -> Packed:
+    """Give the rankers of a fold with another setting for one method, its models read from the fold's ``folder``."""
+    terms = replace(packed.terms, chosen={**packed.terms.chosen, method: setting})
+    if method == "single":
+        whole = GlobalModels(read(_there(folder / "models" / "global.parquet"), "models"))
+        _refuse_untrained(setting, [setting._replace(lam=lam) for lam in whole.lambdas])
+        return replace(packed, terms=terms, weights={**packed.weights, method: whole.weights("single", setting.lam)})
+    local = ModelBank(read(_there(folder / "models" / "local.parquet"), "local_models"))
+    family = LOCAL[METHODS[method]]
+    _refuse_untrained(setting, local.settings(family))
+    weights = {**packed.weights, method: local.weights(family, setting, packed.train_id)}
+    _, nearest, _ = load_neighbours(_there(folder / "neighbours.parquet"))
+    # Training queries come first.
+    return replace(packed, terms=terms, weights=weights, neighbours=nearest[: len(packed.train_id), : setting.k])
+
+
+def _there(path: Path) -> Path:
+    if not path.is_file():
+        mend = "give the whole folder of the fold, or leave k and lambda to the study's choice"
+        raise InputError("the models of other settings are not there", file=path, mend=mend)
+    return path
+
+
+def _refuse_untrained(wanted: Setting, known: Iterable[Setting]) -> None:
+    if wanted not in (known := list(known)):
+        texts = ", ".join(of.text for of in sorted(known))
+        raise InputError(f"no models were trained with {wanted.text}", mend=f"trained: {texts}")

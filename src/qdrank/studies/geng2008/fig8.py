@@ -1,0 +1,75 @@
+"""Figure 8 of Geng 2008: NDCG@5 and NDCG@10 against the number of neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.evaluation.curves import Curve, column_intervals, curve
+from qdrank.figures.style import label_axes, new_figure
+from qdrank.studies.geng2008.methods import BLACK, KNN, LOOKS, finish
+
+MEASURES = ("ndcg@5/geng", "ndcg@10/geng")
+
+
+def numbers(sweep: pa.Table, lam: float, interval: Mapping[str, Any]) -> pa.Table:
+    """Mean for every measure, method and k, and interval of the difference to Single (k = m) on the same queries."""
+    present = set(sweep.column("method").to_pylist())
+    methods = [method for method in (*KNN, "knn-random") if method in present]
+    rows = []
+    for name in MEASURES:
+        single = curve(sweep, "single", name, lam=lam)
+        low, high = column_intervals(single.values, **interval)
+        rows += _rows(name, "single", single, single.values.mean(axis=0), low, high)
+        for method in methods:
+            own = curve(sweep, method, name, lam=lam)
+            mean, apart = own.values.mean(axis=0), own.values - single.values[:, -1:]
+            under, over = column_intervals(apart, **interval)
+            rows += _rows(name, method, own, mean, single.values.mean() + under, single.values.mean() + over)
+    return pa.Table.from_pylist(rows)
+
+
+def _rows(name: str, method: str, of: Curve, mean: Any, low: Any, high: Any) -> list[dict[str, Any]]:
+    columns = (of.k, of.share, mean, low, high)
+    return [
+        {"measure": name, "method": method, "k": k, "share": share, "mean": m, "low": a, "high": b}
+        for k, share, m, a, b in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+
+
+def draw(
+    sweep: pa.Table,
+    paths: Mapping[str, str | Path],
+    *,
+    title: str,
+    lam: float,
+    dpi: int,
+    interval: Mapping[str, Any],
+) -> None:
+    """Draw both panels; a band is the interval of a method's difference to Single, laid around Single's value."""
+    table = numbers(sweep, lam, interval)
+    figure, panels = new_figure(1, 2, height=3.6)
+    for axes, name in zip(panels, MEASURES, strict=True):
+        rows = [row for row in table.to_pylist() if row["measure"] == name]
+        _draw_panel(axes, rows, name.partition("/")[0].upper())
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, ncols=3, loc="outside lower center")
+    figure.suptitle(f"{title}: number of neighbours, λ = {lam:g}", fontsize="medium")
+    finish(figure, table, paths, dpi)
+
+
+def _draw_panel(axes: Any, rows: list[dict[str, Any]], name: str) -> None:
+    single = next(row for row in rows if row["method"] == "single")
+    axes.axhline(single["mean"], color=BLACK, linestyle="--", label="Single (k = m)")
+    for method in dict.fromkeys(row["method"] for row in rows if row["method"] != "single"):
+        own = [row for row in rows if row["method"] == method]
+        k, mean, low, high = (np.array([row[key] for row in own]) for key in ("k", "mean", "low", "high"))
+        look = LOOKS[method]
+        axes.plot(k, mean, linestyle=":" if method == "knn-random" else "-", **look.marked)
+        if method != "knn-random":
+            axes.fill_between(k, low, high, color=look.colour, alpha=0.1, linewidth=0)
+    label_axes(axes, "number of neighbours k", name)

@@ -1,0 +1,52 @@
+"""Figure 9 of Geng 2008: the change ratio between the training sets of KNN Online and the offline methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.evaluation.curves import column_intervals, curve
+from qdrank.figures.style import label_axes, new_figure
+from qdrank.studies.geng2008.methods import LOOKS, finish
+
+OFFLINE = ("knn-offline1", "knn-offline2")
+
+
+def numbers(sweep: pa.Table, lam: float, interval: Mapping[str, Any]) -> pa.Table:
+    """Mean, median and interval of the change ratio for both methods and every k; ``empty`` counts infinite ones."""
+    rows: list[dict[str, Any]] = []
+    for method in OFFLINE:
+        own = curve(sweep, method, "gamma", lam=lam)
+        for k, share, gamma in zip(own.k.tolist(), own.share.tolist(), own.values.T, strict=True):
+            finite = gamma[np.isfinite(gamma)]
+            low, high = column_intervals(finite[:, None], **interval)
+            row = {"method": method, "k": k, "share": share, "mean": finite.mean(), "median": np.median(gamma)}
+            rows.append(row | {"low": low[0], "high": high[0], "empty": int((~np.isfinite(gamma)).sum())})
+    return pa.Table.from_pylist(rows)
+
+
+def draw(
+    sweep: pa.Table,
+    paths: Mapping[str, str | Path],
+    *,
+    title: str,
+    lam: float,
+    dpi: int,
+    interval: Mapping[str, Any],
+) -> None:
+    """Draw the mean change ratio of both offline methods against k."""
+    table = numbers(sweep, lam, interval)
+    figure, axes = new_figure(height=3.2)
+    for method in OFFLINE:
+        rows = [row for row in table.to_pylist() if row["method"] == method]
+        k, mean, low, high = (np.array([row[key] for row in rows]) for key in ("k", "mean", "low", "high"))
+        axes.plot(k, mean, **LOOKS[method].marked)
+        axes.fill_between(k, low, high, color=LOOKS[method].colour, alpha=0.15, linewidth=0)
+    axes.set_ylim(bottom=0)
+    axes.legend()
+    label_axes(axes, "number of neighbours k", "change ratio γ, mean over test queries", f"{title}: change ratio")
+    finish(figure, table, paths, dpi)

@@ -1,0 +1,201 @@
+"""Bad LETOR text is refused with file, line, the text found and the mend."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+
+import numpy as np
+import pytest
+
+from qdrank.datasets.letor.reader import load_letor, read_letor
+from qdrank.errors import InputError
+
+GOOD = "0 qid:1 1:0 2:0 #docid = a\n1 qid:1 1:1 2:0 #docid = b\n"
+
+# name: (third row, words of the problem, text found)
+BAD_ROWS = {
+    "no label": ("qid:1 1:0 2:0", "whole-numbered label", "qid:1"),
+    "label 1.5": ("1.5 qid:1 1:0 2:0", "whole-numbered label", "1.5"),
+    "label x": ("x qid:1 1:0 2:0", "whole-numbered label", "x"),
+    "label only": ("1", "whole-numbered label", "1"),
+    "negative label": ("-1 qid:1 1:0 2:0", "negative", "-1"),
+    "large label": ("5 qid:1 1:0 2:0", "above 4", "5"),
+    "huge label": ("99999999999999999999999 qid:1 1:0 2:0", "above 4", "9999999"),
+    "missing qid": ("1 1:0 2:0", "qid:QUERY", "1:0"),
+    "missing qid at the end": ("1 ", "qid:QUERY", "1"),
+    "empty qid": ("1 qid: 1:0 2:0", "query's name", "qid:"),
+    "qid with control": ("1 qid:a\x01b 1:0 2:0", "query's name", "qid:a"),
+    "no colon": ("1 qid:2 1:0 2", "INDEX:VALUE", "2"),
+    "word for index": ("1 qid:2 1:0 b:2", "INDEX:VALUE", "b:2"),
+    "index 0": ("1 qid:2 0:0 1:0", "index 0", "0:0"),
+    "negative index": ("1 qid:2 -1:0 1:0", "INDEX:VALUE", "-1:0"),
+    "out of order": ("1 qid:2 2:0 1:0", "left out", "2:0"),
+    "twice": ("1 qid:2 1:0 1:0", "out of order or twice", "1:0"),
+    "index too large": ("1 qid:2 1:0 2:0 3:1", "above 2", "3:1"),
+    "huge index": ("1 qid:2 1:0 99999999999999999999999:1", "above 2", "999999"),
+    "fewer features": ("1 qid:2 1:0", "ends before feature 2", "1 qid:2 1:0"),
+    "no features": ("1 qid:2 #docid = c", "ends before feature 2", "1 qid:2"),
+    "value word": ("1 qid:2 1:zero 2:0", "not a number", "1:zero"),
+    "value empty": ("1 qid:2 1: 2:0", "not a number", "1:"),
+    "value with tail": ("1 qid:2 1:0.5x 2:0", "not a number", "1:0.5x"),
+    "value two points": ("1 qid:2 1:0.5.1 2:0", "not a number", "1:0.5.1"),
+    "value empty exponent": ("1 qid:2 1:1e 2:0", "not a number", "1:1e"),
+    "value decimal comma": ("1 qid:2 1:0,5 2:0", "not a number", "1:0,5"),
+    "value underscore": ("1 qid:2 1:1_0 2:0", "not a number", "1:1_0"),
+    "value sign only": ("1 qid:2 1:- 2:0", "not a number", "1:-"),
+    "value hex": ("1 qid:2 1:0x1p3 2:0", "not a number", "1:0x1p3"),
+    "nan": ("1 qid:2 1:nan 2:0", "not finite", "1:nan"),
+    "NaN": ("1 qid:2 1:-NaN 2:0", "not finite", "1:-NaN"),
+    "inf": ("1 qid:2 1:-inf 2:0", "not finite", "1:-inf"),
+    "too large": ("1 qid:2 1:1e39 2:0", "too large for single", "1:1e39"),
+    "far too large": ("1 qid:2 1:1e999999999999999999999 2:0", "too large for single", "1:1e99"),
+    "missing": ("1 qid:2 1:NULL 2:0", "missing", "1:NULL"),
+    "largest double": ("1 qid:2 1:1.797693134862316E+308 2:0", "missing", "1:1.79"),
+    "docid empty": ("1 qid:2 1:0 2:0 #docid = ", "docid", "#docid"),
+    "docid control": ("1 qid:2 1:0 2:0 #docid = a\x00b", "docid", "#docid"),
+    "duplicate document": ("1 qid:1 1:0 2:0 #docid = a", "twice in its query", "a"),
+    "binary": ("\x89PNG\x1a\x00\x00", "whole-numbered label", "PNG"),
+    "web page": ("<!DOCTYPE html>", "whole-numbered label", "<!DOCTYPE"),
+    "CR only": ("1 qid:2 1:0 2:0\r1 qid:2 1:0 2:0", "INDEX:VALUE", "1"),
+}
+
+
+def error_of(tmp_path, content, **options) -> InputError:
+    path = tmp_path / "data.txt"
+    path.write_bytes(content.encode("latin-1") if isinstance(content, str) else content)
+    with pytest.raises(InputError) as caught:
+        list(read_letor(path, **options))
+    assert caught.value.file == path
+    return caught.value
+
+
+@pytest.mark.parametrize("name", BAD_ROWS)
+@pytest.mark.parametrize("compress", [bytes, lzma.compress])
+def test_bad_row(tmp_path, name, compress):
+    row, problem, found = BAD_ROWS[name]
+    error = error_of(tmp_path, compress((GOOD + row + "\n").encode("latin-1")))
+    assert error.line == 3
+    assert problem in error.problem
+    shown = error.found.decode("latin-1") if isinstance(error.found, bytes) else error.found
+    assert found in shown
+    assert error.mend
+
+
+def test_line_is_counted_over_blocks_comments_and_chunks(tmp_path):
+    rows = "".join(f"# comment\n\n0 qid:{i} 1:0 2:0\n" for i in range(2000))
+    error = error_of(tmp_path, gzip.compress((rows + "0 qid:x 1:0\n").encode()), block_bytes=1000)
+    assert error.line == 6001
+
+
+def test_sparse_rows_out_of_order(tmp_path):
+    error = error_of(tmp_path, "0 qid:1 2:0 5:1\n0 qid:1 4:1 3:1\n")
+    assert "out of order" in error.problem
+    assert error.line == 2
+
+
+def test_query_in_two_places(tmp_path):
+    error = error_of(tmp_path, GOOD + "0 qid:2 1:0 2:0\n" + "0 qid:1 1:0 2:0 #docid = c\n")
+    assert (error.line, error.found) == (4, "qid:1")
+    assert "began in line 1" in error.problem
+
+
+def test_query_in_two_places_far_apart(tmp_path):
+    rows = "".join(f"0 qid:{i} 1:0 2:0\n" for i in range(3000))
+    error = error_of(tmp_path, rows + "0 qid:5 1:0 2:0\n", block_bytes=500)
+    assert error.line == 3001
+    assert "began in line 6" in error.problem
+
+
+def test_duplicate_document_across_chunks(tmp_path, monkeypatch):
+    monkeypatch.setattr("qdrank.datasets.letor.files._STEP", 100)
+    rows = "".join(f"0 qid:1 1:0 2:0 #docid = d{i}\n" for i in range(500))
+    error = error_of(tmp_path, rows + "0 qid:1 1:0 2:0 #docid = d3\n0 qid:2 1:0 2:0\n", block_bytes=200)
+    assert (error.line, error.found) == (501, "d3")
+
+
+def test_made_name_that_meets_a_given_one(tmp_path):
+    error = error_of(tmp_path, "0 qid:1 1:0\n0 qid:1 1:0 #docid = 1-1\n")
+    assert error.line == 2
+
+
+def test_equal_hashes_of_different_names_are_no_double(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "qdrank.datasets.letor.id_kernels.hash_names", lambda _, offsets: np.zeros(len(offsets) - 1, np.uint64)
+    )
+    path = tmp_path / "data.txt"
+    path.write_text(GOOD)
+    assert load_letor(path).n_documents == 2
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# nothing\n", "#\r0 qid:1 1:0", "\ufeff", " \t \r\n"])
+def test_no_rows(tmp_path, text):
+    assert "no rows" in error_of(tmp_path, text.encode()).problem
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
+def test_wide_encodings(tmp_path, encoding):
+    error = error_of(tmp_path, GOOD.encode(encoding))
+    assert error.line == 1
+
+
+@pytest.mark.parametrize("row", ["0 qid:1 1:0 2:0 #docid = k\xe4se\n", "0 qid:k\xe4se 1:0 2:0\n"])
+def test_names_that_are_not_utf8(tmp_path, row):
+    error = error_of(tmp_path, "0 qid:0 1:0 2:0\n" + row)
+    assert "UTF-8" in error.problem
+    assert error.line == 2
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress, bz2.compress])
+@pytest.mark.parametrize("share", [0.5, 0.99])
+def test_truncated_compressed_file(tmp_path, compress, share):
+    generator = np.random.default_rng(0)
+    rows = "".join(f"0 qid:{i} 1:{generator.random():.6f} 2:{generator.random():.6f}\n" for i in range(10_000))
+    content = compress(rows.encode())
+    error = error_of(tmp_path, content[: int(len(content) * share)])
+    assert "cut short" in error.problem
+    assert 1 <= error.line <= 10_000
+    assert compress is not gzip.compress or error.line > 10_000 * share * 0.8  # what came before the cut is read
+
+
+def test_corrupt_compressed_file(tmp_path):
+    for compress in (gzip.compress, lzma.compress, bz2.compress):
+        content = bytearray(compress((GOOD * 50).encode()))
+        content[len(content) // 2] ^= 0xFF
+        error_of(tmp_path, bytes(content))
+
+
+def test_zstandard_is_named(tmp_path):
+    assert "Zstandard" in error_of(tmp_path, b"\x28\xb5\x2f\xfd rest").problem
+
+
+def test_a_line_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr("qdrank.datasets.letor.files.LONGEST_LINE", 1 << 20)
+    error = error_of(tmp_path, b"0 qid:1 " + b"1:0 " * (1 << 19))
+    assert "MiB" in error.problem
+
+
+@pytest.mark.parametrize("name", ["absent.txt", "."])
+def test_unreadable(tmp_path, name):
+    with pytest.raises(InputError, match="cannot be read"):
+        load_letor(tmp_path / name)
+
+
+def test_hostile_width(tmp_path):
+    error = error_of(tmp_path, "0 qid:1 2:0\n0 qid:1 2000000000:1\n")
+    assert error.line == 2
+    assert "above 100000" in error.problem
+
+
+@pytest.mark.parametrize("options", [{"n_features": 0}, {"n_features": 10**9}, {"max_label": 128}, {"max_label": -1}])
+def test_bad_options(tmp_path, options):
+    path = tmp_path / "data.txt"
+    path.write_text(GOOD)
+    with pytest.raises(InputError):
+        load_letor(path, **options)
+
+
+def test_more_features_asked_for_than_there_are(tmp_path):
+    assert "ends before feature 3" in error_of(tmp_path, GOOD, n_features=3).problem
+    assert error_of(tmp_path, GOOD, n_features=1).line == 1

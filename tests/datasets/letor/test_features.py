@@ -1,0 +1,69 @@
+"""Scaling against the publisher's own, and features of ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from qdrank.datasets.letor import features as letor_features
+from qdrank.datasets.letor.features import column_moments, minmax_per_query, rank_features, zscore
+from qdrank.datasets.letor.reader import load_letor
+from qdrank.errors import InputError
+
+NAN = np.nan
+
+
+def test_minmax_per_query():
+    X = np.float32([[1, 5], [3, 5], [2, 5], [-1, 0], [1, NAN]])
+    scaled = minmax_per_query(X, np.array([0, 3, 5]))
+    np.testing.assert_array_equal(scaled, np.float32([[0, 0], [1, 0], [0.5, 0], [0, 0], [1, NAN]]))
+
+
+def test_minmax_of_a_query_without_any_value():
+    assert np.isnan(minmax_per_query(np.full((2, 1), NAN, np.float32), np.array([0, 2]))).all()
+
+
+@pytest.mark.mirror
+def test_minmax_makes_the_published_query_level_norm(mirror):
+    raw = load_letor(mirror / "ohsumed-letor/Feature-min/S1.txt.xz")
+    published = load_letor(mirror / "ohsumed-letor/QueryLevelNorm/S1.txt.xz")
+    assert raw.doc_id.tolist() == published.doc_id.tolist()
+    found = minmax_per_query(raw.X, raw.offsets)
+    # Both files are rounded to six decimals; a narrow range magnifies that.
+    assert np.quantile(np.abs(found - published.X), 0.999) < 1e-4
+
+
+def test_moments_and_zscore(monkeypatch):
+    monkeypatch.setattr(letor_features, "_ROWS", 7)
+    X = np.random.default_rng(0).normal(1000, 3, (50, 4)).astype(np.float32)
+    X[:, 2] = 0.1
+    X[5, 1] = NAN
+    mean, deviation = column_moments(X)
+    np.testing.assert_allclose(mean, np.nanmean(X.astype(float), axis=0))
+    np.testing.assert_allclose(deviation, np.nanstd(X.astype(float), axis=0), atol=1e-9)
+    scaled = zscore(X)
+    np.testing.assert_allclose(np.nanstd(scaled, axis=0), [1, 1, 0, 1], atol=1e-6)
+    assert np.isnan(scaled[5, 1])
+    assert (scaled[:, 2] == 0).all()
+
+
+def test_zscore_is_fitted_on_the_rows_given():
+    X = np.float32([[0], [2], [100]])
+    np.testing.assert_array_equal(zscore(X, np.array([0, 1])), [[-1], [1], [99]])
+    np.testing.assert_array_equal(zscore(X, np.array([True, True, False])), [[-1], [1], [99]])
+
+
+def test_rank_features():
+    found = rank_features(np.float32([[1, NAN], [3, 7]]))
+    expected = [[1, 0, 1, 0, 0, 0], [1, 1, 0.5, 1 / 3, np.log(3), np.log(7)]]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    with pytest.raises(InputError, match="below 1"):
+        rank_features(np.float32([[0]]))
+
+
+@pytest.mark.mirror
+def test_twenty_one_rankers_make_63_features(mirror):
+    judged = load_letor(mirror / "letor4/MQ2007-agg/A1.txt.xz", missing=True)
+    X = rank_features(judged.X)
+    assert X.shape == (14013, 63)
+    assert np.isfinite(X).all()

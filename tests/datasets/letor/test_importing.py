@@ -1,0 +1,134 @@
+"""From LETOR text to the artifact and back; a bad row leaves nothing behind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from qdrank.datasets.judged import load_judged
+from qdrank.datasets.letor.importing import export_letor, import_letor
+from qdrank.datasets.letor.reader import load_letor
+from qdrank.errors import InputError
+
+
+def rows(queries, n_documents=3):
+    return "".join(f"{i % 3} qid:{q} 1:{i} 2:0.5 #docid = {q}d{i}\n" for q in queries for i in range(n_documents))
+
+
+@pytest.fixture
+def files(tmp_path):
+    paths = {f"S{i}": tmp_path / f"S{i}.txt" for i in range(1, 6)}
+    for i, path in enumerate(paths.values()):
+        path.write_text(rows([f"{i}a", f"{i}b"]))
+    return paths
+
+
+def test_parts_in_one_artifact(files, tmp_path):
+    import_letor(files, tmp_path / "judged.parquet")
+    judged = load_judged(tmp_path / "judged.parquet")
+    assert judged.n_documents == 30
+    assert judged.part.tolist() == [f"S{i}" for i in range(1, 6) for _ in range(2)]
+    for part, path in files.items():
+        expected, found = load_letor(path, part=part), judged.select([part])
+        np.testing.assert_array_equal(found.X, expected.X)
+        for name in ("query_id", "part", "offsets", "doc_id", "y"):
+            assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+
+
+def test_same_bytes_whatever_the_blocks(files, tmp_path, monkeypatch):
+    import_letor(files, tmp_path / "a.parquet")
+    monkeypatch.setattr("qdrank.datasets.letor.importing.read_letor", _in_small_blocks)
+    import_letor(files, tmp_path / "b.parquet")
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
+def _in_small_blocks(path, **options):
+    from qdrank.datasets.letor.reader import read_letor
+
+    return read_letor(path, block_bytes=60, **options)
+
+
+def test_sparse_parts_share_the_width(tmp_path):
+    for name, row in {"train": "0 qid:1 2:1\n", "test": "0 qid:2 7:1\n"}.items():
+        (tmp_path / name).write_text(row)
+    import_letor({"train": tmp_path / "train", "test": tmp_path / "test"}, tmp_path / "judged.parquet")
+    assert load_judged(tmp_path / "judged.parquet").X.shape == (2, 7)
+
+
+def test_one_file_is_put_into_seeded_parts(tmp_path):
+    (tmp_path / "own.txt").write_text(rows([f"q{i}" for i in range(20)]))
+    import_letor(tmp_path / "own.txt", tmp_path / "a.parquet", seed=3)
+    import_letor(tmp_path / "own.txt", tmp_path / "b.parquet", seed=4)
+    a, b = load_judged(tmp_path / "a.parquet"), load_judged(tmp_path / "b.parquet")
+    assert sorted(np.unique(a.part, return_counts=True)[1].tolist()) == [4] * 5
+    assert a.query_id.tolist() == [f"q{i}" for i in range(20)]
+    assert a.part.tolist() != b.part.tolist()
+
+
+@pytest.mark.parametrize(
+    ("bad", "problem"),
+    [
+        ("0 qid:0a 1:0 2:0\n", "two places"),
+        ("0 qid:x 1:0 2:nan\n", "not finite"),
+        ("0 qid:x 1:0 2:0 3:0\n", "above 2"),
+        ("", "no rows"),
+    ],
+)
+def test_nothing_is_left_of_a_bad_import(files, tmp_path, bad, problem):
+    files["S5"].write_text(rows(["z"]) + bad if bad else "")
+    out = tmp_path / "out" / "judged.parquet"
+    with pytest.raises(InputError, match=problem) as caught:
+        import_letor(files, out)
+    assert caught.value.file == files["S5"]
+    assert not out.exists()
+    assert not out.parent.exists() or list(out.parent.iterdir()) == []
+
+
+def test_query_in_two_parts_names_both_files(files, tmp_path):
+    files["S3"].write_text(rows(["0b"]))
+    with pytest.raises(InputError, match=r"began in line 4 of .*S1\.txt") as caught:
+        import_letor(files, tmp_path / "judged.parquet")
+    assert (caught.value.file, caught.value.line) == (files["S3"], 1)
+
+
+def test_parts_must_make_folds(files, tmp_path):
+    with pytest.raises(InputError, match="make no folds"):
+        import_letor({"one": files["S1"], "two": files["S2"]}, tmp_path / "judged.parquet")
+
+
+def test_an_old_artifact_stays_if_the_import_fails(files, tmp_path):
+    import_letor(files, tmp_path / "judged.parquet")
+    before = (tmp_path / "judged.parquet").read_bytes()
+    files["S2"].write_text("junk\n")
+    with pytest.raises(InputError):
+        import_letor(files, tmp_path / "judged.parquet")
+    assert (tmp_path / "judged.parquet").read_bytes() == before
+
+
+def test_export_without_document_names(files, tmp_path):
+    import_letor(files, tmp_path / "judged.parquet")
+    judged = load_judged(tmp_path / "judged.parquet", columns=["features"])
+    export_letor(judged, tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_text().startswith("0 qid:0a 1:0 2:0.5\n1 qid:0a 1:1 2:0.5\n")
+
+
+def test_names_with_blanks_are_not_exported(tmp_path):
+    (tmp_path / "own.txt").write_text(rows(["q"]))
+    judged = load_letor(tmp_path / "own.txt")
+    judged.doc_id[1] = "two words"
+    with pytest.raises(InputError, match="blanks"):
+        export_letor(judged, tmp_path / "out.txt")
+    assert not (tmp_path / "out.txt").exists()
+
+
+@pytest.mark.mirror
+def test_mq2008_and_back(mirror, tmp_path):
+    parts = {f"S{i}": mirror / f"letor4/MQ2008/S{i}.txt.xz" for i in range(1, 6)}
+    import_letor(parts, tmp_path / "judged.parquet", n_features=46)
+    judged = load_judged(tmp_path / "judged.parquet")
+    assert (judged.n_queries, judged.X.shape) == (784, (15211, 46))
+    assert judged.of_role("fold1", "train").n_documents == 2933 + 3635 + 3062
+    export_letor(judged, tmp_path / "all.txt")
+    again = load_letor(tmp_path / "all.txt")
+    np.testing.assert_array_equal(again.X, judged.X)
+    assert again.doc_id.tolist() == judged.doc_id.tolist()

@@ -1,0 +1,150 @@
+"""Whatever is written is read back; whatever else is read is refused in words."""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from qdrank.datasets.judged import Judged
+from qdrank.datasets.letor.importing import export_letor
+from qdrank.datasets.letor.kernels import HARD, INFINITE, NUMBER, parse_value
+from qdrank.datasets.letor.reader import load_letor, read_letor
+from qdrank.errors import InputError
+
+BOUNDED = settings(max_examples=100, deadline=None)
+names = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"], exclude_characters="#"), min_size=1)
+digits = st.text("0123456789", max_size=30)
+decimals = st.builds(
+    "{}{}.{}{}".format,
+    st.sampled_from(["", "-", "+"]),
+    st.text("0123456789", min_size=1, max_size=30),
+    digits,
+    st.one_of(st.just(""), st.integers(-400, 400).map("e{}".format), st.integers(-50, 50).map("E{:+d}".format)),
+)
+
+
+def parsed(text: str) -> tuple[np.float32, int]:
+    value, kind, end = parse_value(np.frombuffer(text.encode() + b"\n", np.uint8), 0)
+    assert kind not in (NUMBER, HARD) or end == len(text)
+    return np.float32(value), kind
+
+
+def check_rounding(text: str) -> None:
+    with np.errstate(over="ignore"):
+        expected = np.float32(float(text))
+    value, kind = parsed(text)
+    if kind == NUMBER:
+        assert value.tobytes() == expected.tobytes()  # the sign of zero included
+    elif kind == INFINITE:
+        assert np.isinf(expected)
+    elif kind != HARD:
+        assert float(text) > 1.797e308 or float(text) < -1.797e308
+
+
+@given(decimals)
+@settings(max_examples=400, deadline=None)
+def test_decimals_are_rounded_as_python_does(text):
+    check_rounding(text)
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(-3, 3))
+@settings(max_examples=400, deadline=None)
+def test_numbers_near_the_border_of_two_float32(x, steps):
+    x = np.float32(x)
+    with np.errstate(over="ignore"):
+        border = (np.float64(x) + np.float64(np.nextafter(x, np.float32(np.inf)))) / 2
+    for _ in range(abs(steps)):
+        border = np.nextafter(border, np.copysign(np.inf, steps))
+    check_rounding(repr(float(border)))
+    check_rounding(f"{float(border):.25e}")
+    check_rounding(f"{float(border):.17g}")
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+@settings(max_examples=400, deadline=None)
+def test_doubles_as_printed(x):
+    check_rounding(repr(x))
+
+
+def test_hard_numbers_are_rare():
+    values = np.random.default_rng(0).random(20_000)
+    assert sum(parsed(repr(v))[1] == HARD for v in values.tolist()) <= 1
+
+
+@st.composite
+def judged_documents(draw) -> Judged:
+    sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=5))
+    query_id = draw(st.lists(names, min_size=len(sizes), max_size=len(sizes), unique=True))
+    doc_id = [name for n in sizes for name in draw(st.lists(names, min_size=n, max_size=n, unique=True))]
+    value = st.floats(width=32, allow_infinity=False, allow_nan=True)
+    X = draw(hnp.arrays(np.float32, (sum(sizes), draw(st.integers(1, 5))), elements=value))
+    return Judged(
+        query_id=np.array(query_id, dtype=object),
+        part=np.full(len(sizes), "all", dtype=object),
+        offsets=np.cumsum([0, *sizes]).astype(np.int64),
+        doc_id=np.array(doc_id, dtype=object),
+        y=np.array(draw(st.lists(st.integers(0, 4), min_size=sum(sizes), max_size=sum(sizes)))),
+        X=X,
+    )
+
+
+@given(judged_documents(), st.booleans(), st.sampled_from([1, 60, 1 << 20]))
+@BOUNDED
+def test_written_and_read_back(judged, sparse, block_bytes):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "data.txt"
+        export_letor(judged, path, sparse=sparse)
+        options = {"n_features": judged.X.shape[1], "sparse": True, "missing": True} if sparse else {"missing": True}
+        found = load_letor(path, **options)
+        chunks = list(read_letor(path, block_bytes=block_bytes, **options))
+    np.testing.assert_array_equal(found.X, judged.X)
+    np.testing.assert_array_equal(np.concatenate([c.X for c in chunks]), judged.X)
+    for name in ("query_id", "doc_id", "y", "offsets", "part"):
+        assert getattr(found, name).tolist() == getattr(judged, name).tolist()
+
+
+ROWS = b"".join(
+    b"%d qid:%d 1:%.3f 2:NULL 3:1e-5 #docid = GX%d inc = 1\r\n" % (i % 3, i // 4, i / 7, i) for i in range(12)
+)
+
+
+def refused_or_read(content: bytes, **options) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "data.txt"
+        path.write_bytes(content)
+        try:
+            n_rows, refusal = sum(len(c.y) for c in read_letor(path, **options)), None
+        except InputError as error:
+            n_rows, refusal = 0, error
+    assert n_rows > 0 or (refusal is not None and refusal.file == path and str(refusal))
+
+
+@given(st.binary(max_size=300), st.booleans())
+@BOUNDED
+def test_any_bytes(content, missing):
+    refused_or_read(content, missing=missing)
+
+
+@given(st.text("0123456789.:eE+-#=qid docNUL\r\n\t", max_size=200), st.booleans())
+@BOUNDED
+def test_any_text_of_the_formats_own_letters(content, sparse):
+    refused_or_read(content.encode(), missing=True, sparse=sparse)
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+@given(data=st.data())
+@BOUNDED
+def test_mutated_rows(compress, data):
+    content = bytearray(compress(ROWS))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(content) - 1))
+        content[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+        content = content or bytearray(b"\n")
+    refused_or_read(bytes(content), missing=True, block_bytes=data.draw(st.sampled_from([30, 1 << 20])))

@@ -1,0 +1,340 @@
+"""Serving gives, to the last bit, the scores that a study writes; its lookups are those of the study, ties included."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qdrank.cli import main
+from qdrank.commands.rank import whole_queries
+from qdrank.datasets.judged import Judged, load_judged
+from qdrank.datasets.letor.reader import read_letor
+from qdrank.datasets.simulated.features import REFERENCE, simulate
+from qdrank.datasets.simulated.tables import write_simulated
+from qdrank.datasets.trec import read_run
+from qdrank.errors import InputError
+from qdrank.queries import METRICS
+from qdrank.queries.artifacts import list_matrix, load_queries, queries_table
+from qdrank.queries.graph import neighbours_table
+from qdrank.queries.neighbours import neighbours
+from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.global_models import GlobalModels, train_global
+from qdrank.rankers.knn import CHOICES, offline1, offline2
+from qdrank.rankers.local_models import ModelBank, families, gathered, train_shard
+from qdrank.rankers.query_classes import query_classes
+from qdrank.serving import lookup as serving_lookup
+from qdrank.serving.build import packed, served_settings, study_terms
+from qdrank.serving.lookup import Neighbourhoods, Offline1, Offline2, TrainingSpace
+from qdrank.serving.pack import METHODS, Packed, own_columns
+from qdrank.serving.ranker import load_ranker
+from qdrank.store import CorruptArtifact, read, write
+from qdrank.studies.geng2008.fold import GengFold, choose, sweep_table
+
+SIZES = {"train": 30, "vali": 10, "test": 10, "features": 8}
+QUERIES = {"top": 20, "pooling": "mean", "view": "given", "query_columns": False, "scale": "zscore"}
+GENG = {"ks": [0.2, 1], "lam": 0.01, "choose": "validation", "k": 0.27, "candidates": [0.27, 0.5]}
+GENG |= {"lambdas": [0.1, 1 / 30], "controls": [], "offline1": "shared_pairs"}
+
+
+class Study:
+    """A whole study on tiny data, in a folder as the workflow leaves it."""
+
+    def __init__(self, folder: Path, *, scale="auto", metric="euclidean", largest=None, missing=False, **changes):
+        self.folder = folder / "fold1"
+        files = {name: folder / f"{name}.parquet" for name in ("judged", "columns", "topics")}
+        write_simulated(files, like="sim1", seed=3, **SIZES)
+        self.topics = read(files["topics"], "topics")
+        judged = load_judged(files["judged"])
+        if missing:
+            rng = np.random.default_rng(1)
+            judged = judged.with_features(np.where(rng.random(judged.X.shape) < 0.1, np.nan, judged.X))
+        self.options = {name: changes.get(name, value) for name, value in QUERIES.items()}
+        self.geng = {name: changes.get(name, value) for name, value in GENG.items()}
+        self.run(judged, scale, {"metric": metric, "largest": largest, "search": "brute"})
+
+    def run(self, judged, scale, graph):
+        write(self.folder / "queries.parquet", "queries", self.queries_table(judged))
+        queries = load_queries(self.folder / "queries.parquet")
+        graph_table = neighbours_table(queries, graph, judged.of_role("fold1", "train"))
+        write(self.folder / "neighbours.parquet", "neighbours", graph_table)
+        nearest = list_matrix(graph_table.column("neighbours"))
+        documents = fold_documents(judged, "fold1", scale)
+        classes = query_classes(queries, self.topics, n_classes=3, classify_from="query", seed=1)
+        whole = train_global(documents, classes.true[queries.is_train], [0.1, 0.01], tol=1e-6)
+        write(self.folder / "models/global.parquet", "models", whole)
+        wanted = families(queries, nearest, self.geng, 1)
+        local = train_shard(documents, queries, wanted, shard=0, n_shards=1, block=64, tol=1e-6)
+        local = gathered([local], queries.query_id)
+        write(self.folder / "models/local.parquet", "local_models", local)
+        self.study = GengFold(
+            documents=documents,
+            queries=queries,
+            nearest=nearest,
+            local=ModelBank(local),
+            whole=GlobalModels(whole),
+            classes=classes,
+            options=self.geng,
+        )
+        sweep = sweep_table("fold1", self.study)
+        self.chosen, choices = choose("fold1", self.study, sweep, "mean_ndcg/geng")
+        self.test = judged.of_role("fold1", "test")
+        self.pack(judged, choices, scale, graph["metric"])
+
+    def queries_table(self, judged):
+        return queries_table(judged, self.topics, REFERENCE, "fold1", self.options)
+
+    def pack(self, judged, choices, scale, metric):
+        of = self.study
+        settings_ = served_settings(choices, "fold1")
+        seen = {"queries": self.options, "metric": metric, "scale": scale, "choice": self.geng["offline1"]}
+        terms = study_terms(judged, self.topics, REFERENCE, settings_, largest=of.nearest.shape[1], **seen)
+        self.packed = packed(judged, self.topics, "fold1", of.queries, of.nearest, of.whole, of.local, terms)
+        write(self.folder / "rankers.parquet", "rankers", self.packed.to_table())
+
+    def scores(self, method, setting=None):
+        name = METHODS[method]
+        return next(self.study.scores("test", name, [setting or self.chosen[name]]))[1]
+
+    def own(self):
+        return own_columns(self.topics, self.test.query_id.tolist()) if self.options["query_columns"] else None
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory) -> Study:
+    return Study(tmp_path_factory.mktemp("tiny"))
+
+
+VARIANTS = {
+    "as-given": {},
+    "minmax": {"scale": "minmax", "view": "minmax", "pooling": "mean+std+max", "metric": "cosine"},
+    "zscore": {"scale": "zscore", "metric": "mahalanobis", "offline1": "smallest_gamma"},
+    "learned": {"metric": "learned", "missing": True},
+    "missing": {"missing": True, "metric": "manhattan", "offline1": "shared_queries"},
+    "own-columns": {"query_columns": True, "largest": 16, "ks": [0.2], "offline1": "shared_queries"},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_scores_are_those_of_the_study(variant: str, tmp_path: Path) -> None:
+    study = Study(tmp_path, **VARIANTS[variant])
+    for method in METHODS:
+        ranker = load_ranker(study.folder, method)
+        assert ranker.setting == study.chosen[METHODS[method]]
+        expected = study.scores(method)
+        assert np.array_equal(ranker.score_many(study.test.X, study.test.offsets, own=study.own()), expected)
+        own = study.own()
+        for i in (0, 3, 9):
+            rows = slice(*study.test.offsets[i : i + 2])
+            assert np.array_equal(ranker.score(study.test.X[rows], own=own if own is None else own[i]), expected[rows])
+
+
+def letor_rows(judged: Judged, *, n_features: int | None = None) -> list[str]:
+    X = judged.X[:, :n_features].tolist()
+    query = judged.query.tolist()
+    return [
+        f"0 qid:{query[i]} {' '.join(f'{j + 1}:{value!r}' for j, value in enumerate(row))} #docid = {judged.doc_id[i]}\n"
+        for i, row in enumerate(X)
+    ]
+
+
+@pytest.fixture
+def new(tiny: Study, tmp_path: Path) -> Path:
+    path = tmp_path / "new.txt"
+    path.write_text("".join(letor_rows(tiny.test)))
+    return path
+
+
+def rank(tiny: Study, new: Path, *arguments: object) -> int:
+    return main(["rank", "--models", str(tiny.folder), "--input", str(new), *map(str, arguments)])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_command_writes_the_scores_of_the_study(tiny: Study, new: Path, method: str, tmp_path: Path) -> None:
+    out = tmp_path / "out" / "scores.txt"
+    assert rank(tiny, new, "--method", method, "--output", out) == 0
+    assert [float(line) for line in out.read_text().splitlines()] == tiny.scores(method).tolist()
+
+
+def test_a_run_is_ranked_and_names_its_documents(tiny: Study, new: Path, tmp_path: Path) -> None:
+    assert rank(tiny, new, "--format", "trec", "--output", tmp_path / "run.txt") == 0
+    run = read_run(tmp_path / "run.txt")
+    expected = dict(zip(zip(tiny.test.query, tiny.test.doc_id, strict=True), tiny.scores("offline1"), strict=True))
+    assert dict(zip(zip(run.query, run.doc, strict=True), run.score, strict=True)) == expected
+    assert run.tag == "qdrank-offline1"
+    same = run.query[1:] == run.query[:-1]
+    assert (run.score[1:] <= run.score[:-1])[same].all()
+
+
+def test_the_score_may_take_the_place_of_the_label(tiny: Study, new: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert rank(tiny, new, "--format", "letor", "--method", "single") == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [float(row[0]) for row in rows] == tiny.scores("single").tolist()
+    assert [row[1] for row in rows] == [f"qid:{query}" for query in tiny.test.query]
+    assert [row[-1] for row in rows] == tiny.test.doc_id.tolist()
+
+
+def test_other_trained_settings_can_be_asked_for(tiny: Study, new: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for setting in tiny.study.local.settings("neighbours"):
+        ranker = load_ranker(tiny.folder, "offline1", k=setting.k if setting.k > 1 else 1.5, lam=setting.lam)
+        assert ranker.setting == setting
+        assert np.array_equal(ranker.score_many(tiny.test.X, tiny.test.offsets), tiny.scores("offline1", setting))
+    single = load_ranker(tiny.folder, "single", lam=0.1)
+    assert np.array_equal(single.score_many(tiny.test.X, tiny.test.offsets), tiny.scores("single", single.setting))
+    assert rank(tiny, new, "--method", "offline2", "--k", "0.5", "--lam", "0.1") == 0
+    assert len(capsys.readouterr().out.splitlines()) == tiny.test.n_documents
+
+
+def test_all_training_queries_for_neighbours_are_single(tiny: Study) -> None:
+    ranker = load_ranker(tiny.folder, "offline1", k=1, lam=0.01)
+    single = load_ranker(tiny.folder, "single", lam=0.01)
+    assert np.allclose(ranker.weights, single.weights, atol=1e-3)
+
+
+def test_the_pack_serves_alone(tiny: Study, tmp_path: Path) -> None:
+    shutil.copy(tiny.folder / "rankers.parquet", tmp_path)
+    ranker = load_ranker(tmp_path / "rankers.parquet", "offline2")
+    assert np.array_equal(ranker.score_many(tiny.test.X, tiny.test.offsets), tiny.scores("offline2"))
+    with pytest.raises(InputError, match="models of other settings are not there"):
+        load_ranker(tmp_path, "offline2", k=1)
+
+
+def test_the_pack_comes_back_as_it_was(tiny: Study) -> None:
+    again = Packed.from_table(read(tiny.folder / "rankers.parquet", "rankers"))
+    assert again.terms == tiny.packed.terms
+    for name in ("fill", "mean", "deviation", "map", "train_id", "vectors", "pairs", "neighbours"):
+        assert np.array_equal(getattr(again, name), getattr(tiny.packed, name)), name
+    assert all(np.array_equal(again.weights[method], tiny.packed.weights[method]) for method in METHODS)
+
+
+def test_new_queries_of_any_length_get_scores(tiny: Study) -> None:
+    rng = np.random.default_rng(0)
+    for method in METHODS:
+        ranker = load_ranker(tiny.folder, method)
+        for n in (1, 2, 700):
+            scores = ranker.score(rng.standard_normal((n, 8)))
+            assert scores.shape == (n,)
+            assert np.isfinite(scores).all()
+        assert ranker.score(np.empty((0, 8))).shape == (0,)
+        assert ranker.score_many(np.empty((0, 8)), np.zeros(1, dtype=np.int64)).shape == (0,)
+
+
+@pytest.mark.parametrize("block_bytes", [300, 2000, 10**7])
+def test_chunks_that_cut_queries_make_whole_queries(new: Path, tiny: Study, block_bytes: int) -> None:
+    batches = list(whole_queries(read_letor(new, block_bytes=block_bytes)))
+    assert [name for batch in batches for name in batch.query_id] == tiny.test.query_id.tolist()
+    assert [name for batch in batches for name in batch.doc_id] == tiny.test.doc_id.tolist()
+    assert np.array_equal(np.concatenate([batch.X for batch in batches]), tiny.test.X)
+    sizes = np.concatenate([np.diff(batch.offsets) for batch in batches])
+    assert np.array_equal(sizes, np.diff(tiny.test.offsets))
+
+
+def test_wrong_input_is_told_in_words(
+    tiny: Study, new: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(path: Path, *arguments: object, models: Path | None = None) -> str:
+        study = type("Elsewhere", (), {"folder": models or tiny.folder})
+        assert rank(study, path, *arguments, "--output", tmp_path / "never.txt") == 2
+        assert not (tmp_path / "never.txt").exists()
+        return capsys.readouterr().err
+
+    narrow, wide = tmp_path / "narrow.txt", tmp_path / "wide.txt"
+    narrow.write_text("".join(letor_rows(tiny.test, n_features=7)))
+    wide.write_text("0 qid:1 " + " ".join(f"{i}:1" for i in range(1, 10)) + "\n")
+    assert "the first row has 7 features, and the models know 8" in told(narrow)
+    assert "the first row has 9 features, and the models know 8" in told(wide, "--sparse")
+    assert "there are no packed models" in told(new, models=tmp_path)
+    assert "did you mean offline1?" in told(new, "--method", "offline-1")
+    assert "no models were trained with k=3 lambda=" in told(new, "--k", "3")
+    assert "Single has no number of neighbours" in told(new, "--method", "single", "--k", "3")
+    with new.open("a") as file:
+        file.write("0 qid:last 1:oops\n")
+    assert "line" in told(new)
+    assert rank(tiny, narrow, "--sparse", "--output", tmp_path / "sparse.txt") == 0
+
+
+def test_arrays_of_another_shape_are_refused(tiny: Study) -> None:
+    ranker = load_ranker(tiny.folder, "single")
+    with pytest.raises(InputError, match="know 8 features"):
+        ranker.score(np.zeros((3, 7)))
+    with pytest.raises(InputError, match="offsets"):
+        ranker.score_many(np.zeros((3, 8)), np.array([0, 2]))
+    with pytest.raises(InputError, match="no finite value"):
+        ranker.score(np.full((3, 8), np.nan))
+
+
+def test_a_flipped_byte_is_never_served(tiny: Study, tmp_path: Path) -> None:
+    content = bytearray((tiny.folder / "rankers.parquet").read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / "rankers.parquet").write_bytes(content)
+    with pytest.raises(CorruptArtifact):
+        load_ranker(tmp_path)
+
+
+def test_columns_of_the_query_are_asked_for(tmp_path: Path) -> None:
+    study = Study(tmp_path, query_columns=True)
+    with pytest.raises(InputError, match="look at 6 columns of the query itself"):
+        load_ranker(study.folder).score(study.test.X[:5])
+    new = tmp_path / "new.txt"
+    new.write_text("".join(letor_rows(study.test)))
+    assert rank(study, new, "--topics", tmp_path / "topics.parquet", "--output", tmp_path / "scores.txt") == 0
+    assert [float(line) for line in (tmp_path / "scores.txt").open()] == study.scores("offline1").tolist()
+    unknown = study.topics.filter(pa.compute.not_equal(study.topics.column("query_id"), study.test.query_id[0]))
+    with pytest.raises(InputError, match="not among the topics"):
+        own_columns(unknown, study.test.query_id.tolist())
+
+
+def test_vectors_of_another_configuration_are_not_packed(tiny: Study) -> None:
+    tiny_options = tiny.options
+    other = simulate("sim1", 4, **SIZES)
+    judged = Judged(
+        query_id=other.query_id.astype(object),
+        part=other.query_part.astype(object),
+        offsets=other.offsets,
+        doc_id=other.document.astype(object),
+        y=other.y.astype(np.int64),
+        X=other.X,
+    )
+    of = tiny.study
+    assert tiny_options == QUERIES
+    with pytest.raises(InputError, match="not those of these documents"):
+        packed(judged, tiny.topics, "fold1", of.queries, of.nearest, of.whole, of.local, tiny.packed.terms)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    metric=st.sampled_from(["euclidean", "manhattan", "cosine", "mahalanobis"]),
+    choice=st.sampled_from(CHOICES),
+    coarse=st.booleans(),
+    dense=st.booleans(),
+)
+@settings(max_examples=80, deadline=None)
+def test_lookups_are_those_of_the_study(seed: int, metric: str, choice: str, coarse: bool, dense: bool) -> None:
+    """Coarse vectors, duplicates and few pairs make ties; the lists of neighbours may be shorter than the data."""
+    rng = np.random.default_rng(seed)
+    m, width = int(rng.integers(2, 40)), int(rng.integers(1, 5))
+    train, test = rng.standard_normal((m, width)), rng.standard_normal((12, width))
+    if coarse:
+        train, test = np.round(train), np.round(test)
+    test[:4] = train[rng.integers(0, m, size=4)]
+    ids = rng.permutation(m).astype(str).astype(object)
+    pairs = rng.integers(0, 4, size=m)
+    k = int(rng.integers(1, m + 1))
+    largest = int(rng.integers(k, m + 1))
+    fitted = METRICS[metric]().fit(train)
+    of_train = neighbours(train, train, largest, own=np.arange(m), ids=ids, metric=fitted).rows
+    of_test = neighbours(test, train, largest, ids=ids, metric=fitted).rows
+    space = TrainingSpace(train, ids, fitted)
+    second = Offline2(space)
+    assert [second(vector) for vector in test] == offline2(of_test).tolist()
+    for vector, row in zip(test, of_test, strict=True):
+        assert set(space.neighbourhood(space.point(vector), k)) == set(row[:k])
+    with mock.patch.object(serving_lookup, "DENSE_MOST", 4096 if dense else 0):
+        first = Offline1(space, Neighbourhoods(of_train[:, :k], pairs, choice), largest)
+    assert [first(vector) for vector in test] == offline1(of_test, of_train, pairs, [k], choice=choice)[k].tolist()

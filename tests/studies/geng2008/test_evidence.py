@@ -1,0 +1,74 @@
+"""What the claims on Geng 2008 are judged by, from a sweep whose values are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from qdrank.evaluation.curves import curve
+from qdrank.studies.geng2008.claims import KNN, MEASURE, evidence
+
+SIZES = {"fold1": 100, "fold2": 200}
+SINGLE = 0.5
+
+
+def value(share):
+    """Highest in the middle, Single's at the end."""
+    return SINGLE + 0.1 * share * (1 - share)
+
+
+def rows(shares):
+    for fold, m in SIZES.items():
+        for role in ("vali", "test"):
+            for query in (f"{fold}-a", f"{fold}-b"):
+                head = {"fold": fold, "role": role, "query_id": query, "lam": 0.01}
+                yield head | {"method": "single", "k": m, MEASURE: SINGLE, "gamma": np.nan}
+                for method in KNN:
+                    for share in shares:
+                        swept = {"k": round(share * m), MEASURE: value(share), "gamma": 1 - share}
+                        yield head | {"method": method} | swept
+
+
+def found(shares):
+    sweep = pa.Table.from_pylist(list(rows(shares)))
+    measures = pa.table({"method": pa.array([], pa.string())})
+    bound = pa.table({"bound": [1.0], "observed": [0.5]})
+    return evidence(measures, sweep, bound, None, 0.01)
+
+
+@pytest.mark.parametrize("shares", [(0.1, 0.27, 0.5, 1.0), (0.1, 0.27, 0.5)])
+def test_shares_are_of_all_training_queries(shares):
+    own = curve(pa.Table.from_pylist(list(rows(shares))), "knn-online", MEASURE, lam=0.01)
+    np.testing.assert_allclose(own.share, shares)
+    assert own.to_the_end == (shares[-1] == 1)
+
+
+@pytest.mark.parametrize("shares", [(0.1, 0.27, 0.5, 1.0), (0.1, 0.27, 0.5)])
+def test_the_curve_ends_with_single_however_far_it_was_taken(shares):
+    parts = found(shares)["curve knn-online"]
+    np.testing.assert_allclose(parts["fall"], value(0.5) - SINGLE)
+    np.testing.assert_allclose(parts["rise"], value(0.5) - value(0.1))
+
+
+def test_a_curve_that_stops_short_says_nothing_of_its_end():
+    whole, short = found((0.1, 0.27, 0.5, 1.0)), found((0.1, 0.27, 0.5))
+    assert set(whole) - set(short) == {"k = m", "gamma to 0 knn-offline1", "gamma to 0 knn-offline2"}
+    assert (whole["k = m"]["difference"] == 0).all()
+    np.testing.assert_allclose(whole["gamma knn-offline1"]["value"], 0.73)
+
+
+def test_change_ratios_are_known_by_the_mean_number_of_neighbours():
+    by_k = found((0.1, 0.27, 0.5))["gammas knn-offline2"]
+    assert list(by_k) == ["15", "40", "75"]
+    np.testing.assert_allclose(by_k["75"], 0.5)
+
+
+def test_a_curve_without_the_papers_k_says_nothing_of_it():
+    lost = set(found((0.1, 0.27, 0.5))) - set(found((0.1, 0.5)))
+    assert lost == {
+        *(f"{method} - single, as the paper" for method in KNN),
+        "gamma knn-offline1",
+        "gamma knn-offline2",
+        "gamma order",
+    }

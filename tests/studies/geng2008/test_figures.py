@@ -1,0 +1,175 @@
+"""Figures and tables of Geng 2008: the numbers behind them, and that they are drawn the same twice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from qdrank.evaluation.curves import column_intervals, curve, method_values
+from qdrank.figures import geng_bound, geng_fig1, geng_fig7, geng_fig8, geng_fig9
+from qdrank.queries.artifacts import Queries
+from qdrank.store import read
+from qdrank.studies.geng2008.tables import classes_table, comparisons_table, folds_table, methods_table
+from qdrank.studies.geng2008.variants_table import future_table
+
+INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}
+METHODS = ["single", "qc", "knn-online", "knn-offline1", "knn-offline2", "knn-random", "reference"]
+LAM = 0.01
+
+
+def made_measures(n=40):
+    rng = np.random.default_rng(2)
+    base = rng.random((n, 11))
+    rows = []
+    for i, method in enumerate(METHODS):
+        for q in range(n):
+            row = {"fold": f"fold{q % 2 + 1}", "method": method, "query_id": f"q{q}"}
+            rows.append(row | dict(zip(geng_fig7.MEASURES, base[q] + 0.01 * i, strict=True)) | {"ap": base[q, 0]})
+    return pa.Table.from_pylist([rows[i] for i in rng.permutation(len(rows))])
+
+
+def made_sweep(n=30):
+    rng = np.random.default_rng(3)
+    rows = []
+    for method in ("single", "knn-online", "knn-offline1", "knn-offline2", "knn-random"):
+        for fold, ks in (("fold1", [2, 5, 10]), ("fold2", [2, 6, 12])):
+            for k in ks[-1:] if method == "single" else ks:
+                for q in range(n):
+                    row = {"fold": fold, "role": "test", "method": method, "k": k, "lam": LAM}
+                    row |= {"query_id": f"{fold}-{q}", "mean_ndcg/geng": rng.random(), "ndcg@5/geng": rng.random()}
+                    gamma = (1 - k / ks[-1]) * (1 + (method == "knn-offline2"))
+                    rows.append(row | {"ndcg@10/geng": k / ks[-1], "gamma": gamma if k > 2 or q else np.inf})
+    return pa.Table.from_pylist(rows)
+
+
+def files(folder, name):
+    return {form: folder / f"{name}.{form}" for form in ("parquet", "svg", "png", "pdf")}
+
+
+def drawn_twice(tmp_path, draw):
+    """Both drawings have the same bytes in every format; the numbers are given back."""
+    for name in ("a", "b"):
+        draw(files(tmp_path / name, "figure"))
+    for form, path in files(tmp_path / "a", "figure").items():
+        assert path.read_bytes() == files(tmp_path / "b", "figure")[form].read_bytes(), form
+    return read(tmp_path / "a" / "figure.parquet", "figure")
+
+
+def test_figure_7_shows_paired_differences(tmp_path):
+    options = {"title": "made", "dpi": 60, "interval": INTERVAL}
+    table = drawn_twice(tmp_path, lambda paths: geng_fig7.draw(made_measures(), paths, **options))
+    row = next(r for r in table.to_pylist() if (r["method"], r["measure"]) == ("qc", "ndcg@5/geng"))
+    assert row["difference"] == pytest.approx(0.01)
+    assert row["difference_low"] == pytest.approx(0.01)
+    assert row["low"] < row["mean"] < row["high"]
+
+
+def test_figure_8_has_single_at_all_training_queries(tmp_path):
+    options = {"title": "made", "lam": LAM, "dpi": 60, "interval": INTERVAL}
+    table = drawn_twice(tmp_path, lambda paths: geng_fig8.draw(made_sweep(), paths, **options)).to_pylist()
+    own = [r for r in table if (r["method"], r["measure"]) == ("knn-online", "ndcg@10/geng")]
+    assert [r["k"] for r in own] == [2, 5.5, 11]
+    assert [r["mean"] for r in own] == pytest.approx([(1 / 5 + 1 / 6) / 2, 0.5, 1])
+    assert own[-1]["low"] == own[-1]["high"] == pytest.approx(1)
+
+
+def test_figure_9_counts_ratios_that_are_not_finite(tmp_path):
+    options = {"title": "made", "lam": LAM, "dpi": 60, "interval": INTERVAL}
+    table = drawn_twice(tmp_path, lambda paths: geng_fig9.draw(made_sweep(), paths, **options)).to_pylist()
+    first = [r for r in table if r["method"] == "knn-offline1"]
+    assert [r["empty"] for r in first] == [2, 0, 0]
+    assert first[1]["mean"] == pytest.approx(0.5)
+    assert first[-1]["mean"] == 0
+
+
+def test_figure_1_measures_locality(tmp_path):
+    rng = np.random.default_rng(4)
+    kinds = np.array(["a", "b"] * 20, dtype=object)
+    roles = np.array(["train"] * 30 + ["test"] * 10, dtype=object)
+    index = np.where(roles == "train", np.arange(40), -1).astype(np.int32)
+    vectors = rng.normal(size=(40, 4)) + (kinds == "b")[:, None] * 10
+    queries = Queries(np.array([f"q{i}" for i in range(40)], dtype=object), roles, kinds, index, vectors)
+    nearest = np.argsort(((vectors[:, None] - vectors[:30]) ** 2).sum(axis=2), axis=1).astype(np.int32)
+    classes = pa.table({"class": kinds, "origin": ["types known in the data"] * 40})
+    draw = geng_fig1.draw
+    table = drawn_twice(tmp_path, lambda paths: draw(queries, nearest, classes, paths, title="made", dpi=60))
+    share = table.column("same_class_among_first_k").to_numpy()
+    assert share[0] == 1
+    assert share[29] == pytest.approx(0.5)
+    assert table.column("chance")[0].as_py() == pytest.approx(0.5)
+
+
+def test_the_bound_is_drawn(tmp_path):
+    rng = np.random.default_rng(5)
+    rows = [
+        {"fold": "fold1", "method": m, "k": k, "bound": 10 * rng.random() * (k < 9), "observed": rng.random() * (k < 9)}
+        for m in ("knn-offline1", "knn-offline2")
+        for k in (3, 6, 9)
+        for _ in range(5)
+    ]
+    draw = geng_bound.draw
+    table = drawn_twice(tmp_path, lambda paths: draw(pa.Table.from_pylist(rows), paths, title="made", dpi=60))
+    assert table.num_rows == 30
+
+
+def test_values_are_joined_on_query_ids():
+    ids, values = method_values(made_measures(), ["single", "qc"], "ap")
+    assert ids.tolist() == sorted(ids.tolist())
+    assert (values[:, 0] == values[:, 1]).all()
+
+
+def test_a_curve_puts_folds_together():
+    found = curve(made_sweep(), "knn-online", "ndcg@10/geng", lam=LAM)
+    assert found.values.shape == (60, 3)
+    assert found.share[-1] == 1
+
+
+def test_many_intervals_agree_with_the_single_one():
+    from qdrank.evaluation.intervals import bootstrap_interval
+
+    values = np.random.default_rng(6).random((80, 3))
+    low, high = column_intervals(values, level=0.95, resamples=4000, seed=1)
+    one = bootstrap_interval(values[:, 1], seed=2, resamples=4000, method="percentile")
+    assert low[1] == pytest.approx(one.low, abs=0.005)
+    assert high[1] == pytest.approx(one.high, abs=0.005)
+
+
+def test_tables_of_methods_folds_and_tests():
+    measures = made_measures()
+    choices = pa.Table.from_pylist(
+        [
+            {"fold": "fold1", "method": "single", "setting": "k=9 lambda=0.1", "chosen": True},
+            {"fold": "fold1", "method": "single", "setting": "k=9 lambda=1", "chosen": False},
+        ]
+    )
+    methods = {r["method"]: r for r in methods_table(measures, [choices], INTERVAL).to_pylist()}
+    assert methods["QC"]["less Single"] == pytest.approx(0.01)
+    assert methods["Single"]["settings by fold"] == "k=9 lambda=0.1"
+    folds = folds_table(measures).to_pylist()
+    assert folds[0]["mean of folds"] == pytest.approx((folds[0]["fold1"] + folds[0]["fold2"]) / 2)
+    tests = comparisons_table(measures, INTERVAL).to_pylist()
+    assert len(tests) == 6
+    assert all(r["p (Holm)"] >= r["p (t test)"] for r in tests)
+
+
+def test_classes_without_a_classifier_have_no_f1():
+    rows = [{"query_id": f"q{i}", "role": "test", "class": "ab"[i % 2], "guess": "a"} for i in range(4)]
+    known = pa.Table.from_pylist([r | {"origin": "types known; classified from the query alone"} for r in rows])
+    none = pa.Table.from_pylist([r | {"origin": "K-means; no classifier"} for r in rows])
+    found = classes_table({"fold1": known, "fold2": none}).to_pylist()
+    assert found[0]["accuracy"] == 0.5
+    assert found[0]["F1"] == pytest.approx(1 / 3)
+    assert found[1]["F1"] is None
+
+
+def test_future_work_is_compared_with_knn_online():
+    rows = [
+        {"fold": "fold1", "method": m, "query_id": f"q{i}", "mean_ndcg/geng": i / 10 + (m != "KNN Online") / 10}
+        | {"neighbours": 3.0, "models": 5.0, "work": 1.5, "same": 1.0}
+        for m in ("KNN Online", "metric: cosine")
+        for i in range(8)
+    ]
+    table = future_table(pa.Table.from_pylist(rows), INTERVAL).to_pylist()
+    assert [r["less KNN Online"] for r in table] == pytest.approx([0, 0.1])
+    assert table[1]["million pair visits a fold"] == 1.5

@@ -1,0 +1,121 @@
+"""The methods of Geng 2008 against doing it by hand, query by query."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.studies.geng2008.world import GENG, study
+
+from qdrank.measures import measure
+from qdrank.rankers.sizes import Setting
+from qdrank.studies.geng2008.fold import LOCAL, SWEPT, GengFold, choose, chosen_settings, sweep_table
+from qdrank.studies.geng2008.stability import bound_table, largest_difference
+
+
+@pytest.fixture(scope="module")
+def fold() -> GengFold:
+    return study()
+
+
+@pytest.fixture(scope="module")
+def sweep(fold):
+    return sweep_table("fold1", fold)
+
+
+def models_by_hand(fold, method, setting, q):
+    """Weights for test query number ``q``, found without the code under test's tables."""
+    ids, row = fold.queries.query_id, int(fold.rows("test")[q])
+    train = fold.nearest[fold.rows("train")]
+    if method == "knn-online":
+        return fold.local.weights("neighbours", setting, ids[[row]])[0]
+    chosen = fold.nearest[row, 0]
+    if method == "knn-offline1":
+        mine = set(fold.nearest[row, : setting.k].tolist())
+        shared = [sum(fold.pairs[j] for j in mine & set(other[: setting.k].tolist())) for other in train]
+        place = fold.nearest[row].tolist()
+        chosen = min(range(fold.m), key=lambda i: (-shared[i], place.index(i), i))
+    return fold.local.weights("neighbours", setting, ids[[chosen]])[0]
+
+
+@pytest.mark.parametrize("method", ["knn-online", "knn-offline1", "knn-offline2"])
+def test_scores_are_those_of_the_right_model(fold, method):
+    setting = Setting(7, 0.01)
+    _, scores = next(fold.scores("test", method, [setting]))
+    test = fold.documents.parts["test"]
+    for q in range(test.n_queries):
+        rows = slice(test.offsets[q], test.offsets[q + 1])
+        w = models_by_hand(fold, method, setting, q)
+        np.testing.assert_allclose(scores[rows], test.X[rows].astype(float) @ w, rtol=1e-10)
+
+
+def test_change_ratios_in_the_sweep_are_counted_in_pairs(fold, sweep):
+    setting, train = Setting(7, 0.01), fold.nearest[fold.rows("train")]
+    rows = [
+        row
+        for row in sweep.to_pylist()
+        if (row["role"], row["method"], row["k"], row["lam"]) == ("test", "knn-offline2", *setting)
+    ]
+    for row, q in zip(rows, fold.rows("test"), strict=True):
+        mine = set(fold.nearest[q, :7].tolist())
+        theirs = set(train[fold.nearest[q, 0], :7].tolist())
+        p1, p2, both = (sum(fold.pairs[list(s)]) for s in (mine, theirs, mine & theirs))
+        assert row["gamma"] == pytest.approx((p1 + p2 - 2 * both) / min(p1, p2))
+
+
+def test_the_choice_is_the_best_on_validation(fold, sweep):
+    chosen, choices = choose("fold1", fold, sweep, "mean_ndcg/geng")
+    assert set(chosen) == {"single", "single-equal", "qc", *LOCAL}
+    vali = fold.documents.parts["vali"]
+    for method in chosen:
+        values = {}
+        for setting, scores in fold.scores("vali", method, fold.eligible(method)):
+            values[setting] = measure(SWEPT, vali.y, scores, vali.offsets)["mean_ndcg/geng"].mean()
+        assert values[chosen[method]] == max(values.values())
+    assert {name: s for (_, name), s in chosen_settings(choices).items()} == chosen
+    assert sum(choices.column("chosen").to_pylist()) == len(chosen)
+
+
+def test_fixed_settings_need_no_validation(fold, sweep):
+    fixed = GengFold(**{**vars_of(fold), "options": {**GENG, "choose": "fixed"}})
+    chosen, _ = choose("fold1", fixed, sweep, "mean_ndcg/geng")
+    assert chosen["knn-online"] == Setting(7, 0.01)
+    assert chosen["single"] == Setting(fold.m, 0.01)
+
+
+def vars_of(fold):
+    return {name: getattr(fold, name) for name in GengFold.__dataclass_fields__}
+
+
+def test_qc_uses_the_model_of_the_guessed_class(fold):
+    guess = fold.classes.guess[fold.rows("test")]
+    found = fold.whole.by_class(guess, 0.1)
+    for w, name in zip(found, guess, strict=True):
+        assert (w == fold.whole.weights(f"class:{name}", 0.1)).all()
+    assert (fold.whole.by_class(np.array(["unheard of"]), 0.1)[0] == fold.whole.weights("single", 0.1)).all()
+
+
+def test_the_bound_holds_and_is_zero_for_equal_models(fold):
+    table = bound_table("fold1", fold, n_queries=5, n_pairs=10, seed=1)
+    bound, observed, k = (table.column(name).to_numpy() for name in ("bound", "observed", "k"))
+    # equal training sets of two queries are solved to the same gap, not to the same bits
+    assert (observed <= bound + 5e-3).all()
+    assert (observed[k == fold.m] == 0).all()
+    assert (bound[k == fold.m] == 0).all()
+
+
+def test_kappa_is_the_longest_difference_of_a_pair(fold):
+    data = fold.documents.preferences()
+    longest = 0.0
+    for q in range(data.n_queries):
+        X, lower = data.X[data.offsets[q] : data.offsets[q + 1]], data.lower[data.offsets[q] : data.offsets[q + 1]]
+        for i in range(len(X)):
+            for j in range(lower[i], len(X)):
+                longest = max(longest, float(((X[i].astype(float) - X[j]) ** 2).sum()))
+    assert largest_difference(data) == pytest.approx(longest, rel=1e-6)
+
+
+def test_a_lambda_of_many_digits_is_read_back_as_it_was():
+    setting = Setting(7, 0.0123456789012345)
+    row = {"fold": "fold1", "method": "knn-online", "setting": setting.text, "chosen": True}
+    assert chosen_settings(pa.Table.from_pylist([row])) == {("fold1", "knn-online"): setting}

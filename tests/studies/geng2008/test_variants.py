@@ -1,0 +1,100 @@
+"""Variants that the paper leaves for later."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.studies.geng2008.world import VECTORS, study, world
+
+from qdrank.datasets.simulated.features import REFERENCE
+from qdrank.learners.local import lay_ground
+from qdrank.measures import ndcg
+from qdrank.rankers.sizes import Setting
+from qdrank.studies.geng2008.timing import timing_table
+from qdrank.studies.geng2008.variants import clustered, compare_variants, space_of, variants, within
+
+
+@pytest.fixture(scope="module")
+def compared():
+    judged, topics, queries, _ = world()
+    documents = study().documents
+    found = variants(
+        judged,
+        topics,
+        queries,
+        fold="fold1",
+        k=7,
+        reference=REFERENCE,
+        vectors=VECTORS,
+        metric="euclidean",
+        clusters=[0.2, 1],
+        seed=1,
+    )
+    return compare_variants("fold1", documents, list(found), Setting(7, 0.01), block=8, tol=1e-6)
+
+
+def of(table, name, column):
+    rows = [row for row in table.to_pylist() if row["method"] == name]
+    return np.array([row[column] for row in rows])
+
+
+def test_the_first_variant_is_knn_online(compared):
+    fold = study()
+    test = fold.documents.parts["test"]
+    _, scores = next(fold.scores("test", "knn-online", [Setting(7, 0.01)]))
+    expected = ndcg(test.y, scores, test.offsets, 10, "geng")
+    np.testing.assert_allclose(of(compared, "KNN Online", "ndcg@10/geng"), expected)
+
+
+@pytest.mark.parametrize(
+    ("variant", "method"), [("KNN Offline-2", "knn-offline2"), ("KNN Offline-1: shared pairs", "knn-offline1")]
+)
+def test_ready_models_are_those_of_the_offline_methods(compared, variant, method):
+    fold = study()
+    test = fold.documents.parts["test"]
+    _, scores = next(fold.scores("test", method, [Setting(7, 0.01)]))
+    np.testing.assert_allclose(of(compared, variant, "ndcg@10/geng"), ndcg(test.y, scores, test.offsets, 10, "geng"))
+    assert (of(compared, variant, "models") == fold.documents.parts["train"].n_queries).all()
+
+
+def test_a_kd_tree_gives_the_same_neighbours(compared):
+    assert (of(compared, "KD-tree", "same") == 1).all()
+    assert (of(compared, "KD-tree", "mean_ndcg/geng") == of(compared, "KNN Online", "mean_ndcg/geng")).all()
+
+
+def test_fewer_clusters_cost_less(compared):
+    few, all_of_them = (of(compared, f"{share} of the offline models", "work")[0] for share in ("20%", "100%"))
+    assert few < all_of_them
+    assert of(compared, "20% of the offline models", "models")[0] == 5
+
+
+@pytest.mark.parametrize(("size", "name"), [(0.1, "10% of the offline models"), (3, "3 offline models")])
+def test_a_clustering_has_one_name_in_all_folds(size, name):
+    """Folds differ in their number of training queries, and so in what a share of them comes to."""
+    space = space_of(world()[2], "euclidean", world()[0].of_role("fold1", "train"))
+    fewer = replace(space, train=space.train[:-3], train_ids=space.train_ids[:-3])
+    assert clustered(space, size, 5, 1).name == clustered(fewer, size, 5, 1).name == name
+
+
+def test_every_direction_of_future_work_is_there(compared):
+    names = set(compared.column("method").to_pylist())
+    assert {"metric: cosine", "metric: mahalanobis", "metric: learned", "fixed radius"} < names
+    assert {"vectors: mean and deviation", "vectors: with query columns"} < names
+    assert {"KNN Offline-1: shared queries", "KNN Offline-1: smallest gamma"} < names
+
+
+def test_a_radius_takes_all_within_and_never_none():
+    rows = within(space_of(world()[2], "euclidean", world()[0].of_role("fold1", "train")), 7)
+    assert (rows >= 0).any(axis=1).all()
+    assert len(set((rows >= 0).sum(axis=1))) > 1
+
+
+def test_steps_of_testing_are_timed():
+    fold = study()
+    train, test = fold.documents.parts["train"], fold.documents.parts["test"]
+    table = timing_table(lay_ground(fold.documents.preferences()), train, test, REFERENCE)
+    assert min(table.column("m=24 k=6").to_pylist()) > 0
+    assert all(text.startswith("m^") for text in table.column("growth").to_pylist())
+    assert {"Offline-1", "Offline-2", "Online"} <= set(table.column("methods").to_pylist())
