@@ -10,6 +10,7 @@ from qdrank.rankers.local_models import ModelBank
 from qdrank.rankers.query_classes import Classes
 from qdrank.store import read, write
 from qdrank.studies.geng2008.fold import SWEPT, GengFold, choose, sweep_table
+from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.stability import bound_table
 
 with job(snakemake.log[0]) as log:
@@ -21,7 +22,7 @@ with job(snakemake.log[0]) as log:
         local=ModelBank(read(files.local, "local_models")),
         whole=GlobalModels(read(files.whole, "models")),
         classes=Classes.from_table(read(files.classes, "classes")),
-        options=params.geng,
+        options=Options(**params.geng),
     )
     sweep = sweep_table(fold, study, tuple(dict.fromkeys([*SWEPT, params.measure])))
     write(snakemake.output.sweep, "sweep", sweep)

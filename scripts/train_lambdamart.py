@@ -9,7 +9,6 @@ from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
 from qdrank.learners.trees import LambdaMART
 from qdrank.rankers.documents import fold_documents
-from qdrank.rankers.knn import pair_counts
 from qdrank.store import write
 
 with job(snakemake.log[0]) as log:
@@ -17,9 +16,8 @@ with job(snakemake.log[0]) as log:
     train, vali, test = parts["train"], parts["vali"], parts["test"]
     watched = (vali.X, vali.y, vali.query) if vali.n_queries else None
     learner = LambdaMART(**snakemake.params.learner).fit(train.X, train.y, train.query, validation=watched)
-    pairs = int(pair_counts(train.y, train.offsets).sum())
     row = {"model": "lambdamart", "k": train.n_queries, "lam": nan, "weights": [], "text": learner.to_text()}
-    row |= {"pairs": pairs, "gap": nan, "iterations": learner.to_text().count("Tree=")}
+    row |= {"pairs": int(train.pairs.sum()), "gap": nan, "iterations": learner.to_text().count("Tree=")}
     log.info("%d trees", row["iterations"])
     write(snakemake.output.models, "models", pa.Table.from_pylist([row]))
     write(snakemake.output.scores, "scores", scores_table(test, learner.predict(test.X)))

@@ -4,8 +4,10 @@ from qdrank.datasets.judged import load_judged
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.rankers.documents import fold_documents
-from qdrank.rankers.local_models import families, train_shard
+from qdrank.rankers.local_models import train_shard
 from qdrank.store import write
+from qdrank.studies.geng2008.families import families
+from qdrank.studies.geng2008.options import Options
 
 with job(snakemake.log[0]) as log:
     params, queries = snakemake.params, load_queries(snakemake.input.queries)
@@ -17,7 +19,7 @@ with job(snakemake.log[0]) as log:
     models = train_shard(
         documents,
         queries,
-        families(queries, nearest, params.geng, params.seed),
+        families(queries, nearest, Options(**params.geng), params.seed),
         shard=shard - 1,
         n_shards=n_shards,
         block=params.block,

@@ -7,4 +7,5 @@ from qdrank.store import write_text
 from qdrank.store.manifest import manifest_text
 
 with job(snakemake.log[0]):
-    write_text(snakemake.output[0], manifest_text(Path(snakemake.output[0]).parent))
+    folder = Path(snakemake.output[0]).parent
+    write_text(snakemake.output[0], manifest_text(folder, snakemake.params.timed))

@@ -12,7 +12,7 @@ import pytest
 
 from qdrank.provenance import imported_modules
 
-# From the ground up: a room may use those before it.
+# From the base up: a room may use those before it.
 ROOMS = [
     ("errors", "groups", "registry", "provenance", "jobs"),
     ("store",),

@@ -20,11 +20,11 @@ def test_a_job_logs(tmp_path: Path) -> None:
 
 def test_a_users_mistake_is_told_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit), job(tmp_path / "a.log"):
-        raise InputError("a bad row", file="x.txt", line=3, found="1 quid:2", mend="write qid")
+        raise InputError("a bad row", file="x.txt", line=3, found="1 quid:2", fix="write qid")
     told = capsys.readouterr().err
     assert "x.txt, line 3: a bad row" in told
     assert "Traceback" not in told
-    assert "mend:  write qid" in (tmp_path / "a.log").read_text()
+    assert "fix:   write qid" in (tmp_path / "a.log").read_text()
 
 
 def test_a_fault_of_ours_keeps_its_traceback(tmp_path: Path) -> None:

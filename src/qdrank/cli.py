@@ -14,8 +14,9 @@ from qdrank.errors import QdrankError
 COMMANDS = {
     "config": ("qdrank.commands.config", "check a configuration, or generate what is derived from its models"),
     "datasets": ("qdrank.commands.datasets", "list the data sets, what is present, and how to get the rest"),
-    "digest": ("qdrank.store.manifest", "print the digest of every artifact in a folder"),
+    "digest": ("qdrank.commands.digest", "print the digest of every artifact in a folder"),
     "evaluate": ("qdrank.commands.evaluate", "measure a file of scores against a LETOR file"),
+    "findings": ("qdrank.commands.findings", "write the table of what was found into the page of each study"),
     "rank": ("qdrank.commands.rank", "score new queries in a LETOR file with the models of a study"),
 }
 

@@ -8,34 +8,34 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    WithJsonSchema,
-    field_validator,
-    model_validator,
+from pydantic import AfterValidator, Field, WithJsonSchema, create_model, field_validator, model_validator
+
+from qdrank.measures import CONVENTIONS
+from qdrank.queries import METRICS
+from qdrank.rankers.methods import CLASSIC
+from qdrank.sections import (
+    DatasetName,
+    Fraction,
+    MeasureName,
+    PositiveFloat,
+    PositiveInt,
+    Scale,
+    Section,
+    known,
 )
+from qdrank.studies import STUDIES
 
-from qdrank.errors import InputError
-from qdrank.measures.names import parse as parse_measure
-from qdrank.rankers.methods import METHODS
-from qdrank.registry import nearest
-
-DatasetName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=64)]
-PositiveInt = Annotated[int, Field(ge=1)]
-PositiveFloat = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Fraction = Annotated[float, Field(gt=0, lt=1)]
-Convention = Literal["letor4", "letor3", "geng", "exp", "linear", "lightgbm", "zha"]
-Scale = Literal["auto", "given", "zscore", "minmax"]
-
-
-class Section(BaseModel):
-    """Base of every part of the configuration: unknown keys forbidden, values never changed after the check."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+Convention = Annotated[
+    str,
+    AfterValidator(known("convention", CONVENTIONS)),
+    WithJsonSchema({"type": "string", "enum": list(CONVENTIONS)}),
+]
+MetricName = Annotated[
+    str, AfterValidator(known("metric", METRICS)), WithJsonSchema({"type": "string", "enum": list(METRICS)})
+]
+MethodName = Annotated[
+    str, AfterValidator(known("method", CLASSIC)), WithJsonSchema({"type": "string", "enum": list(CLASSIC)})
+]
 
 
 class FeatureFiles(Section):
@@ -127,7 +127,7 @@ class Text(Section):
 
 
 class QueryVectors(Section):
-    """How a query becomes a point (Geng 2008, 3.2.1)."""
+    """How a query becomes a point."""
 
     top: PositiveInt = Field(
         default=50, description="T: how many documents, by the reference feature, describe a query."
@@ -150,9 +150,7 @@ class QueryVectors(Section):
 class Neighbours(Section):
     """The k-nearest-neighbour graph of the queries."""
 
-    metric: Literal["euclidean", "cosine", "manhattan", "mahalanobis", "learned"] = Field(
-        default="euclidean", description="Distance between query vectors."
-    )
+    metric: MetricName = Field(default="euclidean", description="Distance between query vectors.")
     largest: PositiveInt | None = Field(
         default=None, description="Length of the stored neighbour lists; null: all training queries."
     )
@@ -187,81 +185,13 @@ class Training(Section):
         description="Features for learning as given, standardised on the training documents, or scaled to [0, 1] within "
         "each query. auto: as given where all lie in [0, 1], else standardised.",
     )
-    measure: str = Field(default="mean_ndcg/geng", description="What decides on the validation queries.")
+    measure: MeasureName = Field(default="mean_ndcg/geng", description="What decides on the validation queries.")
     block: PositiveInt = Field(default=256, description="Local models that are trained together.")
     shards: PositiveInt = Field(
         default=2, description="Jobs among which the local models of a fold are divided; changes no result."
     )
     tol: PositiveFloat = Field(default=1e-6, description="Relative gap to the optimum at which training stops.")
     trees: Annotated[int, Field(ge=1)] = Field(default=300, description="Most trees of LambdaMART.")
-
-
-class Geng(Section):
-    """The study of Geng 2008: ranking with the k nearest training queries."""
-
-    datasets: list[DatasetName] | None = Field(default=None, description="Data sets to study so; null: all.")
-    ks: list[PositiveFloat] = Field(
-        default=[0.02, 0.05, 0.1, 0.15, 0.2, 0.27, 0.4, 0.53, 0.75, 1],
-        min_length=1,
-        description="Numbers of neighbours for the curves; up to 1 a share of the training queries, above a number. "
-        "The paper's 400 of 1,500 is 0.27, its flat range 300 to 800 is 0.2 to 0.53.",
-    )
-    lam: PositiveFloat = Field(default=0.01, description="Lambda of the curves, the paper's.")
-    choose: Literal["validation", "fixed"] = Field(
-        default="validation",
-        description="k and lambda of each method: the best on validation in each fold, or the fixed ones.",
-    )
-    k: PositiveFloat = Field(default=0.27, description="The fixed number of neighbours; written as in ks.")
-    candidates: list[PositiveFloat] = Field(
-        default=[0.05, 0.1, 0.27, 0.53], min_length=1, description="Numbers of neighbours to choose from."
-    )
-    lambdas: list[PositiveFloat] = Field(
-        default=[0.1, 0.01, 0.001], min_length=1, description="Lambdas to choose from, for local models."
-    )
-    offline1: Literal["shared_pairs", "shared_queries", "smallest_gamma"] = Field(
-        default="shared_pairs",
-        description="What makes two neighbourhoods alike for Offline-1: most shared pairs (eq. 1), most shared queries, "
-        "or the smallest change ratio.",
-    )
-    controls: list[Literal["equal", "random"]] = Field(
-        default=["equal", "random"],
-        description="Further local models: every query weighted equally; random training queries for neighbours.",
-    )
-    classes: Annotated[int, Field(ge=2)] = Field(
-        default=3, description="Classes for QC where the data know no types: K-means of the query vectors."
-    )
-    classify_from: Literal["query", "documents", "both"] = Field(
-        default="query",
-        description="What QC's classifier sees: the query alone, its top documents (its vector), or both.",
-    )
-    bound_queries: Annotated[int, Field(ge=0)] = Field(
-        default=100, description="Test queries of each fold on which the stability bound is checked."
-    )
-    bound_pairs: PositiveInt = Field(default=50, description="Document pairs of each of them.")
-    margin: PositiveFloat = Field(
-        default=0.005, description="Difference in mean NDCG below which two methods count as equal in a claim."
-    )
-    clusters: list[PositiveFloat] = Field(
-        default=[0.01, 0.03, 0.1, 0.3],
-        description="Sizes of clusterings of the training queries, as in ks: fewer offline models, cost against quality.",
-    )
-
-
-def _known_method(name: str) -> str:
-    if name not in METHODS:
-        raise ValueError(f"unknown method; {nearest(name, list(METHODS))}")
-    return name
-
-
-def _known_measure(name: str) -> str:
-    try:
-        parse_measure(name)
-    except InputError as error:
-        raise ValueError(str(error)) from None
-    return name
-
-
-MethodName = Annotated[str, AfterValidator(_known_method), WithJsonSchema({"type": "string", "enum": list(METHODS)})]
 
 
 class Learners(Section):
@@ -271,14 +201,12 @@ class Learners(Section):
     methods: list[MethodName] | None = Field(
         default=[
             *("ranksvm", "listnet", "adarank-map", "regression", "lambdamart-tuned"),
-            *(name for name, method in METHODS.items() if method.aggregates),
+            *(name for name, method in CLASSIC.items() if method.aggregates),
         ],
         description="Which, of the list in docs/learners.md; null: all. Learners run on data with features, aggregators "
         "(bordacount and cps) on rankings.",
     )
-    measure: Annotated[str, AfterValidator(_known_measure)] = Field(
-        default="ap", description="What decides on the validation queries."
-    )
+    measure: MeasureName = Field(default="ap", description="What decides on the validation queries.")
     grids: dict[MethodName, dict[str, list[Any]]] = Field(
         default_factory=dict,
         description="Values to try by method and parameter, in place of all the usual ones of that method.",
@@ -302,8 +230,8 @@ class Figures(Section):
     dpi: Annotated[int, Field(ge=50, le=1200)] = Field(default=150, description="Resolution of png.")
 
 
-class Settings(Section):
-    """The whole configuration."""
+class _Settings(Section):
+    """The whole configuration, less the sections of the studies."""
 
     datasets: list[DatasetName] = Field(
         default=["simweb", "simweb-control"],
@@ -331,7 +259,6 @@ class Settings(Section):
     neighbours: Neighbours = Field(default_factory=Neighbours, description="The k-NN graph.")
     evaluation: Evaluation = Field(default_factory=Evaluation, description="Measures and significance.")
     training: Training = Field(default_factory=Training, description="Training of models.")
-    geng: Geng = Field(default_factory=Geng, description="The study of Geng 2008.")
     learners: Learners = Field(default_factory=Learners, description="The classic learners and aggregators.")
     figures: Figures = Field(default_factory=Figures, description="Pictures.")
 
@@ -349,3 +276,15 @@ class Settings(Section):
         if isinstance(values, dict) and values.get("own", {}) is None:
             return {**values, "own": {}}
         return values
+
+
+def _study_sections() -> dict[str, Any]:
+    """A section for every registered study, with its own defaults."""
+    found = (STUDIES[name] for name in STUDIES)
+    return {
+        study.short: (study.settings, Field(default_factory=study.settings, description=f"The study of {study.paper}."))
+        for study in found
+    }
+
+
+Settings: Any = create_model("Settings", __base__=_Settings, __doc__="The whole configuration.", **_study_sections())

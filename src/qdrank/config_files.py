@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from qdrank.config import Settings
 from qdrank.errors import InputError
-from qdrank.registry import nearest
+from qdrank.registry import did_you_mean
 
 Source = tuple[str, Mapping[str, Any]]
 
@@ -24,13 +24,26 @@ def resolve(values: Mapping[str, Any], sources: Sequence[Source] = ()) -> Settin
     Raises
     ------
     InputError
-        With one line a fault: file, key path, what is allowed, and the nearest valid key.
+        With one line per fault: file, key path, what is allowed, and the nearest valid key.
     """
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
         faults = [_fault(fault, sources) for fault in error.errors(include_url=False)]
         raise InputError("the configuration has faults\n" + "\n".join(f"  {fault}" for fault in faults)) from None
+
+
+def merged(sources: Sequence[Source]) -> dict[str, Any]:
+    """What the workflow sees: the defaults with each file on top, sections merged key by key, lists replaced."""
+    whole: dict[str, Any] = Settings().model_dump(mode="json", exclude_defaults=False)
+    for _, values in sources:
+        whole = _merged(whole, values)
+    return whole
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    both = (key for key in above if isinstance(below.get(key), Mapping) and isinstance(above[key], Mapping))
+    return {**below, **above, **{key: _merged(below[key], above[key]) for key in both}}
 
 
 def load_sources(files: Sequence[str | Path]) -> list[Source]:
@@ -44,11 +57,11 @@ def load_yaml(file: str | Path) -> dict[str, Any]:
         values = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
     except yaml.MarkedYAMLError as error:
         line = None if error.problem_mark is None else error.problem_mark.line + 1
-        raise InputError(f"not YAML: {error.problem}", file=file, line=line, mend="see config/config.yaml") from None
+        raise InputError(f"not YAML: {error.problem}", file=file, line=line, fix="see config/config.yaml") from None
     except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"not YAML: {error}", file=file, mend="save the file as UTF-8 text") from None
+        raise InputError(f"not YAML: {error}", file=file, fix="save the file as UTF-8 text") from None
     if not isinstance(values, dict):
-        raise InputError("a configuration is a mapping of keys to values", file=file, mend="see config/config.yaml")
+        raise InputError("a configuration is a mapping of keys to values", file=file, fix="see config/config.yaml")
     return values
 
 
@@ -56,7 +69,7 @@ def _fault(fault: Any, sources: Sequence[Source]) -> str:
     path = [str(step) for step in fault["loc"] if step not in ("letor", "beir", "simulated")]
     where = f"{_origin(path, sources)}: {'.'.join(path)}"
     if fault["type"] == "extra_forbidden":
-        return f"{where}: unknown key; {nearest(path[-1], _keys_beside(fault['loc']))}"
+        return f"{where}: unknown key; {did_you_mean(path[-1], _keys_beside(fault['loc']))}"
     if fault["type"] == "missing":
         return f"{where}: needed, but not given"
     return f"{where}: {fault['msg'].removeprefix('Value error, ')} (found {fault['input']!r:.80})"

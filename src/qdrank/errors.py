@@ -1,4 +1,4 @@
-"""The errors a user may meet: each says where, what is wrong, what was found and how to mend it."""
+"""The errors a user may meet: each says where, what is wrong, what was found and how to fix it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from os import PathLike
 
 
 class QdrankError(Exception):
-    """An error that is the user's to mend; shown without a traceback.
+    """An error that is the user's to fix; shown without a traceback.
 
     Names and messages may come from files and folders of unknown origin: nothing in them reaches a terminal raw.
     """
@@ -16,7 +16,7 @@ class QdrankError(Exception):
 
 
 class InputError(QdrankError):
-    """Bad input: names the file, the line, what is wrong, the text found and the mend."""
+    """Bad input: names the file, the line, what is wrong, the text found and the fix."""
 
     def __init__(
         self,
@@ -25,9 +25,9 @@ class InputError(QdrankError):
         file: str | PathLike[str] | None = None,
         line: int | None = None,
         found: str | bytes | None = None,
-        mend: str | None = None,
+        fix: str | None = None,
     ) -> None:
-        self.problem, self.file, self.line, self.found, self.mend = problem, file, line, found, mend
+        self.problem, self.file, self.line, self.found, self.fix = problem, file, line, found, fix
         super().__init__(self._message())
 
     def _message(self) -> str:
@@ -37,8 +37,8 @@ class InputError(QdrankError):
         rows = [f"{where}: {self.problem}" if where else self.problem]
         if self.found is not None:
             rows.append(f"  found: {_shown(self.found)}")
-        if self.mend is not None:
-            rows.append(f"  mend:  {self.mend}")
+        if self.fix is not None:
+            rows.append(f"  fix:   {self.fix}")
         return "\n".join(rows)
 
 

@@ -37,7 +37,7 @@ def query_offsets(query: NDArray[Any]) -> IntArray:
     if len(names) < len(heads):
         raise InputError(
             f"the documents of query {names[counts > 1][0]} stand in two places",
-            mend="sort the rows so that each query's documents stand together",
+            fix="sort the rows so that each query's documents stand together",
         )
     return offsets
 
@@ -45,3 +45,30 @@ def query_offsets(query: NDArray[Any]) -> IntArray:
 def query_index(offsets: IntArray) -> IntArray:
     """Number of its query for every document, shape (n_documents,)."""
     return np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
+
+
+def pair_counts(y: NDArray[Any], offsets: IntArray) -> IntArray:
+    """Document pairs of different grade of every query: the instances it adds to a training set, (n_queries,)."""
+    y = np.asarray(y)
+    n = np.diff(offsets)
+    equal = np.zeros(len(n), dtype=np.int64)
+    for grade in np.unique(y):
+        same = np.add.reduceat((y == grade).astype(np.int64), offsets[:-1])
+        equal += same * (same - 1) // 2
+    different: IntArray = n * (n - 1) // 2 - equal
+    return different
+
+
+def rows_of(ids: NDArray[Any], known: NDArray[Any], *, what: str = "query", among: str = "the known ones") -> IntArray:
+    """Place of each of ``ids`` in ``known``, shape (n_ids,).
+
+    Raises
+    ------
+    InputError
+        If one is not there; ``what`` and ``among`` are the words of the message.
+    """
+    place = {name: i for i, name in enumerate(known.tolist())}
+    try:
+        return np.array([place[name] for name in ids.tolist()], dtype=np.int64)
+    except KeyError as error:
+        raise InputError(f"{what} {error} is not among {among}") from None

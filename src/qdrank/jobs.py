@@ -70,6 +70,6 @@ def _in_words(error: Exception) -> str | None:
     if isinstance(error, QdrankError):
         return str(error)
     if isinstance(error, OSError) and error.errno in _DISK:
-        mend = "mend that and run the same command again: what was finished is kept, nothing half written is left"
-        return str(InputError(_DISK[error.errno], file=error.filename, found=str(error), mend=mend))
+        fix = "fix that and run the same command again: what was finished is kept, nothing half written is left"
+        return str(InputError(_DISK[error.errno], file=error.filename, found=str(error), fix=fix))
     return None

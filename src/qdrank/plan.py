@@ -1,4 +1,4 @@
-"""From a configuration to a study: which data sets, of which kind, with which folds, and what cannot be had."""
+"""From a configuration to a plan: which data sets, of which kind, with which folds, and what cannot be had."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from qdrank.config import FeatureFiles, Settings, SimulatedVariant, TextCollecti
 from qdrank.datasets import registry as table
 from qdrank.datasets.fetching.presence import available, download_folder, instruction
 from qdrank.errors import InputError
-from qdrank.registry import nearest
+from qdrank.registry import did_you_mean
 
 Kind = Literal["letor", "agg", "text", "simulated"]
 ROTATION = ("fold1", "fold2", "fold3", "fold4", "fold5")
 
 
 @dataclass(frozen=True)
-class Dataset:
+class PlannedDataset:
     """A data set as the workflow needs to know it."""
 
     name: str
@@ -35,10 +35,10 @@ class Dataset:
 
 
 @dataclass(frozen=True)
-class Study:
+class Plan:
     """The data sets of a run, and those left out with the reason."""
 
-    datasets: Mapping[str, Dataset]
+    datasets: Mapping[str, PlannedDataset]
     left_out: Mapping[str, str]
 
     def of_kind(self, *kinds: Kind) -> list[str]:
@@ -51,7 +51,7 @@ def mirror_of(settings: Settings) -> str | None:
     return os.environ.get("QDRANK_MIRROR") or settings.mirror
 
 
-def plan(settings: Settings) -> Study:
+def plan(settings: Settings) -> Plan:
     """Look up every data set of the configuration.
 
     Raises
@@ -60,7 +60,7 @@ def plan(settings: Settings) -> Study:
         If a name is unknown, or a data set cannot be had and ``missing`` is ``stop``: the message is the instruction.
     """
     known = table.load()
-    found: dict[str, Dataset] = {}
+    found: dict[str, PlannedDataset] = {}
     left_out: dict[str, str] = {}
     for name in settings.datasets:
         if name in settings.own:
@@ -69,29 +69,29 @@ def plan(settings: Settings) -> Study:
         elif name in known:
             dataset = _registered(known[name], settings)
         else:
-            raise InputError(f"unknown data set {name!r}", mend=nearest(name, [*known, *settings.own]))
+            raise InputError(f"unknown data set {name!r}", fix=did_you_mean(name, [*known, *settings.own]))
         found[name] = dataset
         if dataset.registered and not (access := available(known[name], mirror=mirror_of(settings))):
             if settings.missing == "stop":
-                raise InputError(f"{dataset.title} ({name}) cannot be had: {access.reason}", mend=_mend(known[name]))
+                raise InputError(f"{dataset.title} ({name}) cannot be had: {access.reason}", fix=_fix(known[name]))
             left_out[name] = access.reason
             del found[name]
     if not found:
-        raise InputError("no data set is left to study", mend="see `qdrank datasets`")
-    return Study(found, left_out)
+        raise InputError("no data set is left to study", fix="see `qdrank datasets`")
+    return Plan(found, left_out)
 
 
-def _mend(dataset: table.Dataset) -> str:
+def _fix(dataset: table.Dataset) -> str:
     return instruction(dataset) + "\n         or leave it out: missing: skip"
 
 
-def _refuse_missing_files(dataset: Dataset) -> None:
+def _refuse_missing_files(dataset: PlannedDataset) -> None:
     for part, path in dataset.files.items():
         if not os.path.exists(path):
-            raise InputError(f"own.{dataset.name}.files.{part}: no such file", found=path, mend="correct the path")
+            raise InputError(f"own.{dataset.name}.files.{part}: no such file", found=path, fix="correct the path")
 
 
-def _registered(entry: table.Dataset, settings: Settings) -> Dataset:
+def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
     rotates = entry.folds == "rotation" if entry.kind != "text" else settings.text.folds == "rotation"
     folds = ROTATION if rotates else ("fold1",)
     options: dict[str, Any] = {"seed": settings.seed} if entry.kind == "simulated" else {}
@@ -103,12 +103,12 @@ def _registered(entry: table.Dataset, settings: Settings) -> Dataset:
             "max_label": entry.max_label,
             "missing_values": entry.has_missing,
         }
-    return Dataset(entry.name, entry.kind, entry.title, folds=_wanted(folds, settings), options=options)
+    return PlannedDataset(entry.name, entry.kind, entry.title, folds=_wanted(folds, settings), options=options)
 
 
-def _own(name: str, settings: Settings) -> Dataset:
+def _own(name: str, settings: Settings) -> PlannedDataset:
     own = settings.own[name]
-    plain = Dataset(name, "letor", own.title or name, own.note, registered=False)
+    plain = PlannedDataset(name, "letor", own.title or name, own.note, registered=False)
     match own:
         case FeatureFiles():
             folds = ("fold1",) if "train" in own.files else ROTATION
@@ -129,7 +129,7 @@ def _path(path: str, settings: Settings) -> str:
         return path
     mirror = mirror_of(settings)
     if mirror is None:
-        raise InputError("no mirror is known", found=path, mend="set QDRANK_MIRROR, or mirror: in the configuration")
+        raise InputError("no mirror is known", found=path, fix="set QDRANK_MIRROR, or mirror: in the configuration")
     return os.path.join(mirror, path.removeprefix("mirror:"))
 
 

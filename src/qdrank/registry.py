@@ -15,10 +15,16 @@ from typing import Any
 from qdrank.errors import InputError
 
 
-def nearest(name: str, names: list[str]) -> str:
-    """``": did you mean X?"`` where a known name is close, else the names that are allowed."""
+def did_you_mean(name: str, names: list[str]) -> str:
+    """``did you mean X?`` where a known name is close, else the names that are allowed."""
     close = get_close_matches(name, names, n=1, cutoff=0.6)
     return f"did you mean {close[0]}?" if close else "allowed: " + ", ".join(names)
+
+
+def loaded(target: str) -> Any:
+    """The object that ``"module:attribute"`` stands for."""
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 class Registry(Mapping[str, Any]):
@@ -42,11 +48,10 @@ class Registry(Mapping[str, Any]):
         try:
             return self._entries[name]
         except KeyError:
-            raise InputError(f"unknown {self.kind} {name!r}", mend=nearest(name, sorted(self._entries))) from None
+            raise InputError(f"unknown {self.kind} {name!r}", fix=did_you_mean(name, sorted(self._entries))) from None
 
     def __getitem__(self, name: str) -> Any:
-        module, _, attribute = self._target(name).partition(":")
-        return getattr(import_module(module), attribute)
+        return loaded(self._target(name))
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries

@@ -27,7 +27,7 @@ import numpy as np
 from qdrank.groups import query_offsets
 from qdrank.learners.blocks import locality_order, make_blocks
 from qdrank.learners.kernels import evaluate_block, evaluate_single, one_thread, transpose
-from qdrank.learners.local import BLOCK, LocalModels, lay_ground, train_local, train_sweep
+from qdrank.learners.local import BLOCK, LocalModels, prepare_training, train_local, train_sweep
 from qdrank.learners.preferences import Preferences, prepare
 from qdrank.learners.ranksvm import RankSVM
 
@@ -110,17 +110,17 @@ def warm_up() -> None:
         small = Preferences(X, data.offsets, data.lower, data.pairs)
         RankSVM().fit_preferences(small)
         RankSVM(loss="hinge").fit_preferences(small)
-        train_local(lay_ground(small, lam=1e-7), np.array([[0, 1], [1, 2]]), [np.arange(2)])
+        train_local(prepare_training(small, lam=1e-7), np.array([[0, 1], [1, 2]]), [np.arange(2)])
 
 
 def timed(data: Preferences, vectors: np.ndarray, k: int, rows: np.ndarray | None = None) -> Iterator[Row]:
-    """Ground, neighbours and training of the models of some rows (all, unless given)."""
-    laying, ground = cpu(lambda: lay_ground(data))
+    """TrainingBase, neighbours and training of the models of some rows (all, unless given)."""
+    laying, base = cpu(lambda: prepare_training(data))
     order = locality_order(vectors, BLOCK) if rows is None else rows
     finding, found = cpu(lambda: nearest(vectors, order, k))
     neighbours = np.empty((len(vectors), k), dtype=np.int32)
     neighbours[order] = found
-    seconds, models = cpu(lambda: train_local(ground, neighbours, make_blocks(order, BLOCK)))
+    seconds, models = cpu(lambda: train_local(base, neighbours, make_blocks(order, BLOCK)))
     yield "once: preconditioner, global model", f"{laying:.2f} s"
     yield "neighbours, per model", f"{finding / len(order) * 1e3:.2f} ms"
     yield "**per model**", f"**{seconds / len(order) * 1e3:.2f} ms** ({len(order)} models, k = {k})"
@@ -160,9 +160,9 @@ def part_mq2007() -> Iterator[Row]:
     X, y, offsets, vectors = mq2007()
     data, k, lam = prepare(X, y, offsets), 400, 0.01
     yield from timed(data, vectors, k)
-    ground, order = lay_ground(data), locality_order(vectors, BLOCK)
+    base, order = prepare_training(data), locality_order(vectors, BLOCK)
     neighbours = nearest(vectors, np.arange(len(vectors)), 800)
-    seconds, models = cpu(lambda: train_local(ground, neighbours[:, :k], make_blocks(order, BLOCK)), 3)
+    seconds, models = cpu(lambda: train_local(base, neighbours[:, :k], make_blocks(order, BLOCK)), 3)
     yield "pairs per model", f"{models.pairs.mean():.0f}"
     per_model, sample = seconds / len(order), range(0, len(order), 203)
     for tol in (0.1, 0.01, 0.001):
@@ -180,8 +180,8 @@ def part_mq2007() -> Iterator[Row]:
         name = f"LinearSVC on explicit pairs, tol {tol:g}, same {len(times)} models"
         yield name, f"{np.mean(times) * 1e3:.0f} ms (gap {max(gaps):.0e}): **{ratio:.0f} times** ours"
     ks = [800, 600, 400, 200, 100]
-    swept, _ = cpu(lambda: train_sweep(ground, neighbours, ks, make_blocks(order, BLOCK)))
-    apart = sum(cpu(lambda k=k: train_local(ground, neighbours[:, :k], make_blocks(order, BLOCK)))[0] for k in ks)
+    swept, _ = cpu(lambda: train_sweep(base, neighbours, ks, make_blocks(order, BLOCK)))
+    apart = sum(cpu(lambda k=k: train_local(base, neighbours[:, :k], make_blocks(order, BLOCK)))[0] for k in ks)
     yield f"sweep over k = {ks}, against each k alone", f"{swept:.2f} s, {apart:.2f} s"
     for loss in ("squared_hinge", "hinge"):
         spent, model = cpu(lambda loss=loss: RankSVM(loss=loss).fit_preferences(data))
@@ -213,8 +213,8 @@ def part_scaling(plot: str | None = None) -> Iterator[Row]:
             at = base | {name: value}
             data, vectors = generated(at["m"], at["n"], at["d"])
             rows = locality_order(vectors, 256)[:256]
-            ground, neighbours = lay_ground(data), nearest(vectors, rows, at["k"])
-            seconds, models = cpu(lambda g=ground, t=neighbours: train_local(g, t, [np.arange(256)]), 2)
+            base, neighbours = prepare_training(data), nearest(vectors, rows, at["k"])
+            seconds, models = cpu(lambda g=base, t=neighbours: train_local(g, t, [np.arange(256)]), 2)
             costs.append((seconds / 256 * 1e3, models.evaluations.mean()))
         curves[name] = (values, np.array(costs))
         yield _curve_row(name, values, np.array(costs))
@@ -267,12 +267,12 @@ def part_crossover() -> Iterator[Row]:
 def _worker(seconds: Any) -> None:
     with one_thread():
         data, vectors = generated(1000, 40, 50)
-        ground, rows = lay_ground(data), np.arange(1000)
+        base, rows = prepare_training(data), np.arange(1000)
         neighbours, blocks = nearest(vectors, rows, 400), make_blocks(rows, BLOCK)
-        train_local(ground, neighbours, blocks[:1])
+        train_local(base, neighbours, blocks[:1])
         wall, start = time.perf_counter(), time.process_time()
         for _ in range(3):
-            train_local(ground, neighbours, blocks)
+            train_local(base, neighbours, blocks)
         seconds.put((time.perf_counter() - wall, time.process_time() - start))
 
 

@@ -130,7 +130,7 @@ def test_bad_scores_are_named_by_file_and_line(files, scores, line, said):
         evaluate(*files)
     assert error.value.line == line
     assert "scores.txt" in str(error.value)
-    assert error.value.mend
+    assert error.value.fix
 
 
 def test_bad_features_are_named_by_file_and_line(files):

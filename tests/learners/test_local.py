@@ -11,7 +11,7 @@ from qdrank.errors import InputError
 from qdrank.learners import kernels
 from qdrank.learners.blocks import locality_order, make_blocks, progress_lines, shard_blocks
 from qdrank.learners.kernels import plain
-from qdrank.learners.local import lay_ground, train_block, train_local, train_sweep
+from qdrank.learners.local import prepare_training, train_block, train_local, train_sweep
 from qdrank.learners.preferences import prepare
 from qdrank.learners.ranksvm import RankSVM
 
@@ -29,7 +29,7 @@ def judged(seed=0, n_queries=60, d=5, longest=15):
 @pytest.fixture(scope="module")
 def case():
     X, y, offsets, neighbours = judged()
-    return X, y, offsets, neighbours, lay_ground(prepare(X, y, offsets))
+    return X, y, offsets, neighbours, prepare_training(prepare(X, y, offsets))
 
 
 def alone(X, y, offsets, queries, weights=None, **parameters):
@@ -49,8 +49,8 @@ def true_objective(X, y, offsets, queries, w, lam=0.01):
 
 
 def test_each_model_is_within_its_certified_gap(case):
-    X, y, offsets, neighbours, ground = case
-    models = train_block(ground, neighbours[:, :12])
+    X, y, offsets, neighbours, base = case
+    models = train_block(base, neighbours[:, :12])
     assert models.gaps.max() <= 1e-6
     for m in range(0, 60, 7):
         queries = neighbours[m, :12]
@@ -64,8 +64,8 @@ def test_each_model_is_within_its_certified_gap(case):
 @given(st.integers(0, 10**6), st.integers(1, 20), st.sampled_from([1.0, 0.01, 1e-4, 1e-6]))
 def test_random_problems_reach_the_gap(seed, k, lam):
     X, y, offsets, neighbours = judged(seed, n_queries=20)
-    ground = lay_ground(prepare(X, y, offsets), lam=lam)
-    models = train_block(ground, neighbours[:, :k])
+    base = prepare_training(prepare(X, y, offsets), lam=lam)
+    models = train_block(base, neighbours[:, :k])
     assert models.gaps.max() <= 1e-6
     value, pairs = true_objective(X, y, offsets, neighbours[0, :k], models.W[0], lam)
     best = alone(X, y, offsets, neighbours[0, :k], lam=lam).objective_
@@ -73,30 +73,30 @@ def test_random_problems_reach_the_gap(seed, k, lam):
 
 
 def test_all_queries_give_exactly_the_single_model(case):
-    X, y, offsets, neighbours, ground = case
-    models = train_block(ground, neighbours)
+    X, y, offsets, neighbours, base = case
+    models = train_block(base, neighbours)
     single = RankSVM().fit(X, y, np.repeat(np.arange(60), np.diff(offsets)))
     np.testing.assert_array_equal(models.W, np.tile(single.coef_, (60, 1)))
     assert (models.gaps == single.gap_).all()
-    weighted = train_block(ground, neighbours, weights=np.full(neighbours.shape, 3.0))
+    weighted = train_block(base, neighbours, weights=np.full(neighbours.shape, 3.0))
     np.testing.assert_array_equal(weighted.W, models.W)
-    equal = lay_ground(ground.data, query_weights="equal")
+    equal = prepare_training(base.data, query_weights="equal")
     np.testing.assert_array_equal(train_block(equal, neighbours).W, np.tile(equal.single.w, (60, 1)))
 
 
 def test_a_stored_global_model_gives_the_same_ground(case):
-    *_, neighbours, ground = case
-    again = lay_ground(ground.data, single=ground.single)
-    assert train_block(again, neighbours[:, :9]).W.tobytes() == train_block(ground, neighbours[:, :9]).W.tobytes()
+    *_, neighbours, base = case
+    again = prepare_training(base.data, single=base.single)
+    assert train_block(again, neighbours[:, :9]).W.tobytes() == train_block(base, neighbours[:, :9]).W.tobytes()
 
 
 @pytest.mark.parametrize("ks", [[12], [30, 8, 20]])
 def test_shards_change_no_byte(case, ks):
-    *_, neighbours, ground = case
+    *_, neighbours, base = case
     blocks = make_blocks(np.arange(60)[::-1], 7)
-    whole = train_sweep(ground, neighbours, ks, blocks)
+    whole = train_sweep(base, neighbours, ks, blocks)
     for n_shards in (3, 7):
-        shards = [train_sweep(ground, neighbours, ks, shard_blocks(blocks, s, n_shards)) for s in range(n_shards)]
+        shards = [train_sweep(base, neighbours, ks, shard_blocks(blocks, s, n_shards)) for s in range(n_shards)]
         for k in ks:
             rows = np.concatenate([shard[k].rows for shard in shards])
             assert rows.tolist() == whole[k].rows.tolist()
@@ -105,12 +105,12 @@ def test_shards_change_no_byte(case, ks):
 
 
 def test_sweep_agrees_with_each_k_alone(case):
-    X, y, offsets, neighbours, ground = case
-    swept = train_sweep(ground, neighbours, [5, 40, 20], make_blocks(np.arange(60), 25))
+    X, y, offsets, neighbours, base = case
+    swept = train_sweep(base, neighbours, [5, 40, 20], make_blocks(np.arange(60), 25))
     assert list(swept) == [5, 40, 20]
     for k, models in swept.items():
         assert models.gaps.max() <= 1e-6
-        direct = train_local(ground, neighbours[:, :k], make_blocks(np.arange(60), 25))
+        direct = train_local(base, neighbours[:, :k], make_blocks(np.arange(60), 25))
         for m in (0, 59):
             a = true_objective(X, y, offsets, neighbours[m, :k], models.W[m])[0]
             b = true_objective(X, y, offsets, neighbours[m, :k], direct.W[m])[0]
@@ -121,9 +121,9 @@ def test_sweep_agrees_with_each_k_alone(case):
 def test_weights_and_proximal_term(case, weighting):
     X, y, offsets, neighbours, _ = case
     centre = np.array([0.5, 0, 0, -0.5, 0])
-    ground = lay_ground(prepare(X, y, offsets), lam=0.1, query_weights=weighting, prox=centre)
+    base = prepare_training(prepare(X, y, offsets), lam=0.1, query_weights=weighting, prox=centre)
     weights = np.random.default_rng(1).uniform(0, 2, (60, 10))
-    models = train_block(ground, neighbours[:, :10], weights=weights)
+    models = train_block(base, neighbours[:, :10], weights=weights)
     for m in (0, 31):
         peer = alone(X, y, offsets, neighbours[m, :10], weights[m], lam=0.1, query_weights=weighting, prox=centre)
         np.testing.assert_allclose(models.W[m], peer.coef_, atol=2e-3)
@@ -133,8 +133,8 @@ def test_models_without_pairs_stay_at_the_centre():
     X, y, offsets, _ = judged()
     y[offsets[4] : offsets[5]] = 1
     centre = np.arange(5.0)
-    ground = lay_ground(prepare(X, y, offsets), prox=centre)
-    models = train_block(ground, np.array([[4, -1], [-1, -1], [3, 4]]))
+    base = prepare_training(prepare(X, y, offsets), prox=centre)
+    models = train_block(base, np.array([[4, -1], [-1, -1], [3, 4]]))
     assert (models.W[:2] == centre).all()
     assert models.gaps[:2].tolist() == [0, 0]
     assert models.pairs[:2].tolist() == [0, 0]
@@ -142,46 +142,46 @@ def test_models_without_pairs_stay_at_the_centre():
 
 
 def test_a_query_named_twice_weighs_double(case):
-    *_, neighbours, ground = case
+    *_, neighbours, base = case
     twice = np.concatenate([neighbours[:5, :6]] * 2 + [neighbours[:5, 6:9]], axis=1)
     weights = np.repeat([2.0, 1.0], [6, 3])[None].repeat(5, axis=0)
-    peer = train_block(ground, neighbours[:5, :9], weights=weights)
-    np.testing.assert_allclose(train_block(ground, twice).W, peer.W, atol=1e-4)
+    peer = train_block(base, neighbours[:5, :9], weights=weights)
+    np.testing.assert_allclose(train_block(base, twice).W, peer.W, atol=1e-4)
 
 
 def test_training_set_without_any_pair():
     X, y, offsets, neighbours = judged(n_queries=8)
-    ground = lay_ground(prepare(X, np.zeros_like(y), offsets))
-    assert not train_block(ground, neighbours[:, :3]).W.any()
+    base = prepare_training(prepare(X, np.zeros_like(y), offsets))
+    assert not train_block(base, neighbours[:, :3]).W.any()
 
 
 def test_rounding_of_float32_stays_below_the_allowance(case):
     """The allowance for rounding in the certificate against float64 gradients, at random points."""
-    *_, neighbours, ground = case
+    *_, neighbours, base = case
     table = kernels.transpose(neighbours[:, :12], np.full((60, 12), 1 / 600), 60)
     for seed in range(3):
         W = np.random.default_rng(seed).normal(size=(60, 5))
-        rest = (ground.data.offsets, ground.data.lower, *table, np.arange(60))
-        _, narrow = kernels.evaluate_block(ground.data.X, *rest, W.astype(np.float32), np.inf)
-        slacks, G = plain.evaluate_block(ground.data.X.astype(float), *rest, W, np.inf)
+        rest = (base.data.offsets, base.data.lower, *table, np.arange(60))
+        _, narrow = kernels.evaluate_block(base.data.X, *rest, W.astype(np.float32), np.inf)
+        slacks, G = plain.evaluate_block(base.data.X.astype(float), *rest, W, np.inf)
         loss = slacks + (W * G).sum(axis=1) / 2
-        assert (np.linalg.norm(narrow - G, axis=1) <= ground.noise * np.sqrt(loss)).all()
+        assert (np.linalg.norm(narrow - G, axis=1) <= base.noise * np.sqrt(loss)).all()
 
 
 def test_plain_kernels_give_the_same_models(case, monkeypatch):
-    *_, neighbours, ground = case
-    compiled = train_block(ground, neighbours[:20, :9])
+    *_, neighbours, base = case
+    compiled = train_block(base, neighbours[:20, :9])
     for name in ("evaluate_block", "transpose", "evaluate_single", "hessian_single"):
         monkeypatch.setattr(kernels, name, getattr(plain, name))
-    np.testing.assert_allclose(train_block(ground, neighbours[:20, :9]).W, compiled.W, atol=1e-4)
+    np.testing.assert_allclose(train_block(base, neighbours[:20, :9]).W, compiled.W, atol=1e-4)
 
 
 def test_denses_train_by_sorting(monkeypatch):
     X, y, offsets, neighbours = judged()
-    ground = lay_ground(prepare(X, y, offsets))
-    loops = train_block(ground, neighbours[:, :9])
+    base = prepare_training(prepare(X, y, offsets))
+    loops = train_block(base, neighbours[:, :9])
     monkeypatch.setattr("qdrank.learners.local.DENSE", 1.0)
-    np.testing.assert_allclose(train_block(ground, neighbours[:, :9]).W, loops.W, atol=1e-4)
+    np.testing.assert_allclose(train_block(base, neighbours[:, :9]).W, loops.W, atol=1e-4)
 
 
 def test_blocks_and_shards_cover_all_rows_once():
@@ -207,8 +207,8 @@ def test_progress_lines():
 
 
 def test_bad_neighbours_and_k_are_named(case):
-    *_, neighbours, ground = case
+    *_, neighbours, base = case
     with pytest.raises(InputError, match="training set"):
-        train_block(ground, neighbours + 1)
+        train_block(base, neighbours + 1)
     with pytest.raises(InputError, match="every k"):
-        train_sweep(ground, neighbours, [0], make_blocks(np.arange(60), 10))
+        train_sweep(base, neighbours, [0], make_blocks(np.arange(60), 10))

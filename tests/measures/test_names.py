@@ -32,7 +32,7 @@ def test_parts_of_a_name():
 
 
 @pytest.mark.parametrize(
-    ("name", "mend"),
+    ("name", "fix"),
     [
         ("ncdg@10/exp", "did you mean ndcg@10/exp?"),
         ("ndcg@10/letor", "did you mean ndcg@10/letor4?"),
@@ -45,10 +45,10 @@ def test_parts_of_a_name():
         ("", "for example"),
     ],
 )
-def test_an_unknown_name_is_told_its_neighbour(name, mend):
+def test_an_unknown_name_is_told_its_neighbour(name, fix):
     with pytest.raises(InputError) as error:
         parse(name)
-    assert mend in (error.value.mend or "")
+    assert fix in (error.value.fix or "")
 
 
 def test_every_convention_lists_known_measures():

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from qdrank.datasets.judged import Judged
+from qdrank.groups import rows_of
 from qdrank.learners.ranksvm import RankSVM
-from qdrank.rankers.documents import fold_documents, one_model_scores, query_scores, rows_of
+from qdrank.rankers.documents import fold_documents, one_model_scores, query_scores
 
 
 def judged(X):

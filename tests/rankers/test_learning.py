@@ -20,7 +20,7 @@ from qdrank.rankers.learning import (
     rank_documents,
     with_query_vectors,
 )
-from qdrank.rankers.methods import METHODS
+from qdrank.rankers.methods import CLASSIC
 from qdrank.store import read, write
 
 SMALL = {
@@ -72,7 +72,7 @@ def query_vectors(data: Judged) -> Queries:
 
 
 def documents_for(name: str, *, raw: bool = False):
-    method = METHODS[name]
+    method = CLASSIC[name]
     if method.aggregates:
         return rank_documents(rankings(), "fold1")
     documents = fold_documents(judged(raw=raw), "fold1")
@@ -80,17 +80,17 @@ def documents_for(name: str, *, raw: bool = False):
 
 
 def learned(name: str, *, raw: bool = False):
-    method, documents = METHODS[name], documents_for(name, raw=raw)
+    method, documents = CLASSIC[name], documents_for(name, raw=raw)
     grid = method.grid(SMALL.get(method.learner))
     choice = fit_method(method.learner, grid, documents, measure="ap", seed=1)
     return documents, grid, choice, TrainedMethod(choice.learner, documents.mean, documents.inverse)
 
 
 def test_every_learner_and_aggregator_is_a_method():
-    assert {method.learner for method in METHODS.values()} == {*LEARNERS, *AGGREGATORS}
+    assert {method.learner for method in CLASSIC.values()} == {*LEARNERS, *AGGREGATORS}
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", CLASSIC)
 def test_a_model_read_again_scores_the_same(name, tmp_path):
     documents, grid, choice, trained = learned(name, raw=True)
     path = tmp_path / "model.parquet"

@@ -8,10 +8,10 @@ from tests.studies.geng2008.world import GENG, shard, study, world
 
 from qdrank.errors import InputError
 from qdrank.learners.ranksvm import RankSVM
-from qdrank.queries.artifacts import list_matrix
 from qdrank.rankers.local_models import families, gathered
 from qdrank.rankers.sizes import Setting, by_lambda, candidates, curve, neighbour_count, neighbour_counts
 from qdrank.store import write
+from qdrank.store.lists import list_matrix
 
 
 @pytest.mark.parametrize("n_shards", [3, 7])

@@ -21,7 +21,7 @@ from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.datasets.trec import read_run
 from qdrank.errors import InputError
 from qdrank.queries import METRICS
-from qdrank.queries.artifacts import list_matrix, load_queries, queries_table
+from qdrank.queries.artifacts import load_queries, queries_table
 from qdrank.queries.graph import neighbours_table
 from qdrank.queries.neighbours import neighbours
 from qdrank.rankers.documents import fold_documents
@@ -35,6 +35,7 @@ from qdrank.serving.lookup import Neighbourhoods, Offline1, Offline2, TrainingSp
 from qdrank.serving.pack import METHODS, Packed, own_columns
 from qdrank.serving.ranker import load_ranker
 from qdrank.store import CorruptArtifact, read, write
+from qdrank.store.lists import list_matrix
 from qdrank.studies.geng2008.fold import GengFold, choose, sweep_table
 
 SIZES = {"train": 30, "vali": 10, "test": 10, "features": 8}

@@ -9,23 +9,23 @@ import pytest
 
 from qdrank.provenance import _closure, imported_modules
 from qdrank.rankers.learning import load_method
-from qdrank.rankers.methods import METHODS
+from qdrank.rankers.methods import CLASSIC
 from qdrank.store import read
 from tests.workflow.conftest import Project
 
 METHODS_OF_TINY = ["ranksvm", "regression", "lambdamart-queries"]
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", CLASSIC)
 def test_the_code_of_a_method_is_its_own(name: str, project: Path) -> None:
     """Else a change to one learner would rerun all."""
-    used = imported_modules(project / "scripts/learn_method.py") | _closure([METHODS[name].module])
-    others = {method.module for method in METHODS.values()} - {METHODS[name].module}
+    used = imported_modules(project / "scripts/learn_method.py") | _closure([CLASSIC[name].module])
+    others = {method.module for method in CLASSIC.values()} - {CLASSIC[name].module}
     built_on = {
         "qdrank.learners.mhr": {"qdrank.learners.ranksvm"},
         "qdrank.aggregators.cps": {"qdrank.aggregators.borda"},
     }
-    assert used & others == built_on.get(METHODS[name].module, set())
+    assert used & others == built_on.get(CLASSIC[name].module, set())
 
 
 def test_no_module_takes_a_learner_from_the_package(project: Path) -> None:
@@ -39,7 +39,7 @@ def test_every_method_leaves_its_artifacts(finished: Project) -> None:
     fold = finished.folder / "results/tiny/fold1"
     for name in METHODS_OF_TINY:
         model = load_method(fold / f"models/{name}.parquet")
-        assert METHODS[name].learner == model.learner.NAME
+        assert CLASSIC[name].learner == model.learner.NAME
         assert any(read(fold / f"choices/{name}.parquet", "choices").column("chosen").to_pylist())
     measured = set(read(finished.folder / "results/tiny/measures.parquet", "measures").column("method").to_pylist())
     assert {"reference", *METHODS_OF_TINY} <= measured

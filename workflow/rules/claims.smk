@@ -1,14 +1,18 @@
 # Claims: what the papers say, put to the test on every data set of the run.
 #
-# reads:  results/{dataset}/geng/evidence.parquet
+# reads:  results/{dataset}/{study}/evidence.parquet
 # writes: results/claims.parquet, claims.html       claim, expectation, measurement, effect and interval, verdict
-#         results/claims-overview.{html,csv,md}     verdict and effect, a row a claim, a column a data set
+#         results/claims-overview.{html,csv,md}     verdict and effect: one row per claim, one column per data set
 
 
 rule judge_claims:
     """Verdicts on every claim; a claim about simulated data is about the mean over its seeds."""
     input:
-        evidence=each_geng("results/{dataset}/geng/evidence.parquet"),
+        evidence=[
+            f"results/{dataset}/{study.short}/evidence.parquet"
+            for study in ALL_STUDIES
+            for dataset in datasets_of(study)
+        ],
     output:
         table="results/claims.parquet",
         html=report(
@@ -31,15 +35,19 @@ rule judge_claims:
         "benchmarks/judge_claims.tsv"
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(400, 10),
         runtime=minutes(15),
     params:
-        datasets=list(GENG_DATASETS),
-        groups=claim_groups(),
-        pairs=[["sim1", "sim2"]],
-        margin=settings.geng.margin,
-        code=code("judge_claims"),
+        studies={
+            study.short: {
+                "claims": study.claims,
+                "across": study.across,
+                "groups": claim_groups(study),
+                "margin": section(study).margin,
+            }
+            for study in ALL_STUDIES
+        },
+        code=code("judge_claims", *(module_of(study.claims) for study in ALL_STUDIES)),
     script:
         "../../scripts/judge_claims.py"

@@ -1,4 +1,4 @@
-# What every stage uses: the checked configuration, the study planned from it, and the digest of the code of a rule.
+# What every stage uses: the checked configuration, the data sets planned from it, and the digest of the code of a rule.
 # Nothing heavy is imported here: every job of a cluster parses these files again.
 
 import gc
@@ -31,11 +31,12 @@ _files = [
 ]
 try:
     settings = resolve(config, load_sources(_files))
-    study = plan(settings)
+    planned = plan(settings)
 except QdrankError as error:
     raise WorkflowError(str(error)) from None
 
 
+TRAINING = settings.training.model_dump(include={"scale", "tol"})
 INTERVAL = {
     "level": settings.evaluation.confidence,
     "resamples": settings.evaluation.resamples,
@@ -85,7 +86,7 @@ def each_fold(pattern, **wildcards):
         return expand(
             pattern,
             dataset=given.dataset,
-            fold=study.datasets[given.dataset].folds,
+            fold=planned.datasets[given.dataset].folds,
             **wildcards,
         )
 
@@ -94,15 +95,16 @@ def each_fold(pattern, **wildcards):
 
 def each_dataset(pattern, **wildcards):
     """Paths of ``pattern`` for every data set of the study."""
-    return expand(pattern, dataset=study.datasets, **wildcards)
+    return expand(pattern, dataset=planned.datasets, **wildcards)
 
 
-def each_dataset_and_fold(pattern):
-    """Paths of ``pattern`` for every fold of every data set of the study."""
+def each_dataset_and_fold(patterns, names=None):
+    """Paths of ``patterns`` for every fold of every data set, or of those named."""
     return [
         pattern.format(dataset=name, fold=fold)
-        for name, dataset in study.datasets.items()
-        for fold in dataset.folds
+        for pattern in patterns
+        for name in (planned.datasets if names is None else names)
+        for fold in planned.datasets[name].folds
     ]
 
 
@@ -120,46 +122,65 @@ def figure_files(id):
     return {form: f"results/{{dataset}}/figures/{id}.{form}" for form in forms}
 
 
-def reported_figure(category, id, what):
-    """Files of a figure; the svg goes into the report, under ``category`` and the data set."""
-    picture = report(
-        f"results/{{dataset}}/figures/{id}.svg",
+def reported(folder, id, path, category, what):
+    """A file that goes into the report, under ``category`` and the data set; its caption lies in ``folder``."""
+    return report(
+        path,
         category=category,
         subcategory="{dataset}",
-        caption=f"../report/{id}.rst",
+        caption=f"../report/{folder}{id}.rst",
         labels={"what": what},
     )
+
+
+def reported_figure(study, id, what):
+    """Files of a figure of a study; the svg goes into the report."""
+    path = f"results/{{dataset}}/figures/{id}.svg"
+    picture = reported(f"{study.name}/", id, path, study.paper, what)
     return {**figure_files(id), "svg": picture}
 
 
-def reported_table(category, id, what, prefix=""):
-    """Files of a table, their names in a rule beginning with ``prefix``; the html goes into the report."""
-    page = report(
-        f"results/{{dataset}}/tables/{id}.html",
-        category=category,
-        subcategory="{dataset}",
-        caption=f"../report/{id}.rst",
-        labels={"what": what},
-    )
-    files = {**table_files(id), "html": page}
+def reported_table(study, id, what, prefix=""):
+    """Files of a table of a study, their names in a rule beginning with ``prefix``; the html goes into the report."""
+    return table_outputs(f"{study.name}/", id, study.paper, what, prefix)
+
+
+def table_outputs(folder, id, category, what, prefix=""):
+    """Files of any table; the html goes into the report."""
+    path = f"results/{{dataset}}/tables/{id}.html"
+    files = {**table_files(id), "html": reported(folder, id, path, category, what)}
     return {f"{prefix}{form}": path for form, path in files.items()}
+
+
+def reported_tables(study, output):
+    """Files of all tables that one job makes, named by place in the list and form."""
+    return {
+        name: path
+        for place, (id, what) in enumerate(output.shows.items())
+        for name, path in reported_table(study, id, what, f"t{place}_").items()
+    }
 
 
 def first_fold(pattern):
     """Path of ``pattern`` for the first fold of a data set."""
     return lambda wc: expand(
-        pattern, dataset=wc.dataset, fold=study.datasets[wc.dataset].folds[0]
+        pattern, dataset=wc.dataset, fold=planned.datasets[wc.dataset].folds[0]
     )
 
 
 def dataset_title(wildcards):
     """What the data set is called."""
-    return study.datasets[wildcards.dataset].title
+    return planned.datasets[wildcards.dataset].title
+
+
+def folds_of(wildcards):
+    """Folds of a data set."""
+    return list(planned.datasets[wildcards.dataset].folds)
 
 
 def feature_files(wildcards):
     """Files that hold the features: the list of what was fetched, or the user's own."""
-    dataset = study.datasets[wildcards.dataset]
+    dataset = planned.datasets[wildcards.dataset]
     if dataset.registered:
         return f"resources/downloads/{dataset.name}.json"
     return list(dataset.files.values())
@@ -167,7 +188,7 @@ def feature_files(wildcards):
 
 def collection_files(wildcards):
     """Files of a text collection: the list of what was fetched, or all files in the user's folder."""
-    dataset = study.datasets[wildcards.dataset]
+    dataset = planned.datasets[wildcards.dataset]
     if dataset.registered:
         return f"resources/downloads/{dataset.name}.json"
     return sorted(
@@ -178,5 +199,5 @@ def collection_files(wildcards):
 
 
 wildcard_constraints:
-    dataset=names_pattern(study.datasets),
+    dataset=names_pattern(planned.datasets),
     fold=r"fold[1-5]",

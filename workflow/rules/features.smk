@@ -20,13 +20,12 @@ rule measure_features:
         "benchmarks/measure_features/{dataset}.tsv"
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(800, 10),
         runtime=minutes(30, 0.2),
     params:
         measures=list(CONVENTIONS[settings.evaluation.conventions[0]]),
-        folds=lambda wc: list(study.datasets[wc.dataset].folds),
+        folds=lambda wc: list(planned.datasets[wc.dataset].folds),
         code=code("measure_features", *MEASURE_MODULES),
     script:
         "../../scripts/measure_features.py"
@@ -50,12 +49,11 @@ rule summarise_data:
         "benchmarks/summarise_data/{dataset}.tsv"
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(500, 6),
         runtime=minutes(15, 0.05),
     params:
-        title=lambda wc: study.datasets[wc.dataset].title,
+        title=lambda wc: planned.datasets[wc.dataset].title,
         code=code("summarise_data"),
     script:
         "../../scripts/summarise_data.py"
@@ -90,12 +88,11 @@ rule tabulate_features:
         "benchmarks/tabulate_features/{dataset}.tsv"
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(600, 10),
         runtime=minutes(15),
     params:
-        title=lambda wc: study.datasets[wc.dataset].title,
+        title=lambda wc: planned.datasets[wc.dataset].title,
         code=code("tabulate_features"),
     script:
         "../../scripts/tabulate_features.py"
@@ -120,7 +117,6 @@ rule draw_features:
         "benchmarks/draw_features/{dataset}.tsv"
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(700, 10),
         runtime=minutes(15),

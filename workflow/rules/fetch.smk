@@ -18,7 +18,6 @@ rule fetch_dataset:
         "benchmarks/fetch_dataset/{dataset}.tsv"
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(500, 0),
         runtime=minutes(120),

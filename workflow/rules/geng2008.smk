@@ -1,18 +1,151 @@
-# Geng 2008: ranking with the k nearest training queries, its baselines, controls, figures, tables and claims.
+# Geng 2008: ranking with the k nearest training queries, its baselines and controls. What it shows is declared in its folder.
 #
-# reads:  results/{dataset}/judged.parquet, {fold}/queries.parquet, neighbours.parquet, models/*.parquet, classes.parquet
-# writes: results/{dataset}/{fold}/scores/{method}.parquet      with the settings that validation chose
+# reads:  results/{dataset}/judged.parquet, columns.parquet, topics.parquet, {fold}/queries.parquet, scale.parquet,
+#         neighbours.parquet, metric.parquet
+# writes: results/{dataset}/{fold}/models/global.parquet        Single, its variants and the class models, every lambda
+#         results/{dataset}/{fold}/models/local.parquet         local models of every query, k and lambda
+#         results/{dataset}/{fold}/models/lambdamart.parquet    boosted trees, as text
+#         results/{dataset}/{fold}/classes.parquet              class of every query, known and guessed
+#         results/{dataset}/{fold}/scores/{method}.parquet      with the settings that validation chose
 #         results/{dataset}/{fold}/choices/geng.parquet         the settings tried, and which was chosen
 #         results/{dataset}/{fold}/geng/sweep.parquet           measures and change ratios for every k and lambda
 #         results/{dataset}/{fold}/geng/bound.parquet           the stability bound beside what is observed
-#         results/{dataset}/geng/measures.parquet               measures of the methods of this study alone
+#         results/{dataset}/{fold}/geng/variants.parquet        measures of variants of KNN Online
+#         results/{dataset}/{fold}/rankers.parquet              Single, Offline-1 and Offline-2 for `qdrank rank`
 
-geng_figure = partial(reported_figure, "Geng 2008")
-geng_table = partial(reported_table, "Geng 2008")
-GENG_MEASURES = [*CONVENTIONS["geng"], "ap", "ndcg@10/letor4"]
-GENG_MODULES = sorted(
-    set(map(measure_module, [*GENG_MEASURES, settings.training.measure]))
+from qdrank.studies.geng2008.methods import scored
+
+GENG = STUDIES["geng2008"]
+# What decides which models are trained, and which of them rank.
+GENG_TRAINED = settings.geng.trained()
+GENG_MEASURED = [*study_measures(GENG), settings.training.measure]
+GENG_MODULES = sorted(set(map(measure_module, GENG_MEASURED)))
+# Minutes a shard may take for each MB of documents and neighbour lists: several times what has been measured.
+GENG_MINUTES = (
+    0.02
+    * (
+        len(settings.geng.ks)
+        + len(settings.geng.candidates) * len(settings.geng.lambdas)
+    )
+    / settings.training.shards
 )
+
+
+# A shard is a set of whole blocks of models; the number of shards changes no bit of what is gathered.
+scattergather:
+    local=settings.training.shards,
+
+
+rule train_global:
+    """Models of all training queries and of each class of queries, for every lambda."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        topics="results/{dataset}/topics.parquet",
+        queries="results/{dataset}/{fold}/queries.parquet",
+    output:
+        models="results/{dataset}/{fold}/models/global.parquet",
+        classes="results/{dataset}/{fold}/classes.parquet",
+    log:
+        "logs/train_global/{dataset}/{fold}.log",
+    benchmark:
+        "benchmarks/train_global/{dataset}/{fold}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(800, 12),
+        runtime=minutes(60, 0.5),
+    params:
+        **TRAINING,
+        lambdas=sorted({*settings.training.lambdas, settings.geng.lam}, reverse=True),
+        n_classes=settings.geng.classes,
+        classify_from=settings.geng.classify_from,
+        seed=settings.seed,
+        code=code("train_global"),
+    script:
+        "../../scripts/train_global.py"
+
+
+rule train_local:
+    """One shard of the local models of a fold, through every k and lambda."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        queries="results/{dataset}/{fold}/queries.parquet",
+        neighbours="results/{dataset}/{fold}/neighbours.parquet",
+    output:
+        temp("results/{dataset}/{fold}/models/local/{scatteritem}.parquet"),
+    log:
+        "logs/train_local/{dataset}/{fold}/{scatteritem}.log",
+    benchmark:
+        "benchmarks/train_local/{dataset}/{fold}/{scatteritem}.tsv"
+    # The longest jobs first: nothing of the study can begin without them.
+    priority: 10
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(500, 8),
+        runtime=minutes(60, GENG_MINUTES),
+    params:
+        **TRAINING,
+        geng=GENG_TRAINED,
+        block=settings.training.block,
+        seed=settings.seed,
+        code=code("train_local"),
+    script:
+        "../../scripts/train_local.py"
+
+
+rule gather_local:
+    """All local models of a fold in one table, in an order that knows nothing of shards."""
+    input:
+        queries="results/{dataset}/{fold}/queries.parquet",
+        shards=gather.local(
+            "results/{{dataset}}/{{fold}}/models/local/{scatteritem}.parquet"
+        ),
+    output:
+        "results/{dataset}/{fold}/models/local.parquet",
+    log:
+        "logs/gather_local/{dataset}/{fold}.log",
+    benchmark:
+        "benchmarks/gather_local/{dataset}/{fold}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(500, 6),
+        runtime=minutes(30, 0.02),
+    params:
+        code=code("gather_local"),
+    script:
+        "../../scripts/gather_local.py"
+
+
+rule train_lambdamart:
+    """LambdaMART, its number of trees chosen on validation."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+    output:
+        models="results/{dataset}/{fold}/models/lambdamart.parquet",
+        scores="results/{dataset}/{fold}/scores/lambdamart.parquet",
+    log:
+        "logs/train_lambdamart/{dataset}/{fold}.log",
+    benchmark:
+        "benchmarks/train_lambdamart/{dataset}/{fold}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(1000, 20),
+        runtime=minutes(60, 0.5),
+    params:
+        scale=settings.training.scale,
+        learner={
+            "rounds": settings.training.trees,
+            "learning_rate": 0.1,
+            "patience": 30,
+            "measure": settings.training.measure,
+            "seed": settings.seed,
+        },
+        code=code("train_lambdamart"),
+    script:
+        "../../scripts/train_lambdamart.py"
 
 
 rule score_geng:
@@ -27,7 +160,7 @@ rule score_geng:
     output:
         **{
             method: f"results/{{dataset}}/{{fold}}/scores/{method}.parquet"
-            for method in GENG_SCORED
+            for method in scored(settings.geng)
         },
         choices="results/{dataset}/{fold}/choices/geng.parquet",
         sweep="results/{dataset}/{fold}/geng/sweep.parquet",
@@ -38,14 +171,13 @@ rule score_geng:
         "benchmarks/score_geng/{dataset}/{fold}.tsv"
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(1000, 8),
         runtime=minutes(30, 0.2),
     params:
         scale=settings.training.scale,
         measure=settings.training.measure,
-        geng={**LOCAL, "offline1": settings.geng.offline1},
+        geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
         bound_queries=settings.geng.bound_queries,
         bound_pairs=settings.geng.bound_pairs,
         seed=settings.seed,
@@ -54,149 +186,78 @@ rule score_geng:
         "../../scripts/score_geng.py"
 
 
-# The study waits for no method of another one.
-use rule measure_methods as measure_geng with:
+rule compare_variants:
+    """Variants of KNN Online, most of them the paper's future work, on one fold."""
     input:
         judged="results/{dataset}/judged.parquet",
-        scores=each_fold(
-            "results/{dataset}/{fold}/scores/{method}.parquet",
-            method=["reference", *GENG_METHODS],
-        ),
+        columns="results/{dataset}/columns.parquet",
+        topics="results/{dataset}/topics.parquet",
+        queries="results/{dataset}/{fold}/queries.parquet",
+        choices="results/{dataset}/{fold}/choices/geng.parquet",
     output:
-        "results/{dataset}/geng/measures.parquet",
+        "results/{dataset}/{fold}/geng/variants.parquet",
     log:
-        "logs/measure_geng/{dataset}.log",
+        "logs/compare_variants/{dataset}/{fold}.log",
     benchmark:
-        "benchmarks/measure_geng/{dataset}.tsv"
-    params:
-        measures=GENG_MEASURES,
-        folds=lambda wc: list(study.datasets[wc.dataset].folds),
-        methods=["reference", *GENG_METHODS],
-        code=code("measure_methods", *GENG_MODULES),
-
-
-rule draw_geng_fig1:
-    """Queries in two principal components by class, and how many neighbours share a query's class; the first fold."""
-    input:
-        queries=first_fold("results/{dataset}/{fold}/queries.parquet"),
-        neighbours=first_fold("results/{dataset}/{fold}/neighbours.parquet"),
-        classes=first_fold("results/{dataset}/{fold}/classes.parquet"),
-    output:
-        **geng_figure("geng-fig1", "Figure 1: query space"),
-    log:
-        "logs/draw_geng_fig1/{dataset}.log",
-    benchmark:
-        "benchmarks/draw_geng_fig1/{dataset}.tsv"
+        "benchmarks/compare_variants/{dataset}/{fold}.tsv"
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
-        mem_mb=memory(700, 6),
-        runtime=minutes(15),
+        mem_mb=memory(1000, 20),
+        runtime=minutes(60, 0.5),
     params:
-        title=lambda wc: wc.dataset,
-        dpi=settings.figures.dpi,
-        code=code("draw_geng_fig1"),
+        **TRAINING,
+        block=settings.training.block,
+        vectors=settings.queries.model_dump(),
+        metric=settings.neighbours.metric,
+        clusters=settings.geng.clusters,
+        seed=settings.seed,
+        code=code("compare_variants", *GENG_MODULES, *map(METRICS.module, METRICS)),
     script:
-        "../../scripts/draw_geng_fig1.py"
+        "../../scripts/compare_variants.py"
 
 
-rule draw_geng_fig7:
-    """NDCG@1 to @10 and their mean, all methods and controls."""
+rule pack_rankers:
+    """How queries were seen, their neighbours and the chosen models, packed for use without the data."""
     input:
-        measures="results/{dataset}/geng/measures.parquet",
+        judged="results/{dataset}/judged.parquet",
+        columns="results/{dataset}/columns.parquet",
+        topics="results/{dataset}/topics.parquet",
+        queries="results/{dataset}/{fold}/queries.parquet",
+        scale="results/{dataset}/{fold}/scale.parquet",
+        neighbours="results/{dataset}/{fold}/neighbours.parquet",
+        metric="results/{dataset}/{fold}/metric.parquet",
+        whole="results/{dataset}/{fold}/models/global.parquet",
+        local="results/{dataset}/{fold}/models/local.parquet",
+        choices="results/{dataset}/{fold}/choices/geng.parquet",
     output:
-        **geng_figure("geng-fig7", "Figure 7: methods"),
+        "results/{dataset}/{fold}/rankers.parquet",
     log:
-        "logs/draw_geng_fig7/{dataset}.log",
+        "logs/pack_rankers/{dataset}/{fold}.log",
     benchmark:
-        "benchmarks/draw_geng_fig7/{dataset}.tsv"
+        "benchmarks/pack_rankers/{dataset}/{fold}.tsv"
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
-        mem_mb=memory(700, 10),
+        mem_mb=memory(600, 8),
         runtime=minutes(15),
     params:
-        title=lambda wc: wc.dataset,
-        interval=INTERVAL,
-        dpi=settings.figures.dpi,
-        code=code("draw_geng_fig7"),
+        seen={
+            "queries": settings.queries.model_dump(),
+            "metric": settings.neighbours.metric,
+            "scale": settings.training.scale,
+            "alike": settings.geng.offline1,
+        },
+        code=code("pack_rankers", METRICS.module(settings.neighbours.metric)),
     script:
-        "../../scripts/draw_geng_fig7.py"
+        "../../scripts/pack_rankers.py"
 
 
-rule draw_geng_fig8:
-    """NDCG@5 and NDCG@10 against the number of neighbours."""
+rule rankers:
+    """Target: the rankers of every fold, for `qdrank rank`."""
     input:
-        sweeps=each_fold("results/{dataset}/{fold}/geng/sweep.parquet"),
-    output:
-        **geng_figure("geng-fig8", "Figure 8: number of neighbours"),
-    log:
-        "logs/draw_geng_fig8/{dataset}.log",
-    benchmark:
-        "benchmarks/draw_geng_fig8/{dataset}.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory(700, 20),
-        runtime=minutes(15),
-    params:
-        title=lambda wc: wc.dataset,
-        lam=settings.geng.lam,
-        interval=INTERVAL,
-        dpi=settings.figures.dpi,
-        code=code("draw_geng_fig8"),
-    script:
-        "../../scripts/draw_geng_fig8.py"
-
-
-rule draw_geng_fig9:
-    """The change ratio between the training sets of KNN Online and the offline methods."""
-    input:
-        sweeps=each_fold("results/{dataset}/{fold}/geng/sweep.parquet"),
-    output:
-        **geng_figure("geng-fig9", "Figure 9: change ratio"),
-    log:
-        "logs/draw_geng_fig9/{dataset}.log",
-    benchmark:
-        "benchmarks/draw_geng_fig9/{dataset}.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory(700, 20),
-        runtime=minutes(15),
-    params:
-        title=lambda wc: wc.dataset,
-        lam=settings.geng.lam,
-        interval=INTERVAL,
-        dpi=settings.figures.dpi,
-        code=code("draw_geng_fig9"),
-    script:
-        "../../scripts/draw_geng_fig9.py"
-
-
-rule draw_geng_bound:
-    """The stability bound of theorem 1 beside what is observed."""
-    input:
-        bounds=each_fold("results/{dataset}/{fold}/geng/bound.parquet"),
-    output:
-        **geng_figure("geng-bound", "Theorem 1: stability bound"),
-    log:
-        "logs/draw_geng_bound/{dataset}.log",
-    benchmark:
-        "benchmarks/draw_geng_bound/{dataset}.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory(700, 20),
-        runtime=minutes(15),
-    params:
-        title=lambda wc: wc.dataset,
-        dpi=settings.figures.dpi,
-        code=code("draw_geng_bound"),
-    script:
-        "../../scripts/draw_geng_bound.py"
+        [
+            f"results/{name}/{fold}/rankers.parquet"
+            for name in datasets_of(GENG)
+            for fold in planned.datasets[name].folds
+        ],

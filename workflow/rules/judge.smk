@@ -12,8 +12,8 @@ COLLECTION_MODULES = sorted({COLLECTIONS.module(form) for form in COLLECTIONS})
 # A simulated web is made of text, the other simulated sets of features: a change to one does not concern the other.
 SIMULATED_WEBS = [
     name
-    for name in study.of_kind("simulated")
-    if study.datasets[name].options.get("like", name) == "simweb"
+    for name in planned.of_kind("simulated")
+    if planned.datasets[name].options.get("like", name) == "simweb"
 ]
 
 
@@ -30,16 +30,15 @@ rule import_features:
     benchmark:
         "benchmarks/import_features/{dataset}.tsv"
     wildcard_constraints:
-        dataset=names_pattern(study.of_kind("letor")),
+        dataset=names_pattern(planned.of_kind("letor")),
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(2000, 1),
         runtime=minutes(60, 0.05),
     params:
-        files=lambda wc: dict(study.datasets[wc.dataset].files),
-        options=lambda wc: dict(study.datasets[wc.dataset].options),
+        files=lambda wc: dict(planned.datasets[wc.dataset].files),
+        options=lambda wc: dict(planned.datasets[wc.dataset].options),
         seed=settings.seed,
         code=code("import_features"),
     script:
@@ -60,15 +59,14 @@ rule import_ranks:
     benchmark:
         "benchmarks/import_ranks/{dataset}.tsv"
     wildcard_constraints:
-        dataset=names_pattern(study.of_kind("agg")),
+        dataset=names_pattern(planned.of_kind("agg")),
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(2000, 1),
         runtime=minutes(60, 0.05),
     params:
-        max_label=lambda wc: study.datasets[wc.dataset].options["max_label"],
+        max_label=lambda wc: planned.datasets[wc.dataset].options["max_label"],
         code=code("import_ranks"),
     script:
         "../../scripts/import_ranks.py"
@@ -94,15 +92,14 @@ rule extract_features:
     benchmark:
         "benchmarks/extract_features/{dataset}.tsv"
     wildcard_constraints:
-        dataset=names_pattern(study.of_kind("text")),
+        dataset=names_pattern(planned.of_kind("text")),
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(4000, 0),
         runtime=minutes(60, 0.2),
     params:
-        options=lambda wc: dict(study.datasets[wc.dataset].options),
+        options=lambda wc: dict(planned.datasets[wc.dataset].options),
         settings=settings.text.model_dump(),
         seed=settings.seed,
         code=code("extract_features", *COLLECTION_MODULES),
@@ -122,16 +119,19 @@ rule simulate_features:
         "benchmarks/simulate_features/{dataset}.tsv"
     wildcard_constraints:
         dataset=names_pattern(
-            [name for name in study.of_kind("simulated") if name not in SIMULATED_WEBS]
+            [
+                name
+                for name in planned.of_kind("simulated")
+                if name not in SIMULATED_WEBS
+            ]
         ),
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(3000, 0),
         runtime=minutes(30),
     params:
-        options=lambda wc: {"like": wc.dataset, **study.datasets[wc.dataset].options},
+        options=lambda wc: {"like": wc.dataset, **planned.datasets[wc.dataset].options},
         code=code("simulate_features"),
     script:
         "../../scripts/simulate_features.py"
@@ -151,14 +151,13 @@ rule simulate_web:
         dataset=names_pattern(SIMULATED_WEBS),
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(3000, 0),
         runtime=minutes(30),
     params:
         options=lambda wc: {
             key: own
-            for key, own in study.datasets[wc.dataset].options.items()
+            for key, own in planned.datasets[wc.dataset].options.items()
             if key != "like"
         },
         code=code("simulate_web"),

@@ -9,8 +9,6 @@
 #         results/{dataset}/tables/learners-tests.*            all methods against RankSVM
 #         results/{dataset}/tables/published.*                 published, ours, difference, verdict
 
-learner_table = partial(reported_table, "Learners")
-
 
 rule learn_method:
     """One method on one fold: tuned on validation, its model, its scores of the test documents."""
@@ -26,18 +24,17 @@ rule learn_method:
         "benchmarks/learn_method/{dataset}/{fold}/{method}.tsv"
     wildcard_constraints:
         dataset=names_pattern(LEARNER_DATASETS),
-        method=names_pattern(METHODS),
+        method=names_pattern(CLASSIC),
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(1000, 30),
         runtime=minutes(120, 1),
     params:
-        learner=lambda wc: METHODS[wc.method].learner,
+        learner=lambda wc: CLASSIC[wc.method].learner,
         grid=lambda wc: learner_grid(wc.method),
-        ranks=lambda wc: METHODS[wc.method].aggregates,
-        query_vectors=lambda wc: METHODS[wc.method].query_vectors,
+        ranks=lambda wc: CLASSIC[wc.method].aggregates,
+        query_vectors=lambda wc: CLASSIC[wc.method].query_vectors,
         scale=lambda wc: settings.learners.scales.get(
             wc.dataset, settings.training.scale
         ),
@@ -56,12 +53,12 @@ rule tabulate_learners:
         choices=lambda wc: expand(
             "results/{dataset}/{fold}/choices/{method}.parquet",
             dataset=wc.dataset,
-            fold=study.datasets[wc.dataset].folds,
+            fold=planned.datasets[wc.dataset].folds,
             method=learners_of(wc.dataset),
         ),
     output:
-        **learner_table("learners", "all methods", "means_"),
-        **learner_table("learners-tests", "tests", "tests_"),
+        **table_outputs("", "learners", "Learners", "all methods", "means_"),
+        **table_outputs("", "learners-tests", "Learners", "tests", "tests_"),
     log:
         "logs/tabulate_learners/{dataset}.log",
     benchmark:
@@ -70,12 +67,11 @@ rule tabulate_learners:
         dataset=names_pattern(LEARNER_DATASETS),
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(600, 20),
         runtime=minutes(15),
     params:
-        title=lambda wc: study.datasets[wc.dataset].title,
+        title=lambda wc: planned.datasets[wc.dataset].title,
         methods=lambda wc: learners_of(wc.dataset),
         convention=lambda wc: learner_convention(wc.dataset),
         interval=INTERVAL,
@@ -91,7 +87,7 @@ rule compare_published:
         measures="results/{dataset}/measures.parquet",
         expected=str(PROJECT / "resources/expected/{dataset}.yaml"),
     output:
-        **learner_table("published", "published against ours"),
+        **table_outputs("", "published", "Learners", "published against ours"),
     log:
         "logs/compare_published/{dataset}.log",
     benchmark:
@@ -100,12 +96,11 @@ rule compare_published:
         dataset=names_pattern(PUBLISHED_DATASETS),
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(600, 10),
         runtime=minutes(15),
     params:
-        title=lambda wc: study.datasets[wc.dataset].title,
+        title=lambda wc: planned.datasets[wc.dataset].title,
         code=code("compare_published"),
     script:
         "../../scripts/compare_published.py"

@@ -11,7 +11,7 @@ rule measure_methods:
         scores=lambda wc: expand(
             "results/{dataset}/{fold}/scores/{method}.parquet",
             dataset=wc.dataset,
-            fold=study.datasets[wc.dataset].folds,
+            fold=planned.datasets[wc.dataset].folds,
             method=methods_of(wc.dataset),
         ),
     output:
@@ -22,13 +22,12 @@ rule measure_methods:
         "benchmarks/measure_methods/{dataset}.tsv"
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(600, 6),
         runtime=minutes(30, 0.05),
     params:
         measures=MEASURE_NAMES,
-        folds=lambda wc: list(study.datasets[wc.dataset].folds),
+        folds=lambda wc: list(planned.datasets[wc.dataset].folds),
         methods=lambda wc: methods_of(wc.dataset),
         code=code("measure_methods", *MEASURE_MODULES),
     script:

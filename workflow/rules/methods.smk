@@ -4,20 +4,23 @@ from functools import cache
 
 from qdrank.measures import CONVENTIONS, MEASURES
 from qdrank.measures.names import parse as parse_measure
-from qdrank.rankers.methods import METHODS
+from qdrank.rankers.methods import CLASSIC
+from qdrank.studies import STUDIES, timed_outputs
 
 
 def learners_of(dataset):
     """Methods of this stage that are run on a data set: aggregators on rankings, learners on features."""
     wanted, chosen = settings.learners.datasets, settings.learners.methods
-    if dataset not in study.datasets or (wanted is not None and dataset not in wanted):
+    if dataset not in planned.datasets or (
+        wanted is not None and dataset not in wanted
+    ):
         return []
-    aggregates = study.datasets[dataset].kind == "agg"
-    names = METHODS if chosen is None else chosen
-    return [name for name in names if METHODS[name].aggregates == aggregates]
+    aggregates = planned.datasets[dataset].kind == "agg"
+    names = CLASSIC if chosen is None else chosen
+    return [name for name in names if CLASSIC[name].aggregates == aggregates]
 
 
-LEARNER_DATASETS = [name for name in study.datasets if learners_of(name)]
+LEARNER_DATASETS = [name for name in planned.datasets if learners_of(name)]
 PUBLISHED_DATASETS = [
     name
     for name in LEARNER_DATASETS
@@ -34,7 +37,7 @@ def learner_convention(dataset):
 
 def learner_grid(method):
     """Values to try for each parameter of a method."""
-    return METHODS[method].grid(settings.learners.grids.get(method))
+    return CLASSIC[method].grid(settings.learners.grids.get(method))
 
 
 @cache
@@ -45,22 +48,56 @@ def learner_code(method):
     measured = {
         measure_module(name) for name in ["ap", settings.learners.measure, *named]
     }
-    return code("learn_method", METHODS[method].module, *measured)
+    return code("learn_method", CLASSIC[method].module, *measured)
 
 
 def learner_files(wildcards):
     """What a method learns from."""
-    method, folder = METHODS[wildcards.method], f"results/{wildcards.dataset}"
+    method, folder = CLASSIC[wildcards.method], f"results/{wildcards.dataset}"
     files = {"judged": f"{folder}/{'ranks' if method.aggregates else 'judged'}.parquet"}
     if method.query_vectors:
         files["queries"] = f"{folder}/{wildcards.fold}/queries.parquet"
     return files
 
 
+# Verdicts of all studies: part of the target of each.
+CLAIMS = [
+    "results/claims.parquet",
+    "results/claims.html",
+    *expand("results/claims-overview.{form}", form=["html", "csv", "md"]),
+]
+ALL_STUDIES = [STUDIES[name] for name in STUDIES]
+
+
+def section(study):
+    """Section of the configuration that belongs to a study."""
+    return getattr(settings, study.short)
+
+
+def datasets_of(study):
+    """Data sets that a study is run on."""
+    wanted = section(study).datasets
+    return [
+        name
+        for name, dataset in planned.datasets.items()
+        if dataset.kind in study.kinds and (wanted is None or name in wanted)
+    ]
+
+
+def methods_run(study):
+    """Methods of a study that are run."""
+    return study.run(section(study))
+
+
 def methods_of(dataset):
     """Methods that are run on a data set."""
-    geng = GENG_METHODS if dataset in GENG_DATASETS else []
-    return ["reference", *geng, *learners_of(dataset)]
+    own = [
+        method
+        for study in ALL_STUDIES
+        if dataset in datasets_of(study)
+        for method in methods_run(study)
+    ]
+    return ["reference", *own, *learners_of(dataset)]
 
 
 MEASURE_NAMES = list(
@@ -83,16 +120,18 @@ def measure_module(name):
 MEASURE_MODULES = sorted(set(map(measure_module, MEASURE_NAMES)))
 
 
-def each_geng(pattern):
-    """Paths of ``pattern`` for every data set of this study."""
-    return expand(pattern, dataset=GENG_DATASETS)
+def study_measures(study):
+    """Measures of a study's methods: those it names, and those of the conventions it names."""
+    return [
+        measure for name in study.measures for measure in CONVENTIONS.get(name, (name,))
+    ]
 
 
-def claim_groups():
+def claim_groups(study):
     """Data sets judged together by name: seeds of one simulated set are one, all others stand alone."""
     groups = {}
-    for name in GENG_DATASETS:
-        dataset = study.datasets[name]
+    for name in datasets_of(study):
+        dataset = planned.datasets[name]
         options = {
             k: v for k, v in dataset.options.items() if k not in ("seed", "like")
         }
@@ -100,3 +139,80 @@ def claim_groups():
         key = (dataset.options.get("like", name), str(options)) if alike else name
         groups.setdefault(key, []).append(name)
     return {members[0]: members for members in groups.values()}
+
+
+# ---- what a study declares, as the rules need it ----
+
+
+def rule_name(id):
+    """An id of a figure or table as a name of a rule."""
+    return id.replace("-", "_")
+
+
+def module_of(target):
+    """Module of a "module:attribute"."""
+    return target.partition(":")[0]
+
+
+def study_files(output):
+    """Files that a figure, table or evidence is made from."""
+    return {name: study_paths(path) for name, path in output.reads.items()}
+
+
+def study_paths(path):
+    """One path, that of the first fold, or those of all folds."""
+    whole = f"results/{{dataset}}/{path}"
+    if "{first}" in path:
+        return first_fold(whole.replace("{first}", "{fold}"))
+    return each_fold(whole) if "{fold}" in path else whole
+
+
+def shown(output):
+    """Params of a job that makes a figure, tables or evidence."""
+    return {
+        "make": output.make,
+        "title": dataset_title,
+        "folds": folds_of,
+        "interval": INTERVAL,
+        "options": {key.rpartition(".")[2]: option(key) for key in output.options},
+    }
+
+
+def option(key):
+    """Value of a key of the configuration, such as ``training.tol``."""
+    value = settings
+    for step in key.split("."):
+        value = getattr(value, step)
+    return value
+
+
+def output_files(study, id):
+    """All files of a figure or table of a study, for all its data sets."""
+    is_figure = any(id in figure.shows for figure in study.figures)
+    forms = settings.figures.formats if is_figure else ("html", "csv", "md", "tex")
+    kind = "figures" if is_figure else "tables"
+    path = f"results/{{dataset}}/{kind}/{id}.{{form}}"
+    return expand(path, dataset=datasets_of(study), form=[*forms, "parquet"])
+
+
+def study_outputs(study):
+    """Files of every figure and table of a study, its claims included, by id."""
+    made = [*study.figures, *study.tables, study.evidence]
+    return {id: output_files(study, id) for output in made for id in output.shows}
+
+
+def whole_study(study):
+    """Everything that a study makes."""
+    outputs = [path for files in study_outputs(study).values() for path in files]
+    return outputs + each_dataset_and_fold(study.also, datasets_of(study))
+
+
+def study_targets():
+    """Files by the name of the target."""
+    found = {}
+    for study in ALL_STUDIES:
+        found |= {rule_name(id): files for id, files in study_outputs(study).items()}
+        found |= {
+            name: whole_study(study) + CLAIMS for name in (study.name, study.short)
+        }
+    return found

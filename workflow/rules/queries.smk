@@ -2,7 +2,9 @@
 #
 # reads:  results/{dataset}/judged.parquet, topics.parquet, columns.parquet
 # writes: results/{dataset}/{fold}/queries.parquet       query vectors, role, type where known
+#         results/{dataset}/{fold}/scale.parquet         what standardised them, fitted on the training queries
 #         results/{dataset}/{fold}/neighbours.parquet    for each query its nearest training queries, with distances
+#         results/{dataset}/{fold}/metric.parquet        what the metric learned from the training queries
 
 
 from qdrank.queries import METRICS
@@ -15,14 +17,14 @@ rule describe_queries:
         columns="results/{dataset}/columns.parquet",
         topics="results/{dataset}/topics.parquet",
     output:
-        "results/{dataset}/{fold}/queries.parquet",
+        queries="results/{dataset}/{fold}/queries.parquet",
+        scale="results/{dataset}/{fold}/scale.parquet",
     log:
         "logs/describe_queries/{dataset}/{fold}.log",
     benchmark:
         "benchmarks/describe_queries/{dataset}/{fold}.tsv"
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(600, 8),
         runtime=minutes(30, 0.05),
@@ -43,14 +45,14 @@ rule find_neighbours:
     input:
         **NEIGHBOURS_FROM,
     output:
-        "results/{dataset}/{fold}/neighbours.parquet",
+        neighbours="results/{dataset}/{fold}/neighbours.parquet",
+        metric="results/{dataset}/{fold}/metric.parquet",
     log:
         "logs/find_neighbours/{dataset}/{fold}.log",
     benchmark:
         "benchmarks/find_neighbours/{dataset}/{fold}.tsv"
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         # The lists, of every query to every training query, are what is large.
         mem_mb=memory(800, 150),

@@ -24,7 +24,6 @@ rule write_config:
         "benchmarks/write_config.tsv"
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(300, 0),
         runtime=minutes(5),
@@ -50,7 +49,6 @@ rule write_overview:
         "benchmarks/write_overview.tsv"
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(300, 0),
         runtime=minutes(5),
@@ -62,9 +60,9 @@ rule write_overview:
                 "folds": list(dataset.folds),
                 "note": dataset.note,
             }
-            for name, dataset in study.datasets.items()
+            for name, dataset in planned.datasets.items()
         },
-        left_out=dict(study.left_out),
+        left_out=dict(planned.left_out),
         code=code("write_overview"),
     script:
         "../../scripts/write_overview.py"
@@ -74,13 +72,11 @@ rule write_manifest:
     """The digest of every file that the run made."""
     input:
         rules.single_features.input,
-        rules.geng.input,
-        rules.rankers.input,
+        [whole_study(study) for study in ALL_STUDIES],
+        CLAIMS,
         rules.learners.input,
-        "results/claims.html",
-        "results/claims-overview.html",
         each_dataset("results/{dataset}/measures.parquet"),
-        each_dataset_and_fold("results/{dataset}/{fold}/neighbours.parquet"),
+        each_dataset_and_fold(["results/{dataset}/{fold}/neighbours.parquet"]),
         "results/config.yaml",
         "results/overview.html",
     output:
@@ -91,11 +87,11 @@ rule write_manifest:
         "benchmarks/write_manifest.tsv"
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(300, 0),
         runtime=minutes(15),
     params:
+        timed=sorted(timed_outputs()),
         code=code("write_manifest"),
     script:
         "../../scripts/write_manifest.py"

@@ -17,7 +17,6 @@ rule score_reference:
         "benchmarks/score_reference/{dataset}/{fold}.tsv"
     conda:
         "../../envs/qdrank.yaml"
-    threads: 1
     resources:
         mem_mb=memory(500, 6),
         runtime=minutes(15, 0.05),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from qdrank.config_files import generated, load_sources, resolve
+from qdrank.config_files import generated, load_sources, merged, resolve
 from qdrank.store.atomic import write_text
 
 
@@ -27,8 +27,5 @@ def run(args: argparse.Namespace) -> int:
             write_text(args.project / path, text)
         return 0
     sources = load_sources(args.files)
-    merged: dict[str, object] = {}
-    for _, values in sources:
-        merged |= values
-    print(yaml.safe_dump(resolve(merged, sources).model_dump(), sort_keys=False), end="")
+    print(yaml.safe_dump(resolve(merged(sources), sources).model_dump(mode="json"), sort_keys=False), end="")
     return 0

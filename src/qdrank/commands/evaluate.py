@@ -63,7 +63,7 @@ def evaluate(features: AnyPath, scores: AnyPath, names: Sequence[str] = CONVENTI
         raise InputError(
             f"{len(column):,} scores for {len(labels.y):,} documents",
             file=scores,
-            mend=f"give one score per line, in the order of the rows of {features}",
+            fix=f"give one score per line, in the order of the rows of {features}",
         )
     values = measure(names, labels.y, column, labels.offsets, doc_ids=labels.doc_id)
     return Evaluation(labels.query_id, values, len(labels.y), _n_empty(labels))

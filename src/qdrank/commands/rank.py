@@ -8,16 +8,16 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.letor.reader import Chunk, letor_form, read_letor
+from qdrank.datasets.trec import run_lines
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-from qdrank.serving.pack import METHODS, own_columns
+from qdrank.serving.pack import SERVED, own_columns
 from qdrank.serving.ranker import Ranker, load_ranker
 from qdrank.store import atomic_path, read
 
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--input", required=True, metavar="FILE", help="LETOR text: 0 qid:... 1:... #docid = ...; .gz, .xz, .bz2 too"
     )
-    parser.add_argument("--method", default="offline1", help=f"{', '.join(METHODS)} (default: offline1)")
+    parser.add_argument("--method", default="offline1", help=f"{', '.join(SERVED)} (default: offline1)")
     parser.add_argument(
         "--k", type=float, help="neighbours, up to 1 a share of the training queries (default: the study's choice)"
     )
@@ -90,7 +90,7 @@ def refuse_other_width(path: str | os.PathLike[str], n_features: int, sparse: bo
         raise InputError(
             f"the first row has {found} features, and the models know {n_features}",
             file=path,
-            mend="give the features that the models were trained on; with --sparse those left out are zero",
+            fix="give the features that the models were trained on; with --sparse those left out are zero",
         )
 
 
@@ -134,16 +134,18 @@ def _as_scores(batch: Batch, scores: FloatArray, ranker: Ranker) -> Iterator[str
 
 def _as_run(batch: Batch, scores: FloatArray, ranker: Ranker) -> Iterator[str]:
     """A TREC run: each query's documents by descending score, ties in row order."""
-    for query, (start, end) in zip(batch.query_id, pairwise(batch.offsets.tolist()), strict=True):
-        for rank, row in enumerate((start + np.argsort(-scores[start:end], kind="stable")).tolist(), 1):
-            yield f"{query} Q0 {batch.doc_id[row]} {rank} {float(scores[row])!r} qdrank-{ranker.method}\n"
+    return run_lines(_queries(batch), batch.doc_id, scores, f"qdrank-{ranker.method}")
 
 
 def _as_letor(batch: Batch, scores: FloatArray, ranker: Ranker) -> Iterator[str]:  # noqa: ARG001
     """LETOR rows in the order of the input, the score in the place of the label, without features."""
-    query = np.repeat(np.array(batch.query_id, dtype=object), np.diff(batch.offsets))
-    rows = zip(scores.tolist(), query.tolist(), batch.doc_id, strict=True)
+    rows = zip(scores.tolist(), _queries(batch), batch.doc_id, strict=True)
     return (f"{score!r} qid:{name} #docid = {document}\n" for score, name, document in rows)
+
+
+def _queries(batch: Batch) -> list[str]:
+    """Query of every document."""
+    return np.repeat(np.array(batch.query_id, dtype=object), np.diff(batch.offsets)).tolist()
 
 
 FORMATS: dict[str, Callable[[Batch, FloatArray, Ranker], Iterator[str]]] = {

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.registry import nearest
+from qdrank.registry import did_you_mean
 
 ROLES = ("train", "vali", "test")
 MIN_PARTS = 3
@@ -35,7 +35,7 @@ def roles(parts: Iterable[str], fold: str) -> dict[str, list[str]]:
     names = set(parts)
     known = fold_names(names)
     if fold not in known:
-        raise InputError(f"unknown fold {fold!r}", mend=nearest(fold, known))
+        raise InputError(f"unknown fold {fold!r}", fix=did_you_mean(fold, known))
     circle = _rotating(names)
     if not circle:
         return {role: [role] if role in names else [] for role in ROLES}
@@ -55,7 +55,7 @@ def _rotating(parts: set[str]) -> list[str]:
         raise InputError(
             "the parts make no folds",
             found=", ".join(sorted(parts)),
-            mend="call them train, vali (if any) and test, or S1, S2, S3 and so on (three or more, they rotate)",
+            fix="call them train, vali (if any) and test, or S1, S2, S3 and so on (three or more, they rotate)",
         )
     return [numbers[i] for i in sorted(numbers)]
 
@@ -69,7 +69,7 @@ def assign_parts(query_id: Sequence[str] | NDArray[np.object_], *, seed: int, n_
     if not MIN_PARTS <= n_parts <= len(names):
         raise InputError(
             f"{len(names)} queries cannot be put into {n_parts} parts",
-            mend=f"ask for at least {MIN_PARTS} parts, and no more than there are queries",
+            fix=f"ask for at least {MIN_PARTS} parts, and no more than there are queries",
         )
     order = np.random.default_rng(seed).permutation(len(names))
     return {names[query]: f"S{place % n_parts + 1}" for place, query in enumerate(order.tolist())}

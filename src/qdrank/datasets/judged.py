@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.folds import fold_names, roles
 from qdrank.errors import InputError
-from qdrank.groups import query_index, query_offsets
-from qdrank.registry import nearest
+from qdrank.groups import pair_counts, query_index, query_offsets
+from qdrank.registry import did_you_mean
 from qdrank.store import open_artifact
+from qdrank.store.lists import list_column
 
 IntArray = NDArray[np.int64]
 TextArray = NDArray[np.object_]
@@ -66,6 +67,11 @@ class Judged:
         return query_index(self.offsets)
 
     @property
+    def pairs(self) -> IntArray:
+        """Document pairs of different grade of every query, shape (n_queries,)."""
+        return pair_counts(self.y, self.offsets)
+
+    @property
     def parts(self) -> list[str]:
         """Parts in order of their first query."""
         return list(dict.fromkeys(self.part.tolist()))
@@ -95,7 +101,7 @@ class Judged:
         known = self.parts
         for part in parts:
             if part not in known:
-                raise InputError(f"there is no part {part!r} in these data", mend=nearest(part, known))
+                raise InputError(f"there is no part {part!r} in these data", fix=did_you_mean(part, known))
         numbers = [np.flatnonzero(self.part == part) for part in parts]
         return self.take(np.concatenate([*numbers, np.empty(0, dtype=np.int64)]))
 
@@ -103,7 +109,7 @@ class Judged:
         """Queries that have the given role (train, vali or test) in a fold."""
         by_role = roles(self.parts, fold)
         if role not in by_role:
-            raise InputError(f"unknown role {role!r}", mend=nearest(role, list(by_role)))
+            raise InputError(f"unknown role {role!r}", fix=did_you_mean(role, list(by_role)))
         return self.select(by_role[role])
 
     def with_features(self, X: NDArray[np.floating[Any]]) -> Judged:
@@ -123,11 +129,8 @@ def judged_table(
     query_id: pa.Array, doc_id: pa.Array, label: NDArray[np.integer[Any]], part: pa.Array, X: NDArray[np.float32]
 ) -> pa.Table:
     """Columns of the artifact ``judged``, shape (n_documents,) each, from Arrow strings and arrays."""
-    # Without nulls in the type, as the store keeps it, so that nothing is copied there.
-    kind = pa.list_(pa.field("item", pa.float32(), nullable=False), X.shape[1])
-    features = pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(X).ravel()), type=kind)
     label = pa.array(label).cast(pa.int8())
-    return pa.table([query_id, doc_id, label, part, features], names=list(COLUMNS))
+    return pa.table([query_id, doc_id, label, part, list_column(X)], names=list(COLUMNS))
 
 
 def load_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Judged:
@@ -147,7 +150,7 @@ def _wanted(columns: Sequence[str] | None) -> tuple[bool, bool]:
     """Whether to load the documents' names, and their features."""
     wanted = set(COLUMNS) if columns is None else set(columns)
     if not wanted <= set(COLUMNS):
-        raise InputError(f"judged has no column {min(wanted - set(COLUMNS))!r}", mend="columns: " + ", ".join(COLUMNS))
+        raise InputError(f"judged has no column {min(wanted - set(COLUMNS))!r}", fix="columns: " + ", ".join(COLUMNS))
     return "doc_id" in wanted, "features" in wanted
 
 

@@ -16,7 +16,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from qdrank.errors import InputError
-from qdrank.registry import nearest
+from qdrank.registry import did_you_mean
 
 Kind = Literal["letor", "agg", "text", "simulated"]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -191,7 +191,7 @@ def _named(rows: tuple[NamedRow, ...], name: str, kind: str) -> NamedRow:
     for row in rows:
         if row.name == name:
             return row
-    raise InputError(f"unknown {kind}: {name!r}", mend=nearest(name, [row.name for row in rows]))
+    raise InputError(f"unknown {kind}: {name!r}", fix=did_you_mean(name, [row.name for row in rows]))
 
 
 def _unique(names: list[str], kind: str) -> None:
@@ -210,7 +210,7 @@ class Datasets(Mapping[str, Dataset]):
         try:
             return self._rows[name]
         except KeyError:
-            raise InputError(f"unknown data set {name!r}", mend=nearest(name, list(self._rows))) from None
+            raise InputError(f"unknown data set {name!r}", fix=did_you_mean(name, list(self._rows))) from None
 
     def __contains__(self, name: object) -> bool:
         return name in self._rows
@@ -240,7 +240,7 @@ def default_table() -> Path:
         table = place / "config" / "datasets.yaml"
         if table.is_file():
             return table
-    raise InputError("config/datasets.yaml is not here", mend="run from the project's folder, or name the table")
+    raise InputError("config/datasets.yaml is not here", fix="run from the project's folder, or name the table")
 
 
 def load(path: str | PathLike[str] | None = None) -> Datasets:
@@ -255,7 +255,7 @@ def _load(path: Path) -> Datasets:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError("not a YAML table", file=path, found=str(error)) from None
     if not isinstance(table, dict) or not all(isinstance(row, dict) for row in table.values()):
-        raise InputError("not a table of data sets", file=path, mend="each name stands for a mapping of keys to values")
+        raise InputError("not a table of data sets", file=path, fix="each name stands for a mapping of keys to values")
     return Datasets({name: _checked(name, row, path) for name, row in table.items()})
 
 

@@ -67,7 +67,7 @@ def read_run(path: AnyPath) -> Run:
     for number, row in rows:
         _whole(row[3], "rank", path, number)
         if row[5] != rows[0][1][5]:
-            raise InputError("another run begins", file=path, line=number, found=row[5], mend="one run per file")
+            raise InputError("another run begins", file=path, line=number, found=row[5], fix="one run per file")
     score = [_number(row[4], path, number) for number, row in rows]
     order = _by_query([row[0] for _, row in rows])
     return Run(_column(rows, 0)[order], _column(rows, 2)[order], np.array(score)[order], rows[0][1][5])
@@ -102,11 +102,16 @@ def write_run(path: AnyPath, query: ArrayLike, doc: ArrayLike, score: ArrayLike,
     _word(tag, "tag")
     if np.isnan(scores).any():
         raise InputError("a run cannot hold a score that is not a number", file=path)
-    place, rank, rows = "", 0, []
-    for i in _by_query(queries, scores):
-        place, rank = queries[i], rank + 1 if queries[i] == place else 1
-        rows.append(f"{place} Q0 {docs[i]} {rank} {float(scores[i])!r} {tag}\n")
-    write_text(path, "".join(rows))
+    write_text(path, "".join(run_lines(queries, docs, scores, tag)))
+
+
+def run_lines(query: Sequence[str], doc: Sequence[str], scores: FloatArray, tag: str) -> Iterator[str]:
+    """Lines of a run: each query's documents by descending score, ties in row order, scores in full precision."""
+    rank, last = 0, None
+    for i in _by_query(query, scores).tolist():
+        rank = rank + 1 if query[i] == last else 1
+        last = query[i]
+        yield f"{query[i]} Q0 {doc[i]} {rank} {float(scores[i])!r} {tag}\n"
 
 
 def write_qrels(path: AnyPath, query: ArrayLike, doc: ArrayLike, grade: ArrayLike) -> None:
@@ -122,20 +127,20 @@ def write_qrels(path: AnyPath, query: ArrayLike, doc: ArrayLike, grade: ArrayLik
 def _rows(path: AnyPath, form: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """Number and columns of each line that is not blank; a document may come once per query."""
     seen: set[tuple[str, str]] = set()
-    mend = "each line reads: " + " ".join(form)
+    fix = "each line reads: " + " ".join(form)
     for number, line in lines(Path(path)):
         row = line.split()
         if not row:
             continue
         if len(row) != len(form):
-            raise InputError(f"{len(row)} columns, not {len(form)}", file=path, line=number, found=line, mend=mend)
+            raise InputError(f"{len(row)} columns, not {len(form)}", file=path, line=number, found=line, fix=fix)
         if (row[0], row[2]) in seen:
             problem = f"document {row[2]} comes again for query {row[0]}"
-            raise InputError(problem, file=path, line=number, found=line, mend="keep one of the two lines")
+            raise InputError(problem, file=path, line=number, found=line, fix="keep one of the two lines")
         seen.add((row[0], row[2]))
         yield number, row
     if not seen:
-        raise InputError("holds no lines", file=path, mend=mend)
+        raise InputError("holds no lines", file=path, fix=fix)
 
 
 def _column(rows: list[tuple[int, list[str]]], which: int) -> NDArray[Any]:
@@ -181,6 +186,4 @@ def _ids(query: ArrayLike, doc: ArrayLike, n: int) -> tuple[list[str], list[str]
 
 def _word(text: str, what: str) -> None:
     if text.split() != [text]:
-        raise InputError(
-            f"the {what} is not a single word", found=text, mend="TREC's columns are parted by white space"
-        )
+        raise InputError(f"the {what} is not a single word", found=text, fix="TREC's columns are parted by white space")

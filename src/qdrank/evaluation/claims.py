@@ -249,3 +249,43 @@ def pooled_evidence(tables: Sequence[pa.Table]) -> dict[str, dict[str, FloatArra
             own = values[(claim == name) & (part == piece)]
             found.setdefault(name, {}).setdefault(piece, []).append(own)
     return {name: {part: np.concatenate(v) for part, v in parts.items()} for name, parts in found.items()}
+
+
+# ---- data sets together ------------------------------------------------------------------------------------------
+
+
+def judge_groups(
+    claims: Mapping[str, Claim],
+    groups: Mapping[str, Mapping[str, Evidence]],
+    rules: Rules,
+    across: Callable[[Mapping[str, Evidence]], Sequence[pa.Table]] | None = None,
+) -> pa.Table:
+    """Verdicts for every group of data sets, the evidence of its members put together.
+
+    Parameters
+    ----------
+    claims : of a study
+    groups : evidence by group and member; a group of several members is several seeds of one simulated set
+    rules : when a difference counts
+    across : gives the verdicts on claims that compare data sets, from the evidence of all groups
+    """
+    pooled = {name: pooled_evidence([evidence_table(e) for e in own.values()]) for name, own in groups.items()}
+    tables = []
+    for name, found in pooled.items():
+        n = len(groups[name])
+        table = judge_all(claims, found, rules, dataset=name if n == 1 else f"{name} ({n} seeds)")
+        tables.append(_with_notes(table, claims, groups[name]) if n > 1 else table)
+    return pa.concat_tables([*tables, *(across(pooled) if across else ())])
+
+
+def _with_notes(table: pa.Table, claims: Mapping[str, Claim], members: Mapping[str, Evidence]) -> pa.Table:
+    """Effects of the single seeds as a note."""
+    effects = [
+        {row["claim"]: row["effect"] for row in judge_all(claims, own, Rules(), dataset="").to_pylist()}
+        for own in members.values()
+    ]
+    notes = [
+        "by seed: " + ", ".join(f"{one[text]:+.4f}" for one in effects if one.get(text) is not None)
+        for text in table.column("claim").to_pylist()
+    ]
+    return table.set_column(table.column_names.index("note"), "note", pa.array(notes, pa.string()))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
@@ -73,7 +76,7 @@ def join(
         raise InputError(
             f"{dropped} queries are measured for one of the two rankers only",
             found=str(np.setxor1d(ids_a, ids_b, assume_unique=True)[0]),
-            mend="measure both on the same queries, or say unmatched='drop'",
+            fix="measure both on the same queries, or say unmatched='drop'",
         )
     if len(both) == 0:
         raise InputError("the two rankers have no query in common")
@@ -92,3 +95,18 @@ def _column(query: ArrayLike, values: ArrayLike, which: str) -> tuple[NDArray[An
     if not np.isfinite(column).all():
         raise InputError(f"{which} ranker: the value of query {ids[~np.isfinite(column)][0]} is not finite")
     return ids, column
+
+
+def query_values(measures: pa.Table, methods: Sequence[str], name: str) -> tuple[NDArray[np.object_], FloatArray]:
+    """Query ids, ascending, and values of a measure, shape (n_queries, n_methods), joined on the ids."""
+    columns, ids = [], None
+    for method in methods:
+        own = measures.filter(pc.equal(measures.column("method"), method))
+        names = own.column("query_id").to_numpy(zero_copy_only=False)
+        order = np.argsort(names.astype(str), kind="stable")
+        if ids is not None and not np.array_equal(ids, names[order]):
+            raise InputError(f"{method} is not measured on the same queries as {methods[0]}")
+        ids = names[order]
+        columns.append(own.column(name).to_numpy()[order])
+    assert ids is not None
+    return ids, np.stack(columns, axis=1)

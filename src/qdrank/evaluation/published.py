@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from qdrank.errors import InputError
 from qdrank.measures import FoldMeans, parse
-from qdrank.registry import nearest
+from qdrank.registry import did_you_mean
 
 N_FOLDS = 5
 Verdict = Literal["agrees", "differs", "not measured"]
@@ -69,7 +69,9 @@ class Expected(_Strict):
     def _names_are_known(self) -> Expected:
         for figures in self.figures:
             if figures.source not in self.sources:
-                raise ValueError(f"unknown source {figures.source!r}: {nearest(figures.source, list(self.sources))}")
+                raise ValueError(
+                    f"unknown source {figures.source!r}: {did_you_mean(figures.source, list(self.sources))}"
+                )
             for name in [*figures.values, *figures.folds]:
                 parse(name)
         return self
@@ -99,7 +101,7 @@ def compare(
         raise InputError(
             f"the published figures of {expected.dataset} are of {expected.queries} queries and "
             f"{expected.documents} documents, these data have {queries} and {documents}",
-            mend="compare only the complete data set",
+            fix="compare only the complete data set",
         )
     return [row for figures in expected.figures for row in _rows(expected, figures, measured.get(figures.method, {}))]
 

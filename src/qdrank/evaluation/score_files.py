@@ -68,7 +68,7 @@ def read_scores(path: AnyPath) -> FloatArray:
             blank = blank or number
             continue
         if blank is not None:
-            raise InputError("a line without a score", file=path, line=blank, mend="give one score per document")
+            raise InputError("a line without a score", file=path, line=blank, fix="give one score per document")
         scores.append(_score(columns[-1], path, number))
     return np.array(scores, dtype=np.float64)
 
@@ -89,6 +89,6 @@ def _score(text: bytes, path: AnyPath, line: int) -> float:
         score = float("nan")
     # Python takes 1_000 for a number; no tool that writes scores means that.
     if score != score or b"_" in text:
-        mend = "write the score as a number in the last column, and no heading"
-        raise InputError("the score is not a number", file=path, line=line, found=text, mend=mend)
+        fix = "write the score as a number in the last column, and no heading"
+        raise InputError("the score is not a number", file=path, line=line, found=text, fix=fix)
     return score

@@ -21,8 +21,6 @@ def _summary(part: str, documents: Judged, grades: int) -> dict[str, str | int |
     by_query = np.zeros((documents.n_queries, grades), dtype=np.int64)
     np.add.at(by_query, (documents.query_index, documents.y), 1)
     relevant = by_query[:, 1:].sum(axis=1)
-    # Pairs of different grade: all pairs less those of equal grade.
-    pairs = (sizes * sizes - (by_query**2).sum(axis=1)) // 2
     return {
         "part": part,
         "queries": documents.n_queries,
@@ -33,5 +31,5 @@ def _summary(part: str, documents: Judged, grades: int) -> dict[str, str | int |
         "most": int(sizes.max(initial=0)),
         "features": documents.X.shape[1],
         **{f"grade {grade}": int(counts[grade]) for grade in range(grades)},
-        "pairs": int(pairs.sum()),
+        "pairs": int(documents.pairs.sum()),
     }

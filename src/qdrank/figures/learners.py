@@ -10,21 +10,20 @@ import pyarrow.compute as pc
 
 from qdrank.errors import InputError
 from qdrank.evaluation.comparison import compare
-from qdrank.evaluation.curves import method_values
-from qdrank.evaluation.pairs import Pairs
+from qdrank.evaluation.pairs import Pairs, query_values
 from qdrank.evaluation.published import Expected
 from qdrank.evaluation.published import compare as compare_published
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.measures.folds import FoldMeans, fold_means
-from qdrank.rankers.methods import METHODS
+from qdrank.rankers.methods import CLASSIC
 
 _SHOWN = ("ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "p@1", "p@5", "p@10", "mean_ndcg")
 
 
 def label(method: str) -> str:
     """How a method is called in tables."""
-    return METHODS[method].label if method in METHODS else f"{method} feature"
+    return CLASSIC[method].label if method in CLASSIC else f"{method} feature"
 
 
 def shown_measures(measures: pa.Table, convention: str) -> list[str]:
@@ -85,7 +84,7 @@ def _tests(
 ) -> list[dict[str, Any]]:
     found = {}
     for method in methods:
-        ids, values = method_values(measures, [method, against], name)
+        ids, values = query_values(measures, [method, against], name)
         found[method] = compare(Pairs(ids, values[:, 0], values[:, 1]), **interval)
     corrected = holm({method: one.t.p for method, one in found.items()}, family=f"{name} against {against}").adjusted
     return [
@@ -133,5 +132,5 @@ def published_table(expected: Expected, measures: pa.Table, *, queries: int, doc
     for row in rows:
         row["convention"] = expected.convention
         row["source"] = expected.sources[row["source"]].text
-        row["method"] = label(row["method"]) if row["method"] in METHODS else row["method"]
+        row["method"] = label(row["method"]) if row["method"] in CLASSIC else row["method"]
     return pa.Table.from_pylist([{name: row[name] for name in _PUBLISHED.names} for row in rows], _PUBLISHED)

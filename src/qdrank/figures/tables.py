@@ -29,12 +29,17 @@ def write_table(table: pa.Table, paths: Mapping[str, str | Path], *, digits: int
 
 
 def chosen_by_fold(choices: Sequence[pa.Table]) -> dict[str, list[str]]:
-    """Method to the settings that validation chose, one a fold, from the artifacts ``choices`` of the folds."""
+    """Method to the settings that validation chose, one per fold, from the artifacts ``choices`` of the folds."""
     found: dict[str, list[str]] = {}
     for row in (row for table in choices for row in table.to_pylist()):
         if row["chosen"]:
             found.setdefault(row["method"], []).append(row["setting"])
     return found
+
+
+def markdown(table: pa.Table, *, digits: int = 4) -> str:
+    """``table`` in Markdown."""
+    return _markdown(table, digits, "")
 
 
 def _cells(table: pa.Table, digits: int) -> Rows:

@@ -35,7 +35,7 @@ class Learner:
     def to_record(self) -> dict[str, Any]:
         """The fitted model as plain values: learner name, parameters and state."""
         if not all(hasattr(self, name) for name in self.STATE):
-            raise InputError(f"this {self.NAME} has not been fitted", mend="call fit first")
+            raise InputError(f"this {self.NAME} has not been fitted", fix="call fit first")
         state = {name: _plain(getattr(self, name)) for name in self.STATE}
         return {"learner": self.NAME, "params": self.get_params(), "state": state}
 

@@ -25,7 +25,7 @@ DENSE = 400.0  # pairs per document; above it sorting beats the pair loop of a b
 
 
 @dataclass(frozen=True)
-class Ground:
+class TrainingBase:
     """What all local models of a training set share.
 
     Attributes
@@ -73,7 +73,7 @@ class LocalModels:
     pairs: IntArray
 
 
-def lay_ground(
+def prepare_training(
     data: Preferences,
     *,
     lam: float = 0.01,
@@ -81,7 +81,7 @@ def lay_ground(
     prox: ArrayLike | None = None,
     tol: float = 1e-6,
     single: Model | None = None,
-) -> Ground:
+) -> TrainingBase:
     """Train the global model and prepare what the local models share; parameters as for `RankSVM`.
 
     ``single`` is the global model, where it has been trained already with these parameters: shards need not repeat it.
@@ -96,7 +96,7 @@ def lay_ground(
     # |gradient| <= 2 sqrt(loss * mean squared length of a difference); twice the unit roundoff of that was never
     # reached in float32, see tests/learners/test_local.py
     noise = float(np.finfo(data.X.dtype).eps * np.sqrt(2 * np.trace(B)))
-    return Ground(data, lam, query_weights, problem.centre, single, inverse, slacks, gradients, noise)
+    return TrainingBase(data, lam, query_weights, problem.centre, single, inverse, slacks, gradients, noise)
 
 
 def _per_query(data: Preferences, w: FloatArray, batch: int = BLOCK) -> tuple[FloatArray, FloatArray]:
@@ -130,33 +130,33 @@ class _Block:
         slacks, G = self.sums(active, W)
         return slacks + np.einsum("nf,nf->n", W, G) / 2, G
 
-    def at_global(self, ground: Ground) -> tuple[FloatArray, FloatArray]:
+    def at_global(self, base: TrainingBase) -> tuple[FloatArray, FloatArray]:
         """The same for all models at the global model, from the sums that every block shares."""
         from scipy.sparse import csc_array
 
         first, members, coef = self.lists
         use = csc_array((coef, members, first), shape=(len(self.coef), self.data.n_queries))
-        G: FloatArray = use @ ground.gradients
-        return use @ ground.slacks + G @ ground.single.w / 2, G
+        G: FloatArray = use @ base.gradients
+        return use @ base.slacks + G @ base.single.w / 2, G
 
-    def problem(self, ground: Ground, model: int) -> newton.Problem:
+    def problem(self, base: TrainingBase, model: int) -> newton.Problem:
         used = np.flatnonzero(self.coef[model])
         queries, coef = self.neighbours[model, used], self.coef[model, used]
-        return newton.Problem(ground.data, queries, coef, ground.lam, ground.centre)
+        return newton.Problem(base.data, queries, coef, base.lam, base.centre)
 
 
-def _coefficients(ground: Ground, neighbours: IntArray, weights: FloatArray | None) -> tuple[FloatArray, IntArray]:
+def _coefficients(base: TrainingBase, neighbours: IntArray, weights: FloatArray | None) -> tuple[FloatArray, IntArray]:
     """Normalised weight of the pairs of each neighbour (n, k), 0 for no query, and pairs of each model (n,)."""
-    pairs = np.where(neighbours >= 0, ground.data.pairs[neighbours], 0)
-    coef = np.where(pairs > 0, pair_weights(pairs, ground.weighting, weights), 0.0)
+    pairs = np.where(neighbours >= 0, base.data.pairs[neighbours], 0)
+    coef = np.where(pairs > 0, pair_weights(pairs, base.weighting, weights), 0.0)
     total = np.einsum("nk,nk->n", coef, pairs)
     return coef / np.where(total > 0, total, 1.0)[:, None], np.where(coef > 0, pairs, 0).sum(axis=1)
 
 
-def _is_whole(ground: Ground, neighbours: IntArray, coef: FloatArray) -> NDArray[np.bool_]:
+def _is_whole(base: TrainingBase, neighbours: IntArray, coef: FloatArray) -> NDArray[np.bool_]:
     """Which models are the global one: all queries that have pairs, once each, weighted as there (n,)."""
-    target = np.where(ground.data.pairs > 0, pair_weights(ground.data.pairs, ground.weighting), 0.0)
-    target /= max(float(target @ ground.data.pairs), np.finfo(float).tiny)
+    target = np.where(base.data.pairs > 0, pair_weights(base.data.pairs, base.weighting), 0.0)
+    target /= max(float(target @ base.data.pairs), np.finfo(float).tiny)
     candidates = np.flatnonzero((coef > 0).sum(axis=1) == (target > 0).sum())
     whole = np.zeros(len(coef), dtype=bool)
     for m in candidates:
@@ -176,13 +176,13 @@ class _Warm:
 
 
 def train_block(
-    ground: Ground, neighbours: NDArray[Any], *, weights: FloatArray | None = None, tol: float = 1e-6
+    base: TrainingBase, neighbours: NDArray[Any], *, weights: FloatArray | None = None, tol: float = 1e-6
 ) -> LocalModels:
     """Train the models of one block together.
 
     Parameters
     ----------
-    ground : Ground
+    base : TrainingBase
     neighbours : (n, k) integer
         Training queries of each model; -1 stands for none.
     weights : (n, k) float64, optional
@@ -191,30 +191,30 @@ def train_block(
         Certified relative gap to reach; models that do not get there in a few steps are finished by exact Newton.
     """
     with kernels.one_thread():
-        return _train_block(ground, np.asarray(neighbours), weights, tol, None)[0]
+        return _train_block(base, np.asarray(neighbours), weights, tol, None)[0]
 
 
 def _train_block(
-    ground: Ground, neighbours: NDArray[Any], weights: FloatArray | None, tol: float, warm: _Warm | None
+    base: TrainingBase, neighbours: NDArray[Any], weights: FloatArray | None, tol: float, warm: _Warm | None
 ) -> tuple[LocalModels, _Warm]:
     neighbours = np.ascontiguousarray(neighbours, dtype=np.int64)
-    if neighbours.ndim != 2 or (neighbours >= ground.data.n_queries).any():
+    if neighbours.ndim != 2 or (neighbours >= base.data.n_queries).any():
         raise InputError(f"neighbours {neighbours.shape} do not name queries of the training set")
-    coef, pairs = _coefficients(ground, neighbours, weights)
-    block = _Block(ground.data, neighbours, coef)
-    loss, G = block.at_global(ground)
-    W, gaps, evaluations = np.tile(ground.single.w, (len(coef), 1)), np.zeros(len(coef)), np.zeros_like(pairs)
-    whole = _is_whole(ground, neighbours, coef)
-    gaps[whole] = ground.single.gap
-    W[pairs == 0] = ground.centre  # no pair: nothing moves the model from there
+    coef, pairs = _coefficients(base, neighbours, weights)
+    block = _Block(base.data, neighbours, coef)
+    loss, G = block.at_global(base)
+    W, gaps, evaluations = np.tile(base.single.w, (len(coef), 1)), np.zeros(len(coef)), np.zeros_like(pairs)
+    whole = _is_whole(base, neighbours, coef)
+    gaps[whole] = base.single.gap
+    W[pairs == 0] = base.centre  # no pair: nothing moves the model from there
     todo = np.flatnonzero(~whole & (pairs > 0))
     if len(todo):
-        W[todo], gaps[todo], evaluations[todo] = _train(ground, block, todo, (loss, G), tol, warm)
+        W[todo], gaps[todo], evaluations[todo] = _train(base, block, todo, (loss, G), tol, warm)
     return LocalModels(np.arange(len(coef)), W, gaps, evaluations, pairs), _Warm(W, G)
 
 
 def _train(
-    ground: Ground,
+    base: TrainingBase,
     block: _Block,
     todo: IntArray,
     first: tuple[FloatArray, FloatArray],
@@ -222,28 +222,28 @@ def _train(
     warm: _Warm | None,
 ) -> tuple[FloatArray, FloatArray, IntArray]:
     """Weights, gaps and evaluations of the models ``todo`` of a block."""
-    start, centre = np.tile(ground.single.w, (len(todo), 1)), np.tile(ground.centre, (len(todo), 1))
+    start, centre = np.tile(base.single.w, (len(todo), 1)), np.tile(base.centre, (len(todo), 1))
     # the models of another k, moved by the difference of the first steps of both: known without an evaluation
-    guess = None if warm is None else (warm.W - (first[1] - warm.G) @ ground.inverse)[todo]
+    guess = None if warm is None else (warm.W - (first[1] - warm.G) @ base.inverse)[todo]
     found = anderson.minimise(
         lambda active, W: block.evaluate(todo[active], W),
         start,
         centre,
-        ground.lam,
-        ground.inverse,
+        base.lam,
+        base.inverse,
         first=(first[0][todo], first[1][todo]),
         guess=guess,
         tol=tol,
-        noise=ground.noise,
+        noise=base.noise,
     )
     for m in np.flatnonzero(found.gap > tol):
-        at, steps = newton.newton(block.problem(ground, int(todo[m])), found.W[m], tol, 100)
+        at, steps = newton.newton(block.problem(base, int(todo[m])), found.W[m], tol, 100)
         found.W[m], found.gap[m], found.evaluations[m] = at.w, at.gap, found.evaluations[m] + steps
     return found.W, found.gap, found.evaluations
 
 
 def train_local(
-    ground: Ground,
+    base: TrainingBase,
     neighbours: NDArray[Any],
     blocks: Sequence[IntArray],
     *,
@@ -252,12 +252,12 @@ def train_local(
     progress: Progress | None = None,
 ) -> LocalModels:
     """Train the models of some blocks (rows of ``neighbours``), one block after the other; see `train_block`."""
-    swept = train_sweep(ground, neighbours, [neighbours.shape[1]], blocks, weights=weights, tol=tol, progress=progress)
+    swept = train_sweep(base, neighbours, [neighbours.shape[1]], blocks, weights=weights, tol=tol, progress=progress)
     return swept[neighbours.shape[1]]
 
 
 def train_sweep(
-    ground: Ground,
+    base: TrainingBase,
     neighbours: NDArray[Any],
     ks: Sequence[int],
     blocks: Sequence[IntArray],
@@ -279,21 +279,21 @@ def train_sweep(
     for rows in blocks:
         part_weights = None if weights is None else weights[rows]
         with kernels.one_thread():
-            for k, part in _sweep_block(ground, neighbours[rows], order, part_weights, tol):
+            for k, part in _sweep_block(base, neighbours[rows], order, part_weights, tol):
                 parts[k].append(replace(part, rows=rows))
                 done += len(rows)
                 if progress is not None:
                     progress(done, total)
-    return {k: _join(parts[k], ground.data.n_features) for k in ks}
+    return {k: _join(parts[k], base.data.n_features) for k in ks}
 
 
 def _sweep_block(
-    ground: Ground, neighbours: NDArray[Any], ks: Sequence[int], weights: FloatArray | None, tol: float
+    base: TrainingBase, neighbours: NDArray[Any], ks: Sequence[int], weights: FloatArray | None, tol: float
 ) -> Iterator[tuple[int, LocalModels]]:
     warm = None
     for k in ks:
         part = None if weights is None else weights[:, :k]
-        models, warm = _train_block(ground, neighbours[:, :k], part, tol, warm)
+        models, warm = _train_block(base, neighbours[:, :k], part, tol, warm)
         yield k, models
 
 

@@ -80,7 +80,7 @@ def prepare(X: NDArray[Any], y: NDArray[Any], offsets: IntArray) -> Preferences:
         pairs[q] = (end - start) * (end - start) - lower[start:end].sum()
         rows = X[start:end][order].astype(np.float64)
         if not np.isfinite(rows).all():
-            raise InputError("a feature is not finite", mend="fill in or drop missing values before training")
+            raise InputError("a feature is not finite", fix="fill in or drop missing values before training")
         ready[start:end] = rows - rows.mean(axis=0) if end > start else rows
     return Preferences(ready, offsets, lower, pairs)
 
@@ -91,7 +91,7 @@ def _check(X: NDArray[Any], y: NDArray[Any], offsets: IntArray) -> None:
     if not np.issubdtype(y.dtype, np.number):
         raise InputError(f"grades must be numbers, not {y.dtype}")
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(y) or (np.diff(offsets) < 0).any():
-        raise InputError("the offsets do not cover the documents", mend="use qdrank.groups.query_offsets")
+        raise InputError("the offsets do not cover the documents", fix="use qdrank.groups.query_offsets")
 
 
 def pair_weights(pairs: IntArray, weighting: str, weights: NDArray[Any] | None = None) -> FloatArray:
@@ -101,7 +101,7 @@ def pair_weights(pairs: IntArray, weighting: str, weights: NDArray[Any] | None =
     ``weights`` multiply it.
     """
     if weighting not in ("pairs", "equal"):
-        raise InputError(f"unknown query weighting {weighting!r}", mend='use "pairs" or "equal"')
+        raise InputError(f"unknown query weighting {weighting!r}", fix='use "pairs" or "equal"')
     given = np.ones(pairs.shape) if weights is None else np.asarray(weights, dtype=np.float64)
     if given.shape != pairs.shape:
         raise InputError(f"{pairs.shape} query weights are needed, not {given.shape}")

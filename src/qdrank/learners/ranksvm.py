@@ -152,7 +152,7 @@ def solve(problem: newton.Problem, *, loss: Loss, tol: float, limit: int, invers
     steps for what is left; the hinge takes Newton steps alone.
     """
     if loss not in ("squared_hinge", "hinge"):
-        raise InputError(f"unknown loss {loss!r}", mend='use "squared_hinge" or "hinge"')
+        raise InputError(f"unknown loss {loss!r}", fix='use "squared_hinge" or "hinge"')
     if len(problem.queries) == 0:  # no pair: the centre is the optimum
         return Model(problem.centre.copy(), 0.0, 0.0, 0)
     if loss == "hinge":

@@ -42,7 +42,7 @@ def tune(
     """
     candidates = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if not candidates:
-        raise InputError(f"the grid of {learner_name} holds no value", mend="give each parameter at least one value")
+        raise InputError(f"the grid of {learner_name} holds no value", fix="give each parameter at least one value")
     y, offsets = np.asarray(vali[1], dtype=np.int64), query_offsets(np.asarray(vali[2]))
     fitted = [fit_one(learners[learner_name], params, train, vali) for params in candidates]
     order = shuffled_within(offsets, seed)

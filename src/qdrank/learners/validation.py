@@ -22,10 +22,10 @@ def as_judged(X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[NDArray[Any
     if X.ndim != 2 or grades.shape != (len(X),) or offsets[-1] != len(X):
         raise InputError(
             f"features of shape {X.shape}, grades of shape {grades.shape} and {offsets[-1]} query ids do not fit",
-            mend="give one grade and one query id per row of features",
+            fix="give one grade and one query id per row of features",
         )
     if not np.isfinite(X).all():
-        raise InputError("the features hold missing or infinite values", mend="fill them before training")
+        raise InputError("the features hold missing or infinite values", fix="fill them before training")
     return X, grades.astype(np.int64), offsets
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from qdrank.errors import InputError
 from qdrank.measures import MEASURES
-from qdrank.registry import nearest
+from qdrank.registry import did_you_mean
 
 _NAME = re.compile(r"(?P<family>[a-z_]+)(@(?P<cutoff>[1-9][0-9]{0,5}))?(/(?P<convention>[a-z0-9_]+))?")
 _TITLES = {"ap": "MAP", "rr": "MRR", "mean_ndcg": "mean NDCG"}
@@ -58,12 +58,12 @@ def parse(name: str) -> Measure:
     match = _NAME.fullmatch(name)
     if match is None:
         raise InputError(
-            f"{name!r} is not the name of a measure", mend="write measure@k/convention, for example ndcg@10/letor4"
+            f"{name!r} is not the name of a measure", fix="write measure@k/convention, for example ndcg@10/letor4"
         )
     cutoff = match["cutoff"]
     measure = Measure(match["family"], int(cutoff) if cutoff else None, match["convention"] or "")
     if measure.definition not in MEASURES:
-        raise InputError(f"unknown measure {name!r}", mend=_suggestion(measure))
+        raise InputError(f"unknown measure {name!r}", fix=_suggestion(measure))
     return measure
 
 
@@ -73,7 +73,7 @@ def _suggestion(measure: Measure) -> str:
     if own and not measure.convention:
         hint = "say which convention: " + ", ".join(own)
     else:
-        hint = nearest(measure.definition, own or list(MEASURES))
+        hint = did_you_mean(measure.definition, own or list(MEASURES))
     return hint.replace("@k", f"@{measure.cutoff}") if measure.cutoff else hint
 
 

@@ -86,7 +86,7 @@ class Judgements:
         if self.doc_ids is None:
             raise InputError(
                 "the trec convention breaks ties by document id, and no ids are given",
-                mend="give doc_ids, or use the linear convention",
+                fix="give doc_ids, or use the linear convention",
             )
         _, docno = np.unique(self.doc_ids, return_inverse=True)
         return np.lexsort((-docno, query_index(self.offsets)))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +13,21 @@ from numpy.typing import NDArray
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.features import minmax_per_query
-from qdrank.errors import InputError
-from qdrank.groups import FloatArray
-from qdrank.queries.vectors import Missing, Standardiser, query_vectors
+from qdrank.groups import FloatArray, rows_of
+from qdrank.queries.vectors import Missing, Pooling, Standardiser, query_vectors
 from qdrank.store import read
+from qdrank.store.lists import list_column, list_matrix
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorOptions:
+    """Section ``queries`` of the configuration: how a query becomes a point."""
+
+    top: int
+    pooling: Pooling
+    view: Literal["given", "minmax"]
+    query_columns: bool
+    scale: Literal["zscore", "none"]
 
 
 @dataclass(frozen=True)
@@ -59,21 +69,10 @@ def load_neighbours(path: str | os.PathLike[str]) -> tuple[NDArray[np.object_], 
     return ids, list_matrix(table.column("neighbours")), list_matrix(table.column("distances"))
 
 
-def list_matrix(column: pa.ChunkedArray) -> NDArray[Any]:
-    """A column of fixed-size lists as a matrix."""
-    flat = column.combine_chunks()
-    width = column.type.list_size
-    return np.asarray(flat.flatten().to_numpy(zero_copy_only=False)).reshape(len(column), width)
-
-
-def list_column(matrix: NDArray[Any]) -> pa.FixedSizeListArray:
-    """A matrix as a column of fixed-size lists."""
-    kind = pa.list_(pa.field("item", pa.from_numpy_dtype(matrix.dtype), nullable=False), matrix.shape[1])
-    return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(matrix).ravel()), type=kind)
-
-
-def queries_table(judged: Judged, topics: pa.Table, reference: int, fold: str, options: Mapping[str, Any]) -> pa.Table:
-    """The artifact ``queries`` of a fold.
+def describe_queries(
+    judged: Judged, topics: pa.Table, reference: int, fold: str, options: VectorOptions
+) -> tuple[pa.Table, Standardiser]:
+    """The artifact ``queries`` of a fold, and what standardised its vectors.
 
     Parameters
     ----------
@@ -81,36 +80,27 @@ def queries_table(judged: Judged, topics: pa.Table, reference: int, fold: str, o
     topics : its artifact ``topics``, joined on query id
     reference : column of the reference feature, counted from 0
     fold : name of the fold
-    options : ``top``, ``pooling``, ``view``, ``query_columns`` and ``scale`` of the configuration
+    options : how a query becomes a point
     """
     parts = [judged.of_role(fold, role) for role in ROLES]
     vectors = np.concatenate([_pooled(part, reference, options) for part in parts])
     ids = np.concatenate([part.query_id for part in parts])
-    place = _rows_of(ids, topics)
-    if options["query_columns"]:
+    place = rows_of(ids, topics.column("query_id").to_numpy(zero_copy_only=False), among="the topics")
+    if options.query_columns:
         vectors = np.hstack([vectors, np.array(topics.column("columns").to_pylist())[place]])
     n_train = parts[0].n_queries
-    scaler = Standardiser(scale=options["scale"] == "zscore").fit(vectors[:n_train])
+    scaler = Standardiser(scale=options.scale == "zscore").fit(vectors[:n_train])
     index = np.full(len(ids), -1, dtype=np.int32)
     index[:n_train] = np.arange(n_train, dtype=np.int32)
     roles = np.repeat(np.array(ROLES, dtype=object), [part.n_queries for part in parts])
     columns = [pa.array(ids, pa.string()), pa.array(roles, pa.string()), topics.column("type").take(place)]
     columns += [pa.array(index), list_column(scaler.transform(vectors))]
-    return pa.table(columns, names=["query_id", "role", "type", "train_index", "vector"])
+    return pa.table(columns, names=["query_id", "role", "type", "train_index", "vector"]), scaler
 
 
-def _pooled(part: Judged, reference: int, options: Mapping[str, Any]) -> FloatArray:
+def _pooled(part: Judged, reference: int, options: VectorOptions) -> FloatArray:
     scores = part.X[:, reference]
-    X = minmax_per_query(part.X, part.offsets) if options["view"] == "minmax" else part.X
+    X = minmax_per_query(part.X, part.offsets) if options.view == "minmax" else part.X
     # Ranks that a system did not give are missing by nature; they are left out of the statistics.
     missing: Missing = "omit" if np.isnan(X).any() else "error"
-    return query_vectors(X, part.offsets, scores, top=options["top"], pooling=options["pooling"], missing=missing)
-
-
-def _rows_of(ids: NDArray[np.object_], topics: pa.Table) -> NDArray[np.int64]:
-    """Row of each query in ``topics``."""
-    row = {query: i for i, query in enumerate(topics.column("query_id").to_pylist())}
-    try:
-        return np.array([row[query] for query in ids], dtype=np.int64)
-    except KeyError as error:
-        raise InputError(f"query {error} has judged documents, but is not among the topics") from None
+    return query_vectors(X, part.offsets, scores, top=options.top, pooling=options.pooling, missing=missing)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +11,10 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.features import zscore
 from qdrank.groups import FloatArray
 from qdrank.queries import METRICS
-from qdrank.queries.artifacts import Queries, list_column
+from qdrank.queries.artifacts import Queries
 from qdrank.queries.metrics import Euclidean, preference_directions
-from qdrank.queries.neighbours import neighbours
+from qdrank.queries.neighbours import Search, neighbours
+from qdrank.store.lists import list_column
 
 
 def fitted_metric(name: str, vectors: FloatArray, train: Judged | None = None) -> Euclidean:
@@ -41,14 +41,25 @@ def ranking_targets(train: Judged) -> FloatArray:
     return preference_directions(np.nan_to_num(zscore(train.X)), train.y, train.offsets)
 
 
-def neighbours_table(queries: Queries, options: Mapping[str, Any], documents: Judged | None = None) -> pa.Table:
-    """The artifact ``neighbours`` of a fold, with ``metric``, ``largest`` and ``search`` of the configuration.
+@dataclass(frozen=True, kw_only=True)
+class GraphOptions:
+    """Section ``neighbours`` of the configuration."""
+
+    metric: str
+    largest: int | None
+    search: Search
+
+
+def neighbours_table(
+    queries: Queries, options: GraphOptions, documents: Judged | None = None
+) -> tuple[pa.Table, Euclidean]:
+    """The artifact ``neighbours`` of a fold, and the metric that was fitted for it.
 
     ``documents`` are those of the training queries, for a supervised metric.
     """
     train = queries.vectors[queries.is_train]
-    metric = fitted_metric(options["metric"], train, documents)
-    k = min(options["largest"] or len(train), len(train))
+    metric = fitted_metric(options.metric, train, documents)
+    k = min(options.largest or len(train), len(train))
     found = neighbours(
         queries.vectors,
         train,
@@ -56,8 +67,8 @@ def neighbours_table(queries: Queries, options: Mapping[str, Any], documents: Ju
         own=queries.train_index.astype(np.int64),
         ids=queries.query_id[queries.is_train],
         metric=metric,
-        search=options["search"],
+        search=options.search,
     )
     columns = [pa.array(queries.query_id, pa.string()), pa.array(queries.role, pa.string())]
     columns += [list_column(found.rows), list_column(found.distance)]
-    return pa.table(columns, names=["query_id", "role", "neighbours", "distances"])
+    return pa.table(columns, names=["query_id", "role", "neighbours", "distances"]), metric

@@ -149,7 +149,7 @@ class _Space:
             if not np.isfinite(points).all():
                 raise InputError("a query vector has a value that is not finite")
             if np.abs(points).max(initial=0.0) > LARGEST and not isinstance(metric, Cosine):
-                raise InputError(f"a query vector has a value above {LARGEST:g}", mend="z-score the query vectors")
+                raise InputError(f"a query vector has a value above {LARGEST:g}", fix="z-score the query vectors")
         self.metric = metric
         self.rows = np.arange(len(train)) if ids is None else np.argsort(ids, kind="stable")
         self.vectors = np.ascontiguousarray(metric.transform(vectors))

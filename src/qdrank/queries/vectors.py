@@ -55,7 +55,7 @@ def query_vectors(
     array of shape (n_queries, n_features * number of statistics)
     """
     if pooling not in POOLINGS:
-        raise InputError(f"unknown pooling {pooling!r}", mend="allowed: " + ", ".join(POOLINGS))
+        raise InputError(f"unknown pooling {pooling!r}", fix="allowed: " + ", ".join(POOLINGS))
     scores = X[:, reference] if isinstance(reference, int | np.integer) else np.asarray(reference)
     rows, bounds = top_documents(scores, offsets, top)
     blocks = [
@@ -99,7 +99,7 @@ def _documents(X: NDArray[Any], rows: IntArray, missing: Missing) -> FloatArray:
         raise InputError(
             f"feature {column + 1} of document row {rows[row]} has no finite value",
             found=str(features[row, column]),
-            mend="fill the missing values, or state missing: omit",
+            fix="fill the missing values, or state missing: omit",
         )
     return features
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.features import column_moments, minmax_per_query
-from qdrank.groups import FloatArray, IntArray
+from qdrank.groups import FloatArray
 from qdrank.learners.preferences import Preferences, prepare
 
 Scale = Literal["auto", "given", "zscore", "minmax"]
@@ -99,9 +99,3 @@ def query_scores(documents: Judged, W: FloatArray) -> FloatArray:
 def one_model_scores(documents: Judged, w: FloatArray) -> FloatArray:
     """Scores of documents, shape (n_documents,), by one model (n_features,)."""
     return query_scores(documents, np.broadcast_to(w, (documents.n_queries, len(w))))
-
-
-def rows_of(ids: NDArray[Any], known: NDArray[Any]) -> IntArray:
-    """Place of each of ``ids`` in ``known``; all must be there."""
-    place = {name: i for i, name in enumerate(known.tolist())}
-    return np.array([place[name] for name in ids.tolist()], dtype=np.int64)

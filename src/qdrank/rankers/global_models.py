@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.groups import FloatArray, IntArray
-from qdrank.learners.local import lay_ground, train_block
+from qdrank.learners.local import prepare_training, train_block
 from qdrank.learners.preferences import Preferences
 from qdrank.learners.ranksvm import RankSVM
 from qdrank.rankers.documents import FoldDocuments
@@ -44,14 +44,14 @@ def _schema() -> pa.Schema:
 
 
 def _of_lambda(data: Preferences, classes: NDArray[np.object_], lam: float, tol: float) -> Iterator[dict[str, Any]]:
-    ground = lay_ground(data, lam=lam, tol=tol)
-    single, pairs = ground.single, int(data.pairs.sum())
+    base = prepare_training(data, lam=lam, tol=tol)
+    single, pairs = base.single, int(data.pairs.sum())
     yield _row("single", data.n_queries, lam, single.w, pairs, single.gap, single.iterations)
     equal = RankSVM(lam=lam, query_weights="equal", tol=tol).fit_preferences(data)
     yield _row("single-equal", data.n_queries, lam, equal.coef_, pairs, equal.gap_, equal.n_iter_)
     names = sorted(set(classes.tolist()))
     members = [np.flatnonzero(classes == name) for name in names]
-    models = train_block(ground, _padded(members), tol=tol)
+    models = train_block(base, _padded(members), tol=tol)
     for i, name in enumerate(names):
         figures = (models.W[i], models.pairs[i], models.gaps[i], models.evaluations[i])
         yield _row(f"{CLASS}{name}", len(members[i]), lam, *figures)

@@ -22,8 +22,9 @@ from qdrank.groups import FloatArray, IntArray
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Choice = Literal["shared_pairs", "shared_queries", "smallest_gamma"]
-CHOICES: tuple[Choice, ...] = ("shared_pairs", "shared_queries", "smallest_gamma")
+Alikeness = Literal["shared_pairs", "shared_queries", "smallest_gamma"]
+"""What makes two neighbourhoods alike."""
+ALIKE: tuple[Alikeness, ...] = ("shared_pairs", "shared_queries", "smallest_gamma")
 Rows = NDArray[np.int32]
 
 #: Numbers in one block of overlaps, 64 MiB.
@@ -34,20 +35,8 @@ DENSE_SHARE = 0.2
 DENSE_MOST = 10_000
 
 
-def pair_counts(y: NDArray[Any], offsets: IntArray) -> IntArray:
-    """Document pairs of different grade of every query: the instances it adds to a training set, (n_queries,)."""
-    y = np.asarray(y)
-    n = np.diff(offsets)
-    equal = np.zeros(len(n), dtype=np.int64)
-    for grade in np.unique(y):
-        same = np.add.reduceat((y == grade).astype(np.int64), offsets[:-1])
-        equal += same * (same - 1) // 2
-    different: IntArray = n * (n - 1) // 2 - equal
-    return different
-
-
 def offline1(
-    test: Rows, train: Rows, pairs: IntArray, ks: Iterable[int], *, choice: Choice = "shared_pairs"
+    test: Rows, train: Rows, pairs: IntArray, ks: Iterable[int], *, alike: Alikeness = "shared_pairs"
 ) -> dict[int, IntArray]:
     """Choose for every test query the training query whose neighbourhood is most like its own (eq. 1).
 
@@ -58,10 +47,10 @@ def offline1(
     train : array of shape (m, k_max)
         Neighbours of the training queries, each its own first.
     pairs : array of shape (m,)
-        Document pairs of the training queries, see :func:`pair_counts`.
+        Document pairs of the training queries, see :func:`qdrank.groups.pair_counts`.
     ks : ints
         Sizes of the neighbourhoods.
-    choice : {"shared_pairs", "shared_queries", "smallest_gamma"}
+    alike : {"shared_pairs", "shared_queries", "smallest_gamma"}
         What makes neighbourhoods alike: most shared pairs (the paper), most shared queries, or the smallest change
         ratio, which unlike the first does not favour neighbourhoods that are rich in pairs.
 
@@ -71,9 +60,9 @@ def offline1(
         Rows of the training queries. Ties go to the one nearer to the test query (its place among the test query's
         neighbours; those beyond k_max tie), then to the lower row.
     """
-    if choice not in CHOICES:
-        raise InputError(f"unknown choice {choice!r}", mend="allowed: " + ", ".join(CHOICES))
-    return {k: _offline1(_first(test, k), _first(train, k), test, pairs, choice) for k in ks}
+    if alike not in ALIKE:
+        raise InputError(f"unknown likeness {alike!r}", fix="allowed: " + ", ".join(ALIKE))
+    return {k: _offline1(_first(test, k), _first(train, k), test, pairs, alike) for k in ks}
 
 
 def offline2(test: Rows) -> IntArray:
@@ -131,15 +120,16 @@ def _gamma_of(ours: Rows, theirs: Rows, pairs: IntArray) -> FloatArray:
     """Change ratio between two sets of training queries, row by row."""
     mine, other = _membership(ours, len(pairs)), _membership(theirs, len(pairs))
     shared = (mine * other) @ pairs
-    return _gamma(pairs[ours].sum(axis=1), pairs[theirs].sum(axis=1), shared)
+    return gamma(pairs[ours].sum(axis=1), pairs[theirs].sum(axis=1), shared)
 
 
-def _gamma(p1: IntArray, p2: IntArray, shared: IntArray) -> FloatArray:
+def gamma(p1: IntArray, p2: IntArray, shared: IntArray) -> FloatArray:
+    """Change ratio of sets with ``p1`` and ``p2`` pairs, of which they share ``shared`` (section 3.3.4)."""
     change = np.asarray(p1 + p2 - 2 * shared, dtype=np.float64)
     smaller = np.broadcast_to(np.minimum(p1, p2), change.shape)
-    gamma = np.where(change > 0, np.inf, 0.0)
-    np.divide(change, smaller, out=gamma, where=smaller > 0)
-    return gamma
+    ratio = np.where(change > 0, np.inf, 0.0)
+    np.divide(change, smaller, out=ratio, where=smaller > 0)
+    return ratio
 
 
 def _membership(rows: Rows, m: int) -> csr_array:
@@ -150,9 +140,9 @@ def _membership(rows: Rows, m: int) -> csr_array:
     return csr_array((np.ones(n * k, dtype=np.int64), rows.ravel(), np.arange(n + 1) * k), shape=(n, m))
 
 
-def _offline1(ours: Rows, theirs: Rows, test: Rows, pairs: IntArray, choice: Choice) -> IntArray:
+def _offline1(ours: Rows, theirs: Rows, test: Rows, pairs: IntArray, alike: Alikeness) -> IntArray:
     m = len(pairs)
-    size = np.ones(m, dtype=np.int64) if choice == "shared_queries" else pairs
+    size = np.ones(m, dtype=np.int64) if alike == "shared_queries" else pairs
     totals = size[theirs].sum(axis=1)
     overlaps = _overlaps(theirs, size)
     step = max(1, BLOCK // m)
@@ -160,8 +150,8 @@ def _offline1(ours: Rows, theirs: Rows, test: Rows, pairs: IntArray, choice: Cho
     for a in range(0, len(ours), step):
         rows = slice(a, a + step)
         score = overlaps(ours[rows])
-        if choice == "smallest_gamma":
-            score = -_gamma(size[ours[rows]].sum(axis=1)[:, None], totals, score)
+        if alike == "smallest_gamma":
+            score = -gamma(size[ours[rows]].sum(axis=1)[:, None], totals, score)
         chosen[rows] = _best(score, test[rows])
     return chosen
 

@@ -17,13 +17,13 @@ from qdrank.aggregators import AGGREGATORS
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.groups import FloatArray, IntArray, rows_of
 from qdrank.learners import LEARNERS
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.tuning import Choice, tune
 from qdrank.queries.artifacts import Queries
-from qdrank.rankers.documents import FoldDocuments, rows_of
-from qdrank.registry import Registry, nearest
+from qdrank.rankers.documents import FoldDocuments
+from qdrank.registry import Registry, did_you_mean
 from qdrank.store import read
 
 Grid = Mapping[str, Sequence[Any]]
@@ -85,7 +85,7 @@ def _parameters(learner: str) -> list[str]:
 def _refuse_unknown(learner: str, grid: Grid, known: list[str]) -> None:
     for name in grid:
         if name not in known:
-            raise InputError(f"{learner} has no parameter {name!r} to try", mend=nearest(name, known))
+            raise InputError(f"{learner} has no parameter {name!r} to try", fix=did_you_mean(name, known))
 
 
 def _judged(documents: FoldDocuments, role: str) -> tuple[NDArray[Any], IntArray, NDArray[np.object_]]:
@@ -94,12 +94,14 @@ def _judged(documents: FoldDocuments, role: str) -> tuple[NDArray[Any], IntArray
 
 
 def choices_table(fold: str, method: str, grid: Grid, choice: Choice, measure: str) -> pa.Table:
-    """The artifact ``choices``: a row a combination of values."""
+    """The artifact ``choices``: one row per combination of values."""
     rows = [
         {
             "fold": fold,
             "method": method,
             "setting": ", ".join(f"{name}={row[name]}" for name in grid),
+            "k": None,
+            "lam": row.get("lam"),
             "measure": measure,
             "value": row["value"],
             "chosen": row["chosen"],
@@ -136,7 +138,7 @@ class TrainedMethod:
             "lam": float(getattr(learner, "lam", nan)),
             "weights": (learner.coef_ * self.inverse).tolist() if linear else [],
             "text": json.dumps(record),
-            "pairs": n_pairs(train),
+            "pairs": int(train.pairs.sum()),
             "gap": float(getattr(learner, "gap_", nan)),
             "iterations": int(getattr(learner, "n_iter_", 0)),
         }
@@ -148,10 +150,3 @@ def load_method(path: str | os.PathLike[str]) -> TrainedMethod:
     record = json.loads(read(path, "models").column("text")[0].as_py())
     learner = registry_of(record["learner"])[record["learner"]].from_record(record)
     return TrainedMethod(learner, np.array(record["mean"]), np.array(record["inverse"]))
-
-
-def n_pairs(documents: Judged) -> int:
-    """Number of pairs of documents of one query with different grades."""
-    counts = np.zeros((documents.n_queries, int(documents.y.max()) + 1), dtype=np.int64)
-    np.add.at(counts, (documents.query_index, documents.y), 1)
-    return int((counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)).sum() // 2)

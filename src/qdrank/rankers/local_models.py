@@ -1,13 +1,12 @@
 """Local models of a fold, by families, in shards: one Ranking SVM for the neighbourhood of every query.
 
-``neighbours`` are the models of Geng 2008: those of the training queries serve the offline methods, those of
-validation and test queries are KNN Online. ``equal`` are Online models in which every query counts the same, however
-many pairs it has, and ``random`` are Online models of random training queries: the two controls.
+``neighbours`` are models of a query's nearest training queries. In ``equal`` every query counts the same, however many
+pairs it has; in ``random`` the neighbours are random training queries: two controls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +14,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.groups import FloatArray, IntArray, rows_of
 from qdrank.learners.blocks import locality_order, make_blocks, progress_lines, shard_blocks
-from qdrank.learners.local import LocalModels, lay_ground, train_sweep
-from qdrank.queries.artifacts import Queries, list_column, list_matrix
-from qdrank.rankers.documents import FoldDocuments, rows_of
-from qdrank.rankers.knn import random_neighbours
-from qdrank.rankers.sizes import Setting, by_lambda, candidates, curve
+from qdrank.learners.local import LocalModels, prepare_training, train_sweep
+from qdrank.queries.artifacts import Queries
+from qdrank.rankers.documents import FoldDocuments
+from qdrank.rankers.sizes import Setting, by_lambda
+from qdrank.store.lists import list_column, list_matrix
 
 WEIGHTING = {"neighbours": "pairs", "equal": "equal", "random": "pairs"}
 
@@ -44,35 +42,6 @@ class Family:
     settings: Sequence[Setting]
 
 
-def families(queries: Queries, nearest: NDArray[np.int32], options: Mapping[str, Any], seed: int) -> list[Family]:
-    """Families of models that the study needs.
-
-    Parameters
-    ----------
-    queries : queries of the fold
-    nearest : (n_queries, m) their neighbours among the training queries
-    options : section ``geng`` of the configuration
-    seed : of the random neighbours
-    """
-    m = int(queries.is_train.sum())
-    chosen_from = candidates(options, m)
-    tested = np.flatnonzero(~queries.is_train)
-    swept = [*curve(options, m), *chosen_from]
-    most = max(k for k, _ in swept)
-    if most > nearest.shape[1]:
-        raise InputError(
-            f"the study wants {most} of {m} neighbours, and the graph holds {nearest.shape[1]}",
-            mend="raise neighbours.largest (null: all), or lower geng.ks, geng.candidates and geng.k",
-        )
-    found = [Family("neighbours", np.arange(len(nearest)), nearest, swept)]
-    if "equal" in options["controls"]:
-        found.append(Family("equal", tested, nearest[tested], chosen_from))
-    if "random" in options["controls"]:
-        drawn = random_neighbours(queries.query_id[tested], m, most, seed)
-        found.append(Family("random", tested, drawn, swept))
-    return found
-
-
 def train_shard(
     documents: FoldDocuments,
     queries: Queries,
@@ -92,8 +61,8 @@ def train_shard(
         blocks = shard_blocks(make_blocks(order, block), shard, n_shards)
         for lam, ks in by_lambda(family.settings).items() if blocks else ():
             log(f"{family.name}, lambda {lam:g}, k from {ks[0]} to {ks[-1]}")
-            ground = lay_ground(data, lam=lam, query_weights=WEIGHTING[family.name], tol=tol)
-            swept = train_sweep(ground, family.neighbours, ks, blocks, tol=tol, progress=progress_lines(log))
+            base = prepare_training(data, lam=lam, query_weights=WEIGHTING[family.name], tol=tol)
+            swept = train_sweep(base, family.neighbours, ks, blocks, tol=tol, progress=progress_lines(log))
             tables += [_table(family, queries, documents, Setting(k, lam), swept[k]) for k in ks]
     return pa.concat_tables(tables)
 

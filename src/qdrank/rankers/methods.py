@@ -1,8 +1,8 @@
 """The classic methods by the names they have in the configuration and in tables; nothing heavy is imported.
 
-A method is a learner or an aggregator with some parameters fixed. Two names differ from the learner's: ``lambdamart``
-is taken by the study of Geng 2008, which chooses by its own measure, so LambdaMART tuned like the other learners is
-``lambdamart-tuned``; and every aggregator has a twin ``-high`` that reads the rankings upside down.
+A method is a learner or an aggregator with some parameters fixed. Two names differ from the learner's: ``lambdamart-tuned``
+is LambdaMART tuned like the other learners (a study may have a ``lambdamart`` of its own, chosen by the study's measure);
+and every aggregator has a twin ``-high`` that reads the rankings upside down.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from qdrank.learners.grids import GRIDS
 
 
 @dataclass(frozen=True)
-class Method:
+class ClassicMethod:
     """What stands behind a method's name."""
 
     learner: str
@@ -50,17 +50,20 @@ _AGGREGATORS = {
     "cps-spearman": "CPS, Spearman rank correlation",
 }
 
-METHODS: dict[str, Method] = {
-    "ranksvm": Method("ranksvm", "RankSVM"),
-    "rankboost": Method("rankboost", "RankBoost"),
-    "listnet": Method("listnet", "ListNet"),
-    "adarank-map": Method("adarank-map", "AdaRank-MAP"),
-    "adarank-ndcg": Method("adarank-ndcg", "AdaRank-NDCG"),
-    "mhr-bc": Method("mhr-bc", "MHR-BC"),
-    "regression": Method("regression", "Regression, linear"),
-    "boosted-regression": Method("boosted-regression", "Regression, boosted trees"),
-    "lambdamart-tuned": Method("lambdamart", "LambdaMART"),
-    "lambdamart-queries": Method("lambdamart", "LambdaMART with query vector", query_vectors=True),
-    **{name: Method(name, label) for name, label in _AGGREGATORS.items()},
-    **{f"{name}-high": Method(name, f"{label}, upside down", {"best": "high"}) for name, label in _AGGREGATORS.items()},
+CLASSIC: dict[str, ClassicMethod] = {
+    "ranksvm": ClassicMethod("ranksvm", "RankSVM"),
+    "rankboost": ClassicMethod("rankboost", "RankBoost"),
+    "listnet": ClassicMethod("listnet", "ListNet"),
+    "adarank-map": ClassicMethod("adarank-map", "AdaRank-MAP"),
+    "adarank-ndcg": ClassicMethod("adarank-ndcg", "AdaRank-NDCG"),
+    "mhr-bc": ClassicMethod("mhr-bc", "MHR-BC"),
+    "regression": ClassicMethod("regression", "Regression, linear"),
+    "boosted-regression": ClassicMethod("boosted-regression", "Regression, boosted trees"),
+    "lambdamart-tuned": ClassicMethod("lambdamart", "LambdaMART"),
+    "lambdamart-queries": ClassicMethod("lambdamart", "LambdaMART with query vector", query_vectors=True),
+    **{name: ClassicMethod(name, label) for name, label in _AGGREGATORS.items()},
+    **{
+        f"{name}-high": ClassicMethod(name, f"{label}, upside down", {"best": "high"})
+        for name, label in _AGGREGATORS.items()
+    },
 }

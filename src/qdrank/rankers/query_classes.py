@@ -15,11 +15,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.groups import FloatArray
+from qdrank.groups import FloatArray, rows_of
 from qdrank.queries.artifacts import Queries
 from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.queries.types import TypeClassifier
-from qdrank.rankers.documents import rows_of
 
 From = Literal["query", "documents", "both"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 
 def neighbour_count(k: float, m: int) -> int:
@@ -26,19 +26,6 @@ class Setting(NamedTuple):
     def text(self) -> str:
         """As it stands in tables, lambda to its last digit: models are found by it."""
         return f"k={self.k} lambda={self.lam!r}"
-
-
-def curve(options: Mapping[str, Any], m: int) -> list[Setting]:
-    """Settings of the curves against k: all ``ks`` at the one lambda."""
-    return [Setting(k, options["lam"]) for k in neighbour_counts(options["ks"], m)]
-
-
-def candidates(options: Mapping[str, Any], m: int) -> list[Setting]:
-    """Settings that a method may be given: the fixed one, or all that validation decides between."""
-    if options["choose"] == "fixed":
-        return [Setting(neighbour_count(options["k"], m), options["lam"])]
-    ks, lambdas = neighbour_counts(options["candidates"], m), sorted(options["lambdas"], reverse=True)
-    return [Setting(k, lam) for lam in lambdas for k in ks]
 
 
 def by_lambda(settings: Iterable[Setting]) -> dict[float, list[int]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,15 +12,14 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.features import column_moments, minmax_per_query
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-from qdrank.queries.artifacts import Queries
-from qdrank.queries.graph import fitted_metric
+from qdrank.queries.artifacts import Queries, VectorOptions
+from qdrank.queries.metrics import Euclidean
 from qdrank.queries.vectors import Standardiser
 from qdrank.rankers.global_models import GlobalModels
-from qdrank.rankers.knn import pair_counts
+from qdrank.rankers.knn import Alikeness
 from qdrank.rankers.local_models import ModelBank
 from qdrank.rankers.sizes import Setting
-from qdrank.serving.pack import METHODS, Packed, Terms, own_columns
-from qdrank.studies.geng2008.fold import LOCAL, chosen_settings
+from qdrank.serving.pack import Packed, Terms, own_columns
 
 
 def study_terms(
@@ -31,10 +29,10 @@ def study_terms(
     chosen: Mapping[str, Setting],
     *,
     largest: int,
-    queries: Mapping[str, Any],
+    queries: VectorOptions,
     metric: str,
     scale: str,
-    choice: Any,
+    alike: Alikeness,
 ) -> Terms:
     """How a study saw documents and queries, from its artifacts and the sections of its configuration.
 
@@ -43,12 +41,13 @@ def study_terms(
     judged : the data set
     topics : its artifact ``topics``
     reference : column of the reference feature, counted from 0
-    chosen : setting of each method, see `served_settings`
+    chosen : setting of each method that can serve
     largest : number of stored neighbours of a query
-    queries : section ``queries`` of the configuration
-    metric, scale, choice : ``neighbours.metric``, ``training.scale`` and ``geng.offline1``
+    queries : how a query became a point
+    metric, scale : ``neighbours.metric`` and ``training.scale``
+    alike : what makes two neighbourhoods alike
     """
-    own = len(topics.column("columns")[0]) if queries["query_columns"] else 0
+    own = len(topics.column("columns")[0]) if queries.query_columns else 0
     return Terms(
         n_features=judged.X.shape[1],
         missing=bool(np.isnan(judged.X).any()),
@@ -57,16 +56,10 @@ def study_terms(
         own_columns=own,
         metric=metric,
         largest=largest,
-        choice=choice,
+        choice=alike,
         chosen=chosen,
-        **{name: queries[name] for name in ("top", "pooling", "view", "scale")},
+        **{name: getattr(queries, name) for name in ("top", "pooling", "view", "scale")},
     )
-
-
-def served_settings(choices: pa.Table, fold: str) -> dict[str, Setting]:
-    """Setting that the artifact ``choices`` names for every method that can serve."""
-    named = chosen_settings(choices)
-    return {method: named[fold, study] for method, study in METHODS.items()}
 
 
 def packed(
@@ -78,6 +71,8 @@ def packed(
     whole: GlobalModels,
     local: ModelBank,
     terms: Terms,
+    scaler: Standardiser,
+    metric: Euclidean,
 ) -> Packed:
     """Put together what the rankers of a fold need.
 
@@ -88,15 +83,15 @@ def packed(
     queries, nearest : the fold's queries, and their neighbours (n_queries, largest)
     whole, local : models of all training queries, and of neighbourhoods
     terms : as in training
+    scaler, metric : as they were fitted on the training queries
     """
     train, ids = judged.of_role(fold, "train"), queries.query_id[queries.is_train]
     seen = minmax_per_query(train.X, train.offsets) if terms.minmax else train.X
     own = own_columns(topics, train.query_id.tolist()) if terms.own_columns else None
-    scaler = _fitted(terms.pooled(train.X, train.offsets, own), terms, queries.vectors[queries.is_train])
-    metric = fitted_metric(terms.metric, queries.vectors[queries.is_train], train)
+    _refuse_others(scaler.transform(terms.pooled(train.X, train.offsets, own)), queries.vectors[queries.is_train])
     weights = {"single": whole.weights("single", terms.chosen["single"].lam)}
     for method in ("offline1", "offline2"):
-        weights[method] = local.weights(LOCAL[METHODS[method]], terms.chosen[method], ids)
+        weights[method] = local.weights("neighbours", terms.chosen[method], ids)
     return Packed(
         terms=terms,
         fill=column_moments(seen)[0],
@@ -105,16 +100,14 @@ def packed(
         map=getattr(metric, "map_", np.zeros((0, 0))),
         train_id=ids,
         vectors=queries.vectors[queries.is_train],
-        pairs=pair_counts(train.y, train.offsets),
+        pairs=train.pairs,
         neighbours=nearest[queries.is_train, : terms.chosen["offline1"].k],
         weights=weights,
     )
 
 
-def _fitted(vectors: FloatArray, terms: Terms, stored: FloatArray) -> Standardiser:
-    """The standardiser that made the ``stored`` vectors of the training queries."""
-    scaler = Standardiser(scale=terms.scale == "zscore").fit(vectors)
-    if not np.array_equal(scaler.transform(vectors), stored):
-        mend = "run the workflow again; do not mix results of different configurations"
-        raise InputError("the query vectors are not those of these documents and settings", mend=mend)
-    return scaler
+def _refuse_others(vectors: FloatArray, stored: FloatArray) -> None:
+    """Raise if the training queries' vectors are not those that were stored."""
+    if not np.array_equal(vectors, stored):
+        fix = "run the workflow again; do not mix results of different configurations"
+        raise InputError("the query vectors are not those of these documents and settings", fix=fix)

@@ -16,7 +16,7 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.queries.metrics import Cosine, Euclidean
 from qdrank.queries.neighbours import LARGEST
-from qdrank.rankers.knn import Choice
+from qdrank.rankers.knn import Alikeness, gamma
 from qdrank.serving.kernels import add_rows, add_shared
 
 #: Up to this many training queries their neighbourhoods are kept as a matrix, 64 MiB,
@@ -50,7 +50,7 @@ class TrainingSpace:
         if not np.isfinite(vector).all():
             raise InputError("a query vector has a value that is not finite")
         if np.abs(vector).max(initial=0.0) > LARGEST and not isinstance(self.metric, Cosine):
-            raise InputError(f"a query vector has a value above {LARGEST:g}", mend="z-score the query vectors")
+            raise InputError(f"a query vector has a value above {LARGEST:g}", fix="z-score the query vectors")
         point: FloatArray = self.metric.transform(vector[None, :])[0]
         return point
 
@@ -103,19 +103,19 @@ class TrainingSpace:
 
 
 class Neighbourhoods:
-    """Neighbourhoods of the training queries, ready to be compared with that of a new query (Geng 2008, eq. 1).
+    """Neighbourhoods of the training queries, ready to be compared with that of a new query (eq. 1 of `qdrank.rankers.knn`).
 
     Parameters
     ----------
     neighbours : (m, k) neighbours of the training queries
     pairs : (m,) document pairs of the training queries
-    choice : what makes two neighbourhoods alike, see `qdrank.rankers.knn.offline1`
+    alike : what makes two neighbourhoods alike, see `qdrank.rankers.knn.offline1`
     """
 
-    def __init__(self, neighbours: NDArray[np.int32], pairs: IntArray, choice: Choice) -> None:
+    def __init__(self, neighbours: NDArray[np.int32], pairs: IntArray, alike: Alikeness) -> None:
         m, self.k = neighbours.shape
-        self._choice = choice
-        self._size: IntArray = np.ones(m, dtype=np.int64) if choice == "shared_queries" else pairs.astype(np.int64)
+        self._alike = alike
+        self._size: IntArray = np.ones(m, dtype=np.int64) if alike == "shared_queries" else pairs.astype(np.int64)
         self._totals = self._size[neighbours].sum(axis=1)
         self._matrix = np.zeros((0, 0), dtype=np.int32)
         if m <= DENSE_MOST and self.k >= DENSE_SHARE * m and self._totals.max() < 2**30:
@@ -129,13 +129,9 @@ class Neighbourhoods:
     def likeness(self, own: IntArray) -> NDArray[Any]:
         """How much each neighbourhood is like the set ``own`` of training queries, shape (m,); more is better."""
         shared = self._shared(own)
-        if self._choice != "smallest_gamma":
+        if self._alike != "smallest_gamma":
             return shared
-        total = self._size[own].sum()
-        change, smaller = total + self._totals - 2 * shared, np.minimum(total, self._totals)
-        gamma = np.where(change > 0, np.inf, 0.0)
-        np.divide(change, smaller, out=gamma, where=smaller > 0)
-        return -gamma
+        return -gamma(self._size[own].sum(), self._totals, shared)
 
     def _shared(self, own: IntArray) -> NDArray[Any]:
         """Size of what each neighbourhood shares with ``own``, shape (m,)."""

@@ -17,16 +17,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.datasets.letor.features import minmax_per_query
-from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
-from qdrank.queries import METRICS
+from qdrank.groups import FloatArray, IntArray, rows_of
+from qdrank.queries.fitted import metric_with
 from qdrank.queries.metrics import Euclidean
 from qdrank.queries.vectors import Pooling, Standardiser, query_vectors
-from qdrank.rankers.knn import Choice
+from qdrank.rankers.knn import Alikeness
 from qdrank.rankers.sizes import Setting
+from qdrank.store.lists import list_matrix, open_list_column
 
-#: Methods that can serve, by the name a user gives, and what the study calls them.
-METHODS = {"single": "single", "offline1": "knn-offline1", "offline2": "knn-offline2"}
+#: Ways to find the model that serves a query: one for all, that of the most similar neighbourhood, that of the nearest.
+SERVED = ("single", "offline1", "offline2")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class Terms:
     own_columns: int
     metric: str
     largest: int
-    choice: Choice
+    choice: Alikeness
     chosen: Mapping[str, Setting]
 
     def pooled(self, X: NDArray[np.float32], offsets: IntArray, own: FloatArray | None = None) -> FloatArray:
@@ -122,10 +122,7 @@ class Packed:
 
     def metric(self) -> Euclidean:
         """The metric, as it was fitted."""
-        metric: Euclidean = METRICS[self.terms.metric]()
-        if self.map.size:
-            metric.map_ = self.map  # type: ignore[attr-defined]
-        return metric
+        return metric_with(self.terms.metric, self.map)
 
     def to_table(self) -> pa.Table:
         """The artifact ``rankers``."""
@@ -143,8 +140,8 @@ class Packed:
     def from_table(cls, table: pa.Table) -> Packed:
         """The inverse of `to_table`."""
         rows = dict(_parts(table))
-        numbers = {name: _matrix(part, "numbers") for name, part in rows.items()}
-        weights = {method: numbers[method] for method in METHODS if method in rows}
+        numbers = {name: list_matrix(part.column("numbers")) for name, part in rows.items()}
+        weights = {method: numbers[method] for method in SERVED if method in rows}
         return cls(
             terms=Terms.from_json(rows["terms"].column("text")[0].as_py()),
             **{name: numbers[name][0] for name in ("fill", "mean", "deviation")},
@@ -152,7 +149,7 @@ class Packed:
             train_id=rows["train"].column("text").to_numpy(zero_copy_only=False),
             vectors=numbers["train"],
             pairs=numbers["pairs"][0].astype(np.int64),
-            neighbours=_matrix(rows["neighbours"], "wholes"),
+            neighbours=list_matrix(rows["neighbours"].column("wholes")),
             weights=weights | {"single": weights["single"][0]},
         )
 
@@ -166,18 +163,10 @@ def _rows(
         "part": pa.array([part] * n, pa.string()),
         "row": pa.array(np.arange(n, dtype=np.int32)),
         "text": pa.nulls(n, pa.string()) if text is None else pa.array(text, pa.string()),
-        "numbers": _lists(numbers.astype(np.float64)),
-        "wholes": _lists(np.zeros((n, 0), dtype=np.int32) if wholes is None else wholes),
+        "numbers": open_list_column(numbers.astype(np.float64)),
+        "wholes": open_list_column(np.zeros((n, 0), dtype=np.int32) if wholes is None else wholes),
     }
     return pa.table(columns)
-
-
-def _lists(matrix: NDArray[Any]) -> pa.ListArray:
-    """Rows of a matrix as lists."""
-    n, width = matrix.shape
-    kind = pa.list_(pa.field("item", pa.from_numpy_dtype(matrix.dtype), nullable=False))
-    offsets = pa.array(np.arange(n + 1, dtype=np.int32) * width)
-    return pa.ListArray.from_arrays(offsets, pa.array(np.ascontiguousarray(matrix).ravel()), type=kind)
 
 
 def _parts(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
@@ -188,15 +177,8 @@ def _parts(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
         yield names[a], table.slice(a, b - a)
 
 
-def _matrix(rows: pa.Table, column: str) -> NDArray[Any]:
-    flat = rows.column(column).combine_chunks()
-    return np.array(flat.flatten().to_numpy(zero_copy_only=False)).reshape(len(rows), -1)
-
-
 def own_columns(topics: pa.Table, query_id: Sequence[str]) -> FloatArray:
     """Columns of the queries themselves from the artifact ``topics``, shape (n_queries, own_columns)."""
-    row = {query: i for i, query in enumerate(topics.column("query_id").to_pylist())}
-    unknown = [query for query in query_id if query not in row]
-    if unknown:
-        raise InputError(f"query {unknown[0]} is not among the topics", mend="give topics with a row for each query")
-    return np.array(topics.column("columns").take([row[query] for query in query_id]).to_pylist(), dtype=np.float64)
+    known = topics.column("query_id").to_numpy(zero_copy_only=False)
+    place = rows_of(np.array(query_id, dtype=object), known, among="the topics")
+    return np.array(topics.column("columns").take(place).to_pylist(), dtype=np.float64)

@@ -3,7 +3,7 @@
     ranker = load_ranker("results/mq2008/fold1", method="offline1")
     scores = ranker.score(X)
 
-Single has one model. The offline methods of Geng 2008 first find the training query whose model serves: the query's
+Single has one model. The offline methods first find the training query whose model serves: the query's
 vector is made of its top documents, as in training, and its neighbours decide. On the documents of a study the scores
 are, to the last bit, those that the study wrote.
 """
@@ -24,9 +24,9 @@ from qdrank.datasets.letor.features import minmax_per_query
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.rankers.sizes import Setting, neighbour_count
-from qdrank.registry import nearest
+from qdrank.registry import did_you_mean
 from qdrank.serving.lookup import Neighbourhoods, Offline1, Offline2, TrainingSpace
-from qdrank.serving.pack import METHODS, Packed
+from qdrank.serving.pack import SERVED, Packed
 from qdrank.store import read
 
 FILE = "rankers.parquet"
@@ -98,7 +98,7 @@ class Ranker:
             raise InputError(
                 f"these models look at {wanted} columns of the query itself",
                 found="none" if own is None else f"an array of shape {own.shape}",
-                mend="give them (own=..., or --topics), or train with queries: {query_columns: false}",
+                fix="give them (own=..., or --topics), or train with queries: {query_columns: false}",
             )
         return self.packed.standardiser().transform(self.packed.terms.pooled(X, offsets, own if wanted else None))
 
@@ -112,12 +112,12 @@ class Ranker:
         X = np.asarray(X, dtype=np.float32)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             problem = f"these models know {self.n_features} features"
-            mend = "give the features that the models were trained on, in their order"
-            raise InputError(problem, found=f"an array of shape {X.shape}", mend=mend)
+            fix = "give the features that the models were trained on, in their order"
+            raise InputError(problem, found=f"an array of shape {X.shape}", fix=fix)
         if len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != len(X) or np.any(np.diff(offsets) < 1):
-            raise InputError("the offsets do not part the documents into queries", mend="see qdrank.groups")
+            raise InputError("the offsets do not part the documents into queries", fix="see qdrank.groups")
         if not self.packed.terms.missing and not np.isfinite(X).all():
-            raise InputError("a feature has no finite value", mend="the training data had none missing: fill them in")
+            raise InputError("a feature has no finite value", fix="the training data had none missing: fill them in")
         return X
 
     def _products(self, X: NDArray[np.float32], offsets: IntArray, models: IntArray) -> FloatArray:
@@ -154,12 +154,12 @@ def load_ranker(
     CorruptArtifact
         If a file is not as it was written.
     """
-    if method not in METHODS:
-        raise InputError(f"unknown method {method!r}", mend=nearest(method, list(METHODS)))
+    if method not in SERVED:
+        raise InputError(f"unknown method {method!r}", fix=did_you_mean(method, list(SERVED)))
     path = Path(folder) if Path(folder).suffix == ".parquet" else Path(folder) / FILE
     if not path.is_file():
-        mend = f"run the study that makes it (snakemake {path}), or give the folder of a fold: results/DATA SET/FOLD"
-        raise InputError("there are no packed models", file=path, mend=mend)
+        fix = f"run the study that makes it (snakemake {path}), or give the folder of a fold: results/DATA SET/FOLD"
+        raise InputError("there are no packed models", file=path, fix=fix)
     packed = Packed.from_table(read(path, "rankers"))
     setting = _setting(packed, method, k, lam)
     if setting != packed.terms.chosen[method]:
@@ -178,7 +178,7 @@ def ranker_of(packed: Packed, method: str) -> Ranker:
 def _setting(packed: Packed, method: str, k: float | None, lam: float | None) -> Setting:
     chosen = packed.terms.chosen[method]
     if method == "single" and k is not None:
-        raise InputError("Single has no number of neighbours", mend="leave k out, or choose offline1 or offline2")
+        raise InputError("Single has no number of neighbours", fix="leave k out, or choose offline1 or offline2")
     wanted = chosen if k is None else chosen._replace(k=neighbour_count(k, len(packed.train_id)))
     return wanted if lam is None else wanted._replace(lam=lam)
 

@@ -11,9 +11,8 @@ from qdrank.queries.artifacts import load_neighbours
 from qdrank.rankers.global_models import GlobalModels
 from qdrank.rankers.local_models import ModelBank
 from qdrank.rankers.sizes import Setting
-from qdrank.serving.pack import METHODS, Packed
+from qdrank.serving.pack import Packed
 from qdrank.store import read
-from qdrank.studies.geng2008.fold import LOCAL
 
 
 def retuned(packed: Packed, folder: Path, method: str, setting: Setting) -> Packed:
@@ -24,9 +23,8 @@ def retuned(packed: Packed, folder: Path, method: str, setting: Setting) -> Pack
         _refuse_untrained(setting, [setting._replace(lam=lam) for lam in whole.lambdas])
         return replace(packed, terms=terms, weights={**packed.weights, method: whole.weights("single", setting.lam)})
     local = ModelBank(read(_there(folder / "models" / "local.parquet"), "local_models"))
-    family = LOCAL[METHODS[method]]
-    _refuse_untrained(setting, local.settings(family))
-    weights = {**packed.weights, method: local.weights(family, setting, packed.train_id)}
+    _refuse_untrained(setting, local.settings("neighbours"))
+    weights = {**packed.weights, method: local.weights("neighbours", setting, packed.train_id)}
     _, nearest, _ = load_neighbours(_there(folder / "neighbours.parquet"))
     # Training queries come first.
     return replace(packed, terms=terms, weights=weights, neighbours=nearest[: len(packed.train_id), : setting.k])
@@ -34,12 +32,12 @@ def retuned(packed: Packed, folder: Path, method: str, setting: Setting) -> Pack
 
 def _there(path: Path) -> Path:
     if not path.is_file():
-        mend = "give the whole folder of the fold, or leave k and lambda to the study's choice"
-        raise InputError("the models of other settings are not there", file=path, mend=mend)
+        fix = "give the whole folder of the fold, or leave k and lambda to the study's choice"
+        raise InputError("the models of other settings are not there", file=path, fix=fix)
     return path
 
 
 def _refuse_untrained(wanted: Setting, known: Iterable[Setting]) -> None:
     if wanted not in (known := list(known)):
         texts = ", ".join(of.text for of in sorted(known))
-        raise InputError(f"no models were trained with {wanted.text}", mend=f"trained: {texts}")
+        raise InputError(f"no models were trained with {wanted.text}", fix=f"trained: {texts}")

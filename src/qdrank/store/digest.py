@@ -26,7 +26,7 @@ class CorruptArtifact(QdrankError):
     def __init__(self, path: str | os.PathLike[str], problem: str) -> None:
         super().__init__(
             f"{path}: {problem}\n"
-            f"  mend:  delete the file and run the same command again; only what depends on it is made anew\n"
+            f"  fix:   delete the file and run the same command again; only what depends on it is made anew\n"
             f"         rm {shlex.quote(os.fspath(path))}"
         )
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from qdrank.errors import InputError
-from qdrank.registry import nearest
+from qdrank.registry import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,8 @@ SHAPES: dict[str, Shape] = {
     "neighbours": Shape(
         {"query_id": TEXT, "role": TEXT, "neighbours": Vector(pa.int32()), "distances": Vector(pa.float64())}
     ),
+    # What was fitted on the training queries of a fold: the scale of their vectors, a metric; see qdrank.queries.fitted.
+    "fitted": Shape({"kind": TEXT, "name": TEXT, "row": pa.int32(), "numbers": NUMBERS}),
     "models": Shape(
         {
             "model": TEXT,
@@ -85,7 +87,7 @@ SHAPES: dict[str, Shape] = {
         },
         nullable=frozenset({"text"}),
     ),
-    # Linear models of the neighbourhoods of queries: one row a family of models, query, k and lambda.
+    # Linear models of the neighbourhoods of queries: one row per family of models, query, k and lambda.
     "local_models": Shape(
         {
             "family": TEXT,
@@ -108,10 +110,21 @@ SHAPES: dict[str, Shape] = {
     ),
     "scores": Shape({"query_id": TEXT, "doc_id": TEXT, "score": NUMBER}),
     "measures": Shape({"fold": TEXT, "method": TEXT, "query_id": TEXT}, open=True),
+    # Values that were tried on validation; k and lambda stand in columns of their own where a method has them.
     "choices": Shape(
-        {"fold": TEXT, "method": TEXT, "setting": TEXT, "measure": TEXT, "value": NUMBER, "chosen": pa.bool_()}
+        {
+            "fold": TEXT,
+            "method": TEXT,
+            "setting": TEXT,
+            "k": pa.int32(),
+            "lam": NUMBER,
+            "measure": TEXT,
+            "value": NUMBER,
+            "chosen": pa.bool_(),
+        },
+        nullable=frozenset({"k", "lam"}),
     ),
-    # Named arrays, a row for each of their rows; see qdrank.serving.pack.
+    # Named arrays, one row for each of their rows; see qdrank.serving.pack.
     "rankers": Shape(
         {
             "part": TEXT,
@@ -148,7 +161,7 @@ SHAPES: dict[str, Shape] = {
 def shape_of(name: str) -> Shape:
     """Return the registered shape called ``name``."""
     if name not in SHAPES:
-        raise InputError(f"unknown kind of artifact {name!r}", mend=nearest(name, sorted(SHAPES)))
+        raise InputError(f"unknown kind of artifact {name!r}", fix=did_you_mean(name, sorted(SHAPES)))
     return SHAPES[name]
 
 
@@ -166,7 +179,7 @@ def conform(table: pa.Table, name: str) -> pa.Table:
     if missing or (extra and not shape.open):
         problem = [f"lacks {', '.join(missing)}"] if missing else []
         problem += [f"has unknown {', '.join(extra)}"] if extra and not shape.open else []
-        raise InputError(f"not a {name} table: it {' and '.join(problem)}", mend="columns: " + ", ".join(shape.columns))
+        raise InputError(f"not a {name} table: it {' and '.join(problem)}", fix="columns: " + ", ".join(shape.columns))
     wanted = shape.schema(_widths(table, shape, name))
     wanted = pa.schema([*wanted, *(table.schema.field(column).remove_metadata() for column in extra)])
     try:

@@ -107,7 +107,7 @@ def open_artifact(path: AnyPath, kind: str) -> pq.ParquetFile:
         file = pq.ParquetFile(path)
         found = (file.metadata.metadata or {}).get(_KIND, b"nothing known").decode()
     if found != kind:
-        raise InputError(f"holds {found}, not {kind}", file=path, mend="give the path of the right artifact")
+        raise InputError(f"holds {found}, not {kind}", file=path, fix="give the path of the right artifact")
     return file
 
 

@@ -1,1 +1,17 @@
-"""Studies: one folder per paper."""
+"""Studies by name: one folder per paper, and one line here."""
+
+from __future__ import annotations
+
+from qdrank.registry import Registry
+
+STUDIES = Registry(
+    "study",
+    {
+        "geng2008": "qdrank.studies.geng2008:STUDY",
+    },
+)
+
+
+def timed_outputs() -> set[str]:
+    """Ids of all outputs that hold times: their bytes differ from run to run."""
+    return {output for name in STUDIES for output in STUDIES[name].timed}

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.groups import IntArray
-from qdrank.registry import nearest
+from qdrank.registry import did_you_mean
 from qdrank.text.stopwords import STOP_WORDS
 
 # Texts that are split at a time: few, so that their pieces are still in the processor's cache when they are counted.
@@ -66,7 +66,7 @@ class Analyser:
         for name, values in allowed.items():
             if getattr(self, name) not in values:
                 raise InputError(
-                    f"unknown {name} {getattr(self, name)!r}", mend=nearest(str(getattr(self, name)), values)
+                    f"unknown {name} {getattr(self, name)!r}", fix=did_you_mean(str(getattr(self, name)), values)
                 )
 
     def to_dict(self) -> dict[str, str]:
@@ -79,7 +79,7 @@ class Analyser:
         known = [field.name for field in fields(cls)]
         for key in specification:
             if key not in known:
-                raise InputError(f"unknown setting {key!r} of the analyser", mend=nearest(key, known))
+                raise InputError(f"unknown setting {key!r} of the analyser", fix=did_you_mean(key, known))
         return cls(**specification)
 
     def words(self, text: str) -> list[str]:

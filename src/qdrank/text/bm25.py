@@ -14,7 +14,7 @@ import numpy as np
 
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-from qdrank.registry import nearest
+from qdrank.registry import did_you_mean
 from qdrank.text.index import FieldIndex
 
 
@@ -38,9 +38,11 @@ class BM25:
 
     def __post_init__(self) -> None:
         if self.variant not in VARIANTS:
-            raise InputError(f"unknown variant of BM25 {self.variant!r}", mend=nearest(self.variant, list(VARIANTS)))
+            raise InputError(
+                f"unknown variant of BM25 {self.variant!r}", fix=did_you_mean(self.variant, list(VARIANTS))
+            )
         if not (self.k1 >= 0 and 0 <= self.b <= 1 and self.delta >= 0):
-            raise InputError(f"bad parameters of BM25: {self}", mend="k1 and delta are at least 0, b is in [0, 1]")
+            raise InputError(f"bad parameters of BM25: {self}", fix="k1 and delta are at least 0, b is in [0, 1]")
 
     def norm(self, field: FieldIndex) -> FloatArray:
         """Normalisation by length, (n_documents,)."""

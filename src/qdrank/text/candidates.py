@@ -71,6 +71,6 @@ def parts_of(collection: Collection, *, folds: int | None = None, seed: int = 0)
 
 def _part(split: str | None) -> str:
     if split not in PARTS:
-        mend = "call the splits train, dev (or vali) and test, or draw folds"
-        raise InputError(f"the split {split!r} is neither for training, validation nor test", mend=mend)
+        fix = "call the splits train, dev (or vali) and test, or draw folds"
+        raise InputError(f"the split {split!r} is neither for training, validation nor test", fix=fix)
     return PARTS[split]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-from qdrank.registry import nearest
+from qdrank.registry import did_you_mean
 from qdrank.text.candidates import Candidates
 from qdrank.text.constants import Constants
 from qdrank.text.index import Index, Queries
@@ -60,7 +60,7 @@ def column_names(index: Index, groups: Iterable[str]) -> list[str]:
     names: list[str] = []
     for group in groups:
         if group not in GROUPS:
-            raise InputError(f"unknown group of features {group!r}", mend=nearest(group, list(GROUPS)))
+            raise InputError(f"unknown group of features {group!r}", fix=did_you_mean(group, list(GROUPS)))
         columns = GROUPS[group]()
         names += [name for name in columns if group == "letor46" or name.partition(".")[0] in index.fields]
     return list(dict.fromkeys(names))

@@ -14,7 +14,7 @@ from scipy import sparse
 from qdrank.datasets.collections.model import Documents
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
-from qdrank.registry import nearest
+from qdrank.registry import did_you_mean
 from qdrank.text.analyser import Analyser, Tokens
 
 Counts = sparse.csr_array
@@ -98,7 +98,7 @@ class Index:
     def field(self, name: str) -> FieldIndex:
         """The field called ``name``; an unknown one is the user's error."""
         if name not in self.fields:
-            raise InputError(f"the collection has no field {name!r}", mend=nearest(name, sorted(self.fields)))
+            raise InputError(f"the collection has no field {name!r}", fix=did_you_mean(name, sorted(self.fields)))
         return self.fields[name]
 
     @property

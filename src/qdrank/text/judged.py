@@ -62,7 +62,7 @@ class TextSettings:
     def __post_init__(self) -> None:
         if self.n_top < 1 or self.lsa < 0:
             raise InputError(
-                f"bad settings: n_top {self.n_top}, lsa {self.lsa}", mend="n_top at least 1, lsa at least 0"
+                f"bad settings: n_top {self.n_top}, lsa {self.lsa}", fix="n_top at least 1, lsa at least 0"
             )
 
     def to_dict(self) -> dict[str, Any]:
@@ -133,8 +133,8 @@ def _reference(names: list[str]) -> int:
     """Place of the column that ranks like BM25."""
     found = [names.index(name) for name in REFERENCES if name in names]
     if not found:
-        mend = f"add one of {', '.join(REFERENCES)}"
-        raise InputError("no column ranks like BM25", found=", ".join(names), mend=mend)
+        fix = f"add one of {', '.join(REFERENCES)}"
+        raise InputError("no column ranks like BM25", found=", ".join(names), fix=fix)
     return found[0]
 
 

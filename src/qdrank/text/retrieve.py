@@ -55,7 +55,7 @@ def retrieve(
     and the answer.
     """
     if n_top < 1:
-        raise InputError(f"the number of candidates is {n_top}", mend="ask for at least 1")
+        raise InputError(f"the number of candidates is {n_top}", fix="ask for at least 1")
     from qdrank.text.kernels import top_documents
 
     weights = bm25_weights(field, model or BM25()) if weights is None else weights

@@ -52,7 +52,7 @@ def _no_mirror(monkeypatch):
 
 def get(url: str, folder: Path, *, body: bytes = BODY, sizes: tuple[int, ...] = (len(BODY),), patience=QUICK) -> Path:
     target = folder / "data.bin"
-    download((url,), target, Expected((sha(body),), sizes), patience=patience, mend="do it by hand")
+    download((url,), target, Expected((sha(body),), sizes), patience=patience, fix="do it by hand")
     return target
 
 

@@ -1,4 +1,4 @@
-"""Bad LETOR text is refused with file, line, the text found and the mend."""
+"""Bad LETOR text is refused with file, line, the text found and the fix."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_bad_row(tmp_path, name, compress):
     assert problem in error.problem
     shown = error.found.decode("latin-1") if isinstance(error.found, bytes) else error.found
     assert found in shown
-    assert error.mend
+    assert error.fix
 
 
 def test_line_is_counted_over_blocks_comments_and_chunks(tmp_path):

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from qdrank.evaluation.curves import curve
 from qdrank.studies.geng2008.claims import KNN, MEASURE, evidence
+from qdrank.studies.geng2008.curves import curve
 
 SIZES = {"fold1": 100, "fold2": 200}
 SINGLE = 0.5

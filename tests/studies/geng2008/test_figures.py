@@ -6,10 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from qdrank.evaluation.curves import column_intervals, curve, method_values
+from qdrank.evaluation.intervals import column_intervals
+from qdrank.evaluation.pairs import query_values
 from qdrank.figures import geng_bound, geng_fig1, geng_fig7, geng_fig8, geng_fig9
 from qdrank.queries.artifacts import Queries
 from qdrank.store import read
+from qdrank.studies.geng2008.curves import curve
 from qdrank.studies.geng2008.tables import classes_table, comparisons_table, folds_table, methods_table
 from qdrank.studies.geng2008.variants_table import future_table
 
@@ -114,7 +116,7 @@ def test_the_bound_is_drawn(tmp_path):
 
 
 def test_values_are_joined_on_query_ids():
-    ids, values = method_values(made_measures(), ["single", "qc"], "ap")
+    ids, values = query_values(made_measures(), ["single", "qc"], "ap")
     assert ids.tolist() == sorted(ids.tolist())
     assert (values[:, 0] == values[:, 1]).all()
 

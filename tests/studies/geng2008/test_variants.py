@@ -9,7 +9,7 @@ import pytest
 from tests.studies.geng2008.world import VECTORS, study, world
 
 from qdrank.datasets.simulated.features import REFERENCE
-from qdrank.learners.local import lay_ground
+from qdrank.learners.local import prepare_training
 from qdrank.measures import ndcg
 from qdrank.rankers.sizes import Setting
 from qdrank.studies.geng2008.timing import timing_table
@@ -94,7 +94,7 @@ def test_a_radius_takes_all_within_and_never_none():
 def test_steps_of_testing_are_timed():
     fold = study()
     train, test = fold.documents.parts["train"], fold.documents.parts["test"]
-    table = timing_table(lay_ground(fold.documents.preferences()), train, test, REFERENCE)
+    table = timing_table(prepare_training(fold.documents.preferences()), train, test, REFERENCE)
     assert min(table.column("m=24 k=6").to_pylist()) > 0
     assert all(text.startswith("m^") for text in table.column("growth").to_pylist())
     assert {"Offline-1", "Offline-2", "Online"} <= set(table.column("methods").to_pylist())

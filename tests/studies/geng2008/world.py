@@ -9,12 +9,13 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.simulated.features import REFERENCE, simulate
-from qdrank.queries.artifacts import Queries, list_matrix, queries_table
+from qdrank.queries.artifacts import Queries, queries_table
 from qdrank.queries.graph import neighbours_table
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.global_models import GlobalModels, train_global
 from qdrank.rankers.local_models import ModelBank, families, gathered, train_shard
 from qdrank.rankers.query_classes import query_classes
+from qdrank.store.lists import list_matrix
 from qdrank.studies.geng2008.fold import GengFold
 
 VECTORS = {"top": 50, "pooling": "mean", "view": "given", "query_columns": False, "scale": "zscore"}

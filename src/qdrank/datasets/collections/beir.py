@@ -53,7 +53,7 @@ def _present(folder: Path) -> dict[str, str]:
     present = {split: name for split, name in names.items() if files.find(folder / name)}
     if not present:
         raise InputError(
-            "there are no judgments: none of " + ", ".join(names.values()), file=folder, mend="name them under qrels"
+            "there are no judgments: none of " + ", ".join(names.values()), file=folder, fix="name them under qrels"
         )
     return present
 
@@ -99,7 +99,7 @@ def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         name = _string(record, "_id", path, number)
         if name in seen:
             problem = f"the id stands in line {seen[name]} already"
-            raise InputError(problem, file=path, line=number, found=name, mend="give each line its own _id")
+            raise InputError(problem, file=path, line=number, found=name, fix="give each line its own _id")
         seen[name] = number
         yield number, record
 
@@ -109,9 +109,9 @@ def _parsed(line: str, path: Path, number: int) -> dict[str, Any]:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
         problem = f"not a JSON object ({error.__class__.__name__})"
-        raise InputError(problem, file=path, line=number, found=line, mend="one object per line") from None
+        raise InputError(problem, file=path, line=number, found=line, fix="one object per line") from None
     if not isinstance(record, dict):
-        raise InputError("not a JSON object", file=path, line=number, found=line, mend="one object per line")
+        raise InputError("not a JSON object", file=path, line=number, found=line, fix="one object per line")
     return record
 
 
@@ -121,8 +121,8 @@ def _string(record: dict[str, Any], key: str, path: Path, line: int, default: st
         value = str(value)
     if not isinstance(value, str) or (key == "_id" and not value.strip()):
         problem = f"{key} is missing" if value is None else f"{key} is not a text"
-        mend = f'write "{key}": "..." in this line'
-        raise InputError(problem, file=path, line=line, found=str(record), mend=mend)
+        fix = f'write "{key}": "..." in this line'
+        raise InputError(problem, file=path, line=line, found=str(record), fix=fix)
     return _whole(value)
 
 

@@ -26,7 +26,7 @@ def existing(path: Path) -> Path:
     """Like `find`, but a missing file is the user's error."""
     place = find(path)
     if place is None:
-        raise InputError("there is no such file (nor with .xz or .gz)", file=path, mend="check the folder of the data")
+        raise InputError("there is no such file (nor with .xz or .gz)", file=path, fix="check the folder of the data")
     return place
 
 
@@ -46,7 +46,7 @@ def lines(path: Path, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
             for number, raw in enumerate(handle, start=1):
                 yield number, _decoded(raw, number, place, encoding)
     except DAMAGE as error:
-        raise InputError(f"the compressed file is damaged: {error}", file=place, mend="fetch it again") from None
+        raise InputError(f"the compressed file is damaged: {error}", file=place, fix="fetch it again") from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", file=place) from None
 
@@ -64,8 +64,8 @@ def _decoded(raw: bytes, number: int, place: Path, encoding: str) -> str:
         return raw.decode(encoding).rstrip("\r\n")
     except UnicodeDecodeError as error:
         bad = raw[max(error.start - 20, 0) : error.end + 20]
-        mend = f"convert the file to {encoding} or name its encoding (e.g. latin-1)"
-        raise InputError(f"not {encoding} text", file=place, line=number, found=bad, mend=mend) from None
+        fix = f"convert the file to {encoding} or name its encoding (e.g. latin-1)"
+        raise InputError(f"not {encoding} text", file=place, line=number, found=bad, fix=fix) from None
 
 
 def rows(path: Path, n_columns: tuple[int, ...], *, separator: str | None = None) -> Iterator[tuple[int, list[str]]]:
@@ -81,7 +81,7 @@ def rows(path: Path, n_columns: tuple[int, ...], *, separator: str | None = None
                 file=path,
                 line=number,
                 found=line,
-                mend=f"one judgment or one id per line, columns parted by {parted}",
+                fix=f"one judgment or one id per line, columns parted by {parted}",
             )
         yield number, columns
 

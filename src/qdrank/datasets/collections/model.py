@@ -140,7 +140,7 @@ def assemble(
     table = _documents(documents, book, file)
     asked = sorted(queries, key=lambda query: query.query_id)
     if not table.doc_id or not asked:
-        raise InputError("no documents" if not table.doc_id else "no queries", file=file, mend="check the files")
+        raise InputError("no documents" if not table.doc_id else "no queries", file=file, fix="check the files")
     for query in asked:
         if not query.text.strip():
             book.add("empty query, kept", query.query_id)
@@ -194,7 +194,7 @@ def _qrels(judgments: Iterable[Judgment], documents: Documents, queries: list[Qu
             file=unknown.file,
             line=unknown.line,
             found=f"{unknown.query_id} {unknown.doc_id}",
-            mend="check that the judgments belong to these documents and queries",
+            fix="check that the judgments belong to these documents and queries",
         )
     pairs = np.array(sorted(grades), dtype=np.int64).reshape(-1, 2)
     grade = np.array([grades[query, document] for query, document in pairs.tolist()], dtype=np.int64)
@@ -215,7 +215,7 @@ def _enter(grades: dict[tuple[int, int], int], pair: tuple[int, int], judgment: 
             file=judgment.file,
             line=judgment.line,
             found=f"{example}: {grades[pair]} and {grade}",
-            mend="keep one of the two lines",
+            fix="keep one of the two lines",
         )
 
 
@@ -235,6 +235,6 @@ def _marked(query: Query, judgment: Judgment | None, split: str) -> Query:
             f"query {query.query_id} is in the splits {query.split} and {split}",
             file=judgment.file,
             line=judgment.line,
-            mend="let each query be judged in one split only",
+            fix="let each query be judged in one split only",
         )
     return replace(query, split=split)

@@ -27,7 +27,7 @@ def read_nfcorpus(folder: Path, *, qrels: Literal["3-2-1", "2-1-0", "beir"] = "3
     """
     folder, book = Path(folder), Notebook()
     if qrels not in ("3-2-1", "2-1-0", "beir"):
-        raise InputError(f"unknown judgments {qrels!r}", mend="allowed: 3-2-1, 2-1-0, beir")
+        raise InputError(f"unknown judgments {qrels!r}", fix="allowed: 3-2-1, 2-1-0, beir")
     asked = list(beir.read_queries(folder / "beir" / "queries.jsonl"))
     if qrels != "beir":
         asked += _missing(folder, {query.query_id for query in asked}, book)

@@ -47,8 +47,8 @@ def _documents(path: Path, book: Notebook) -> Iterator[Document]:
     for record in read_records(path, book):
         doc_id = record.fields.get("U", "")
         if not doc_id or len(doc_id.split()) > 1:
-            mend = "each record has .U and, on the next line, the MEDLINE id"
-            raise InputError("no MEDLINE id", file=path, line=record.line, found=f".I {record.name}", mend=mend)
+            fix = "each record has .U and, on the next line, the MEDLINE id"
+            raise InputError("no MEDLINE id", file=path, line=record.line, found=f".I {record.name}", fix=fix)
         if "W" not in record.fields:
             book.add("document without .W", doc_id, path)
         yield Document(doc_id, {"title": record.fields.get("T", ""), "body": record.fields.get("W", "")})
@@ -58,9 +58,7 @@ def _distinct(documents: Iterable[Document], path: Path) -> Iterator[Document]:
     seen = set()
     for document in documents:
         if document.doc_id in seen:
-            raise InputError(
-                "the MEDLINE id occurs twice", file=path, found=document.doc_id, mend="keep one of the two"
-            )
+            raise InputError("the MEDLINE id occurs twice", file=path, found=document.doc_id, fix="keep one of the two")
         seen.add(document.doc_id)
         yield document
 
@@ -72,7 +70,7 @@ def read_topics(path: Path, parts: tuple[str, ...]) -> Iterator[Query]:
         query_id = topic.get("num", "")
         if not query_id or query_id in seen:
             problem = "the query's number occurs twice" if query_id else "the query has no <num>"
-            raise InputError(problem, file=path, line=line, found=query_id, mend="write <num> Number: OHSU1")
+            raise InputError(problem, file=path, line=line, found=query_id, fix="write <num> Number: OHSU1")
         missing = [part for part in parts if part not in topic]
         if missing:
             raise InputError(f"the query has no <{missing[0]}>", file=path, line=line, found=query_id)
@@ -99,7 +97,7 @@ def _topics(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         elif line.strip():
             raise InputError("text outside <top> ... </top>", file=path, line=number, found=line)
     if topic is not None:
-        raise InputError("the last <top> is not closed", file=path, line=start, mend="add </top>")
+        raise InputError("the last <top> is not closed", file=path, line=start, fix="add </top>")
 
 
 def _judgments(path: Path) -> Iterator[Judgment]:

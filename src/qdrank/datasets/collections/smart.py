@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from qdrank.datasets.collections import files, trec
 from qdrank.datasets.collections.model import Collection, Document, Judgment, Notebook, Query, assemble
 from qdrank.errors import InputError
-from qdrank.registry import nearest
+from qdrank.registry import did_you_mean
 
 START = re.compile(r"\.I(?:\s+(\S.*?))?\s*$")
 # A marker stands alone on its line, so that a sentence that begins with a full stop is not taken for one.
@@ -68,7 +68,7 @@ def read_smart(folder: Path, form: SmartForm | str) -> Collection:
     """Read a collection in SMART form; ``form`` is a name of `FORMS` or the settings themselves."""
     if isinstance(form, str):
         if form not in FORMS:
-            raise InputError(f"unknown SMART collection {form!r}", mend=nearest(form, sorted(FORMS)))
+            raise InputError(f"unknown SMART collection {form!r}", fix=did_you_mean(form, sorted(FORMS)))
         form = FORMS[form]
     folder, book = Path(folder), Notebook()
     place = folder / form.documents
@@ -88,7 +88,7 @@ def read_records(path: Path, book: Notebook) -> Iterator[Record]:
                 yield _record(name, parts, start)
             name, start, parts, letter = _name(opening, seen, path, number), number, {}, ""
         elif not start and line.strip():
-            raise InputError("text before the first .I", file=path, line=number, found=line, mend="begin with .I 1")
+            raise InputError("text before the first .I", file=path, line=number, found=line, fix="begin with .I 1")
         elif marker := MARKER.match(line):
             letter = marker[1]
             if letter in parts and letter in "TW":
@@ -97,7 +97,7 @@ def read_records(path: Path, book: Notebook) -> Iterator[Record]:
         elif letter:
             parts[letter].append(line)
         elif line.strip():
-            raise InputError("text before the first field", file=path, line=number, found=line, mend="add .W above")
+            raise InputError("text before the first field", file=path, line=number, found=line, fix="add .W above")
     if start:
         yield _record(name, parts, start)
 
@@ -105,10 +105,10 @@ def read_records(path: Path, book: Notebook) -> Iterator[Record]:
 def _name(opening: re.Match[str], seen: dict[str, int], path: Path, line: int) -> str:
     name = (opening[1] or "").lstrip("0")
     if not name or len(name.split()) != 1:
-        raise InputError(".I is not followed by one number", file=path, line=line, found=opening[0], mend="write .I 1")
+        raise InputError(".I is not followed by one number", file=path, line=line, found=opening[0], fix="write .I 1")
     if name in seen:
         problem = f"record {name} stands in line {seen[name]} already"
-        raise InputError(problem, file=path, line=line, found=opening[0], mend="give each record its own number")
+        raise InputError(problem, file=path, line=line, found=opening[0], fix="give each record its own number")
     seen[name] = line
     return name
 

@@ -65,8 +65,8 @@ def extract(archive: Path, wanted: Mapping[str, Path], *, limits: Limits = DEFAU
         if head.startswith(b"PK"):
             _extract_zip(archive, wanted, limits)
         elif head.startswith(b"Rar!"):
-            mend = "unpack it with unrar x, 7z x or bsdtar -xf, and leave the files beside it"
-            raise InputError("rar archives are not unpacked here", file=archive, mend=mend)
+            fix = "unpack it with unrar x, 7z x or bsdtar -xf, and leave the files beside it"
+            raise InputError("rar archives are not unpacked here", file=archive, fix=fix)
         else:
             opener = next((opener for magic, opener in _TAR.items() if head.startswith(magic)), None)
             if opener is None and head[257:262] != b"ustar":
@@ -87,11 +87,11 @@ def _told(archive: Path) -> Iterator[None]:
         # A mangled zip makes zipfile seek to nowhere (EINVAL); any other errno is the disk's, not the archive's.
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
-        raise InputError(f"the archive is damaged: {error}", file=archive, mend="get it again") from None
+        raise InputError(f"the archive is damaged: {error}", file=archive, fix="get it again") from None
 
 
 def _refuse(archive: Path, problem: str, name: str) -> InputError:
-    return InputError(problem, file=archive, found=name, mend="do not use this archive: get it from the publisher")
+    return InputError(problem, file=archive, found=name, fix="do not use this archive: get it from the publisher")
 
 
 def _plain(name: str, archive: Path) -> str:
@@ -108,7 +108,7 @@ def _match(names: list[str], wanted: Mapping[str, Path], archive: Path) -> dict[
     for member, path in wanted.items():
         hits = [name for name in names if name == member] or [name for name in names if name.endswith("/" + member)]
         if not hits:
-            raise InputError(f"the archive has no member {member}", file=archive, mend="is it the right archive?")
+            raise InputError(f"the archive has no member {member}", file=archive, fix="is it the right archive?")
         if len(hits) > 1:
             raise _refuse(archive, f"the archive has {len(hits)} members {member}", hits[0])
         found[hits[0]] = path
@@ -146,7 +146,7 @@ def _extract_zip(archive: Path, wanted: Mapping[str, Path], limits: Limits) -> N
             if member.is_dir() or kind not in (0, stat.S_IFREG):
                 raise _refuse(archive, "a member is not a regular file", name)
             if member.flag_bits & 0x1:
-                raise InputError("a member is encrypted", file=archive, found=name, mend="unpack it by hand")
+                raise InputError("a member is encrypted", file=archive, found=name, fix="unpack it by hand")
             with package.open(member) as source:
                 budget -= _copy(source, path, archive, budget)
 

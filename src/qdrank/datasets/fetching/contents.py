@@ -36,7 +36,7 @@ def blocks(handle: IO[bytes], *, largest: int = LARGEST, file: Path | None = Non
     while block := _read(handle, file):
         total += len(block)
         if total > largest:
-            raise InputError(f"more than {largest} bytes", file=file, mend="this is not the file that is expected")
+            raise InputError(f"more than {largest} bytes", file=file, fix="this is not the file that is expected")
         yield block
 
 
@@ -45,7 +45,7 @@ def _read(handle: IO[bytes], file: Path | None) -> bytes:
         return handle.read(CHUNK)
     except (*DAMAGE, OSError) as error:
         # bz2 tells of damage by a bare OSError
-        raise InputError(f"cannot be read: {error}", file=file, mend="the file is damaged: get it again") from None
+        raise InputError(f"cannot be read: {error}", file=file, fix="the file is damaged: get it again") from None
 
 
 def sha256(path: Path) -> str:
@@ -92,7 +92,7 @@ def check(path: Path, file: DataFile, *, origin: Path | str | None = None, recor
             f"not the content that is known as {file.name}",
             file=origin or path,
             found=f"sha256 {digest}, {path.stat().st_size} bytes",
-            mend="get the file again; expected: " + ", ".join(map(_shown, file.contents)),
+            fix="get the file again; expected: " + ", ".join(map(_shown, file.contents)),
         )
 
 
@@ -115,7 +115,7 @@ def _check_recorded(digest: str, file: DataFile, path: Path) -> None:
                 "the file is not the one that was first accepted",
                 file=path,
                 found=f"sha256 {digest}",
-                mend=f"put the first file back, or remove {record} if you replaced it on purpose",
+                fix=f"put the first file back, or remove {record} if you replaced it on purpose",
             )
         return
     warnings.warn(

@@ -74,7 +74,7 @@ class Interrupted(Exception):
 
 
 def download(
-    urls: tuple[str, ...], target: Path, expected: Expected, *, patience: Patience = PATIENT, mend: str | None = None
+    urls: tuple[str, ...], target: Path, expected: Expected, *, patience: Patience = PATIENT, fix: str | None = None
 ) -> None:
     """Bring the file from the first of ``urls`` that gives it to ``target``.
 
@@ -98,7 +98,7 @@ def download(
                 return
             except (Refused, Interrupted) as failure:
                 told.append(f"{url} {failure}")
-    raise InputError(f"{target.name} could not be downloaded: " + "; ".join(told), mend=mend)
+    raise InputError(f"{target.name} could not be downloaded: " + "; ".join(told), fix=fix)
 
 
 class _Part:

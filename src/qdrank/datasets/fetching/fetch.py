@@ -82,12 +82,12 @@ def _downloaded(dataset: Dataset, file: DataFile, folder: Path, patience: Patien
     """The file, or the archive with it, from its addresses."""
     how = instruction(dataset, folder.parent)
     if not dataset.addresses(file):
-        raise InputError(f"{dataset.name}: {file.name} is not here and cannot be downloaded without you", mend=how)
+        raise InputError(f"{dataset.name}: {file.name} is not here and cannot be downloaded without you", fix=how)
     if file.urls:
-        download(file.urls, folder / file.name, _expected(file.contents), patience=patience, mend=how)
+        download(file.urls, folder / file.name, _expected(file.contents), patience=patience, fix=how)
         return Found(folder / file.name, "downloaded")
     archive = dataset.archive(str(file.archive))
-    download(archive.urls, folder / archive.name, _expected([archive]), patience=patience, mend=how)
+    download(archive.urls, folder / archive.name, _expected([archive]), patience=patience, fix=how)
     return Found(folder / archive.name, "archive")
 
 
@@ -134,6 +134,6 @@ def _check_archive(archive: Archive, path: Path) -> bool:
             f"not the archive that is known as {archive.name}",
             file=path,
             found=f"sha256 {digest}, {path.stat().st_size} bytes",
-            mend=f"remove it and get it again; expected sha256 {archive.sha256}",
+            fix=f"remove it and get it again; expected sha256 {archive.sha256}",
         )
     return True

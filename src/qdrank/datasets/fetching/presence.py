@@ -49,7 +49,7 @@ def mirror_root(mirror: AnyPath | None = None) -> Path | None:
         return None
     root = Path(named)
     if not root.is_dir():
-        raise InputError("the mirror is not a folder", file=root, mend="correct QDRANK_MIRROR or mirror: in the config")
+        raise InputError("the mirror is not a folder", file=root, fix="correct QDRANK_MIRROR or mirror: in the config")
     return root
 
 

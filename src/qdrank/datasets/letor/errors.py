@@ -13,14 +13,14 @@ from qdrank.errors import InputError
 _ROW = "write rows as: LABEL qid:QUERY 1:VALUE 2:VALUE ... #docid = DOCUMENT"
 _SPARSE = "complete the row, or say sparse=True if features left out are zero"
 
-# Problem and mend by status; {width} and {max_label} are filled in.
+# Problem and fix by status; {width} and {max_label} are filled in.
 WORDS: dict[int, tuple[str, str]] = {
     kernels.BAD_LABEL: ("the row does not begin with a whole-numbered label", _ROW),
     kernels.NEGATIVE_LABEL: (
         "the label is negative",
         "labels are grades from 0 on; leave unjudged documents (-1 in the semi-supervised sets) out",
     ),
-    kernels.LARGE_LABEL: ("the label is above {max_label}", "mend the label, or allow it with max_label (at most 127)"),
+    kernels.LARGE_LABEL: ("the label is above {max_label}", "fix the label, or allow it with max_label (at most 127)"),
     kernels.NO_QID: ("the label is not followed by qid:QUERY", _ROW),
     kernels.BAD_QID: ("the query's name is empty or holds control characters", _ROW),
     kernels.BAD_FEATURE: ("not a feature of the form INDEX:VALUE", _ROW),
@@ -28,7 +28,7 @@ WORDS: dict[int, tuple[str, str]] = {
     kernels.UNORDERED: ("a feature stands out of order or twice", "sort the row's features by index, each one once"),
     kernels.LARGE_INDEX: (
         "a feature's index is above {width}, the number of features",
-        "mend the index, or give the right n_features",
+        "fix the index, or give the right n_features",
     ),
     kernels.GAP: ("a feature is left out before this one, in a file whose first row is complete", _SPARSE),
     kernels.SHORT: ("the row ends before feature {width}, in a file whose first row is complete", _SPARSE),
@@ -57,9 +57,9 @@ def row_error(
     max_label: int,
 ) -> InputError:
     """Error for the row in ``line`` that fails at position ``at`` of ``data``."""
-    problem, mend = WORDS[status]
+    problem, fix = WORDS[status]
     problem = problem.format(width=width, max_label=max_label)
-    return InputError(problem, file=file, line=line, found=_found(status, data, at), mend=mend)
+    return InputError(problem, file=file, line=line, found=_found(status, data, at), fix=fix)
 
 
 def _found(status: int, data: NDArray[np.uint8], at: int, limit: int = 120) -> bytes:

@@ -69,7 +69,7 @@ def rank_features(ranks: Floats) -> Floats:
     columns *present*, then the m discounts, then the m logarithms.
     """
     if np.nanmin(ranks, initial=1.0) < 1.0:
-        raise InputError("a rank is below 1", found=str(np.nanmin(ranks)), mend="count ranks from 1")
+        raise InputError("a rank is below 1", found=str(np.nanmin(ranks)), fix="count ranks from 1")
     present = ~np.isnan(ranks)
     rank = np.where(present, ranks, 1.0).astype(np.float64)
     kinds = [present, present / np.log2(1.0 + rank), present * np.log(rank)]

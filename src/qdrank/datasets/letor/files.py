@@ -33,10 +33,10 @@ def open_bytes(path: str | os.PathLike[str]) -> IO[bytes]:
         with Path(path).open("rb") as file:
             head = file.read(6)
     except OSError as error:
-        mend = "give the path of a readable file"
-        raise InputError(f"cannot be read: {error.strerror}", file=path, mend=mend) from None
+        fix = "give the path of a readable file"
+        raise InputError(f"cannot be read: {error.strerror}", file=path, fix=fix) from None
     if head.startswith(_ZSTANDARD):
-        raise InputError("is compressed with Zstandard", file=path, mend="decompress it first, or use .gz, .xz or .bz2")
+        raise InputError("is compressed with Zstandard", file=path, fix="decompress it first, or use .gz, .xz or .bz2")
     for magic, opener in _OPENERS.items():
         if head.startswith(magic):
             return cast("IO[bytes]", opener(path, "rb"))
@@ -76,14 +76,14 @@ def blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[ND
 
 
 def _broken(path: str | os.PathLike[str], line: int, error: Exception) -> InputError:
-    mend = "fetch or compress the file again; its size or checksum will differ from the original's"
-    return InputError(f"is cut short or corrupt: {error}", file=path, line=line, mend=mend)
+    fix = "fetch or compress the file again; its size or checksum will differ from the original's"
+    return InputError(f"is cut short or corrupt: {error}", file=path, line=line, fix=fix)
 
 
 def _block(lines: bytearray, path: str | os.PathLike[str], first_line: int) -> NDArray[np.uint8]:
     if first_line == 1 and lines.startswith(_UTF16_MARKS):
         raise InputError(
-            "is UTF-16 text", file=path, line=1, found=bytes(lines[:20]), mend="save it as UTF-8 or ASCII text"
+            "is UTF-16 text", file=path, line=1, found=bytes(lines[:20]), fix="save it as UTF-8 or ASCII text"
         )
     start = len(_UTF8_MARK) if first_line == 1 and lines.startswith(_UTF8_MARK) else 0
     return np.frombuffer(bytes(lines), dtype=np.uint8)[start:]
@@ -95,5 +95,5 @@ def _too_long(path: str | os.PathLike[str], line: int, found: bytearray) -> Inpu
         file=path,
         line=line,
         found=bytes(found[:200]),
-        mend="give a text file with one document per line, ended by LF or CRLF",
+        fix="give a text file with one document per line, ended by LF or CRLF",
     )

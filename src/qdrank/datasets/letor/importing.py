@@ -115,4 +115,4 @@ def _check_names(judged: Judged) -> None:
     """Names with blanks would be read back as something else."""
     for name in [*judged.query_id, *judged.doc_id]:
         if not name or name.split() != [name]:
-            raise InputError("a name with blanks cannot be written as LETOR text", found=name, mend="rename it")
+            raise InputError("a name with blanks cannot be written as LETOR text", found=name, fix="rename it")

@@ -57,15 +57,15 @@ class Ledger:
             file=self._file,
             line=line,
             found=f"qid:{name}",
-            mend="let each query's rows follow each other" if same else "keep each query in one part only",
+            fix="let each query's rows follow each other" if same else "keep each query in one part only",
         )
 
     def _decoded(self, text: bytes, line: int) -> str:
         try:
             return text.decode()
         except UnicodeDecodeError:
-            mend = "save the file as UTF-8 or ASCII text"
-            raise InputError("a name is not UTF-8 text", file=self._file, line=line, found=text, mend=mend) from None
+            fix = "save the file as UTF-8 or ASCII text"
+            raise InputError("a name is not UTF-8 text", file=self._file, line=line, found=text, fix=fix) from None
 
     def documents(self, data: Bytes, records: Records, bounds: Records, *, continues: bool) -> pa.StringArray:
         """Names of the documents of the rows, made up where the rows have none."""
@@ -106,7 +106,7 @@ class Ledger:
                         file=self._file,
                         line=int(lines[row]),
                         found=name,
-                        mend="keep one row of each document in a query",
+                        fix="keep one row of each document in a query",
                     )
                 seen.add(name)
 

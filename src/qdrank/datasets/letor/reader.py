@@ -84,7 +84,7 @@ def _first_indices(path: AnyPath) -> list[int]:
             if tokens:
                 heads = [token.partition(b":")[0] for token in tokens[1:]]
                 return [int(head) for head in heads if head.isdigit() and len(head) < 10]
-    raise InputError("holds no rows", file=path, mend="give a file with at least one judged document")
+    raise InputError("holds no rows", file=path, fix="give a file with at least one judged document")
 
 
 def read_letor(
@@ -112,7 +112,7 @@ def read_letor(
     Raises
     ------
     InputError
-        At the first row that is wrong, naming file, line, the text found and the mend.
+        At the first row that is wrong, naming file, line, the text found and the fix.
     """
     if not 0 <= max_label <= 127:
         raise InputError("max_label must be from 0 to 127", found=str(max_label))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, query_index
-from qdrank.registry import nearest
+from qdrank.registry import did_you_mean
 
 #: Share of documents that are bad, fair, good, excellent and perfect.
 GRADES = (0.58, 0.22, 0.11, 0.06, 0.03)
@@ -71,7 +71,7 @@ class Simulation:
     def __post_init__(self) -> None:
         low, high = self.documents
         if not 1 <= low <= high:
-            raise InputError(f"documents: from {low} to {high} a query is no range", mend="for instance [30, 50]")
+            raise InputError(f"documents: from {low} to {high} a query is no range", fix="for instance [30, 50]")
         if self.smoothness <= 0:
             raise InputError(f"smoothness must be above 0, not {self.smoothness}")
         for name in ("train", "vali", "test", "features", "locality", "noise", "spread", "looks", "blur", "cues"):
@@ -142,10 +142,10 @@ def simulate(what: str | Simulation = "sim1", seed: int = 0, **changes: Any) -> 
 
 def _settings(what: str | Simulation, changes: dict[str, Any]) -> Simulation:
     if isinstance(what, str) and what not in SIMULATIONS:
-        raise InputError(f"unknown simulated data set {what!r}", mend=nearest(what, list(SIMULATIONS)))
+        raise InputError(f"unknown simulated data set {what!r}", fix=did_you_mean(what, list(SIMULATIONS)))
     names = [field.name for field in fields(Simulation)]
     for name in changes.keys() - set(names):
-        raise InputError(f"unknown setting {name!r} of simulated data", mend=nearest(name, names))
+        raise InputError(f"unknown setting {name!r} of simulated data", fix=did_you_mean(name, names))
     return replace(SIMULATIONS[what] if isinstance(what, str) else what, **changes)
 
 

@@ -38,7 +38,7 @@ def zha(n_grades: int) -> FloatArray:
         raise InputError(
             "Zha's gains are defined for grades 0 to 4",
             found=f"grade {n_grades - 1}",
-            mend="use the linear or exp convention",
+            fix="use the linear or exp convention",
         )
     return _ZHA[:n_grades]
 

@@ -1,1 +1,65 @@
 """Geng 2008: Ranking SVM trained on a query's k nearest training queries."""
+
+from __future__ import annotations
+
+from qdrank.studies.geng2008.methods import METHODS, run
+from qdrank.studies.study import Output, Study
+
+_ROOM = "qdrank.studies.geng2008"
+_SWEEPS = {"sweeps": "{fold}/geng/sweep.parquet"}
+_FIRST = {name: f"{{first}}/{name}.parquet" for name in ("queries", "neighbours", "classes")}
+_BOUNDS = {"bounds": "{fold}/geng/bound.parquet"}
+_MEASURES = {"measures": "geng/measures.parquet"}
+
+STUDY = Study(
+    name="geng2008",
+    short="geng",
+    paper="Geng 2008",
+    section=f"{_ROOM}.settings:Geng",
+    methods=METHODS,
+    run=run,
+    measures=("geng", "ap", "ndcg@10/letor4"),
+    figures=(
+        Output(f"{_ROOM}.fig1:draw", {"geng-fig1": "Figure 1: query space"}, _FIRST),
+        Output(f"{_ROOM}.fig7:draw", {"geng-fig7": "Figure 7: methods"}, _MEASURES),
+        Output(f"{_ROOM}.fig8:draw", {"geng-fig8": "Figure 8: number of neighbours"}, _SWEEPS, ("geng.lam",)),
+        Output(f"{_ROOM}.fig9:draw", {"geng-fig9": "Figure 9: change ratio"}, _SWEEPS, ("geng.lam",)),
+        Output(f"{_ROOM}.bound:draw", {"geng-bound": "Theorem 1: stability bound"}, _BOUNDS),
+    ),
+    tables=(
+        Output(
+            f"{_ROOM}.tables:tabulate",
+            {
+                "geng-methods": "methods",
+                "geng-folds": "methods by fold",
+                "geng-tests": "tests of Figure 7",
+                "geng-qc": "classes for QC",
+            },
+            {**_MEASURES, "choices": "{fold}/choices/geng.parquet", "classes": "{fold}/classes.parquet"},
+            titles={"geng-tests": "KNN against Single and QC, mean NDCG", "geng-qc": "classes for QC, test queries"},
+        ),
+        Output(
+            f"{_ROOM}.timing:tabulate",
+            {"geng-table1": "Table 1: time of testing"},
+            {"judged": "judged.parquet", "columns": "columns.parquet"},
+            ("geng.lam", "training.scale", "training.tol"),
+            titles={"geng-table1": "time of testing, one thread"},
+        ),
+        Output(
+            f"{_ROOM}.variants_table:tabulate",
+            {"geng-variants": "variants of KNN Online"},
+            {"measures": "{fold}/geng/variants.parquet"},
+        ),
+    ),
+    evidence=Output(
+        f"{_ROOM}.evidence:gather",
+        {"geng-claims": "claims"},
+        {**_MEASURES, **_SWEEPS, **_BOUNDS, **_FIRST},
+        ("geng.lam",),
+    ),
+    claims=f"{_ROOM}.claims:claims",
+    across=f"{_ROOM}.claims:across",
+    timed=("geng-table1",),
+    also=("results/{dataset}/{fold}/models/local.parquet", "results/{dataset}/{fold}/rankers.parquet"),
+    served={"single": "single", "offline1": "knn-offline1", "offline2": "knn-offline2"},
+)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,18 +10,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.figures.style import label_axes, new_figure
-from qdrank.studies.geng2008.methods import LOOKS, finish
+from qdrank.studies.geng2008.methods import BY_NAME
+from qdrank.studies.making import Inputs, Shown
 
 PRECISION = 1e-4
 
 
-def draw(bound: pa.Table, paths: Mapping[str, str | Path], *, title: str, dpi: int) -> None:
-    """Draw observed against bound, a point a test query and k, and the mean of both against k."""
+def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
+    """Draw observed against bound, one point per test query and k, and the mean of both against k."""
+    bound = inputs.table("bounds", "figure")
     figure, (left, right) = new_figure(1, 2, height=3.6)
     rows = {name: bound.column(name).to_numpy(zero_copy_only=False) for name in bound.column_names}
     for method in dict.fromkeys(rows["method"].tolist()):
         own = (rows["method"] == method) & np.isfinite(rows["bound"]) & (rows["bound"] > 0)
-        look = LOOKS[method]
+        look = BY_NAME[method]
         style = {"c": look.colour, "marker": look.marker, "label": look.label}
         left.scatter(rows["bound"][own], rows["observed"][own], s=5, alpha=0.35, linewidths=0, **style)
         _draw_means(right, {name: column[own] for name, column in rows.items()}, method)
@@ -32,8 +33,8 @@ def draw(bound: pa.Table, paths: Mapping[str, str | Path], *, title: str, dpi: i
     right.set_yscale("log")
     right.legend(fontsize="small")
     label_axes(right, "number of neighbours k", "mean over test queries", "bound and observation")
-    figure.suptitle(f"{title}: stability of the offline methods", fontsize="medium")
-    finish(figure, bound, paths, dpi)
+    figure.suptitle(f"{shown.dataset}: stability of the offline methods", fontsize="medium")
+    return figure, bound
 
 
 def _draw_diagonal(axes: Any, rows: Mapping[str, Any]) -> None:
@@ -46,7 +47,7 @@ def _draw_diagonal(axes: Any, rows: Mapping[str, Any]) -> None:
 
 
 def _draw_means(axes: Any, rows: Mapping[str, Any], method: str) -> None:
-    look = LOOKS[method]
+    look = BY_NAME[method]
     place = _places(rows)
     ks = [rows["k"][place == i].mean() for i in np.unique(place)]
     for name, line in (("bound", "--"), ("observed", "-")):

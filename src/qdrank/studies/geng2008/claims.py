@@ -1,41 +1,30 @@
-"""The claims of Geng 2008, and the evidence for them in the measures of a data set."""
+"""The claims of Geng 2008: what would count as their success and their failure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from qdrank.evaluation import claims as c
-from qdrank.evaluation.curves import Curve, curve, method_values
 from qdrank.groups import FloatArray
-from qdrank.queries.artifacts import Queries
+from qdrank.studies.geng2008.methods import BY_NAME, KNN, OFFLINE
 
 PAPER = "Geng 2008"
 CONTROL = "Geng 2008, controls"
 MEASURE = "mean_ndcg/geng"
-NAMES = {
-    "knn-online": "KNN Online",
-    "knn-offline1": "KNN Offline-1",
-    "knn-offline2": "KNN Offline-2",
-    "single": "Single",
-    "qc": "QC",
-    "knn-equal": "KNN with equal query weights",
-    "single-equal": "Single with equal query weights",
-    "knn-random": "random queries for neighbours",
-    "lambdamart": "LambdaMART",
-}
-KNN = ("knn-online", "knn-offline1", "knn-offline2")
+NAMES = {name: method.label for name, method in BY_NAME.items()}
 #: The paper's k, 400 of 1,500, and its flat range, 300 to 800, as shares of the training queries.
 PAPERS_K, FLAT = 0.27, (0.2, 0.54)
 PAPERS_NUMBER = 400
 #: The paper calls the change ratio small without a figure.
 SMALL = 0.5
 NEIGHBOURS = 10
+#: A smaller and a larger set whose change ratios are compared.
+LARGER = (("sim1", "sim2"),)
 
 
 def _differences() -> dict[str, tuple[str, str]]:
@@ -83,7 +72,7 @@ def _curve_claims() -> dict[str, c.Claim]:
 
 def _gamma_claims() -> dict[str, c.Claim]:
     found = {}
-    for method in KNN[1:]:
+    for method in OFFLINE:
         name, below = NAMES[method], c.judge_below(SMALL)
         text = f"the change ratio of {name} is small"
         found[f"gamma {method}"] = c.Claim(PAPER, text, f"mean below {SMALL} at k/m = {PAPERS_K}", below)
@@ -111,139 +100,14 @@ def _control_claims() -> dict[str, c.Claim]:
     }
 
 
-def evidence(
-    measures: pa.Table, sweep: pa.Table, bound: pa.Table, same_class: FloatArray | None, lam: float
-) -> dict[str, dict[str, FloatArray]]:
-    """Evidence of one data set.
-
-    Parameters
-    ----------
-    measures : measures of the methods with their chosen settings
-    sweep : measures for every setting, all folds
-    bound : stability bound and observation, all folds
-    same_class : per test query, the share of its nearest training queries of its class less chance; None where
-        classes are not the data's
-    lam : lambda of the curves
-    """
-    present = set(measures.column("method").to_pylist())
-    found: dict[str, dict[str, FloatArray]] = {}
-    for name, pair in DIFFERENCES.items():
-        if present >= set(pair):
-            values = method_values(measures, pair, MEASURE)[1]
-            found[name] = {"difference": values[:, 0] - values[:, 1]}
-    single = curve(sweep, "single", MEASURE, lam=lam).values[:, -1]
-    curves = {method: curve(sweep, method, MEASURE, lam=lam) for method in KNN}
-    for method, own in curves.items():
-        if (at := _place(own, PAPERS_K)) is not None:
-            found[f"{method} - single, as the paper"] = {"difference": own.values[:, at] - single}
-        found |= _curve_evidence(sweep, method, own, single, lam)
-    online = curves["knn-online"]
-    found |= {"k = m": {"difference": online.values[:, -1] - single}} if online.to_the_end else {}
-    found |= _gamma_evidence(sweep, lam)
-    ratio = _ratio(bound)
-    found |= {"bound": {"value": ratio}} if len(ratio) else {}
-    return found | ({} if same_class is None else {"locality": {"difference": same_class}})
-
-
-def _ratio(bound: pa.Table) -> FloatArray:
-    limit, observed = (bound.column(name).to_numpy() for name in ("bound", "observed"))
-    usable = np.isfinite(limit) & (limit > 0)
-    ratio: FloatArray = observed[usable] / limit[usable]
-    return ratio
-
-
-def _place(of: Curve, share: float) -> int | None:
-    """Place of the k that is this share of the training queries; None where the curve has none near it."""
-    apart = np.abs(of.share - share)
-    return int(apart.argmin()) if apart.min() <= 0.05 else None
-
-
-def _curve_evidence(
-    sweep: pa.Table, method: str, test: Curve, single: FloatArray, lam: float
-) -> dict[str, dict[str, FloatArray]]:
-    """The best k is found on validation where there are validation queries, and its gain measured on test.
-
-    The end of the curve, k = m, is Single, whether or not the curve was taken that far.
-    """
-    seen = "vali" if "vali" in set(sweep.column("role").to_pylist()) else "test"
-    means = curve(sweep, method, MEASURE, lam=lam, role=seen).values.mean(axis=0)
-    best = int(np.argmax(means[-len(test.k) :]))
-    top = test.values[:, best]
-    rise, fall = top - test.values[:, 0], top - single
-    inside = [i for i, share in enumerate(test.share) if FLAT[0] - 0.01 <= share <= FLAT[1]]
-    flat = {f"k/m = {test.share[i]:.2f}": test.values[:, i] - top for i in inside}
-    return {f"curve {method}": {"rise": rise, "fall": fall}} | ({f"flat {method}": flat} if flat else {})
-
-
-def _gamma_evidence(sweep: pa.Table, lam: float) -> dict[str, dict[str, FloatArray]]:
-    found: dict[str, dict[str, FloatArray]] = {}
-    for method in KNN[1:]:
-        own = curve(sweep, method, "gamma", lam=lam)
-        found[f"gammas {method}"] = {f"{k:.0f}": v for k, v in zip(own.k, own.values.T, strict=True)}
-        if (at := _place(own, PAPERS_K)) is not None:
-            found[f"gamma {method}"] = {"value": own.values[:, at]}
-        if own.to_the_end:
-            found[f"gamma to 0 {method}"] = {f"k/m = {s:.2f}": v for s, v in zip(own.share, own.values.T, strict=True)}
-    ratios = [found[name]["value"] for name in (f"gamma {method}" for method in KNN[1:]) if name in found]
-    if len(ratios) == 2:
-        both = np.isfinite(ratios[0]) & np.isfinite(ratios[1])
-        found["gamma order"] = {"difference": ratios[1][both] - ratios[0][both]}
-    return found
-
-
-def locality_evidence(queries: Queries, nearest: NDArray[Any], classes: pa.Table) -> FloatArray | None:
-    """`same_class_share` of the test queries; None where classes are made from the vectors themselves."""
-    if "K-means" in classes.column("origin")[0].as_py():
-        return None
-    kinds = classes.column("class").to_numpy(zero_copy_only=False)
-    rows = np.flatnonzero((queries.role == "test") & np.array([kind is not None for kind in kinds]))
-    return same_class_share(nearest[rows], kinds[queries.is_train], kinds[rows])
-
-
-def same_class_share(
-    nearest: NDArray[Any], train_classes: NDArray[Any], classes: NDArray[Any], k: int = NEIGHBOURS
-) -> FloatArray:
-    """Share of the k nearest training queries that have the query's class, less the share by chance, (n_queries,)."""
-    same = (train_classes[nearest[:, :k]] == classes[:, None]).mean(axis=1)
-    names, counts = np.unique(train_classes.astype(str), return_counts=True)
-    known: Mapping[str, float] = dict(zip(names.tolist(), (counts / len(train_classes)).tolist(), strict=True))
-    return np.asarray(same - np.array([known.get(str(kind), 0.0) for kind in classes]))
-
-
-def judge_groups(
-    groups: Mapping[str, Mapping[str, c.Evidence]], pairs: Sequence[Sequence[str]], rules: c.Rules
-) -> pa.Table:
-    """Verdicts for every group of data sets, the evidence of its members put together.
-
-    Parameters
-    ----------
-    groups : evidence by group and member; a group of several members is several seeds of one simulated set
-    pairs : a smaller and a larger set whose change ratios are compared
-    rules : when a difference counts
-    """
-    pooled = {name: c.pooled_evidence([c.evidence_table(e) for e in own.values()]) for name, own in groups.items()}
-    tables = []
-    for name, found in pooled.items():
-        n = len(groups[name])
-        table = c.judge_all(claims(), found, rules, dataset=name if n == 1 else f"{name} ({n} seeds)")
-        tables.append(_with_notes(table, groups[name]) if n > 1 else table)
-    for small, large in pairs:
-        if all({f"gamma {method}" for method in KNN[1:]} <= set(pooled.get(name, ())) for name in (small, large)):
-            tables.append(larger_set(pooled[small], pooled[large], f"{small}, {large}"))
-    return pa.concat_tables(tables)
-
-
-def _with_notes(table: pa.Table, members: Mapping[str, c.Evidence]) -> pa.Table:
-    """Effects of the single seeds as a note."""
-    effects = [
-        {row["claim"]: row["effect"] for row in c.judge_all(claims(), own, c.Rules(), dataset="").to_pylist()}
-        for own in members.values()
+def across(groups: Mapping[str, c.Evidence]) -> list[pa.Table]:
+    """Claims about two data sets; ``groups`` is the evidence of all, by name."""
+    wanted = {f"gamma {method}" for method in OFFLINE}
+    return [
+        larger_set(groups[small], groups[large], f"{small}, {large}")
+        for small, large in LARGER
+        if all(wanted <= set(groups.get(name, ())) for name in (small, large))
     ]
-    notes = [
-        "by seed: " + ", ".join(f"{one[text]:+.4f}" for one in effects if one.get(text) is not None)
-        for text in table.column("claim").to_pylist()
-    ]
-    return table.set_column(table.column_names.index("note"), "note", pa.array(notes, pa.string()))
 
 
 def larger_set(small: c.Evidence, large: c.Evidence, dataset: str) -> pa.Table:
@@ -253,7 +117,7 @@ def larger_set(small: c.Evidence, large: c.Evidence, dataset: str) -> pa.Table:
     same number of neighbours, of those that both sets have the one nearest to the paper's.
     """
     rows = []
-    for method in KNN[1:]:
+    for method in OFFLINE:
         text = f"the change ratio of {NAMES[method]} is smaller on the larger set, at the same"
         values = [e[f"gamma {method}"]["value"] for e in (small, large)]
         rows.append(_smaller_ratio(f"{text} share k/m", f"k/m = {PAPERS_K}", *values))

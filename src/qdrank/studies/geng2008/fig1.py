@@ -5,30 +5,27 @@ Beside it what the paper claims of the picture: how many of a query's nearest ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.figures.style import COLOURS, MARKERS, label_axes, new_figure
+from qdrank.figures.palette import COLOURS, MARKERS
+from qdrank.figures.style import label_axes, new_figure
 from qdrank.groups import FloatArray
-from qdrank.queries.artifacts import Queries
+from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.queries.types import type_share
-from qdrank.studies.geng2008.methods import finish
+from qdrank.queries.vectors import PrincipalComponents
+from qdrank.studies.making import Inputs, Shown
 
 
 def principal_plane(vectors: FloatArray, train: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
     """Queries in the first two principal components of the training queries, (n_queries, 2), and explained shares."""
-    centre = vectors[train].mean(axis=0)
-    _, singular, axes = np.linalg.svd(vectors[train] - centre, full_matrices=False)
-    axes, share = axes[:2], singular**2 / max(float((singular**2).sum()), 1e-300)
-    axes = axes * np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])[:, None]
+    found = PrincipalComponents(components=min(2, vectors.shape[1])).fit(vectors[train])
     plane = np.zeros((len(vectors), 2))
-    plane[:, : len(axes)] = (vectors - centre) @ axes.T
-    return plane, share[:2]
+    plane[:, : found.components] = found.transform(vectors)
+    return plane, found.explained_
 
 
 def locality(queries: Queries, nearest: NDArray[np.int32], classes: NDArray[np.object_]) -> tuple[FloatArray, float]:
@@ -37,16 +34,11 @@ def locality(queries: Queries, nearest: NDArray[np.int32], classes: NDArray[np.o
     return type_share(nearest[rows], classes[queries.is_train], classes[rows])
 
 
-def draw(
-    queries: Queries,
-    nearest: NDArray[np.int32],
-    classes: pa.Table,
-    paths: Mapping[str, str | Path],
-    *,
-    title: str,
-    dpi: int,
-) -> None:
-    """Draw the plane and the locality curve of one fold."""
+def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
+    """Draw the plane and the locality curve of the first fold."""
+    queries = load_queries(inputs.path("queries"))
+    _, nearest, _ = load_neighbours(inputs.path("neighbours"))
+    classes = inputs.table("classes", "classes")
     kinds = classes.column("class").to_numpy(zero_copy_only=False)
     plane, explained = principal_plane(queries.vectors, queries.is_train)
     share, chance = locality(queries, nearest, kinds)
@@ -54,16 +46,16 @@ def draw(
     _draw_plane(left, plane, kinds, explained)
     _draw_locality(right, share, chance)
     origin = classes.column("origin")[0].as_py().partition(";")[0]
-    figure.suptitle(f"{title}: queries by class ({origin})", fontsize="medium")
+    figure.suptitle(f"{shown.dataset}: queries by class ({origin})", fontsize="medium")
     points = {"query_id": queries.query_id, "role": queries.role, "class": kinds}
     table = pa.table({name: pa.array(values, pa.string()) for name, values in points.items()})
     for name, column in (("component_1", plane[:, 0]), ("component_2", plane[:, 1])):
         table = table.append_column(name, pa.array(column))
-    # The curve goes with the points, a value a row as long as it lasts.
+    # The curve goes with the points, one value per row as long as it lasts.
     curve = np.full(len(table), np.nan)
     curve[: len(share)] = share[: len(table)]
     table = table.append_column("same_class_among_first_k", pa.array(curve))
-    finish(figure, table.append_column("chance", pa.array(np.full(len(table), chance))), paths, dpi)
+    return figure, table.append_column("chance", pa.array(np.full(len(table), chance)))
 
 
 def _draw_plane(axes: Any, plane: FloatArray, kinds: NDArray[np.object_], explained: FloatArray) -> None:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.curves import Curve, column_intervals, curve
+from qdrank.evaluation.intervals import column_intervals
+from qdrank.figures.palette import BLACK
 from qdrank.figures.style import label_axes, new_figure
-from qdrank.studies.geng2008.methods import BLACK, KNN, LOOKS, finish
+from qdrank.studies.geng2008.curves import Curve, curve
+from qdrank.studies.geng2008.methods import BY_NAME, KNN
+from qdrank.studies.making import Inputs, Shown
 
 MEASURES = ("ndcg@5/geng", "ndcg@10/geng")
 
 
 def numbers(sweep: pa.Table, lam: float, interval: Mapping[str, Any]) -> pa.Table:
-    """Mean for every measure, method and k, and interval of the difference to Single (k = m) on the same queries."""
+    """Mean for every measure, method and k, and interval of the difference from Single (k = m) on the same queries."""
     present = set(sweep.column("method").to_pylist())
     methods = [method for method in (*KNN, "knn-random") if method in present]
     rows = []
@@ -41,25 +43,18 @@ def _rows(name: str, method: str, of: Curve, mean: Any, low: Any, high: Any) -> 
     ]
 
 
-def draw(
-    sweep: pa.Table,
-    paths: Mapping[str, str | Path],
-    *,
-    title: str,
-    lam: float,
-    dpi: int,
-    interval: Mapping[str, Any],
-) -> None:
-    """Draw both panels; a band is the interval of a method's difference to Single, laid around Single's value."""
-    table = numbers(sweep, lam, interval)
+def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
+    """Draw both panels; a band is the interval of a method's difference from Single, laid around Single's value."""
+    lam = shown.options["lam"]
+    table = numbers(inputs.table("sweeps", "sweep"), lam, shown.interval)
     figure, panels = new_figure(1, 2, height=3.6)
     for axes, name in zip(panels, MEASURES, strict=True):
         rows = [row for row in table.to_pylist() if row["measure"] == name]
         _draw_panel(axes, rows, name.partition("/")[0].upper())
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, ncols=3, loc="outside lower center")
-    figure.suptitle(f"{title}: number of neighbours, λ = {lam:g}", fontsize="medium")
-    finish(figure, table, paths, dpi)
+    figure.suptitle(f"{shown.dataset}: number of neighbours, λ = {lam:g}", fontsize="medium")
+    return figure, table
 
 
 def _draw_panel(axes: Any, rows: list[dict[str, Any]], name: str) -> None:
@@ -68,7 +63,7 @@ def _draw_panel(axes: Any, rows: list[dict[str, Any]], name: str) -> None:
     for method in dict.fromkeys(row["method"] for row in rows if row["method"] != "single"):
         own = [row for row in rows if row["method"] == method]
         k, mean, low, high = (np.array([row[key] for row in own]) for key in ("k", "mean", "low", "high"))
-        look = LOOKS[method]
+        look = BY_NAME[method]
         axes.plot(k, mean, linestyle=":" if method == "knn-random" else "-", **look.marked)
         if method != "knn-random":
             axes.fill_between(k, low, high, color=look.colour, alpha=0.1, linewidth=0)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.curves import column_intervals, curve
+from qdrank.evaluation.intervals import column_intervals
 from qdrank.figures.style import label_axes, new_figure
-from qdrank.studies.geng2008.methods import LOOKS, finish
-
-OFFLINE = ("knn-offline1", "knn-offline2")
+from qdrank.studies.geng2008.curves import curve
+from qdrank.studies.geng2008.methods import BY_NAME, OFFLINE
+from qdrank.studies.making import Inputs, Shown
 
 
 def numbers(sweep: pa.Table, lam: float, interval: Mapping[str, Any]) -> pa.Table:
@@ -29,24 +28,19 @@ def numbers(sweep: pa.Table, lam: float, interval: Mapping[str, Any]) -> pa.Tabl
     return pa.Table.from_pylist(rows)
 
 
-def draw(
-    sweep: pa.Table,
-    paths: Mapping[str, str | Path],
-    *,
-    title: str,
-    lam: float,
-    dpi: int,
-    interval: Mapping[str, Any],
-) -> None:
+def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """Draw the mean change ratio of both offline methods against k."""
-    table = numbers(sweep, lam, interval)
+    lam = shown.options["lam"]
+    table = numbers(inputs.table("sweeps", "sweep"), lam, shown.interval)
     figure, axes = new_figure(height=3.2)
     for method in OFFLINE:
         rows = [row for row in table.to_pylist() if row["method"] == method]
         k, mean, low, high = (np.array([row[key] for row in rows]) for key in ("k", "mean", "low", "high"))
-        axes.plot(k, mean, **LOOKS[method].marked)
-        axes.fill_between(k, low, high, color=LOOKS[method].colour, alpha=0.15, linewidth=0)
+        axes.plot(k, mean, **BY_NAME[method].marked)
+        axes.fill_between(k, low, high, color=BY_NAME[method].colour, alpha=0.15, linewidth=0)
     axes.set_ylim(bottom=0)
     axes.legend()
-    label_axes(axes, "number of neighbours k", "change ratio γ, mean over test queries", f"{title}: change ratio")
-    finish(figure, table, paths, dpi)
+    label_axes(
+        axes, "number of neighbours k", "change ratio γ, mean over test queries", f"{shown.dataset}: change ratio"
+    )
+    return figure, table

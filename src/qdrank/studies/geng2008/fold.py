@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,22 +17,13 @@ from qdrank.measures.compute import measure
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import FoldDocuments, query_scores
 from qdrank.rankers.global_models import GlobalModels
-from qdrank.rankers.knn import change_ratios, offline1, offline2, pair_counts
+from qdrank.rankers.knn import change_ratios, offline1, offline2
 from qdrank.rankers.local_models import ModelBank
 from qdrank.rankers.query_classes import Classes
-from qdrank.rankers.sizes import Setting, candidates, neighbour_count
+from qdrank.rankers.sizes import Setting
+from qdrank.studies.geng2008.methods import GLOBAL, LOCAL, OFFLINE
+from qdrank.studies.geng2008.options import Options
 
-#: Methods that use local models, and the family of models that each uses.
-LOCAL = {
-    "knn-online": "neighbours",
-    "knn-offline1": "neighbours",
-    "knn-offline2": "neighbours",
-    "knn-equal": "equal",
-    "knn-random": "random",
-}
-#: Methods that use models of many queries.
-GLOBAL = ("single", "single-equal", "qc")
-OFFLINE = ("knn-offline1", "knn-offline2")
 #: What is measured for every setting.
 SWEPT = ("mean_ndcg/geng", "ndcg@5/geng", "ndcg@10/geng")
 
@@ -44,7 +35,7 @@ class GengFold:
     Attributes
     ----------
     nearest : (n_queries, m) neighbours of every query among the training queries
-    options : section ``geng`` of the configuration
+    options : of the study
     """
 
     documents: FoldDocuments
@@ -53,7 +44,7 @@ class GengFold:
     local: ModelBank
     whole: GlobalModels
     classes: Classes
-    options: Mapping[str, Any]
+    options: Options
 
     @cached_property
     def m(self) -> int:
@@ -63,8 +54,7 @@ class GengFold:
     @cached_property
     def pairs(self) -> IntArray:
         """Document pairs of the training queries, shape (m,)."""
-        train = self.documents.parts["train"]
-        return pair_counts(train.y, train.offsets)
+        return self.documents.parts["train"].pairs
 
     @cached_property
     def methods(self) -> list[str]:
@@ -83,11 +73,10 @@ class GengFold:
 
     def eligible(self, method: str) -> list[Setting]:
         """Settings among which validation decides; the fixed one alone where that is wanted or nothing else can be."""
-        fixed = self.options["choose"] == "fixed" or len(self.rows("vali")) == 0
+        fixed = self.options.choose == "fixed" or len(self.rows("vali")) == 0
         if method not in LOCAL:
-            return [Setting(self.m, self.options["lam"])] if fixed else self.settings(method)
-        k = neighbour_count(self.options["k"], self.m)
-        return [Setting(k, self.options["lam"])] if fixed else candidates(self.options, self.m)
+            return [Setting(self.m, self.options.lam)] if fixed else self.settings(method)
+        return [self.options.fixed(self.m)] if fixed else self.options.eligible(self.m)
 
     def chosen_models(self, role: str, method: str, ks: Sequence[int]) -> dict[int, IntArray]:
         """Training queries whose models an offline method uses, for every k, shape (n_queries,) each."""
@@ -95,7 +84,7 @@ class GengFold:
         if method == "knn-offline2":
             return dict.fromkeys(ks, offline2(nearest))
         train = self.nearest[self.rows("train")]
-        return offline1(nearest, train, self.pairs, ks, choice=self.options["offline1"])
+        return offline1(nearest, train, self.pairs, ks, alike=self.options.offline1)
 
     def gammas(self, role: str, chosen: dict[int, IntArray]) -> dict[int, FloatArray]:
         """Change ratios of an offline method, for every k, shape (n_queries,) each."""
@@ -165,8 +154,8 @@ def choose(fold: str, study: GengFold, sweep: pa.Table, by: str) -> tuple[dict[s
         best = int(np.nanargmax(values)) if np.isfinite(values).any() else 0
         chosen[method] = eligible[best]
         for i, (setting, value) in enumerate(zip(eligible, values, strict=True)):
-            row = {"fold": fold, "method": method, "setting": setting.text, "measure": by}
-            rows.append(row | {"value": value, "chosen": i == best})
+            row = {"fold": fold, "method": method, "setting": setting.text, "k": setting.k, "lam": setting.lam}
+            rows.append(row | {"measure": by, "value": value, "chosen": i == best})
     return chosen, pa.Table.from_pylist(rows)
 
 
@@ -180,9 +169,5 @@ def _validation_means(sweep: pa.Table, by: str) -> dict[tuple[str, int, float], 
 
 def chosen_settings(choices: pa.Table) -> dict[tuple[str, str], Setting]:
     """The settings that the artifact ``choices`` says were chosen, by fold and method."""
-    found = {}
-    for row in choices.to_pylist():
-        if row["chosen"]:
-            k, lam = (part.partition("=")[2] for part in row["setting"].split())
-            found[row["fold"], row["method"]] = Setting(int(k), float(lam))
-    return found
+    chosen = [row for row in choices.to_pylist() if row["chosen"]]
+    return {(row["fold"], row["method"]): Setting(row["k"], row["lam"]) for row in chosen}

@@ -1,57 +1,48 @@
-"""What the figures of Geng 2008 share: the names of the methods, their colours and marks."""
+"""The methods of the study: the one list of their names, labels, colours and models."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
+from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
+from qdrank.studies.study import REFERENCE, Method
 
-from qdrank.figures.style import COLOURS, MARKERS, save_figure
-from qdrank.store import write
-
-BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY = COLOURS
-
-
-@dataclass(frozen=True)
-class Look:
-    """How a method is shown."""
-
-    label: str
-    colour: str
-    marker: str
-
-    @property
-    def marked(self) -> dict[str, Any]:
-        """Options of a line with markers."""
-        return {"color": self.colour, "marker": self.marker, "label": self.label}
-
-
-LOOKS = {
-    "knn-online": Look("KNN Online", BLUE, MARKERS[0]),
-    "knn-offline1": Look("KNN Offline-1", VERMILION, MARKERS[1]),
-    "knn-offline2": Look("KNN Offline-2", GREEN, MARKERS[2]),
-    "single": Look("Single", BLACK, MARKERS[3]),
-    "qc": Look("QC", PURPLE, MARKERS[4]),
-    "single-equal": Look("Single, equal query weights", GREY, MARKERS[3]),
-    "knn-equal": Look("KNN Online, equal query weights", SKY, MARKERS[0]),
-    "knn-random": Look("random queries for neighbours", ORANGE, MARKERS[5]),
-    "lambdamart": Look("LambdaMART", GREEN, MARKERS[6]),
-    "reference": Look("reference feature alone", PURPLE, MARKERS[7]),
-}
-#: The five methods of the paper, and what the paper lacks.
+METHODS = (
+    Method("knn-online", "KNN Online", BLUE, MARKERS[0], models="neighbours"),
+    Method("knn-offline1", "KNN Offline-1", VERMILION, MARKERS[1], models="neighbours"),
+    Method("knn-offline2", "KNN Offline-2", GREEN, MARKERS[2], models="neighbours"),
+    Method("single", "Single", BLACK, MARKERS[3], models="global"),
+    Method("qc", "QC", PURPLE, MARKERS[4], models="global"),
+    Method("single-equal", "Single, equal query weights", GREY, MARKERS[3], models="global"),
+    Method("knn-equal", "KNN Online, equal query weights", SKY, MARKERS[0], models="equal"),
+    Method("knn-random", "random queries for neighbours", ORANGE, MARKERS[5], models="random"),
+    Method("lambdamart", "LambdaMART", GREEN, MARKERS[6]),
+)
+#: By name, with the reference feature last, as figures and tables show them.
+BY_NAME = {method.name: method for method in (*METHODS, REFERENCE)}
+#: The five methods of the paper; all others are controls and baselines that it lacks.
 PAPER = ("knn-online", "knn-offline1", "knn-offline2", "single", "qc")
-KNN = PAPER[:3]
+KNN, OFFLINE = PAPER[:3], PAPER[1:3]
+#: Methods that rank with models of many queries, and those that use local models, with the family of these.
+GLOBAL = ("single", "single-equal", "qc")
+LOCAL = {method.name: method.models for method in METHODS if method.models not in ("", "global")}
+
+
+def scored(section: Any) -> list[str]:
+    """Methods whose scores come from the linear models; ``section`` is ``geng`` of the configuration."""
+    return [*GLOBAL, *KNN, *(f"knn-{name}" for name in section.controls)]
+
+
+def run(section: Any) -> list[str]:
+    """Methods that are run."""
+    return [*scored(section), "lambdamart"]
+
+
+def present(methods: set[str]) -> list[str]:
+    """Methods that were measured, in the order of tables."""
+    return [name for name in BY_NAME if name in methods]
 
 
 def controls(methods: list[str]) -> list[str]:
-    """Controls that were run, in the order of ``LOOKS``."""
-    return [method for method in LOOKS if method in methods and method not in PAPER]
-
-
-def finish(figure: Any, numbers: pa.Table, paths: Mapping[str, str | Path], dpi: int) -> None:
-    """Write the numbers behind a figure, and the figure in its formats."""
-    write(paths["parquet"], "figure", numbers)
-    save_figure(figure, {form: path for form, path in paths.items() if form != "parquet"}, dpi=dpi)
+    """Controls that were run, in the order of tables."""
+    return [name for name in BY_NAME if name in methods and name not in PAPER]

@@ -15,7 +15,8 @@ import pyarrow as pa
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.preferences import Preferences
 from qdrank.rankers.sizes import Setting
-from qdrank.studies.geng2008.fold import OFFLINE, GengFold
+from qdrank.studies.geng2008.fold import GengFold
+from qdrank.studies.geng2008.methods import OFFLINE
 
 
 def largest_difference(data: Preferences) -> float:
@@ -42,7 +43,7 @@ def bound_table(fold: str, study: GengFold, *, n_queries: int, n_pairs: int, see
     queries = _sampled(study, n_queries, rng)
     pairs = [_sampled_pairs(study, q, n_pairs, rng) for q in queries]
     kappa2 = largest_difference(study.documents.preferences())
-    settings = [s for s in study.settings("knn-online") if s.lam == study.options["lam"]]
+    settings = [s for s in study.settings("knn-online") if s.lam == study.options.lam]
     tables = [_rows(fold, study, method, setting, queries, pairs, kappa2) for method in OFFLINE for setting in settings]
     return pa.Table.from_pylist([row for rows in tables for row in rows], _schema())
 

@@ -9,53 +9,64 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.evaluation.comparison import Comparison, compare
-from qdrank.evaluation.curves import method_values
-from qdrank.evaluation.pairs import Pairs
+from qdrank.evaluation.pairs import Pairs, query_values
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.measures.folds import fold_means
 from qdrank.queries.types import type_scores
-from qdrank.studies.geng2008.methods import KNN, LOOKS
+from qdrank.studies.geng2008.methods import BY_NAME, KNN, present
+from qdrank.studies.making import Inputs, Shown
 
 MEASURE = "mean_ndcg/geng"
 
 
 def compared(measures: pa.Table, a: str, b: str, interval: Mapping[str, Any], name: str = MEASURE) -> Comparison:
     """Method ``a`` against ``b`` on all test queries."""
-    ids, values = method_values(measures, [a, b], name)
+    ids, values = query_values(measures, [a, b], name)
     return compare(Pairs(ids, values[:, 0], values[:, 1]), **interval)
 
 
+def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
+    """Tables of the methods, by id."""
+    measures = inputs.table("measures", "measures")
+    classes = dict(zip(shown.folds, inputs.tables("classes", "classes"), strict=True))
+    return {
+        "geng-methods": methods_table(measures, inputs.tables("choices", "choices"), shown.interval),
+        "geng-folds": folds_table(measures),
+        "geng-tests": comparisons_table(measures, shown.interval),
+        "geng-qc": classes_table(classes),
+    }
+
+
 def _present(measures: pa.Table) -> list[str]:
-    known = set(measures.column("method").to_pylist())
-    return [method for method in LOOKS if method in known]
+    return present(set(measures.column("method").to_pylist()))
 
 
 def methods_table(measures: pa.Table, choices: Sequence[pa.Table], interval: Mapping[str, Any]) -> pa.Table:
-    """Every method: its means over the test queries, its difference to Single, and the settings chosen."""
+    """Every method: its means over the test queries, its difference from Single, and the settings chosen."""
     shown = [
         name for name in (MEASURE, "ndcg@1/geng", "ndcg@5/geng", "ndcg@10/geng", "ap") if name in measures.column_names
     ]
     chosen = chosen_by_fold(choices)
     rows = []
     for method in _present(measures):
-        row: dict[str, Any] = {"method": LOOKS[method].label}
-        row |= {name: float(method_values(measures, [method], name)[1].mean()) for name in shown}
+        row: dict[str, Any] = {"method": BY_NAME[method].label}
+        row |= {name: float(query_values(measures, [method], name)[1].mean()) for name in shown}
         found = compared(measures, method, "single", interval)
-        row |= {"less Single": found.difference, "low": found.interval.low, "high": found.interval.high}
+        row |= {"difference from Single": found.difference, "low": found.interval.low, "high": found.interval.high}
         rows.append(row | {"p": found.t.p, "settings by fold": "; ".join(chosen.get(method, []))})
     return pa.Table.from_pylist(rows)
 
 
 def folds_table(measures: pa.Table) -> pa.Table:
-    """Means by fold, of the folds and of all queries, a row a method and measure."""
+    """Means by fold, of the folds and of all queries, one row per method and measure."""
     fold = {row["query_id"]: row["fold"] for row in measures.select(["query_id", "fold"]).to_pylist()}
     rows = []
     for name in ("ap", MEASURE, "ndcg@10/letor4"):
         for method in _present(measures) if name in measures.column_names else ():
-            ids, values = method_values(measures, [method], name)
+            ids, values = query_values(measures, [method], name)
             means = fold_means(values[:, 0], np.array([fold[query] for query in ids]))
-            row = {"measure": name, "method": LOOKS[method].label, **means.folds}
+            row = {"measure": name, "method": BY_NAME[method].label, **means.folds}
             rows.append(row | {"mean of folds": means.published, "all queries": means.pooled})
     return pa.Table.from_pylist(rows)
 
@@ -67,16 +78,16 @@ def comparisons_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Tab
     corrected = holm({name: one.t.p for name, one in found.items()}, family="KNN methods against Single and QC")
     rows = []
     for (a, b), (name, one) in zip(asked, found.items(), strict=True):
-        row: dict[str, Any] = {"method": LOOKS[a].label, "against": LOOKS[b].label, "queries": one.n}
+        row: dict[str, Any] = {"method": BY_NAME[a].label, "against": BY_NAME[b].label, "queries": one.n}
         row |= {"difference": one.difference, "low": one.interval.low, "high": one.interval.high, "t": one.t.statistic}
         row |= {"p (t test)": one.t.p, "p (Holm)": corrected.adjusted[name], "p (Wilcoxon)": one.wilcoxon.p}
-        row |= {"p (permutation)": one.permutation.p, "found with power 0.8": one.detectable}
+        row |= {"p (permutation)": one.permutation.p, "smallest detectable difference (power 0.8)": one.detectable}
         rows.append(row | {"verdict": one.verdict(p=corrected.adjusted[name])})
     return pa.Table.from_pylist(rows)
 
 
 def classes_table(classes: Mapping[str, pa.Table]) -> pa.Table:
-    """How well the classes of the test queries are guessed, a row a fold."""
+    """How well the classes of the test queries are guessed, one row per fold."""
     rows = []
     for fold, table in classes.items():
         test = [row for row in table.to_pylist() if row["role"] == "test" and row["class"] is not None]

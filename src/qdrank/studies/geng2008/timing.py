@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.datasets.judged import Judged
+from qdrank.datasets.columns import reference_column
+from qdrank.datasets.judged import Judged, load_judged
 from qdrank.groups import FloatArray
-from qdrank.learners.local import Ground, train_block
+from qdrank.learners.local import TrainingBase, prepare_training, train_block
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.vectors import query_vectors
-from qdrank.rankers.documents import query_scores
-from qdrank.rankers.knn import offline1, pair_counts
+from qdrank.rankers.documents import fold_documents, query_scores
+from qdrank.rankers.knn import offline1
 from qdrank.rankers.sizes import neighbour_count
+from qdrank.studies.making import Inputs, Shown
 
 SHARES, KS = (0.25, 0.5, 1.0), (0.1, 0.27, 0.53)
-REPEATS = 3
+REPEATS, QUERIES = 3, 32
 
 
 def _seconds(step: Callable[[], object]) -> float:
@@ -32,14 +34,25 @@ def _seconds(step: Callable[[], object]) -> float:
     return min(found)
 
 
-def timing_table(ground: Ground, train: Judged, test: Judged, reference: int) -> pa.Table:
+def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
+    """Table 1, measured on the first fold."""
+    options = shown.options
+    documents = fold_documents(load_judged(inputs.path("judged"), ["features"]), shown.folds[0], options["scale"])
+    test = documents.parts["test"]
+    base = prepare_training(documents.preferences(), lam=options["lam"], tol=options["tol"])
+    few = test.take(np.arange(min(QUERIES, test.n_queries)))
+    reference = reference_column(inputs.path("columns"))
+    return {"geng-table1": timing_table(base, documents.parts["train"], few, reference)}
+
+
+def timing_table(base: TrainingBase, train: Judged, test: Judged, reference: int) -> pa.Table:
     """Milliseconds per test query of every step, a column for each number of training queries m and of neighbours k.
 
     The last column is the growth fitted to them, m^a k^b.
 
     Parameters
     ----------
-    ground : global model of all training queries
+    base : global model of all training queries
     train, test : documents; of the test queries a few dozen are enough
     reference : column of the reference feature
     """
@@ -49,7 +62,7 @@ def timing_table(ground: Ground, train: Judged, test: Judged, reference: int) ->
         for m in (max(2, round(share * train.n_queries)) for share in SHARES)
         for k in sorted({neighbour_count(part, m) for part in KS})
     ]
-    times = [_timed(ground, train, test, vectors[:m], reference, k) for m, k in sizes]
+    times = [_timed(base, train, test, vectors[:m], reference, k) for m, k in sizes]
     rows: list[dict[str, Any]] = []
     for step, methods, order in times[0]:
         ms = [1000 * found[step, methods, order] for found in times]
@@ -67,21 +80,21 @@ def _growth(sizes: list[tuple[int, int]], ms: list[float]) -> str:
 
 
 def _timed(
-    ground: Ground, train: Judged, test: Judged, vectors: FloatArray, reference: int, k: int
+    base: TrainingBase, train: Judged, test: Judged, vectors: FloatArray, reference: int, k: int
 ) -> dict[tuple[str, str, str], float]:
     """Seconds per test query of every step: its name, the methods that take it, its order in the paper."""
     m = len(vectors)
     points = query_vectors(test.X, test.offsets, reference)
-    pairs = pair_counts(train.y, train.offsets)[:m]
+    pairs = train.pairs[:m]
     nearest, theirs = neighbours(points, vectors, k).rows, neighbours(vectors, vectors, k).rows
-    W = np.tile(ground.single.w, (test.n_queries, 1))
+    W = np.tile(base.single.w, (test.n_queries, 1))
     steps: dict[tuple[str, str, str], Callable[[], object]] = {
         ("generate query features", "all", "O(n)"): lambda: query_vectors(test.X, test.offsets, reference),
         ("find k nearest", "Online, Offline-1", "O(m log k)"): lambda: neighbours(points, vectors, k),
         ("find the nearest", "Offline-2", "O(m)"): lambda: neighbours(points, vectors, 1),
         ("find the nearest, KD-tree", "Offline-2", ""): lambda: neighbours(points, vectors, 1, search="kdtree"),
         ("find the offline model", "Offline-1", "O(mk)"): lambda: offline1(nearest, theirs, pairs, [k]),
-        ("train the model", "Online", "O((kp)^c)"): lambda: train_block(ground, nearest),
+        ("train the model", "Online", "O((kp)^c)"): lambda: train_block(base, nearest),
         ("rank", "all", "O(n log n)"): lambda: np.argsort(-query_scores(test, W), kind="stable"),
     }
     return {key: _seconds(run) / test.n_queries for key, run in steps.items()}

@@ -1,4 +1,4 @@
-"""The future work that Geng 2008 names, tried: other metrics, query vectors, a fixed radius, an index, fewer models.
+"""Variants of KNN Online, most of them the paper's future work: metrics, query vectors, a radius, an index, fewer models.
 
 Beside it stand the ways to choose among the ready models of the training queries: Offline-2's and three for Offline-1.
 Every variant ranks the test queries of a fold with the k and lambda that validation chose for KNN Online, so that a
@@ -7,8 +7,8 @@ row of the comparison differs from the first in one thing alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -18,17 +18,18 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, IntArray
-from qdrank.learners.local import LocalModels, lay_ground, train_local
+from qdrank.learners.local import LocalModels, prepare_training, train_local
 from qdrank.measures.compute import measure
 from qdrank.queries import METRICS
-from qdrank.queries.artifacts import Queries, list_matrix, queries_table
+from qdrank.queries.artifacts import Queries, VectorOptions, describe_queries
 from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.queries.graph import fitted_metric
 from qdrank.queries.metrics import Euclidean
 from qdrank.queries.neighbours import neighbours, within_radius
 from qdrank.rankers.documents import FoldDocuments, query_scores
-from qdrank.rankers.knn import CHOICES, offline1, offline2, pair_counts
+from qdrank.rankers.knn import ALIKE, offline1, offline2
 from qdrank.rankers.sizes import Setting, neighbour_count
+from qdrank.store.lists import list_matrix
 
 SWEPT = ("mean_ndcg/geng", "ndcg@10/geng")
 
@@ -82,12 +83,12 @@ def variants(
     fold: str,
     k: int,
     reference: int,
-    vectors: Mapping[str, Any],
+    vectors: VectorOptions,
     metric: str,
     clusters: Sequence[float],
     seed: int,
 ) -> Iterator[Variant]:
-    """Variants to compare; ``vectors`` is the section ``queries`` of the configuration. The first is KNN Online."""
+    """Variants to compare; ``vectors`` is how a query becomes a point. The first is KNN Online."""
     train = judged.of_role(fold, "train")
     space = space_of(queries, metric, train)
     own = np.arange(len(space.test))
@@ -97,11 +98,11 @@ def variants(
         if name != metric:
             yield Variant(f"metric: {name}", space.nearest(k, fitted_metric(name, space.train, train)), own)
     for name, change in _vector_changes(topics):
-        table = queries_table(judged, topics, reference, fold, {**vectors, **change})
+        table, _ = describe_queries(judged, topics, reference, fold, replace(vectors, **change))
         changed = space_of(queries, metric, train, list_matrix(table.column("vector")))
         yield Variant(name, changed.nearest(k), own)
     yield Variant("fixed radius", within(space, k), own)
-    yield from ready_models(space, pair_counts(train.y, train.offsets), k)
+    yield from ready_models(space, train.pairs, k)
     for size in clusters:
         yield clustered(space, size, k, seed)
 
@@ -130,9 +131,9 @@ def ready_models(space: Space, pairs: IntArray, k: int) -> Iterator[Variant]:
     test = space.nearest(k)
     train = space.nearest_to(space.train, k)
     yield Variant("KNN Offline-2", train, offline2(test))
-    for choice in CHOICES:
-        name = choice.replace("_", " ")
-        yield Variant(f"KNN Offline-1: {name}", train, offline1(test, train, pairs, [k], choice=choice)[k])
+    for alike in ALIKE:
+        name = alike.replace("_", " ")
+        yield Variant(f"KNN Offline-1: {name}", train, offline1(test, train, pairs, [k], alike=alike)[k])
 
 
 def clustered(space: Space, size: float, k: int, seed: int) -> Variant:
@@ -155,13 +156,13 @@ def compare_variants(
     ``work`` is the number of pair visits of all its models (evaluations times pairs), in millions: a cost that is
     the same on every machine. ``same`` is the share of test queries with the very neighbours of the first variant.
     """
-    ground = lay_ground(documents.preferences(), lam=setting.lam, tol=tol)
+    base = prepare_training(documents.preferences(), lam=setting.lam, tol=tol)
     tables = []
     for _, sharing in groupby(found, lambda variant: id(variant.rows)):
         alike = list(sharing)
         rows = alike[0].rows
         blocks = [np.arange(a, min(a + block, len(rows))) for a in range(0, len(rows), block)]
-        models = train_local(ground, rows, blocks, tol=tol)
+        models = train_local(base, rows, blocks, tol=tol)
         tables += [_measured(fold, documents, variant, models, _same(variant, found[0])) for variant in alike]
     return pa.concat_tables(tables)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from qdrank.errors import InputError
-from qdrank.registry import nearest
+from qdrank.registry import did_you_mean
 
 #: The kinds of query, with TREC's names for their tasks: homepage finding, named page finding, topic distillation.
 KINDS = ("homepage", "named_page", "topic")
@@ -60,5 +60,5 @@ def changed(settings: WebSimulation, changes: dict[str, Any]) -> WebSimulation:
     known = [field.name for field in fields(WebSimulation)]
     for name in changes:
         if name not in known:
-            raise InputError(f"simweb has no setting {name!r}", mend=nearest(name, known))
+            raise InputError(f"simweb has no setting {name!r}", fix=did_you_mean(name, known))
     return replace(settings, **changes)

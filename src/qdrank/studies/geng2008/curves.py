@@ -1,8 +1,7 @@
-"""Values of methods per test query as arrays: of the chosen settings, and along a curve of settings."""
+"""Values of a method per test query along the numbers of neighbours."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,21 +11,6 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-
-
-def method_values(measures: pa.Table, methods: Sequence[str], name: str) -> tuple[NDArray[np.object_], FloatArray]:
-    """Query ids, ascending, and values of a measure, shape (n_queries, n_methods), joined on the ids."""
-    columns, ids = [], None
-    for method in methods:
-        own = measures.filter(pc.equal(measures.column("method"), method))
-        names = own.column("query_id").to_numpy(zero_copy_only=False)
-        order = np.argsort(names.astype(str), kind="stable")
-        if ids is not None and not np.array_equal(ids, names[order]):
-            raise InputError(f"{method} is not measured on the same queries as {methods[0]}")
-        ids = names[order]
-        columns.append(own.column(name).to_numpy()[order])
-    assert ids is not None
-    return ids, np.stack(columns, axis=1)
 
 
 @dataclass(frozen=True)
@@ -86,17 +70,3 @@ def _fold_curve(
     matrix = np.full((len(ids), len(ks)), np.nan)
     matrix[row, place] = values
     return ks, ids.astype(object), matrix
-
-
-def column_intervals(values: FloatArray, *, level: float, resamples: int, seed: int) -> tuple[FloatArray, FloatArray]:
-    """Percentile bootstrap intervals of the mean of every column of ``values`` (n_queries, n), from one set of resamples.
-
-    For pictures with a hundred intervals; `qdrank.evaluation.intervals` has the better single one.
-    """
-    n, rng = len(values), np.random.default_rng(seed)
-    if n < 2:
-        return values.mean(axis=0), values.mean(axis=0)
-    counts = np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(resamples)])
-    means = counts @ values / n
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return low, high

@@ -1,9 +1,9 @@
-"""What Geng 2008 leaves for later, on a fold."""
+"""Variants of KNN Online on a fold."""
 
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
 from qdrank.jobs import job
-from qdrank.queries.artifacts import load_queries
+from qdrank.queries.artifacts import VectorOptions, load_queries
 from qdrank.rankers.documents import fold_documents
 from qdrank.store import read, write
 from qdrank.studies.geng2008.fold import chosen_settings
@@ -22,7 +22,7 @@ with job(snakemake.log[0]) as log:
         fold=fold,
         k=setting.k,
         reference=reference_column(files.columns),
-        vectors=params.vectors,
+        vectors=VectorOptions(**params.vectors),
         metric=params.metric,
         clusters=params.clusters,
         seed=params.seed,

@@ -1,0 +1,13 @@
+"""Tables of a study that belong together."""
+
+from qdrank.figures.tables import write_table
+from qdrank.jobs import job
+from qdrank.registry import loaded
+from qdrank.studies.making import from_job
+
+with job(snakemake.log[0]):
+    params = snakemake.params
+    tables = loaded(params.make)(*from_job(snakemake))
+    for place, (table, title) in enumerate(params.titles.items()):
+        paths = {key: path for key, path in snakemake.output.items() if key.startswith(f"t{place}_")}
+        write_table(tables[table], paths, title=f"{params.title}: {title}")

@@ -1,0 +1,28 @@
+"""``qdrank digest``: the digest of every file in a folder of results."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from qdrank.store.manifest import changed, digests
+from qdrank.studies import timed_outputs
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("results"), help="default: results")
+    parser.add_argument("--check", action="store_true", help="compare with the folder's manifest.json instead")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print one line per file, as sha256sum does; or, with ``--check``, one for each that is not as the run left it."""
+    if args.check:
+        faults = changed(args.folder, timed_outputs())
+        print("\n".join(faults) or "all files are as the run left them")
+        if faults:
+            print("  fix:   delete what changed and ask for it by name: snakemake --cores all FILE ...")
+        return 1 if faults else 0
+    for name, value in digests(args.folder, timed_outputs()).items():
+        print(f"{value}  {name}")
+    return 0

@@ -1,0 +1,8 @@
+"""Colours and markers of methods; light, so that the lists of methods need no plotting library."""
+
+from __future__ import annotations
+
+# Okabe and Ito's palette: told apart by readers who see colours differently, and in grey by its markers.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY = COLOURS
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")

@@ -1,0 +1,55 @@
+"""What every part of the configuration is made of: the base class, and the types that sections share.
+
+Light, like all that the Snakefile imports: a study's section stands in the study's folder and needs only this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+from qdrank.errors import InputError
+from qdrank.measures.names import parse as parse_measure
+from qdrank.registry import did_you_mean
+
+DatasetName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=64)]
+PositiveInt = Annotated[int, Field(ge=1)]
+PositiveFloat = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Fraction = Annotated[float, Field(gt=0, lt=1)]
+Scale = Literal["auto", "given", "zscore", "minmax"]
+
+
+def known(kind: str, names: Collection[str]) -> Callable[[str], str]:
+    """A check that a value is one of ``names``."""
+
+    def check(name: str) -> str:
+        if name not in names:
+            raise ValueError(f"unknown {kind}; {did_you_mean(name, list(names))}")
+        return name
+
+    return check
+
+
+def _known_measure(name: str) -> str:
+    try:
+        parse_measure(name)
+    except InputError as error:
+        raise ValueError(str(error)) from None
+    return name
+
+
+MeasureName = Annotated[str, AfterValidator(_known_measure)]
+
+
+class Section(BaseModel):
+    """Base of every part of the configuration: unknown keys forbidden, values never changed after the check."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+
+class StudySection(Section):
+    """Base of the sections of studies."""
+
+    datasets: list[DatasetName] | None = Field(default=None, description="Data sets to study so; null: all.")

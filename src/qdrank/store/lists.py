@@ -1,0 +1,39 @@
+"""Matrices as columns of lists, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+def list_column(matrix: NDArray[Any]) -> pa.FixedSizeListArray:
+    """A matrix as a column of fixed-size lists, without nulls in the type, as the store keeps it."""
+    kind = pa.list_(_item(matrix), matrix.shape[1])
+    return pa.FixedSizeListArray.from_arrays(_flat(matrix), type=kind)
+
+
+def open_list_column(matrix: NDArray[Any]) -> pa.ListArray:
+    """A matrix as a column of lists of any length: other rows of the column may have another width, or none."""
+    n, width = matrix.shape
+    offsets = pa.array(np.arange(n + 1, dtype=np.int32) * width)
+    return pa.ListArray.from_arrays(offsets, _flat(matrix), type=pa.list_(_item(matrix)))
+
+
+def list_matrix(column: pa.ChunkedArray) -> NDArray[Any]:
+    """A column of lists of one length as a matrix."""
+    flat = column.combine_chunks()
+    width = column.type.list_size if pa.types.is_fixed_size_list(column.type) else -1
+    if width < 0 and not len(column):
+        width = 0
+    return np.asarray(flat.flatten().to_numpy(zero_copy_only=False)).reshape(len(column), width)
+
+
+def _item(matrix: NDArray[Any]) -> pa.Field:
+    return pa.field("item", pa.from_numpy_dtype(matrix.dtype), nullable=False)
+
+
+def _flat(matrix: NDArray[Any]) -> pa.Array:
+    return pa.array(np.ascontiguousarray(matrix).ravel())

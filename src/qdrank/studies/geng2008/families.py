@@ -1,0 +1,43 @@
+"""Families of local models that the study trains."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+from qdrank.queries.artifacts import Queries
+from qdrank.rankers.knn import random_neighbours
+from qdrank.rankers.local_models import Family
+from qdrank.studies.geng2008.options import Options
+
+
+def families(queries: Queries, nearest: NDArray[np.int32], options: Options, seed: int) -> list[Family]:
+    """Families of models that the study needs.
+
+    Models of the training queries serve the offline methods, those of validation and test queries are KNN Online.
+
+    Parameters
+    ----------
+    queries : queries of the fold
+    nearest : (n_queries, m) their neighbours among the training queries
+    options : of the study
+    seed : of the random neighbours
+    """
+    m = int(queries.is_train.sum())
+    chosen_from = options.eligible(m)
+    tested = np.flatnonzero(~queries.is_train)
+    swept = [*options.curve(m), *chosen_from]
+    most = max(k for k, _ in swept)
+    if most > nearest.shape[1]:
+        raise InputError(
+            f"the study wants {most} of {m} neighbours, and the graph holds {nearest.shape[1]}",
+            fix="raise neighbours.largest (null: all), or lower geng.ks, geng.candidates and geng.k",
+        )
+    found = [Family("neighbours", np.arange(len(nearest)), nearest, swept)]
+    if "equal" in options.controls:
+        found.append(Family("equal", tested, nearest[tested], chosen_from))
+    if "random" in options.controls:
+        drawn = random_neighbours(queries.query_id[tested], m, most, seed)
+        found.append(Family("random", tested, drawn, swept))
+    return found

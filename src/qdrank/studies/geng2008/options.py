@@ -1,0 +1,39 @@
+"""What the computation needs to know of section ``geng``, and the settings that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from qdrank.rankers.knn import Alikeness
+from qdrank.rankers.sizes import Setting, neighbour_count, neighbour_counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Keys of section ``geng`` that decide which models there are and how one is chosen; named as there."""
+
+    ks: Sequence[float]
+    lam: float
+    choose: Literal["validation", "fixed"]
+    k: float
+    candidates: Sequence[float]
+    lambdas: Sequence[float]
+    controls: Sequence[str]
+    offline1: Alikeness = "shared_pairs"
+
+    def curve(self, m: int) -> list[Setting]:
+        """Settings of the curves against k: all ``ks`` at the one lambda."""
+        return [Setting(k, self.lam) for k in neighbour_counts(self.ks, m)]
+
+    def fixed(self, m: int) -> Setting:
+        """The setting without a choice."""
+        return Setting(neighbour_count(self.k, m), self.lam)
+
+    def eligible(self, m: int) -> list[Setting]:
+        """Settings that a local model may be given: the fixed one, or all that validation decides between."""
+        if self.choose == "fixed":
+            return [self.fixed(m)]
+        ks, lambdas = neighbour_counts(self.candidates, m), sorted(self.lambdas, reverse=True)
+        return [Setting(k, lam) for lam in lambdas for k in ks]

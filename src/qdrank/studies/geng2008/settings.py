@@ -1,0 +1,63 @@
+"""Section ``geng`` of the configuration."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from qdrank.sections import PositiveFloat, PositiveInt, StudySection
+
+
+class Geng(StudySection):
+    """The study of Geng 2008: ranking with the k nearest training queries."""
+
+    ks: list[PositiveFloat] = Field(
+        default=[0.02, 0.05, 0.1, 0.15, 0.2, 0.27, 0.4, 0.53, 0.75, 1],
+        min_length=1,
+        description="Numbers of neighbours for the curves; up to 1 a share of the training queries, above a number. "
+        "The paper's 400 of 1,500 is 0.27, its flat range 300 to 800 is 0.2 to 0.53.",
+    )
+    lam: PositiveFloat = Field(default=0.01, description="Lambda of the curves, the paper's.")
+    choose: Literal["validation", "fixed"] = Field(
+        default="validation",
+        description="k and lambda of each method: the best on validation in each fold, or the fixed ones.",
+    )
+    k: PositiveFloat = Field(default=0.27, description="The fixed number of neighbours; written as in ks.")
+    candidates: list[PositiveFloat] = Field(
+        default=[0.05, 0.1, 0.27, 0.53], min_length=1, description="Numbers of neighbours to choose from."
+    )
+    lambdas: list[PositiveFloat] = Field(
+        default=[0.1, 0.01, 0.001], min_length=1, description="Lambdas to choose from, for local models."
+    )
+    offline1: Literal["shared_pairs", "shared_queries", "smallest_gamma"] = Field(
+        default="shared_pairs",
+        description="What makes two neighbourhoods alike for Offline-1: most shared pairs (eq. 1), most shared queries, "
+        "or the smallest change ratio.",
+    )
+    controls: list[Literal["equal", "random"]] = Field(
+        default=["equal", "random"],
+        description="Further local models: every query weighted equally; random training queries for neighbours.",
+    )
+    classes: Annotated[int, Field(ge=2)] = Field(
+        default=3, description="Classes for QC where the data know no types: K-means of the query vectors."
+    )
+    classify_from: Literal["query", "documents", "both"] = Field(
+        default="query",
+        description="What QC's classifier sees: the query alone, its top documents (its vector), or both.",
+    )
+    bound_queries: Annotated[int, Field(ge=0)] = Field(
+        default=100, description="Test queries of each fold on which the stability bound is checked."
+    )
+    bound_pairs: PositiveInt = Field(default=50, description="Document pairs of each of them.")
+    margin: PositiveFloat = Field(
+        default=0.005, description="Difference in mean NDCG below which two methods count as equal in a claim."
+    )
+    clusters: list[PositiveFloat] = Field(
+        default=[0.01, 0.03, 0.1, 0.3],
+        description="Sizes of clusterings of the training queries, as in ks: fewer offline models, cost against quality.",
+    )
+
+    def trained(self) -> dict[str, Any]:
+        """The keys that decide which models are trained."""
+        return self.model_dump(include={"ks", "lam", "choose", "k", "candidates", "lambdas", "controls"})

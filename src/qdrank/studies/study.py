@@ -1,0 +1,127 @@
+"""What a study is: its paper, its settings, its methods, and what it makes from which files.
+
+A study says here *what* it makes; the workflow turns that into rules, targets, report entries and claims. Nothing heavy
+is imported: the code that computes is named by ``"module:attribute"`` and loaded by the job that needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from qdrank.figures.palette import PURPLE
+from qdrank.registry import loaded
+from qdrank.sections import StudySection
+
+ALL_KINDS = ("letor", "agg", "text", "simulated")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to rank, as it is called and shown everywhere.
+
+    Attributes
+    ----------
+    name : in files and in the configuration
+    label : in tables, figures and claims
+    colour, marker : in figures
+    models : which models it ranks with, in the study's own words
+    """
+
+    name: str
+    label: str
+    colour: str
+    marker: str
+    models: str = ""
+
+    @property
+    def marked(self) -> dict[str, Any]:
+        """Options of a line with markers."""
+        return {"color": self.colour, "marker": self.marker, "label": self.label}
+
+
+#: The ranking that every method starts from; it belongs to no study.
+REFERENCE = Method("reference", "reference feature alone", PURPLE, "*")
+
+
+@dataclass(frozen=True)
+class Output:
+    """A figure, or tables that one job makes.
+
+    Attributes
+    ----------
+    make : "module:function" that makes it; see `qdrank.studies.making`
+    shows : id to label in the report; a figure has one id
+    reads : name to path below ``results/{dataset}``; ``{fold}`` stands for the files of all folds, ``{first}`` for that of
+        the first
+    options : keys of the configuration that matter to it, such as ``geng.lam``
+    titles : id to title of a table, where it is not the label
+    """
+
+    make: str
+    shows: Mapping[str, str]
+    reads: Mapping[str, str]
+    options: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def module(self) -> str:
+        """Module that makes it."""
+        return self.make.partition(":")[0]
+
+    @property
+    def id(self) -> str:
+        """Its first id, by which its rule is called."""
+        return next(iter(self.shows))
+
+    def title(self, table: str) -> str:
+        """What stands above the table with this id, behind the name of the data set."""
+        return self.titles.get(table, self.shows[table])
+
+
+@dataclass(frozen=True)
+class Study:
+    """A paper's study.
+
+    Attributes
+    ----------
+    name : of its folder, its rule file and its target, such as ``geng2008``
+    short : of its section in the configuration, its folder below the results, and the ids of its outputs
+    paper : as it is cited
+    section : "module:class" of its settings
+    methods : every method it may run, in the order of its tables
+    run : from its section to the names of the methods that are run
+    measures : names of measures, or of conventions, by which its methods are measured
+    figures, tables : what it shows, in the order of the paper
+    evidence : what its claims are judged from; ``make`` gives parts by claim
+    claims : "module:function" that declares its claims
+    across : "module:function" for claims that compare data sets
+    timed : ids of outputs that hold times, which differ from run to run
+    served : names that `qdrank rank` knows, and the methods they stand for
+    also : further files that it makes, as patterns of ``{dataset}`` and ``{fold}``
+    kinds : kinds of data sets that it can be run on
+    """
+
+    name: str
+    short: str
+    paper: str
+    section: str
+    methods: tuple[Method, ...]
+    run: Callable[[Any], list[str]]
+    measures: tuple[str, ...]
+    figures: tuple[Output, ...] = ()
+    tables: tuple[Output, ...] = ()
+    evidence: Output | None = None
+    claims: str = ""
+    across: str = ""
+    timed: tuple[str, ...] = ()
+    served: Mapping[str, str] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ALL_KINDS
+
+    @property
+    def settings(self) -> type[StudySection]:
+        """Class of its section of the configuration."""
+        found: type[StudySection] = loaded(self.section)
+        return found

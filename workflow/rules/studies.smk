@@ -1,0 +1,132 @@
+# Studies: what every study declares (figures, tables, evidence for its claims) becomes rules, targets and report entries.
+#
+# reads:  what the study names, see its folder in src/qdrank/studies
+# writes: results/{dataset}/{study}/measures.parquet    measures of the study's methods alone
+#         results/{dataset}/{study}/evidence.parquet    values behind each claim
+#         results/{dataset}/figures/{id}.*, results/{dataset}/tables/{id}.*
+
+for _study in ALL_STUDIES:
+
+    # A study waits for no method of another one.
+    rule:
+        name:
+            f"measure_{_study.short}"
+        input:
+            judged="results/{dataset}/judged.parquet",
+            scores=each_fold(
+                "results/{dataset}/{fold}/scores/{method}.parquet",
+                method=["reference", *methods_run(_study)],
+            ),
+        output:
+            f"results/{{dataset}}/{_study.short}/measures.parquet",
+        log:
+            f"logs/measure_{_study.short}/{{dataset}}.log",
+        benchmark:
+            f"benchmarks/measure_{_study.short}/{{dataset}}.tsv"
+        wildcard_constraints:
+            dataset=names_pattern(datasets_of(_study)),
+        conda:
+            "../../envs/qdrank.yaml"
+        resources:
+            mem_mb=memory(600, 6),
+            runtime=minutes(30, 0.05),
+        params:
+            measures=study_measures(_study),
+            folds=folds_of,
+            methods=["reference", *methods_run(_study)],
+            code=code("measure_methods", *map(measure_module, study_measures(_study))),
+        script:
+            "../../scripts/measure_methods.py"
+
+    rule:
+        name:
+            f"claim_{_study.short}"
+        input:
+            **study_files(_study.evidence),
+        output:
+            **reported_table(_study, _study.evidence.id, "claims"),
+            evidence=f"results/{{dataset}}/{_study.short}/evidence.parquet",
+        log:
+            f"logs/claim_{_study.short}/{{dataset}}.log",
+        benchmark:
+            f"benchmarks/claim_{_study.short}/{{dataset}}.tsv"
+        wildcard_constraints:
+            dataset=names_pattern(datasets_of(_study)),
+        conda:
+            "../../envs/qdrank.yaml"
+        resources:
+            mem_mb=memory(700, 20),
+            runtime=minutes(15),
+        params:
+            **shown(_study.evidence),
+            claims=_study.claims,
+            margin=section(_study).margin,
+            code=code(
+                "judge_evidence", _study.evidence.module, module_of(_study.claims)
+            ),
+        script:
+            "../../scripts/judge_evidence.py"
+
+    for _output in _study.figures:
+
+        rule:
+            name:
+                f"draw_{rule_name(_output.id)}"
+            input:
+                **study_files(_output),
+            output:
+                **reported_figure(_study, _output.id, _output.shows[_output.id]),
+            log:
+                f"logs/draw_{rule_name(_output.id)}/{{dataset}}.log",
+            benchmark:
+                f"benchmarks/draw_{rule_name(_output.id)}/{{dataset}}.tsv"
+            wildcard_constraints:
+                dataset=names_pattern(datasets_of(_study)),
+            conda:
+                "../../envs/qdrank.yaml"
+            resources:
+                mem_mb=memory(700, 20),
+                runtime=minutes(15),
+            params:
+                **shown(_output),
+                dpi=settings.figures.dpi,
+                code=code("draw_figure", _output.module),
+            script:
+                "../../scripts/draw_figure.py"
+
+    for _output in _study.tables:
+
+        rule:
+            name:
+                f"tabulate_{rule_name(_output.id)}"
+            input:
+                **study_files(_output),
+            output:
+                **reported_tables(_study, _output),
+            log:
+                f"logs/tabulate_{rule_name(_output.id)}/{{dataset}}.log",
+            benchmark:
+                f"benchmarks/tabulate_{rule_name(_output.id)}/{{dataset}}.tsv"
+            wildcard_constraints:
+                dataset=names_pattern(datasets_of(_study)),
+            conda:
+                "../../envs/qdrank.yaml"
+            resources:
+                mem_mb=memory(1000, 20),
+                runtime=minutes(30, 0.5),
+            params:
+                **shown(_output),
+                titles={id: _output.title(id) for id in _output.shows},
+                code=code("make_tables", _output.module),
+            script:
+                "../../scripts/make_tables.py"
+
+
+# Targets: each figure and table by its id, and each study by its name and its short name, with the claims of all.
+for _target, _files in study_targets().items():
+
+    rule:
+        name:
+            _target
+        input:
+            _files,
