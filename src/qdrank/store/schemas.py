@@ -140,6 +140,17 @@ SHAPES: dict[str, Shape] = {
     ),
     # What speaks for or against a claim: values per test query.
     "evidence": Shape({"claim": TEXT, "part": TEXT, "value": NUMBER}),
+    # The same with the query and the fold of each value, so that it can be analysed again.
+    "claim_evidence": Shape({"claim": TEXT, "part": TEXT, "fold": TEXT, "query_id": TEXT, "value": NUMBER}),
+    # Verdicts on claims: qdrank.evaluation.verdicts says how they are made.
+    "verdicts": Shape(
+        dict.fromkeys(("study", "paper", "claim", "text", "dataset", "world", "group", "kind", "measure"), TEXT)
+        | dict.fromkeys(("expected", "holds_if", "fails_if"), TEXT)
+        | {"margin": NUMBER, "unit": TEXT, "family": TEXT, "budget": TEXT, "analysis": TEXT, "n": pa.int64()}
+        | dict.fromkeys(("effect", "low", "high", "level", "p", "p_corrected", "detectable"), NUMBER)
+        | dict.fromkeys(("verdict", "reason", "note"), TEXT),
+        nullable=frozenset({"effect", "low", "high", "level", "p", "p_corrected", "detectable"}),
+    ),
     "table": Shape({}, open=True),
     "figure": Shape({}, open=True),
 }
