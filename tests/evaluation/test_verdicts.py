@@ -149,13 +149,13 @@ def test_parts_together_never_jump(a0, a1, b0, b1, margin, kind):
 
 
 def test_the_bisection_sees_the_cliff_of_simpler_rules():
-    def test_and_margin(low, _mean, high):
+    def significant_or_small(low, _mean, high):
         return HOLDS if low > 0 else FAILS if high < MARGIN else UNCLEAR
 
     def equal_or_significant(low, _mean, high):
         return HOLDS if low > -MARGIN and high < MARGIN else FAILS if low > 0 or high < 0 else UNCLEAR
 
-    assert jumps(path(test_and_margin, (0.0024, 0.0046), (0.0022, 0.0046)))
+    assert jumps(path(significant_or_small, (0.0024, 0.0046), (0.0022, 0.0046)))
     assert jumps(path(equal_or_significant, (0.0027, 0.0044), (0.0028, 0.0046)))
 
 
