@@ -1,26 +1,33 @@
-"""Verdicts on the claims of all studies, seeds of a simulated set taken together."""
+"""Verdicts on the claims of all studies, with the seeds of a simulated world taken together."""
 
 import pyarrow as pa
 
-from qdrank.evaluation.claims import Rules, judge_groups, pooled_evidence
-from qdrank.figures.claims import claims_overview
+from qdrank.evaluation.evidence import load_evidence
+from qdrank.evaluation.judging import judge, verdicts_table
 from qdrank.figures.tables import write_table
+from qdrank.figures.verdicts import readable, verdicts_overview
 from qdrank.jobs import job
 from qdrank.registry import loaded
 from qdrank.store import read, write
 
 with job(snakemake.log[0]):
-    tables = []
+    tables = [verdicts_table([])]
     for short, of in snakemake.params.studies.items():
-        groups = {
-            name: {m: pooled_evidence([read(f"results/{m}/{short}/evidence.parquet", "evidence")]) for m in members}
+        declaration = loaded(of["claims"])(of["budget"])
+        evidence = {
+            name: {
+                member: load_evidence(read(f"results/{member}/{short}/evidence.parquet", "evidence"))
+                for member in members
+            }
             for name, members in of["groups"].items()
         }
-        across = loaded(of["across"]) if of["across"] else None
-        if groups:
-            tables.append(judge_groups(loaded(of["claims"])(), groups, Rules(margin=of["margin"]), across))
+        for name, members in evidence.items():
+            called = name if len(members) == 1 else f"{name} ({len(members)} seeds)"
+            tables.append(judge(declaration, members, dataset=called, world=of["worlds"][name]))
+        if of["across"]:
+            tables.append(loaded(of["across"])(declaration, evidence, of["worlds"]))
     table = pa.concat_tables(tables)
-    write(snakemake.output.table, "claims", table)
-    write_table(table, {"html": snakemake.output.html}, title="Claims of the papers")
+    write(snakemake.output.table, "verdicts", table)
+    write_table(readable(table), {"html": snakemake.output.html}, title="Claims of the papers")
     glance = {"html": snakemake.output.overview, "csv": snakemake.output.csv, "md": snakemake.output.md}
-    write_table(claims_overview(table), glance, title="Claims at a glance")
+    write_table(verdicts_overview(table), glance, title="Claims at a glance")

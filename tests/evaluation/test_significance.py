@@ -261,7 +261,18 @@ def test_a_comparison_says_everything():
 def test_a_verdict_of_nothing_found_says_what_would_have_been():
     null, found = compare(drawn(50, 1, effect=0.0), seed=0), compare(drawn(50, 1, effect=-0.2), seed=0)
     assert null.verdict() == (
-        f"not significant (p = {null.t.p:.2g}); a difference of {null.detectable:.4f} would be found in 4 of 5 such studies"
+        f"not significant (p = {null.t.p:.2g}); smallest detectable difference (power 0.8): {null.detectable:.4f}"
     )
     assert found.verdict().startswith(f"worse by {-found.difference:.4f}")
     assert found.verdict(p=0.2).startswith("not significant (p = 0.2)")
+
+
+def test_what_could_be_found_is_at_the_level_left_to_one_of_a_family():
+    pairs = drawn(60, 2)
+    alone, six = compare(pairs, seed=0), compare(pairs, seed=0, family=6)
+    assert six.detectable == pytest.approx(
+        detectable_difference(deviation=float(pairs.differences.std(ddof=1)), n=60, alpha=0.05 / 6)
+    )
+    assert six.detectable > 1.2 * alone.detectable
+    found = power(alone.detectable, deviation=float(pairs.differences.std(ddof=1)), n=60, alpha=0.05 / 6)
+    assert found < 0.6

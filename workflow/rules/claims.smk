@@ -44,10 +44,19 @@ rule judge_claims:
                 "claims": study.claims,
                 "across": study.across,
                 "groups": claim_groups(study),
-                "margin": section(study).margin,
+                "budget": budget(study),
+                "worlds": {name: world(name) for name in claim_groups(study)},
             }
             for study in ALL_STUDIES
         },
-        code=code("judge_claims", *(module_of(study.claims) for study in ALL_STUDIES)),
+        code=code(
+            "judge_claims",
+            *(
+                module_of(target)
+                for study in ALL_STUDIES
+                for target in (study.claims, study.across)
+                if target
+            ),
+        ),
     script:
         "../../scripts/judge_claims.py"

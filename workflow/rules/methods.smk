@@ -186,6 +186,23 @@ def option(key):
     return value
 
 
+def budget(study):
+    """Values of the keys that a study's declaration of claims names."""
+    pairs = (key.partition(" as ") for key in study.budget)
+    return {new or key.rpartition(".")[2]: option(key) for key, _, new in pairs}
+
+
+def world(name):
+    """What a simulated data set is; empty for real data."""
+    dataset = planned.datasets[name]
+    return dataset.title if dataset.kind == "simulated" else ""
+
+
+def world_of(wildcards):
+    """What the data set of a job is, if it is simulated."""
+    return world(wildcards.dataset)
+
+
 def output_files(study, id):
     """All files of a figure or table of a study, for all its data sets."""
     is_figure = any(id in figure.shows for figure in study.figures)

@@ -60,7 +60,8 @@ for _study in ALL_STUDIES:
         params:
             **shown(_study.evidence),
             claims=_study.claims,
-            margin=section(_study).margin,
+            budget=budget(_study),
+            world=world_of,
             code=code(
                 "judge_evidence", _study.evidence.module, module_of(_study.claims)
             ),

@@ -23,14 +23,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the table into every page whose study has claims in the run."""
-    from qdrank.figures.claims import findings_markdown
+    from qdrank.figures.tables import markdown
+    from qdrank.figures.verdicts import findings
     from qdrank.store import read
 
-    claims = read(args.claims, "claims")
+    verdicts = read(args.claims, "verdicts")
     for name in STUDIES:
-        page = args.docs / f"{name}.md"
-        if page.is_file() and (table := findings_markdown(claims, STUDIES[name].paper)):
-            write_text(page, with_table(page.read_text(encoding="utf-8"), table, page))
+        page, table = args.docs / f"{name}.md", findings(verdicts, name)
+        if page.is_file() and len(table):
+            write_text(page, with_table(page.read_text(encoding="utf-8"), markdown(table), page))
             print(page)
     return 0
 

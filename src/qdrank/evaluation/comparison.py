@@ -20,8 +20,8 @@ class Comparison:
     n : number of queries
     interval : bootstrap interval of the difference
     t, wilcoxon, permutation : the three tests
-    detectable : smallest true difference that the t test would find with probability 0.8; "not significant"
-        means no more than that the difference is hardly larger
+    detectable : smallest true difference that the t test would find with probability 0.8, at the level that is left to
+        one comparison of its family; "not significant" means no more than that the difference is hardly larger
     """
 
     mean_a: float
@@ -39,11 +39,17 @@ class Comparison:
         p = self.t.p if p is None else p
         if p < alpha:
             return f"{'better' if self.difference > 0 else 'worse'} by {abs(self.difference):.4f} (p = {p:.2g})"
-        return f"not significant (p = {p:.2g}); a difference of {self.detectable:.4f} would be found in 4 of 5 such studies"
+        return f"not significant (p = {p:.2g}); smallest detectable difference (power 0.8): {self.detectable:.4f}"
 
 
-def compare(pairs: Pairs, *, seed: int, resamples: int = 2000, level: float = 0.95, alpha: float = 0.05) -> Comparison:
-    """Compare two rankers on paired values; equal input and seed give equal output."""
+def compare(
+    pairs: Pairs, *, seed: int, resamples: int = 2000, level: float = 0.95, alpha: float = 0.05, family: int = 1
+) -> Comparison:
+    """Compare two rankers on paired values; equal input and seed give equal output.
+
+    ``family`` is the number of comparisons whose p-values are corrected together. The smallest detectable difference is at
+    ``alpha / family``, the level of the first step of Holm's procedure.
+    """
     d = pairs.differences
     return Comparison(
         mean_a=float(pairs.a.mean()),
@@ -54,5 +60,5 @@ def compare(pairs: Pairs, *, seed: int, resamples: int = 2000, level: float = 0.
         t=paired_t(pairs),
         wilcoxon=wilcoxon(pairs),
         permutation=permutation(pairs, seed=seed, resamples=resamples),
-        detectable=detectable_difference(deviation=float(d.std(ddof=1)), n=pairs.n, alpha=alpha),
+        detectable=detectable_difference(deviation=float(d.std(ddof=1)), n=pairs.n, alpha=alpha / family),
     )

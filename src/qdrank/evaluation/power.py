@@ -41,18 +41,33 @@ def detectable_difference(*, deviation: float, n: int, alpha: float = 0.05, want
     """
     if n < 2:
         return inf
+    return detectable_effect(error=deviation / sqrt(n), df=n - 1, alpha=alpha, wanted=wanted)
+
+
+def detectable_effect(*, error: float, df: float, alpha: float = 0.05, wanted: float = 0.8) -> float:
+    """Smallest true effect that a two-sided t test finds with probability ``wanted``.
+
+    Parameters
+    ----------
+    error : standard error of the effect; where it is not known, no effect can be found
+    df : degrees of freedom of the error
+    alpha : level of the test; beside corrected p-values, the corrected level
+    wanted : the power wanted
+    """
     if not alpha < wanted < 1:
         raise InputError("the power wanted lies between the level of the test and 1", found=str(wanted))
+    if not error > 0:
+        return 0.0 if error == 0 else inf
     low, high = 0.0, 1.0
-    while _found(high, n - 1, alpha) < wanted:
+    while _found(high, df, alpha) < wanted:
         low, high = high, 2 * high
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if _found(middle, n - 1, alpha) < wanted else (low, middle)
-    return high * deviation / sqrt(n)
+        low, high = (middle, high) if _found(middle, df, alpha) < wanted else (low, middle)
+    return high * error
 
 
-def _found(noncentrality: float, df: int, alpha: float) -> float:
+def _found(noncentrality: float, df: float, alpha: float) -> float:
     """Probability that |t| passes the critical value, for noncentral t."""
     critical = stdtrit(df, 1 - alpha / 2)
     return float(1 - nctdtr(df, noncentrality, critical) + nctdtr(df, noncentrality, -critical))

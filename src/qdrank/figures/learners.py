@@ -71,10 +71,11 @@ def tests_table(measures: pa.Table, methods: Sequence[str], convention: str, int
     return pa.Table.from_pylist(rows, _TESTS)
 
 
+_DETECTABLE = "smallest detectable difference (power 0.8)"
 _TESTS = pa.schema(
     [("measure", pa.string()), ("method", pa.string()), ("against", pa.string()), ("queries", pa.int64())]
     + [(name, pa.float64()) for name in ("difference", "low", "high", "t", "p (t test)", "p (Holm)")]
-    + [(name, pa.float64()) for name in ("p (Wilcoxon)", "p (permutation)", "found with power 0.8")]
+    + [(name, pa.float64()) for name in ("p (Wilcoxon)", "p (permutation)", _DETECTABLE)]
     + [("verdict", pa.string())]
 )
 
@@ -85,7 +86,7 @@ def _tests(
     found = {}
     for method in methods:
         ids, values = query_values(measures, [method, against], name)
-        found[method] = compare(Pairs(ids, values[:, 0], values[:, 1]), **interval)
+        found[method] = compare(Pairs(ids, values[:, 0], values[:, 1]), family=len(methods), **interval)
     corrected = holm({method: one.t.p for method, one in found.items()}, family=f"{name} against {against}").adjusted
     return [
         {
@@ -101,7 +102,7 @@ def _tests(
             "p (Holm)": corrected[method],
             "p (Wilcoxon)": one.wilcoxon.p,
             "p (permutation)": one.permutation.p,
-            "found with power 0.8": one.detectable,
+            _DETECTABLE: one.detectable,
             "verdict": one.verdict(p=corrected[method]),
         }
         for method, one in found.items()

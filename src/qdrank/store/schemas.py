@@ -135,24 +135,17 @@ SHAPES: dict[str, Shape] = {
         },
         nullable=frozenset({"text"}),
     ),
-    "claims": Shape(
-        {
-            "paper": TEXT,
-            "claim": TEXT,
-            "dataset": TEXT,
-            "expected": TEXT,
-            "measured": TEXT,
-            "effect": NUMBER,
-            "low": NUMBER,
-            "high": NUMBER,
-            "p_value": NUMBER,
-            "verdict": TEXT,
-            "note": TEXT,
-        },
-        nullable=frozenset({"effect", "low", "high", "p_value"}),
+    # What speaks for or against a claim: values, with the query and the fold of each, so that it can be analysed again.
+    "evidence": Shape({"claim": TEXT, "part": TEXT, "fold": TEXT, "query_id": TEXT, "value": NUMBER}),
+    # Verdicts on claims: qdrank.evaluation.verdicts says how they are made.
+    "verdicts": Shape(
+        dict.fromkeys(("study", "paper", "claim", "text", "dataset", "world", "group", "kind", "measure"), TEXT)
+        | dict.fromkeys(("expected", "holds_if", "fails_if"), TEXT)
+        | {"margin": NUMBER, "unit": TEXT, "family": TEXT, "budget": TEXT, "analysis": TEXT, "n": pa.int64()}
+        | dict.fromkeys(("effect", "low", "high", "level", "p", "p_corrected", "detectable"), NUMBER)
+        | dict.fromkeys(("verdict", "reason", "note"), TEXT),
+        nullable=frozenset({"effect", "low", "high", "level", "p", "p_corrected", "detectable"}),
     ),
-    # What speaks for or against a claim: values per test query.
-    "evidence": Shape({"claim": TEXT, "part": TEXT, "value": NUMBER}),
     "table": Shape({}, open=True),
     "figure": Shape({}, open=True),
 }

@@ -94,8 +94,9 @@ class Study:
     run : from its section to the names of the methods that are run
     measures : names of measures, or of conventions, by which its methods are measured
     figures, tables : what it shows, in the order of the paper
-    evidence : what its claims are judged from; ``make`` gives parts by claim
-    claims : "module:function" that declares its claims
+    evidence : what its claims are judged from; ``make`` gives parts by claim (`qdrank.evaluation.evidence`)
+    claims : "module:function" that declares its claims, from the keys of the configuration in ``budget``
+    budget : keys of the configuration that its declaration names, such as ``geng.lambdas``; ``key as name`` renames one
     across : "module:function" for claims that compare data sets
     timed : ids of outputs that hold times, which differ from run to run
     served : names that `qdrank rank` knows, and the methods they stand for
@@ -114,6 +115,7 @@ class Study:
     tables: tuple[Output, ...] = ()
     evidence: Output | None = None
     claims: str = ""
+    budget: tuple[str, ...] = ()
     across: str = ""
     timed: tuple[str, ...] = ()
     served: Mapping[str, str] = field(default_factory=dict)

@@ -22,12 +22,14 @@ class Curve:
     k : (n_ks,) mean over the folds, whose training sets differ a little in size
     share : (n_ks,) k as a share of the training queries, mean over the folds
     query_id : (n_queries,) ascending
+    fold : (n_queries,) the fold of each query
     values : (n_queries, n_ks)
     """
 
     k: FloatArray
     share: FloatArray
     query_id: NDArray[np.object_]
+    fold: NDArray[np.object_]
     values: FloatArray
 
     @property
@@ -50,10 +52,11 @@ def curve(sweep: pa.Table, method: str, name: str, *, lam: float, role: str = "t
     n = min(len(ks) for ks, _, _ in folds)
     ks = np.stack([ks[-n:] for ks, _, _ in folds]).astype(np.float64)
     ids = np.concatenate([ids for _, ids, _ in folds])
+    own_fold = np.repeat(np.array(names, dtype=object), [len(own) for _, own, _ in folds])
     order = np.argsort(ids.astype(str), kind="stable")
     rows = np.concatenate([v[:, -n:] for _, _, v in folds])[order]
     shares = ks / np.array([[m[name]] for name in names])
-    return Curve(ks.mean(axis=0), shares.mean(axis=0), ids[order], rows)
+    return Curve(ks.mean(axis=0), shares.mean(axis=0), ids[order], own_fold[order], rows)
 
 
 def _training_sizes(sweep: pa.Table) -> dict[str, int]:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from qdrank.evaluation.evidence import Part, part
 from qdrank.evaluation.pairs import query_values
 from qdrank.groups import FloatArray
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
@@ -18,7 +19,7 @@ from qdrank.studies.geng2008.methods import KNN, OFFLINE
 from qdrank.studies.making import Inputs, Shown
 
 
-def gather(inputs: Inputs, shown: Shown) -> dict[str, dict[str, FloatArray]]:
+def gather(inputs: Inputs, shown: Shown) -> dict[str, dict[str, Part]]:
     """Evidence of one data set from its artifacts."""
     queries, (_, nearest, _) = load_queries(inputs.path("queries")), load_neighbours(inputs.path("neighbours"))
     return evidence(
@@ -31,8 +32,8 @@ def gather(inputs: Inputs, shown: Shown) -> dict[str, dict[str, FloatArray]]:
 
 
 def evidence(
-    measures: pa.Table, sweep: pa.Table, bound: pa.Table, same_class: FloatArray | None, lam: float
-) -> dict[str, dict[str, FloatArray]]:
+    measures: pa.Table, sweep: pa.Table, bound: pa.Table, same_class: Part | None, lam: float
+) -> dict[str, dict[str, Part]]:
     """Evidence of one data set.
 
     Parameters
@@ -44,31 +45,45 @@ def evidence(
         classes are not the data's
     lam : lambda of the curves
     """
-    present = set(measures.column("method").to_pylist())
-    found: dict[str, dict[str, FloatArray]] = {}
-    for name, pair in DIFFERENCES.items():
-        if present >= set(pair):
-            values = query_values(measures, pair, MEASURE)[1]
-            found[name] = {"difference": values[:, 0] - values[:, 1]}
-    single = curve(sweep, "single", MEASURE, lam=lam).values[:, -1]
+    single = curve(sweep, "single", MEASURE, lam=lam)
     curves = {method: curve(sweep, method, MEASURE, lam=lam) for method in KNN}
+    found = _differences(measures)
     for method, own in curves.items():
         if (at := _place(own, PAPERS_K)) is not None:
-            found[f"{method} - single, as the paper"] = {"difference": own.values[:, at] - single}
-        found |= _curve_evidence(sweep, method, own, single, lam)
+            found[f"{method} - single, as the paper"] = {
+                "difference": _part(own, own.values[:, at] - single.values[:, -1])
+            }
+        found |= _curve_evidence(sweep, method, own, single.values[:, -1], lam)
     online = curves["knn-online"]
-    found |= {"k = m": {"difference": online.values[:, -1] - single}} if online.to_the_end else {}
+    if online.to_the_end:
+        found["k = m"] = {"difference": _part(online, online.values[:, -1] - single.values[:, -1])}
     found |= _gamma_evidence(sweep, lam)
-    ratio = _ratio(bound)
-    found |= {"bound": {"value": ratio}} if len(ratio) else {}
+    found |= _bound_evidence(bound)
     return found | ({} if same_class is None else {"locality": {"difference": same_class}})
 
 
-def _ratio(bound: pa.Table) -> FloatArray:
+def _differences(measures: pa.Table) -> dict[str, dict[str, Part]]:
+    present = set(measures.column("method").to_pylist())
+    fold = dict(zip(measures.column("query_id").to_pylist(), measures.column("fold").to_pylist(), strict=True))
+    found = {}
+    for name, pair in DIFFERENCES.items():
+        if present >= set(pair):
+            ids, values = query_values(measures, pair, MEASURE)
+            found[name] = {"difference": part(values[:, 0] - values[:, 1], ids, [fold[query] for query in ids])}
+    return found
+
+
+def _part(of: Curve, values: FloatArray) -> Part:
+    return part(values, of.query_id, of.fold)
+
+
+def _bound_evidence(bound: pa.Table) -> dict[str, dict[str, Part]]:
     limit, observed = (bound.column(name).to_numpy() for name in ("bound", "observed"))
     usable = np.isfinite(limit) & (limit > 0)
-    ratio: FloatArray = observed[usable] / limit[usable]
-    return ratio
+    if not usable.any():
+        return {}
+    ids, folds = (bound.column(name).to_numpy(zero_copy_only=False)[usable] for name in ("query_id", "fold"))
+    return {"bound": {"value": part(observed[usable] / limit[usable], ids, folds)}}
 
 
 def _place(of: Curve, share: float) -> int | None:
@@ -79,44 +94,53 @@ def _place(of: Curve, share: float) -> int | None:
 
 def _curve_evidence(
     sweep: pa.Table, method: str, test: Curve, single: FloatArray, lam: float
-) -> dict[str, dict[str, FloatArray]]:
-    """The best k is found on validation where there are validation queries, and its gain measured on test.
+) -> dict[str, dict[str, Part]]:
+    """The best k of each fold is found on its own validation queries, and its gain measured on its test queries.
 
-    The end of the curve, k = m, is Single, whether or not the curve was taken that far.
+    Test queries choose nothing: without validation queries there is no such evidence. The end of the curve, k = m, is
+    Single, whether or not the curve was taken that far.
     """
-    seen = "vali" if "vali" in set(sweep.column("role").to_pylist()) else "test"
-    means = curve(sweep, method, MEASURE, lam=lam, role=seen).values.mean(axis=0)
-    best = int(np.argmax(means[-len(test.k) :]))
-    top = test.values[:, best]
-    rise, fall = top - test.values[:, 0], top - single
+    if "vali" not in set(sweep.column("role").to_pylist()):
+        return {}
+    best = _best_by_fold(curve(sweep, method, MEASURE, lam=lam, role="vali"), len(test.k))
+    top = test.values[np.arange(len(test.values)), [best[fold] for fold in test.fold]]
+    found = {f"curve {method}": {"rise": _part(test, top - test.values[:, 0]), "fall": _part(test, top - single)}}
     inside = [i for i, share in enumerate(test.share) if FLAT[0] - 0.01 <= share <= FLAT[1]]
-    flat = {f"k/m = {test.share[i]:.2f}": test.values[:, i] - top for i in inside}
-    return {f"curve {method}": {"rise": rise, "fall": fall}} | ({f"flat {method}": flat} if flat else {})
+    flat = {f"k/m = {test.share[i]:.2f}": _part(test, test.values[:, i] - top) for i in inside}
+    return found | ({f"flat {method}": flat} if flat else {})
 
 
-def _gamma_evidence(sweep: pa.Table, lam: float) -> dict[str, dict[str, FloatArray]]:
-    found: dict[str, dict[str, FloatArray]] = {}
+def _best_by_fold(vali: Curve, n: int) -> dict[str, int]:
+    """Place of the best k of each fold among the last ``n`` of its curve."""
+    folds = np.unique(vali.fold)
+    return {fold: int(np.argmax(vali.values[vali.fold == fold].mean(axis=0)[-n:])) for fold in folds}
+
+
+def _gamma_evidence(sweep: pa.Table, lam: float) -> dict[str, dict[str, Part]]:
+    found: dict[str, dict[str, Part]] = {}
     for method in OFFLINE:
         own = curve(sweep, method, "gamma", lam=lam)
-        found[f"gammas {method}"] = {f"{k:.0f}": v for k, v in zip(own.k, own.values.T, strict=True)}
+        found[f"gammas {method}"] = {f"{k:.0f}": _part(own, v) for k, v in zip(own.k, own.values.T, strict=True)}
         if (at := _place(own, PAPERS_K)) is not None:
-            found[f"gamma {method}"] = {"value": own.values[:, at]}
+            found[f"gamma {method}"] = {"value": _part(own, own.values[:, at])}
         if own.to_the_end:
-            found[f"gamma to 0 {method}"] = {f"k/m = {s:.2f}": v for s, v in zip(own.share, own.values.T, strict=True)}
+            found[f"gamma to 0 {method}"] = {"value": _part(own, own.values[:, -1])}
     ratios = [found[name]["value"] for name in (f"gamma {method}" for method in OFFLINE) if name in found]
     if len(ratios) == 2:
-        both = np.isfinite(ratios[0]) & np.isfinite(ratios[1])
-        found["gamma order"] = {"difference": ratios[1][both] - ratios[0][both]}
+        found["gamma order"] = {
+            "difference": part(ratios[1].value - ratios[0].value, ratios[0].query_id, ratios[0].fold)
+        }
     return found
 
 
-def locality_evidence(queries: Queries, nearest: NDArray[Any], classes: pa.Table) -> FloatArray | None:
+def locality_evidence(queries: Queries, nearest: NDArray[Any], classes: pa.Table) -> Part | None:
     """`same_class_share` of the test queries; None where classes are made from the vectors themselves."""
     if "K-means" in classes.column("origin")[0].as_py():
         return None
     kinds = classes.column("class").to_numpy(zero_copy_only=False)
     rows = np.flatnonzero((queries.role == "test") & np.array([kind is not None for kind in kinds]))
-    return same_class_share(nearest[rows], kinds[queries.is_train], kinds[rows])
+    shares = same_class_share(nearest[rows], kinds[queries.is_train], kinds[rows])
+    return part(shares, queries.query_id[rows])
 
 
 def same_class_share(

@@ -50,9 +50,6 @@ class Geng(StudySection):
         default=100, description="Test queries of each fold on which the stability bound is checked."
     )
     bound_pairs: PositiveInt = Field(default=50, description="Document pairs of each of them.")
-    margin: PositiveFloat = Field(
-        default=0.005, description="Difference in mean NDCG below which two methods count as equal in a claim."
-    )
     clusters: list[PositiveFloat] = Field(
         default=[0.01, 0.03, 0.1, 0.3],
         description="Sizes of clusterings of the training queries, as in ks: fewer offline models, cost against quality.",

@@ -1,0 +1,158 @@
+"""Claims as a study declares them, before it looks at a number.
+
+A `Claim` says what is claimed, in which measure, what difference counts (the margin, in the claim's own unit), with which
+other claims it is tested together (the family), and what validation budget each side had. So a reader can see what
+would have counted as a failure. `qdrank.evaluation.verdicts` compares claims with evidence; this module imports
+nothing heavy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import isfinite
+
+from qdrank.errors import InputError
+from qdrank.registry import did_you_mean
+
+HOLDS, FAILS, UNCLEAR = "holds", "does not hold", "cannot tell"
+VERDICTS = (HOLDS, FAILS, UNCLEAR)
+
+FINDING, CONTROL, CHECK = "finding", "control", "check"
+GROUPS = (FINDING, CONTROL, CHECK)
+"""A claim of the paper; a comparison that the paper lacks; an identity that any correct implementation fulfils."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of claim, in words.
+
+    Attributes
+    ----------
+    holds, fails : what must be true of the interval; ``{margin}`` and ``{limit}`` are filled in
+    exact : judged value by value, without an interval
+    limited : whether the claim names a limit
+    parts : the parts that the evidence must have; none where any parts will do
+    """
+
+    holds: str
+    fails: str
+    exact: bool = False
+    limited: bool = False
+    parts: tuple[str, ...] = ()
+
+
+_GAIN = "the interval lies above 0, and the mean is above {margin}"
+_NO_GAIN = "the interval lies below {margin}"
+_LOSS = "the interval lies below 0, and the mean is below -{margin}"
+KINDS: dict[str, Kind] = {
+    "superiority": Kind(_GAIN, _NO_GAIN),
+    "no superiority": Kind(_NO_GAIN, _GAIN),
+    "equivalence": Kind(
+        "the interval lies between -{margin} and {margin}",
+        "the interval lies on one side of 0, and the mean is more than {margin} from 0",
+    ),
+    "non-inferiority": Kind("the interval lies above -{margin}", _LOSS),
+    "below": Kind(
+        "the interval lies below {limit}, and the mean by more than {margin}",
+        "the interval lies above {limit} - {margin}",
+        limited=True,
+    ),
+    "above": Kind(
+        "the interval lies above {limit}, and the mean by more than {margin}",
+        "the interval lies below {limit} + {margin}",
+        limited=True,
+    ),
+    "rise and fall": Kind(
+        f"both the rise and the fall: {_GAIN}", f"the rise or the fall: {_NO_GAIN}", parts=("rise", "fall")
+    ),
+    "flat": Kind("every part: the interval lies above -{margin}", f"some part: {_LOSS}"),
+    "identical": Kind("no value is more than {margin} from 0", "some value is", exact=True),
+    "bounded": Kind("no value is above {limit}", "some value is", exact=True, limited=True),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A claim, and all that decides its verdict except the data.
+
+    Attributes
+    ----------
+    name : its id, under which its evidence is kept
+    text : the claim as a sentence
+    expected : what the paper says, in figures where it gives them
+    kind : one of `KINDS`
+    margin : the smallest difference that counts, in ``unit``
+    limit : of the kinds that name one
+    unit : of the margin and the effect: "NDCG", "share of queries", "change ratio"
+    family : claims that are corrected together; alone if empty
+    group : finding, control or check
+    measure : what is measured
+    budget : how many settings each side could choose from on validation
+    note : what a reader must know, such as a threshold that the paper does not give
+    """
+
+    name: str
+    text: str
+    expected: str
+    kind: str
+    margin: float = 0.0
+    limit: float | None = None
+    unit: str = ""
+    family: str = ""
+    group: str = FINDING
+    measure: str = ""
+    budget: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        for value, allowed in ((self.kind, KINDS), (self.group, GROUPS)):
+            if value not in allowed:
+                raise InputError(f"claim {self.name}: unknown {value!r}", fix=did_you_mean(value, list(allowed)))
+        if not (isfinite(self.margin) and self.margin >= 0):
+            raise InputError(f"claim {self.name}: the margin must be 0 or more", found=str(self.margin))
+        if (self.limit is not None) != KINDS[self.kind].limited:
+            need = "needs a limit" if KINDS[self.kind].limited else "has no limit"
+            raise InputError(f"claim {self.name}: a claim of the kind {self.kind!r} {need}")
+
+    @property
+    def criteria(self) -> tuple[str, str]:
+        """When the claim holds and when it does not, in words; else the data cannot tell."""
+        kind, words = KINDS[self.kind], {"margin": f"{self.margin:g}", "limit": f"{self.limit or 0:g}"}
+        return kind.holds.format(**words), kind.fails.format(**words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """What applies to every claim of a study.
+
+    Attributes
+    ----------
+    alpha : probability, at most, that any verdict of a family is wrong
+    queries : queries that a verdict needs
+    seeds : seeds that a statement about a kind of simulated world needs
+    power : with which the smallest detectable difference would be found
+    """
+
+    alpha: float = 0.05
+    queries: int = 10
+    seeds: int = 10
+    power: float = 0.8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declaration:
+    """The claims of one study."""
+
+    study: str
+    paper: str
+    claims: tuple[Claim, ...]
+    rules: Rules = field(default_factory=Rules)
+
+    def __post_init__(self) -> None:
+        names = [claim.name for claim in self.claims]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise InputError(f"study {self.study}: two claims are called {twice[0]}")
+
+    def __iter__(self) -> Iterator[Claim]:
+        return iter(self.claims)

@@ -1,0 +1,107 @@
+"""Means with their standard errors: over queries, over seeds, and of two sets compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import hypot, inf, isfinite, nan, sqrt
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from qdrank.errors import InputError
+from qdrank.evaluation.power import detectable_effect
+from qdrank.groups import FloatArray
+
+_DECIMALS = 12
+"""Values are rounded to this, so that values equal but for rounding errors have no spread, on every machine."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean, its standard error and the degrees of freedom of that error.
+
+    Attributes
+    ----------
+    mean, error, df : the error is nan where it cannot be known, 0 where all values are equal
+    n : number of units, queries or seeds
+    left_out : number of values that were not finite
+    """
+
+    mean: float
+    error: float
+    df: float
+    n: int
+    left_out: int = 0
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Two-sided t interval of coverage 1 - ``level``; nan where the error is unknown."""
+        half = self._quantile(level) * self.error if self.error > 0 else self.error
+        return self.mean - half, self.mean + half
+
+    def _quantile(self, level: float) -> float:
+        return float(stdtrit(self.df, 1 - level / 2))
+
+    def tail(self, bound: float) -> float:
+        """One-sided p-value of the mean being ``bound`` or less; small where the estimate lies above it."""
+        if not self.error > 0:
+            return nan if self.error != 0 else float(self.mean <= bound)
+        return float(stdtr(self.df, -(self.mean - bound) / self.error))
+
+    def detectable(self, level: float, wanted: float) -> float:
+        """Smallest true distance from a bound that a two-sided test at ``level`` finds with probability ``wanted``."""
+        return detectable_effect(error=self.error, df=self.df, alpha=level, wanted=wanted)
+
+    def minus(self, other: Estimate) -> Estimate:
+        """Difference of the means of two independent sets, with Welch's degrees of freedom."""
+        df = _satterthwaite([self.error, other.error], [self.df, other.df])
+        left_out = self.left_out + other.left_out
+        return Estimate(self.mean - other.mean, hypot(self.error, other.error), df, min(self.n, other.n), left_out)
+
+
+def over_queries(values: FloatArray) -> Estimate:
+    """Mean over the queries of one data set, (n_queries,), taken as independent."""
+    x = np.round(np.asarray(values, dtype=np.float64), _DECIMALS)
+    finite = x[np.isfinite(x)]
+    n, left_out = len(finite), int(len(x) - len(finite))
+    if n == 0:
+        return Estimate(nan, nan, nan, 0, left_out)
+    error = nan if n < 2 else float(finite.std(ddof=1)) / sqrt(n) if np.ptp(finite) > 0 else 0.0
+    return Estimate(float(finite.mean()), error, n - 1, n, left_out)
+
+
+def over_seeds(seeds: Sequence[FloatArray]) -> Estimate:
+    """Mean effect over seeds: a random-effects estimate, with the seeds as the units.
+
+    The effect of a seed is the mean over its queries, and the interval is Student's over these effects. It contains both
+    sources of spread, between seeds and between the queries of a seed. Seeds of one design have about equally many queries
+    and equal spread, so all weigh the same; with equal weights the interval is that of Hartung and Knapp, and no
+    variance between seeds has to be estimated (which DerSimonian and Laird need many seeds for).
+    """
+    each = [over_queries(values) for values in seeds]
+    return _with_left_out(over_queries(np.array([one.mean for one in each])), each)
+
+
+def over_these_seeds(seeds: Sequence[FloatArray]) -> Estimate:
+    """Mean effect in exactly these worlds: only the queries are a sample, the seeds are given (fixed effects)."""
+    each = [over_queries(values) for values in seeds]
+    if not each or any(one.n == 0 for one in each):
+        raise InputError("every seed needs at least one finite value")
+    error = sqrt(sum(one.error**2 for one in each)) / len(each)
+    df = _satterthwaite([one.error for one in each], [one.df for one in each])
+    mean = float(np.mean([one.mean for one in each]))
+    return _with_left_out(Estimate(mean, error, df, sum(one.n for one in each)), each)
+
+
+def _with_left_out(whole: Estimate, each: Sequence[Estimate]) -> Estimate:
+    left_out = sum(one.left_out for one in each)
+    return Estimate(whole.mean, whole.error, whole.df, whole.n, left_out)
+
+
+def _satterthwaite(errors: Sequence[float], df: Sequence[float]) -> float:
+    """Degrees of freedom of the error of a sum of independent means (Satterthwaite 1946)."""
+    if not all(isfinite(e) for e in errors):
+        return nan
+    squares = [e * e for e in errors]
+    below = sum(s * s / f for s, f in zip(squares, df, strict=True) if s > 0)
+    return sum(squares) ** 2 / below if below > 0 else inf

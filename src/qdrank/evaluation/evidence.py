@@ -1,0 +1,72 @@
+"""Evidence for claims: values per query, with the query's id and fold, so that anyone can analyse it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import ArrayLike, NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Values of one part of a claim.
+
+    Attributes
+    ----------
+    value : (n,) mostly a difference between two methods on a query
+    query_id : (n,) the query of each value; "" where a value belongs to no single query
+    fold : (n,) the fold in which the query was a test query; "" likewise
+    """
+
+    value: FloatArray
+    query_id: NDArray[Any]
+    fold: NDArray[Any]
+
+
+def part(value: ArrayLike, query_id: ArrayLike = "", fold: ArrayLike = "") -> Part:
+    """A part from its values, and the query and fold of each (or one for all)."""
+    values = np.asarray(value, dtype=np.float64)
+    if values.ndim != 1:
+        raise InputError(f"evidence is one value per query, not of shape {values.shape}")
+    try:
+        ids, folds = (np.broadcast_to(np.asarray(x, dtype=object), values.shape) for x in (query_id, fold))
+    except ValueError:
+        raise InputError("evidence needs as many query ids and folds as values") from None
+    return Part(values, ids, folds)
+
+
+Evidence = Mapping[str, Mapping[str, Part]]
+"""Parts by the name of the claim and of the part."""
+
+
+def evidence_table(evidence: Evidence) -> pa.Table:
+    """The artifact ``evidence``: claim, part, fold, query_id, value."""
+    rows = [(claim, name, own) for claim, parts in evidence.items() for name, own in parts.items()]
+    return pa.table(
+        {
+            "claim": pa.array([claim for claim, _, own in rows for _ in own.value], pa.string()),
+            "part": pa.array([name for _, name, own in rows for _ in own.value], pa.string()),
+            "fold": pa.array([fold for _, _, own in rows for fold in own.fold], pa.string()),
+            "query_id": pa.array([query for _, _, own in rows for query in own.query_id], pa.string()),
+            "value": pa.array(np.concatenate([np.empty(0), *(own.value for _, _, own in rows)]), pa.float64()),
+        }
+    )
+
+
+def load_evidence(table: pa.Table) -> dict[str, dict[str, Part]]:
+    """Evidence from the artifact ``evidence``, claims and parts in the order of the rows."""
+    claims, names = (table.column(name).to_pylist() for name in ("claim", "part"))
+    found: dict[str, dict[str, Part]] = {}
+    for claim, name in dict.fromkeys(zip(claims, names, strict=True)):
+        own = table.filter(pc.and_(pc.equal(table.column("claim"), claim), pc.equal(table.column("part"), name)))
+        columns = (own.column(column).to_numpy(zero_copy_only=False) for column in ("value", "query_id", "fold"))
+        found.setdefault(claim, {})[name] = part(*columns)
+    return found

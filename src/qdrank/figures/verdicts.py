@@ -1,0 +1,115 @@
+"""All verdicts at a glance: one row per claim, one column per data set, what was found apart from what cannot be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from qdrank.evaluation.declared import CHECK, CONTROL, FAILS, HOLDS, UNCLEAR
+from qdrank.evaluation.judging import THESE_WORLDS
+
+PUBLIC, SIMULATED = "findings on public data", "findings on simulated worlds"
+CHECKS, OPEN = "checks of the implementation", "what the data cannot tell"
+SECTIONS = (PUBLIC, SIMULATED, CHECKS, OPEN)
+SIGNS = {HOLDS: "yes", FAILS: "no", UNCLEAR: "?"}
+"""Verdicts as they stand in a cell, before the effect."""
+
+
+def verdicts_overview(verdicts: pa.Table) -> pa.Table:
+    """Verdicts and effects (the artifact ``verdicts``), in the order of `SECTIONS`.
+
+    Every verdict stands in one section. A cell "?" in a section of findings is told under "what the data cannot tell", with
+    the effect and the smallest difference that could have been found. A cell is empty where the claim was not judged.
+    """
+    rows = verdicts.to_pylist()
+    datasets = list(dict.fromkeys(one["dataset"] for one in rows))
+    lines = [line for section in SECTIONS for line in _lines(section, rows, datasets)]
+    names = ["section", "paper", "claim", "group", *datasets]
+    return pa.table({name: pa.array([line[name] for line in lines], pa.string()) for name in names})
+
+
+def section_of(one: Mapping[str, Any]) -> str:
+    """Where a verdict stands."""
+    if one["group"] == CHECK:
+        return CHECKS
+    if one["verdict"] == UNCLEAR:
+        return OPEN
+    return SIMULATED if one["world"] else PUBLIC
+
+
+def _lines(section: str, rows: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -> list[dict[str, str]]:
+    """Lines of one section: claims of the papers before controls, else in the order of the verdicts."""
+    own = [one for one in rows if section_of(one) == section]
+    claims = dict.fromkeys((one["paper"], one["text"], one["group"]) for one in own)
+    lines = []
+    for paper, text, group in sorted(claims, key=lambda claim: claim[2] == CONTROL):
+        asked = [one for one in rows if (one["paper"], one["text"], one["group"]) == (paper, text, group)]
+        cells = {one["dataset"]: _cell(section, one) for one in asked}
+        head = {"section": section, "paper": paper, "claim": text, "group": group}
+        lines.append(head | {name: cells.get(name, "") for name in datasets})
+    return lines
+
+
+def _cell(section: str, one: Mapping[str, Any]) -> str:
+    if section_of(one) != section:
+        elsewhere = one["verdict"] == UNCLEAR and section == (SIMULATED if one["world"] else PUBLIC)
+        return SIGNS[UNCLEAR] if elsewhere else ""
+    text = SIGNS[one["verdict"]]
+    if one["effect"] is not None:
+        text += f" {one['effect']:+.3f}"
+    if section == OPEN and one["detectable"] is not None:
+        text += f" (could find {one['detectable']:.3f})"
+    return text + ("*" if one["analysis"] == THESE_WORLDS and section == SIMULATED else "")
+
+
+def worlds_table(verdicts: pa.Table) -> pa.Table:
+    """What is built into each simulated world, and how many seeds spoke for it: to be read beside the overview."""
+    rows = [one for one in verdicts.to_pylist() if one["world"]]
+    about: dict[str, dict[str, str]] = {}
+    for one in rows:
+        scope = "these worlds only (*)" if one["analysis"] == THESE_WORLDS else "worlds of this kind"
+        if one["group"] != CHECK:
+            about.setdefault(one["dataset"], {"data set": one["dataset"], "built in": one["world"], "statement": scope})
+    return pa.Table.from_pylist(
+        list(about.values()), pa.schema([(name, pa.string()) for name in ("data set", "built in", "statement")])
+    )
+
+
+#: Columns of the table of verdicts as a person reads it: what was found first, then why, then how it was judged.
+_READ = {
+    "paper": "paper",
+    "text": "claim",
+    "dataset": "data set",
+    "verdict": "verdict",
+    "effect": "effect",
+    "low": "low",
+    "high": "high",
+    "unit": "unit",
+    "margin": "margin",
+    "p_corrected": "p, corrected",
+    "detectable": "smallest detectable difference (power 0.8)",
+    "n": "n",
+    "analysis": "unit of analysis",
+    "reason": "reason",
+    "holds_if": "holds if",
+    "fails_if": "does not hold if",
+    "expected": "expected",
+    "group": "group",
+    "family": "corrected with",
+    "budget": "validation budget",
+    "note": "note",
+}
+
+
+def readable(verdicts: pa.Table) -> pa.Table:
+    """The artifact ``verdicts`` as a table to read: verdict, effect and interval first."""
+    return verdicts.select(list(_READ)).rename_columns(list(_READ.values()))
+
+
+def findings(verdicts: pa.Table, study: str) -> pa.Table:
+    """The overview of one study; without rows where the run has no verdicts of it."""
+    own = verdicts.filter(pc.equal(verdicts.column("study"), study))
+    return verdicts_overview(own).drop_columns(["paper"])

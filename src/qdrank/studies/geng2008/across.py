@@ -1,0 +1,68 @@
+"""The claim of Geng 2008 that compares two data sets: the change ratio is smaller on the larger one.
+
+The paper does not say at which k. Both readings are judged: at the same share of the training queries, and at the same
+number of neighbours, of those that both sets have the one nearest to the paper's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from qdrank.evaluation.declared import Claim, Declaration
+from qdrank.evaluation.estimates import Estimate
+from qdrank.evaluation.judging import Members, estimate_of, row, verdicts_table
+from qdrank.evaluation.verdicts import judge_estimates
+from qdrank.studies.geng2008.claims import GAMMA_MARGIN, PAPERS_K, PAPERS_NUMBER
+from qdrank.studies.geng2008.methods import BY_NAME, OFFLINE
+
+#: A smaller and a larger set.
+LARGER = (("sim1", "sim2"),)
+
+
+def judge_across(declaration: Declaration, groups: Mapping[str, Members], worlds: Mapping[str, str]) -> pa.Table:
+    """Verdicts on the claim; ``groups`` is the evidence of all data sets, ``worlds`` what is built into them."""
+    rows = []
+    for small, large in LARGER:
+        if small in groups and large in groups:
+            found = list(_claims(groups[small], groups[large]))
+            for claim, apart, analysis in found:
+                one = judge_estimates(claim, {"difference": apart}, size=len(found), rules=declaration.rules)
+                about = {"dataset": f"{small}, {large}", "world": worlds[large], "analysis": analysis}
+                rows.append(row(declaration, claim, one, **about))
+    return verdicts_table(rows)
+
+
+def _claims(small: Members, large: Members) -> Iterator[tuple[Claim, Estimate, str]]:
+    for method in OFFLINE:
+        text = f"the change ratio of {BY_NAME[method].label} is smaller on the larger set, at the same"
+        for name, part, at in _places(method, small, large):
+            (a, analysis), (b, _) = (estimate_of(members, name, part) for members in (small, large))
+            claim = Claim(
+                name=f"larger {method}, {at}",
+                text=f"{text} {'share k/m' if at.startswith('k/m') else 'k'}",
+                expected=f"mean of the smaller set higher, at {at}",
+                kind="superiority",
+                margin=GAMMA_MARGIN,
+                unit="change ratio",
+                family="smaller on the larger set",
+                measure=f"change ratio at {at}",
+                note=f"{a.mean:.3f} on the smaller, {b.mean:.3f} on the larger",
+            )
+            yield claim, a.minus(b), analysis
+
+
+def _places(method: str, small: Members, large: Members) -> Iterator[tuple[str, str, str]]:
+    """Claim, part and words of the evidence at the two readings."""
+    if _parts(small, f"gamma {method}") and _parts(large, f"gamma {method}"):
+        yield f"gamma {method}", "value", f"k/m = {PAPERS_K}"
+    common = _parts(small, f"gammas {method}") & _parts(large, f"gammas {method}")
+    if common:
+        k = min(sorted(common, key=int), key=lambda name: abs(int(name) - PAPERS_NUMBER))
+        yield f"gammas {method}", k, f"k = {k}"
+
+
+def _parts(members: Members, claim: str) -> set[str]:
+    """Parts of a claim that every member has."""
+    return set.intersection(*(set(own.get(claim, {})) for own in members.values()))
