@@ -10,21 +10,27 @@ from pathlib import Path
 
 import pytest
 
+from qdrank.commands.findings import BEGIN, END
 from qdrank.provenance import imported_modules
+from qdrank.studies import STUDIES
 
 # From the base up: a room may use those before it.
 ROOMS = [
     ("errors", "groups", "registry", "provenance", "jobs"),
     ("store",),
     ("measures",),
+    ("sections",),
     ("datasets",),
     ("text",),
     ("queries",),
     ("learners",),
+    ("aggregators",),
     ("rankers",),
     ("evaluation",),
     ("figures",),
-    ("config", "config_files", "config_command", "rank_command", "plan", "cli"),
+    ("studies",),
+    ("serving",),
+    ("config", "config_files", "plan", "commands", "cli"),
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 
@@ -52,40 +58,73 @@ def test_no_lower_room_uses_an_upper_one(project: Path) -> None:
     assert not wrong
 
 
+def rule_files(project: Path) -> list[Path]:
+    return sorted((project / "workflow" / "rules").glob("*.smk"))
+
+
 def test_rules_and_scripts_have_the_same_names(project: Path) -> None:
-    rules = "".join(path.read_text() for path in (project / "workflow" / "rules").glob("*.smk"))
-    used = set(re.findall(r"scripts/(\w+)\.py", rules))
-    assert used == {path.stem for path in (project / "scripts").glob("*.py")}
-    for name in used:
-        assert f"rule {name}:" in rules, name
+    """A script has a rule of its name, unless the rules that every study gets use it."""
+    scripts = project / "scripts"
+    texts = {path.stem: path.read_text() for path in rule_files(project)}
+    used = {name for text in texts.values() for name in re.findall(r"scripts/([\w/]+)\.py", text)}
+    assert used == {str(path.relative_to(scripts).with_suffix("")) for path in scripts.rglob("*.py")}
+    for name in used - set(re.findall(r"scripts/([\w/]+)\.py", texts["studies"])):
+        assert any(f"rule {name.rpartition('/')[2]}:" in text for text in texts.values()), name
 
 
 def test_every_rule_is_complete(project: Path) -> None:
-    for file in (project / "workflow" / "rules").glob("*.smk"):
-        for rule in re.split(r"^(?:rule|checkpoint) ", file.read_text(), flags=re.MULTILINE)[1:]:
+    for file in rule_files(project):
+        for rule in re.split(r"^ *(?:rule|checkpoint)\b", file.read_text(), flags=re.MULTILINE)[1:]:
             if "script:" not in rule:
                 continue
-            for part in (
-                '"""',
-                "log:",
-                "benchmark:",
-                "threads:",
-                "resources:",
-                "mem_mb",
-                "runtime",
-                "code=code(",
-                "conda:",
-            ):
-                assert part in rule, f"{file.name}: rule {rule.split(':')[0]} lacks {part}"
+            parts = ["log:", "benchmark:", "resources:", "mem_mb", "runtime", "code=code(", "conda:"]
+            parts += ["name:"] if rule.startswith(":") else ['"""']
+            lacking = [part for part in parts if part not in rule]
+            assert not lacking, f"{file.name}: rule {rule.split(':')[0]} lacks {lacking}"
+
+
+def test_no_rule_repeats_a_default(project: Path) -> None:
+    for file in rule_files(project):
+        assert "threads: 1\n" not in file.read_text(), file.name
+
+
+def test_what_is_not_about_one_paper_knows_of_none(project: Path) -> None:
+    """Only a study's own folders, rule file and registry line name it."""
+    generic = [path for path in modules(project) if "studies" not in path.relative_to(project / "src").parts]
+    generic += [*(project / "scripts").glob("*.py"), *rule_files(project)]
+    for name in STUDIES:
+        for path in generic:
+            if path.stem != name:
+                assert name not in path.read_text(), f"{path.relative_to(project)} names {name}"
+
+
+def test_every_study_has_its_page_its_captions_and_its_tests(project: Path) -> None:
+    for name in STUDIES:
+        study = STUDIES[name]
+        shown = [*study.figures, *study.tables, study.evidence]
+        captions = {path.stem for path in (project / "workflow" / "report" / name).glob("*.rst")}
+        assert captions == {output for made in shown for output in made.shows}, name
+        page = (project / "docs" / "studies" / f"{name}.md").read_text()
+        assert BEGIN in page, f"docs/studies/{name}.md has no place for what was found"
+        assert END in page
+        assert list((project / "tests" / "studies" / name).glob("test_*.py")), name
+        assert (project / "workflow" / "rules" / f"{name}.smk").is_file(), name
+
+
+def test_methods_have_one_name_in_all_studies() -> None:
+    names = [method.name for name in STUDIES for method in STUDIES[name].methods]
+    assert len(set(names)) == len(names)
 
 
 def test_scripts_do_not_depend_on_the_configuration(project: Path) -> None:
     """Else an edited default would rerun everything; what matters to a job comes as params."""
-    for script in (project / "scripts").glob("*.py"):
+    for script in (project / "scripts").rglob("*.py"):
         assert not {"qdrank.config", "qdrank.config_files", "qdrank.plan"} & imported_modules(script), script.name
 
 
-@pytest.mark.parametrize("module", ["qdrank.plan", "qdrank.config_files", "qdrank.provenance", "qdrank.measures.names"])
+@pytest.mark.parametrize(
+    "module", ["qdrank.plan", "qdrank.config_files", "qdrank.provenance", "qdrank.measures.names", "qdrank.studies"]
+)
 def test_what_the_snakefile_imports_is_light(module: str) -> None:
     heavy = ["numpy", "pandas", "scipy", "sklearn", "numba", "matplotlib", "pyarrow", "lightgbm"]
     code = f"import {module}, sys; print(*(m for m in {heavy} if m in sys.modules))"
@@ -111,7 +150,7 @@ def test_the_lock_is_hashed_and_names_no_address(project: Path) -> None:
 
 
 def test_no_pickle_and_no_eval(project: Path) -> None:
-    for path in [*modules(project), *(project / "scripts").glob("*.py")]:
+    for path in [*modules(project), *(project / "scripts").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = {a.name for a in node.names} | {getattr(node, "module", None)}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.conftest import Project, copy_project
+from tests.workflow.project import Project, copy_project
 
 HERE = Path(__file__).parent
 PACKAGES = ("slurm-wlm", "munge")

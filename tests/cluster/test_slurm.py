@@ -15,7 +15,7 @@ import pytest
 
 from qdrank.store.manifest import digests
 from tests.cluster.conftest import HERE, Cluster
-from tests.workflow.conftest import Project, copy_project
+from tests.workflow.project import Project, copy_project
 
 TINY = ("--configfile", "tests/configs/tiny.yaml")
 # The shipped profile; only the pace of asking is that of a test.

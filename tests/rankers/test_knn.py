@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdrank.errors import InputError
+from qdrank.groups import pair_counts
 from qdrank.queries.neighbours import neighbours
 from qdrank.rankers import knn
-from qdrank.rankers.knn import CHOICES, change_ratios, offline1, offline2, pair_counts, random_neighbours
+from qdrank.rankers.knn import ALIKE, change_ratios, offline1, offline2, random_neighbours
 
 
 def instances(rows, pairs):
@@ -59,14 +60,14 @@ def worlds(draw):
 
 
 @settings(max_examples=80, deadline=None)
-@given(world=worlds(), choice=st.sampled_from(CHOICES), dense=st.booleans(), block=st.sampled_from([1, 20, 2**23]))
+@given(world=worlds(), choice=st.sampled_from(ALIKE), dense=st.booleans(), block=st.sampled_from([1, 20, 2**23]))
 def test_offline1_and_gamma_equal_sets_of_pairs(world, choice, dense, block):
     test, train, pairs = world
     ks = range(1, test.shape[1] + 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(knn, "DENSE_SHARE", 0.0 if dense else 2.0)
         patch.setattr(knn, "BLOCK", block)
-        chosen = offline1(test, train, pairs, ks, choice=choice)
+        chosen = offline1(test, train, pairs, ks, alike=choice)
     gammas = change_ratios(test, train, pairs, chosen)
     for k in ks:
         np.testing.assert_array_equal(chosen[k], choose_by_hand(test, train, pairs, k, choice))
@@ -99,7 +100,7 @@ def line_world(m=60, n=15, seed=0):
 def test_gamma_vanishes_when_k_is_all_and_is_no_larger_for_its_own_choice():
     test, train, pairs = line_world()
     ks = [5, 20, 60]
-    by_gamma = change_ratios(test, train, pairs, offline1(test, train, pairs, ks, choice="smallest_gamma"))
+    by_gamma = change_ratios(test, train, pairs, offline1(test, train, pairs, ks, alike="smallest_gamma"))
     by_pairs = change_ratios(test, train, pairs, offline1(test, train, pairs, ks))
     nearest = change_ratios(test, train, pairs, dict.fromkeys(ks, offline2(test)))
     assert (by_gamma[60] == 0).all()
@@ -139,8 +140,8 @@ def test_random_neighbours_depend_on_query_and_seed_alone():
 
 def test_wrong_use_is_refused():
     test, train, pairs = line_world()
-    with pytest.raises(InputError, match="unknown choice"):
-        offline1(test, train, pairs, [2], choice="largest")
+    with pytest.raises(InputError, match="unknown likeness"):
+        offline1(test, train, pairs, [2], alike="largest")
     with pytest.raises(InputError, match="61 neighbours were asked for, and 60 are known"):
         offline1(test, train, pairs, [61])
     with pytest.raises(InputError, match="61 neighbours were asked for, and 50 training"):

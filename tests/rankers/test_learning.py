@@ -16,7 +16,6 @@ from qdrank.rankers.learning import (
     choices_table,
     fit_method,
     load_method,
-    n_pairs,
     rank_documents,
     with_query_vectors,
 )
@@ -101,7 +100,7 @@ def test_a_model_read_again_scores_the_same(name, tmp_path):
     assert np.ptp(scores) > 0
     row = read(path, "models").to_pylist()[0]
     assert (row["model"], row["k"]) == (name, 12)
-    assert row["pairs"] == n_pairs(documents.parts["train"])
+    assert row["pairs"] == documents.parts["train"].pairs.sum()
     table = choices_table("fold1", name, grid, choice, "ap")
     write(tmp_path / "choices.parquet", "choices", table)
     assert sum(table.column("chosen").to_pylist()) == 1
@@ -131,7 +130,7 @@ def test_the_two_readings_of_rankings_are_opposites():
 def test_pairs_are_counted():
     data = judged()
     by_hand = sum(int((own[:, None] > own).sum()) for own in np.split(data.y, data.offsets[1:-1]))
-    assert n_pairs(data) == by_hand
+    assert data.pairs.sum() == by_hand
 
 
 def test_an_unknown_parameter_is_met_with_the_nearest():

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.studies.geng2008.world import GENG, shard, study, world
 
 from qdrank.errors import InputError
 from qdrank.learners.ranksvm import RankSVM
-from qdrank.rankers.local_models import families, gathered
-from qdrank.rankers.sizes import Setting, by_lambda, candidates, curve, neighbour_count, neighbour_counts
+from qdrank.rankers.local_models import gathered
+from qdrank.rankers.sizes import Setting, by_lambda, neighbour_count, neighbour_counts
 from qdrank.store import write
 from qdrank.store.lists import list_matrix
+from qdrank.studies.geng2008.families import families
 
 
 @pytest.mark.parametrize("n_shards", [3, 7])
@@ -66,7 +69,7 @@ def test_numbers_of_neighbours_adapt_to_the_training_set():
 
 
 def test_settings_to_train_and_to_choose_from():
-    assert [s.k for s in curve(GENG, 24)] == [2, 7, 14, 24]
-    assert candidates(GENG, 24) == [(7, 0.1), (14, 0.1), (7, 0.01), (14, 0.01)]
-    assert candidates({**GENG, "choose": "fixed"}, 24) == [(7, 0.01)]
-    assert by_lambda([*curve(GENG, 24), *candidates(GENG, 24)]) == {0.1: [7, 14], 0.01: [2, 7, 14, 24]}
+    assert [s.k for s in GENG.curve(24)] == [2, 7, 14, 24]
+    assert GENG.eligible(24) == [(7, 0.1), (14, 0.1), (7, 0.01), (14, 0.01)]
+    assert replace(GENG, choose="fixed").eligible(24) == [(7, 0.01)]
+    assert by_lambda([*GENG.curve(24), *GENG.eligible(24)]) == {0.1: [7, 14], 0.01: [2, 7, 14, 24]}

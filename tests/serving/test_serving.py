@@ -21,22 +21,26 @@ from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.datasets.trec import read_run
 from qdrank.errors import InputError
 from qdrank.queries import METRICS
-from qdrank.queries.artifacts import load_queries, queries_table
-from qdrank.queries.graph import neighbours_table
+from qdrank.queries.artifacts import VectorOptions, describe_queries, load_queries
+from qdrank.queries.fitted import load_metric, load_scale, metric_table, scale_table
+from qdrank.queries.graph import GraphOptions, neighbours_table
 from qdrank.queries.neighbours import neighbours
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.global_models import GlobalModels, train_global
-from qdrank.rankers.knn import CHOICES, offline1, offline2
-from qdrank.rankers.local_models import ModelBank, families, gathered, train_shard
+from qdrank.rankers.knn import ALIKE, offline1, offline2
+from qdrank.rankers.local_models import ModelBank, gathered, train_shard
 from qdrank.rankers.query_classes import query_classes
 from qdrank.serving import lookup as serving_lookup
-from qdrank.serving.build import packed, served_settings, study_terms
+from qdrank.serving.build import packed, study_terms
 from qdrank.serving.lookup import Neighbourhoods, Offline1, Offline2, TrainingSpace
-from qdrank.serving.pack import METHODS, Packed, own_columns
+from qdrank.serving.pack import SERVED, Packed, own_columns
 from qdrank.serving.ranker import load_ranker
 from qdrank.store import CorruptArtifact, read, write
 from qdrank.store.lists import list_matrix
-from qdrank.studies.geng2008.fold import GengFold, choose, sweep_table
+from qdrank.studies.geng2008 import STUDY
+from qdrank.studies.geng2008.families import families
+from qdrank.studies.geng2008.fold import GengFold, choose, chosen_settings, sweep_table
+from qdrank.studies.geng2008.options import Options
 
 SIZES = {"train": 30, "vali": 10, "test": 10, "features": 8}
 QUERIES = {"top": 20, "pooling": "mean", "view": "given", "query_columns": False, "scale": "zscore"}
@@ -56,14 +60,15 @@ class Study:
         if missing:
             rng = np.random.default_rng(1)
             judged = judged.with_features(np.where(rng.random(judged.X.shape) < 0.1, np.nan, judged.X))
-        self.options = {name: changes.get(name, value) for name, value in QUERIES.items()}
-        self.geng = {name: changes.get(name, value) for name, value in GENG.items()}
-        self.run(judged, scale, {"metric": metric, "largest": largest, "search": "brute"})
+        self.options = VectorOptions(**{name: changes.get(name, value) for name, value in QUERIES.items()})
+        self.geng = Options(**{name: changes.get(name, value) for name, value in GENG.items()})
+        self.run(judged, scale, GraphOptions(metric=metric, largest=largest, search="brute"))
 
     def run(self, judged, scale, graph):
         write(self.folder / "queries.parquet", "queries", self.queries_table(judged))
         queries = load_queries(self.folder / "queries.parquet")
-        graph_table = neighbours_table(queries, graph, judged.of_role("fold1", "train"))
+        graph_table, fitted = neighbours_table(queries, graph, judged.of_role("fold1", "train"))
+        write(self.folder / "metric.parquet", "fitted", metric_table(graph.metric, fitted))
         write(self.folder / "neighbours.parquet", "neighbours", graph_table)
         nearest = list_matrix(graph_table.column("neighbours"))
         documents = fold_documents(judged, "fold1", scale)
@@ -86,25 +91,29 @@ class Study:
         sweep = sweep_table("fold1", self.study)
         self.chosen, choices = choose("fold1", self.study, sweep, "mean_ndcg/geng")
         self.test = judged.of_role("fold1", "test")
-        self.pack(judged, choices, scale, graph["metric"])
+        self.pack(judged, choices, scale, graph.metric)
 
     def queries_table(self, judged):
-        return queries_table(judged, self.topics, REFERENCE, "fold1", self.options)
+        table, scaler = describe_queries(judged, self.topics, REFERENCE, "fold1", self.options)
+        write(self.folder / "scale.parquet", "fitted", scale_table(scaler))
+        return table
 
     def pack(self, judged, choices, scale, metric):
         of = self.study
-        settings_ = served_settings(choices, "fold1")
-        seen = {"queries": self.options, "metric": metric, "scale": scale, "choice": self.geng["offline1"]}
+        named = chosen_settings(choices)
+        settings_ = {public: named["fold1", method] for public, method in STUDY.served.items()}
+        seen = {"queries": self.options, "metric": metric, "scale": scale, "alike": self.geng.offline1}
         terms = study_terms(judged, self.topics, REFERENCE, settings_, largest=of.nearest.shape[1], **seen)
-        self.packed = packed(judged, self.topics, "fold1", of.queries, of.nearest, of.whole, of.local, terms)
+        fitted = load_scale(self.folder / "scale.parquet"), load_metric(self.folder / "metric.parquet")
+        self.packed = packed(judged, self.topics, "fold1", of.queries, of.nearest, of.whole, of.local, terms, *fitted)
         write(self.folder / "rankers.parquet", "rankers", self.packed.to_table())
 
     def scores(self, method, setting=None):
-        name = METHODS[method]
+        name = STUDY.served[method]
         return next(self.study.scores("test", name, [setting or self.chosen[name]]))[1]
 
     def own(self):
-        return own_columns(self.topics, self.test.query_id.tolist()) if self.options["query_columns"] else None
+        return own_columns(self.topics, self.test.query_id.tolist()) if self.options.query_columns else None
 
 
 @pytest.fixture(scope="module")
@@ -125,9 +134,9 @@ VARIANTS = {
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_scores_are_those_of_the_study(variant: str, tmp_path: Path) -> None:
     study = Study(tmp_path, **VARIANTS[variant])
-    for method in METHODS:
+    for method in SERVED:
         ranker = load_ranker(study.folder, method)
-        assert ranker.setting == study.chosen[METHODS[method]]
+        assert ranker.setting == study.chosen[STUDY.served[method]]
         expected = study.scores(method)
         assert np.array_equal(ranker.score_many(study.test.X, study.test.offsets, own=study.own()), expected)
         own = study.own()
@@ -156,7 +165,7 @@ def rank(tiny: Study, new: Path, *arguments: object) -> int:
     return main(["rank", "--models", str(tiny.folder), "--input", str(new), *map(str, arguments)])
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", SERVED)
 def test_the_command_writes_the_scores_of_the_study(tiny: Study, new: Path, method: str, tmp_path: Path) -> None:
     out = tmp_path / "out" / "scores.txt"
     assert rank(tiny, new, "--method", method, "--output", out) == 0
@@ -211,12 +220,12 @@ def test_the_pack_comes_back_as_it_was(tiny: Study) -> None:
     assert again.terms == tiny.packed.terms
     for name in ("fill", "mean", "deviation", "map", "train_id", "vectors", "pairs", "neighbours"):
         assert np.array_equal(getattr(again, name), getattr(tiny.packed, name)), name
-    assert all(np.array_equal(again.weights[method], tiny.packed.weights[method]) for method in METHODS)
+    assert all(np.array_equal(again.weights[method], tiny.packed.weights[method]) for method in SERVED)
 
 
 def test_new_queries_of_any_length_get_scores(tiny: Study) -> None:
     rng = np.random.default_rng(0)
-    for method in METHODS:
+    for method in SERVED:
         ranker = load_ranker(tiny.folder, method)
         for n in (1, 2, 700):
             scores = ranker.score(rng.standard_normal((n, 8)))
@@ -292,7 +301,6 @@ def test_columns_of_the_query_are_asked_for(tmp_path: Path) -> None:
 
 
 def test_vectors_of_another_configuration_are_not_packed(tiny: Study) -> None:
-    tiny_options = tiny.options
     other = simulate("sim1", 4, **SIZES)
     judged = Judged(
         query_id=other.query_id.astype(object),
@@ -303,15 +311,15 @@ def test_vectors_of_another_configuration_are_not_packed(tiny: Study) -> None:
         X=other.X,
     )
     of = tiny.study
-    assert tiny_options == QUERIES
+    fitted = load_scale(tiny.folder / "scale.parquet"), load_metric(tiny.folder / "metric.parquet")
     with pytest.raises(InputError, match="not those of these documents"):
-        packed(judged, tiny.topics, "fold1", of.queries, of.nearest, of.whole, of.local, tiny.packed.terms)
+        packed(judged, tiny.topics, "fold1", of.queries, of.nearest, of.whole, of.local, tiny.packed.terms, *fitted)
 
 
 @given(
     seed=st.integers(0, 10**6),
     metric=st.sampled_from(["euclidean", "manhattan", "cosine", "mahalanobis"]),
-    choice=st.sampled_from(CHOICES),
+    choice=st.sampled_from(ALIKE),
     coarse=st.booleans(),
     dense=st.booleans(),
 )

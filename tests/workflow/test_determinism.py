@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qdrank.store.manifest import digests
-from tests.workflow.conftest import Project, copy_project
+from tests.workflow.project import Project, copy_project
 
 LOCAL = "results/tiny/fold1/models/local.parquet"
 

@@ -17,7 +17,7 @@ import pytest
 from qdrank.cli import main
 from qdrank.store import CorruptArtifact, verify
 from qdrank.store.manifest import digests
-from tests.workflow.conftest import Project, copy_project
+from tests.workflow.project import Project, copy_project
 
 LIMITED = """
 import resource, sys

@@ -9,7 +9,7 @@ import pytest
 
 from qdrank.config_files import resolve
 from qdrank.errors import InputError
-from tests.workflow.conftest import Project, copy_project
+from tests.workflow.project import Project, copy_project
 
 BAD_NAMES = [
     "a b",

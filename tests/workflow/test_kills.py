@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from qdrank.store.manifest import digests
-from tests.workflow.conftest import Project, copy_project
+from tests.workflow.project import Project, copy_project
 
 KILLS = int(os.environ.get("QDRANK_KILLS", "30"))
 SEED = int(os.environ.get("QDRANK_KILL_SEED", "1"))

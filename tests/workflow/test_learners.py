@@ -11,7 +11,7 @@ from qdrank.provenance import _closure, imported_modules
 from qdrank.rankers.learning import load_method
 from qdrank.rankers.methods import CLASSIC
 from qdrank.store import read
-from tests.workflow.conftest import Project
+from tests.workflow.project import Project
 
 METHODS_OF_TINY = ["ranksvm", "regression", "lambdamart-queries"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.conftest import Project, copy_project
+from tests.workflow.project import Project, copy_project
 
 JOBS = 5000
 # The aim is 15; a free machine needs 12 to 13, and one that runs other tests beside this one stretches its seconds.

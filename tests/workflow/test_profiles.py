@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.workflow.conftest import copy_project
+from tests.workflow.project import copy_project
 
 CLUSTERS = ("slurm", "cluster-generic")
 

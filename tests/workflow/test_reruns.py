@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.workflow.conftest import Project
+from tests.workflow.project import Project
 
 
 def edit(path: Path, old: str, new: str) -> None:

@@ -12,7 +12,7 @@ from qdrank.cli import main
 from qdrank.datasets.judged import load_judged
 from qdrank.store import read
 from qdrank.store.manifest import digests
-from tests.workflow.conftest import Project
+from tests.workflow.project import Project
 
 
 def test_every_stage_leaves_its_artifact(finished: Project) -> None:

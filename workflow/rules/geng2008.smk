@@ -60,9 +60,9 @@ rule train_global:
         n_classes=settings.geng.classes,
         classify_from=settings.geng.classify_from,
         seed=settings.seed,
-        code=code("train_global"),
+        code=code("geng2008/train_global"),
     script:
-        "../../scripts/train_global.py"
+        "../../scripts/geng2008/train_global.py"
 
 
 rule train_local:
@@ -89,9 +89,9 @@ rule train_local:
         geng=GENG_TRAINED,
         block=settings.training.block,
         seed=settings.seed,
-        code=code("train_local"),
+        code=code("geng2008/train_local"),
     script:
-        "../../scripts/train_local.py"
+        "../../scripts/geng2008/train_local.py"
 
 
 rule gather_local:
@@ -113,9 +113,9 @@ rule gather_local:
         mem_mb=memory(500, 6),
         runtime=minutes(30, 0.02),
     params:
-        code=code("gather_local"),
+        code=code("geng2008/gather_local"),
     script:
-        "../../scripts/gather_local.py"
+        "../../scripts/geng2008/gather_local.py"
 
 
 rule train_lambdamart:
@@ -143,9 +143,9 @@ rule train_lambdamart:
             "measure": settings.training.measure,
             "seed": settings.seed,
         },
-        code=code("train_lambdamart"),
+        code=code("geng2008/train_lambdamart"),
     script:
-        "../../scripts/train_lambdamart.py"
+        "../../scripts/geng2008/train_lambdamart.py"
 
 
 rule score_geng:
@@ -181,9 +181,9 @@ rule score_geng:
         bound_queries=settings.geng.bound_queries,
         bound_pairs=settings.geng.bound_pairs,
         seed=settings.seed,
-        code=code("score_geng", *GENG_MODULES),
+        code=code("geng2008/score_geng", *GENG_MODULES),
     script:
-        "../../scripts/score_geng.py"
+        "../../scripts/geng2008/score_geng.py"
 
 
 rule compare_variants:
@@ -212,9 +212,11 @@ rule compare_variants:
         metric=settings.neighbours.metric,
         clusters=settings.geng.clusters,
         seed=settings.seed,
-        code=code("compare_variants", *GENG_MODULES, *map(METRICS.module, METRICS)),
+        code=code(
+            "geng2008/compare_variants", *GENG_MODULES, *map(METRICS.module, METRICS)
+        ),
     script:
-        "../../scripts/compare_variants.py"
+        "../../scripts/geng2008/compare_variants.py"
 
 
 rule pack_rankers:
@@ -248,9 +250,9 @@ rule pack_rankers:
             "scale": settings.training.scale,
             "alike": settings.geng.offline1,
         },
-        code=code("pack_rankers", METRICS.module(settings.neighbours.metric)),
+        code=code("geng2008/pack_rankers", METRICS.module(settings.neighbours.metric)),
     script:
-        "../../scripts/pack_rankers.py"
+        "../../scripts/geng2008/pack_rankers.py"
 
 
 rule rankers:

@@ -6,8 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from qdrank.studies.geng2008.claims import KNN, MEASURE, evidence
+from qdrank.studies.geng2008.claims import MEASURE
 from qdrank.studies.geng2008.curves import curve
+from qdrank.studies.geng2008.evidence import evidence
+from qdrank.studies.geng2008.methods import KNN
 
 SIZES = {"fold1": 100, "fold2": 200}
 SINGLE = 0.5
@@ -30,11 +32,14 @@ def rows(shares):
                         yield head | {"method": method} | swept
 
 
+def inputs(sweep):
+    measures = pa.table({name: pa.array([], pa.string()) for name in ("method", "query_id", "fold")})
+    bound = pa.table({"query_id": ["fold1-a"], "fold": ["fold1"], "bound": [1.0], "observed": [0.5]})
+    return measures, pa.Table.from_pylist(sweep), bound
+
+
 def found(shares):
-    sweep = pa.Table.from_pylist(list(rows(shares)))
-    measures = pa.table({"method": pa.array([], pa.string())})
-    bound = pa.table({"bound": [1.0], "observed": [0.5]})
-    return evidence(measures, sweep, bound, None, 0.01)
+    return evidence(*inputs(list(rows(shares))), None, 0.01)
 
 
 @pytest.mark.parametrize("shares", [(0.1, 0.27, 0.5, 1.0), (0.1, 0.27, 0.5)])
@@ -47,21 +52,21 @@ def test_shares_are_of_all_training_queries(shares):
 @pytest.mark.parametrize("shares", [(0.1, 0.27, 0.5, 1.0), (0.1, 0.27, 0.5)])
 def test_the_curve_ends_with_single_however_far_it_was_taken(shares):
     parts = found(shares)["curve knn-online"]
-    np.testing.assert_allclose(parts["fall"], value(0.5) - SINGLE)
-    np.testing.assert_allclose(parts["rise"], value(0.5) - value(0.1))
+    np.testing.assert_allclose(parts["fall"].value, value(0.5) - SINGLE)
+    np.testing.assert_allclose(parts["rise"].value, value(0.5) - value(0.1))
 
 
 def test_a_curve_that_stops_short_says_nothing_of_its_end():
     whole, short = found((0.1, 0.27, 0.5, 1.0)), found((0.1, 0.27, 0.5))
     assert set(whole) - set(short) == {"k = m", "gamma to 0 knn-offline1", "gamma to 0 knn-offline2"}
-    assert (whole["k = m"]["difference"] == 0).all()
-    np.testing.assert_allclose(whole["gamma knn-offline1"]["value"], 0.73)
+    assert (whole["k = m"]["difference"].value == 0).all()
+    np.testing.assert_allclose(whole["gamma knn-offline1"]["value"].value, 0.73)
 
 
 def test_change_ratios_are_known_by_the_mean_number_of_neighbours():
     by_k = found((0.1, 0.27, 0.5))["gammas knn-offline2"]
     assert list(by_k) == ["15", "40", "75"]
-    np.testing.assert_allclose(by_k["75"], 0.5)
+    np.testing.assert_allclose(by_k["75"].value, 0.5)
 
 
 def test_a_curve_without_the_papers_k_says_nothing_of_it():
@@ -72,3 +77,27 @@ def test_a_curve_without_the_papers_k_says_nothing_of_it():
         "gamma knn-offline2",
         "gamma order",
     }
+
+
+def test_the_best_k_is_found_in_each_fold_and_never_on_test_queries():
+    sweep = list(rows((0.1, 0.5, 0.9)))
+    for row in sweep:
+        if row["role"] == "vali" and row["method"] == "knn-online":
+            best = 0.5 if row["fold"] == "fold1" else 0.9
+            row[MEASURE] = 1.0 if row["k"] == round(best * SIZES[row["fold"]]) else 0.0
+    parts = evidence(*inputs(sweep), None, 0.01)["curve knn-online"]
+    rise = dict(zip(parts["rise"].query_id, parts["rise"].value, strict=True))
+    assert rise["fold1-a"] == pytest.approx(value(0.5) - value(0.1))
+    assert rise["fold2-a"] == pytest.approx(value(0.9) - value(0.1))
+
+
+def test_without_validation_queries_there_is_no_claim_about_the_curve():
+    sweep = [row for row in rows((0.1, 0.5, 1.0)) if row["role"] == "test"]
+    found = evidence(*inputs(sweep), None, 0.01)
+    assert not [name for name in found if name.startswith(("curve", "flat"))]
+    assert "k = m" in found
+
+
+def test_values_carry_their_query_and_fold():
+    part = found((0.1, 0.27, 0.5, 1.0))["knn-online - single, as the paper"]["difference"]
+    assert dict(zip(part.query_id, part.fold, strict=True)) == {f"{f}-{q}": f for f in SIZES for q in "ab"}

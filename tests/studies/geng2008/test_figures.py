@@ -8,12 +8,14 @@ import pytest
 
 from qdrank.evaluation.intervals import column_intervals
 from qdrank.evaluation.pairs import query_values
-from qdrank.figures import geng_bound, geng_fig1, geng_fig7, geng_fig8, geng_fig9
-from qdrank.queries.artifacts import Queries
-from qdrank.store import read
+from qdrank.figures.style import save_figure
+from qdrank.store import read, write
+from qdrank.store.lists import list_column
+from qdrank.studies.geng2008 import bound, fig1, fig7, fig8, fig9
 from qdrank.studies.geng2008.curves import curve
 from qdrank.studies.geng2008.tables import classes_table, comparisons_table, folds_table, methods_table
-from qdrank.studies.geng2008.variants_table import future_table
+from qdrank.studies.geng2008.variants_table import variants_table
+from qdrank.studies.making import Inputs, Shown
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}
 METHODS = ["single", "qc", "knn-online", "knn-offline1", "knn-offline2", "knn-random", "reference"]
@@ -27,7 +29,7 @@ def made_measures(n=40):
     for i, method in enumerate(METHODS):
         for q in range(n):
             row = {"fold": f"fold{q % 2 + 1}", "method": method, "query_id": f"q{q}"}
-            rows.append(row | dict(zip(geng_fig7.MEASURES, base[q] + 0.01 * i, strict=True)) | {"ap": base[q, 0]})
+            rows.append(row | dict(zip(fig7.MEASURES, base[q] + 0.01 * i, strict=True)) | {"ap": base[q, 0]})
     return pa.Table.from_pylist([rows[i] for i in rng.permutation(len(rows))])
 
 
@@ -45,22 +47,26 @@ def made_sweep(n=30):
     return pa.Table.from_pylist(rows)
 
 
-def files(folder, name):
-    return {form: folder / f"{name}.{form}" for form in ("parquet", "svg", "png", "pdf")}
+SHOWN = Shown("made", "Made data", ["fold1", "fold2"], INTERVAL, {"lam": LAM})
 
 
-def drawn_twice(tmp_path, draw):
+def drawn_twice(tmp_path, draw, **artifacts):
     """Both drawings have the same bytes in every format; the numbers are given back."""
-    for name in ("a", "b"):
-        draw(files(tmp_path / name, "figure"))
-    for form, path in files(tmp_path / "a", "figure").items():
-        assert path.read_bytes() == files(tmp_path / "b", "figure")[form].read_bytes(), form
+    files = {}
+    for name, (shape, table) in artifacts.items():
+        write(tmp_path / f"{name}.parquet", shape, table)
+        files[name] = [str(tmp_path / f"{name}.parquet")]
+    for folder in ("a", "b"):
+        figure, numbers = draw(Inputs(files), SHOWN)
+        save_figure(figure, {form: tmp_path / folder / f"figure.{form}" for form in ("svg", "png", "pdf")}, dpi=60)
+        write(tmp_path / folder / "figure.parquet", "figure", numbers)
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
     return read(tmp_path / "a" / "figure.parquet", "figure")
 
 
 def test_figure_7_shows_paired_differences(tmp_path):
-    options = {"title": "made", "dpi": 60, "interval": INTERVAL}
-    table = drawn_twice(tmp_path, lambda paths: geng_fig7.draw(made_measures(), paths, **options))
+    table = drawn_twice(tmp_path, fig7.draw, measures=("measures", made_measures()))
     row = next(r for r in table.to_pylist() if (r["method"], r["measure"]) == ("qc", "ndcg@5/geng"))
     assert row["difference"] == pytest.approx(0.01)
     assert row["difference_low"] == pytest.approx(0.01)
@@ -68,8 +74,7 @@ def test_figure_7_shows_paired_differences(tmp_path):
 
 
 def test_figure_8_has_single_at_all_training_queries(tmp_path):
-    options = {"title": "made", "lam": LAM, "dpi": 60, "interval": INTERVAL}
-    table = drawn_twice(tmp_path, lambda paths: geng_fig8.draw(made_sweep(), paths, **options)).to_pylist()
+    table = drawn_twice(tmp_path, fig8.draw, sweeps=("sweep", made_sweep())).to_pylist()
     own = [r for r in table if (r["method"], r["measure"]) == ("knn-online", "ndcg@10/geng")]
     assert [r["k"] for r in own] == [2, 5.5, 11]
     assert [r["mean"] for r in own] == pytest.approx([(1 / 5 + 1 / 6) / 2, 0.5, 1])
@@ -77,25 +82,36 @@ def test_figure_8_has_single_at_all_training_queries(tmp_path):
 
 
 def test_figure_9_counts_ratios_that_are_not_finite(tmp_path):
-    options = {"title": "made", "lam": LAM, "dpi": 60, "interval": INTERVAL}
-    table = drawn_twice(tmp_path, lambda paths: geng_fig9.draw(made_sweep(), paths, **options)).to_pylist()
+    table = drawn_twice(tmp_path, fig9.draw, sweeps=("sweep", made_sweep())).to_pylist()
     first = [r for r in table if r["method"] == "knn-offline1"]
     assert [r["empty"] for r in first] == [2, 0, 0]
     assert first[1]["mean"] == pytest.approx(0.5)
     assert first[-1]["mean"] == 0
 
 
-def test_figure_1_measures_locality(tmp_path):
+def made_queries():
     rng = np.random.default_rng(4)
     kinds = np.array(["a", "b"] * 20, dtype=object)
     roles = np.array(["train"] * 30 + ["test"] * 10, dtype=object)
-    index = np.where(roles == "train", np.arange(40), -1).astype(np.int32)
     vectors = rng.normal(size=(40, 4)) + (kinds == "b")[:, None] * 10
-    queries = Queries(np.array([f"q{i}" for i in range(40)], dtype=object), roles, kinds, index, vectors)
-    nearest = np.argsort(((vectors[:, None] - vectors[:30]) ** 2).sum(axis=2), axis=1).astype(np.int32)
-    classes = pa.table({"class": kinds, "origin": ["types known in the data"] * 40})
-    draw = geng_fig1.draw
-    table = drawn_twice(tmp_path, lambda paths: draw(queries, nearest, classes, paths, title="made", dpi=60))
+    texts = {"query_id": [f"q{i}" for i in range(40)], "role": roles, "type": kinds}
+    index = np.where(roles == "train", np.arange(40), -1).astype(np.int32)
+    queries = pa.table(texts | {"train_index": index, "vector": list_column(vectors)})
+    apart = ((vectors[:, None] - vectors[:30]) ** 2).sum(axis=2)
+    nearest = np.argsort(apart, axis=1).astype(np.int32)
+    lists = {"neighbours": list_column(nearest), "distances": list_column(np.sort(apart, axis=1))}
+    neighbours = pa.table({"query_id": texts["query_id"], "role": roles} | lists)
+    origin = pa.array(["types known in the data"] * 40)
+    classes = pa.table({"query_id": texts["query_id"], "role": roles, "class": kinds, "guess": kinds, "origin": origin})
+    return {
+        "queries": ("queries", queries),
+        "neighbours": ("neighbours", neighbours),
+        "classes": ("classes", classes),
+    }
+
+
+def test_figure_1_measures_locality(tmp_path):
+    table = drawn_twice(tmp_path, fig1.draw, **made_queries())
     share = table.column("same_class_among_first_k").to_numpy()
     assert share[0] == 1
     assert share[29] == pytest.approx(0.5)
@@ -110,8 +126,7 @@ def test_the_bound_is_drawn(tmp_path):
         for k in (3, 6, 9)
         for _ in range(5)
     ]
-    draw = geng_bound.draw
-    table = drawn_twice(tmp_path, lambda paths: draw(pa.Table.from_pylist(rows), paths, title="made", dpi=60))
+    table = drawn_twice(tmp_path, bound.draw, bounds=("figure", pa.Table.from_pylist(rows)))
     assert table.num_rows == 30
 
 
@@ -146,7 +161,7 @@ def test_tables_of_methods_folds_and_tests():
         ]
     )
     methods = {r["method"]: r for r in methods_table(measures, [choices], INTERVAL).to_pylist()}
-    assert methods["QC"]["less Single"] == pytest.approx(0.01)
+    assert methods["QC"]["difference from Single"] == pytest.approx(0.01)
     assert methods["Single"]["settings by fold"] == "k=9 lambda=0.1"
     folds = folds_table(measures).to_pylist()
     assert folds[0]["mean of folds"] == pytest.approx((folds[0]["fold1"] + folds[0]["fold2"]) / 2)
@@ -165,13 +180,13 @@ def test_classes_without_a_classifier_have_no_f1():
     assert found[1]["F1"] is None
 
 
-def test_future_work_is_compared_with_knn_online():
+def test_variants_are_compared_with_knn_online():
     rows = [
         {"fold": "fold1", "method": m, "query_id": f"q{i}", "mean_ndcg/geng": i / 10 + (m != "KNN Online") / 10}
         | {"neighbours": 3.0, "models": 5.0, "work": 1.5, "same": 1.0}
         for m in ("KNN Online", "metric: cosine")
         for i in range(8)
     ]
-    table = future_table(pa.Table.from_pylist(rows), INTERVAL).to_pylist()
-    assert [r["less KNN Online"] for r in table] == pytest.approx([0, 0.1])
-    assert table[1]["million pair visits a fold"] == 1.5
+    table = variants_table(pa.Table.from_pylist(rows), INTERVAL).to_pylist()
+    assert [r["difference from KNN Online"] for r in table] == pytest.approx([0, 0.1])
+    assert table[1]["million pair visits per fold"] == 1.5

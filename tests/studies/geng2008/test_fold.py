@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -77,7 +79,7 @@ def test_the_choice_is_the_best_on_validation(fold, sweep):
 
 
 def test_fixed_settings_need_no_validation(fold, sweep):
-    fixed = GengFold(**{**vars_of(fold), "options": {**GENG, "choose": "fixed"}})
+    fixed = GengFold(**{**vars_of(fold), "options": replace(GENG, choose="fixed")})
     chosen, _ = choose("fold1", fixed, sweep, "mean_ndcg/geng")
     assert chosen["knn-online"] == Setting(7, 0.01)
     assert chosen["single"] == Setting(fold.m, 0.01)

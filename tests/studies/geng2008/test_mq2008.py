@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from qdrank.groups import pair_counts
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.vectors import Standardiser, query_vectors
-from qdrank.rankers.knn import CHOICES, change_ratios, offline1, offline2, pair_counts
+from qdrank.rankers.knn import ALIKE, change_ratios, offline1, offline2
 
 #: Mean gamma at k = 100, 200, 300, 400; vectors of 46 z-scored means, reference feature 37.
 EXPECTED = {
@@ -28,7 +29,7 @@ def fold_gammas(parts, test):
     vectors, tested = scale.transform(vectors), scale.transform(parts[test][0])
     own = neighbours(vectors, vectors, max(KS), own=np.arange(len(vectors))).rows
     near = neighbours(tested, vectors, max(KS)).rows
-    chosen = {choice: offline1(near, own, pairs, KS, choice=choice) for choice in CHOICES}
+    chosen = {alike: offline1(near, own, pairs, KS, alike=alike) for alike in ALIKE}
     chosen["offline2"] = dict.fromkeys(KS, offline2(near))
     return {method: change_ratios(near, own, pairs, rows) for method, rows in chosen.items()}
 

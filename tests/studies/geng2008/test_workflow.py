@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.workflow.conftest import Project
+from tests.workflow.project import Project
 
 from qdrank.store import read
 

@@ -9,26 +9,27 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.simulated.features import REFERENCE, simulate
-from qdrank.queries.artifacts import Queries, queries_table
-from qdrank.queries.graph import neighbours_table
+from qdrank.queries.artifacts import Queries, VectorOptions, describe_queries
+from qdrank.queries.graph import GraphOptions, neighbours_table
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.global_models import GlobalModels, train_global
-from qdrank.rankers.local_models import ModelBank, families, gathered, train_shard
+from qdrank.rankers.local_models import ModelBank, gathered, train_shard
 from qdrank.rankers.query_classes import query_classes
 from qdrank.store.lists import list_matrix
+from qdrank.studies.geng2008.families import families
 from qdrank.studies.geng2008.fold import GengFold
+from qdrank.studies.geng2008.options import Options
 
-VECTORS = {"top": 50, "pooling": "mean", "view": "given", "query_columns": False, "scale": "zscore"}
-GENG = {
-    "ks": [0.1, 0.3, 0.6, 1],
-    "lam": 0.01,
-    "choose": "validation",
-    "k": 0.3,
-    "candidates": [0.3, 0.6],
-    "lambdas": [0.1, 0.01],
-    "offline1": "shared_pairs",
-    "controls": ["equal", "random"],
-}
+VECTORS = VectorOptions(top=50, pooling="mean", view="given", query_columns=False, scale="zscore")
+GENG = Options(
+    ks=[0.1, 0.3, 0.6, 1],
+    lam=0.01,
+    choose="validation",
+    k=0.3,
+    candidates=[0.3, 0.6],
+    lambdas=[0.1, 0.01],
+    controls=["equal", "random"],
+)
 BLOCK, TOL, SEED = 8, 1e-6, 3
 
 
@@ -49,11 +50,11 @@ def world():
             "columns": pa.array(data.query_columns.astype(np.float64).tolist(), pa.list_(pa.float64())),
         }
     )
-    table = queries_table(judged, topics, REFERENCE, "fold1", VECTORS)
+    table, _ = describe_queries(judged, topics, REFERENCE, "fold1", VECTORS)
     texts = {name: table.column(name).to_numpy(zero_copy_only=False) for name in ("query_id", "role", "type")}
     index = table.column("train_index").to_numpy()
     queries = Queries(**texts, train_index=index, vectors=list_matrix(table.column("vector")))
-    near = neighbours_table(queries, {"metric": "euclidean", "largest": None, "search": "brute"})
+    near, _ = neighbours_table(queries, GraphOptions(metric="euclidean", largest=None, search="brute"))
     return judged, topics, queries, list_matrix(near.column("neighbours"))
 
 

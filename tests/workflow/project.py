@@ -1,4 +1,4 @@
-"""The real workflow on tiny data, run once in a copy of the project and shared by the tests."""
+"""A copy of the project in which tests run the real workflow."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-
-import pytest
 
 COPIED = ("Snakefile", "config", "envs", "profiles", "resources", "scripts", "src", "tests/configs", "workflow")
 SKIPPED = shutil.ignore_patterns("__pycache__", "downloads")
@@ -59,18 +57,3 @@ def copy_project(source: Path, target: Path) -> Project:
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target / name)
     return Project(target)
-
-
-@pytest.fixture(scope="session")
-def finished(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The tiny study, run to its end on two cores; tests must leave it as they find it."""
-    copy = copy_project(project, tmp_path_factory.mktemp("study"))
-    copy.tiny()
-    return copy
-
-
-@pytest.fixture
-def study(finished: Project, tmp_path: Path) -> Project:
-    """A copy of the finished study, to be spoiled."""
-    shutil.copytree(finished.folder, tmp_path / "study", symlinks=True)
-    return Project(tmp_path / "study")
