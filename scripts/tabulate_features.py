@@ -7,8 +7,11 @@ from qdrank.store import read
 
 with job(snakemake.log[0]):
     measures, columns = read(snakemake.input.measures, "measures"), read(snakemake.input.columns, "columns")
-    paths = dict(snakemake.output.items())
-    by_fold = {name.removeprefix("folds_"): paths.pop(name) for name in list(paths) if name.startswith("folds_")}
     title = f"{snakemake.params.title}: single features"
-    write_table(mean_table(measures, columns), paths, title=f"{title}, mean of folds")
-    write_table(fold_table(measures, columns), by_fold, title=f"{title}, by fold")
+    tables = {
+        "means": (mean_table(measures, columns), "mean of folds"),
+        "folds": (fold_table(measures, columns), "by fold"),
+    }
+    for name, (table, what) in tables.items():
+        paths = {key: path for key, path in snakemake.output.items() if key.startswith(f"{name}_")}
+        write_table(table, paths, title=f"{title}, {what}")

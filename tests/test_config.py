@@ -34,7 +34,7 @@ def test_the_default_file_is_the_default_configuration() -> None:
     [
         ({"neighbors": {"metric": "cosine"}}, "mine.yaml: neighbors: unknown key; did you mean neighbours?"),
         ({"neighbours": {"metrik": "cosine"}}, "mine.yaml: neighbours.metrik: unknown key; did you mean metric?"),
-        ({"neighbours": {"metric": "cosin"}}, "'euclidean', 'cosine'"),
+        ({"neighbours": {"metric": "cosin"}}, "did you mean cosine"),
         ({"queries": {"top": 0}}, "mine.yaml: queries.top: Input should be greater than or equal to 1 (found 0)"),
         ({"queries": {"top": "many"}}, "should be a valid integer"),
         ({"datasets": []}, "datasets: List should have at least 1 item"),
@@ -50,7 +50,7 @@ def test_the_default_file_is_the_default_configuration() -> None:
         ),
     ],
 )
-def test_a_fault_names_file_key_and_mend(values: dict, words: str) -> None:
+def test_a_fault_names_file_key_and_fix(values: dict, words: str) -> None:
     assert words in fault(values)
 
 

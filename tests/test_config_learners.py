@@ -19,7 +19,7 @@ from qdrank.errors import InputError
         ({"scales": {"mq2008": "min"}}, "learners.scales.mq2008: Input should be 'auto'"),
     ],
 )
-def test_a_fault_names_key_and_mend(section: dict, words: str) -> None:
+def test_a_fault_names_key_and_fix(section: dict, words: str) -> None:
     with pytest.raises(InputError) as caught:
         resolve({"learners": section}, [("mine.yaml", {"learners": section})])
     assert words in str(caught.value)

@@ -92,7 +92,7 @@ def test_spoiled_files_are_read_or_refused_in_words(label: str) -> None:
 
 
 @pytest.mark.parametrize("file", sorted(path for path in CORPUS.rglob("*") if path.is_file()), ids=lambda p: p.stem)
-def test_past_failures_stay_mended(file: Path) -> None:
+def test_past_failures_stay_fixed(file: Path) -> None:
     """``corpus/READER/WHAT@NAME`` stands for the file NAME of that reader."""
     label = file.parent.name
     read_or_refused(label, READERS[label], {file.name.partition("@")[2].replace("+", "/"): file.read_bytes()})

@@ -346,4 +346,4 @@ def test_lookups_are_those_of_the_study(seed: int, metric: str, choice: str, coa
         assert set(space.neighbourhood(space.point(vector), k)) == set(row[:k])
     with mock.patch.object(serving_lookup, "DENSE_MOST", 4096 if dense else 0):
         first = Offline1(space, Neighbourhoods(of_train[:, :k], pairs, choice), largest)
-    assert [first(vector) for vector in test] == offline1(of_test, of_train, pairs, [k], choice=choice)[k].tolist()
+    assert [first(vector) for vector in test] == offline1(of_test, of_train, pairs, [k], alike=choice)[k].tolist()

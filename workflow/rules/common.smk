@@ -135,9 +135,13 @@ def reported(folder, id, path, category, what):
 
 def reported_figure(study, id, what):
     """Files of a figure of a study; the svg goes into the report."""
+    return figure_outputs(f"{study.name}/", id, study.paper, what)
+
+
+def figure_outputs(folder, id, category, what):
+    """Files of any figure; the svg goes into the report."""
     path = f"results/{{dataset}}/figures/{id}.svg"
-    picture = reported(f"{study.name}/", id, path, study.paper, what)
-    return {**figure_files(id), "svg": picture}
+    return {**figure_files(id), "svg": reported(folder, id, path, category, what)}
 
 
 def reported_table(study, id, what, prefix=""):

@@ -36,13 +36,7 @@ rule summarise_data:
     input:
         judged="results/{dataset}/judged.parquet",
     output:
-        **table_files("data-summary"),
-        html=report(
-            "results/{dataset}/tables/data-summary.html",
-            category="Data",
-            caption="../report/data-summary.rst",
-            labels={"data set": "{dataset}", "what": "summary"},
-        ),
+        **table_outputs("", "data-summary", "Data", "summary"),
     log:
         "logs/summarise_data/{dataset}.log",
     benchmark:
@@ -65,22 +59,11 @@ rule tabulate_features:
         measures="results/{dataset}/features.parquet",
         columns="results/{dataset}/columns.parquet",
     output:
-        **table_files("single-features"),
-        **{
-            f"folds_{form}": path
-            for form, path in table_files("single-features-folds").items()
-        },
-        html=report(
-            "results/{dataset}/tables/single-features.html",
-            category="Single features",
-            caption="../report/single-features.rst",
-            labels={"data set": "{dataset}", "what": "table, mean of folds"},
+        **table_outputs(
+            "", "single-features", "Single features", "table, mean of folds", "means_"
         ),
-        folds_html=report(
-            "results/{dataset}/tables/single-features-folds.html",
-            category="Single features",
-            caption="../report/single-features.rst",
-            labels={"data set": "{dataset}", "what": "table, by fold"},
+        **table_outputs(
+            "", "single-features-folds", "Single features", "table, by fold", "folds_"
         ),
     log:
         "logs/tabulate_features/{dataset}.log",
@@ -104,13 +87,7 @@ rule draw_features:
         measures="results/{dataset}/features.parquet",
         columns="results/{dataset}/columns.parquet",
     output:
-        **figure_files("single-features"),
-        svg=report(
-            "results/{dataset}/figures/single-features.svg",
-            category="Single features",
-            caption="../report/single-features.rst",
-            labels={"data set": "{dataset}", "what": "figure"},
-        ),
+        **figure_outputs("", "single-features", "Single features", "figure"),
     log:
         "logs/draw_features/{dataset}.log",
     benchmark:

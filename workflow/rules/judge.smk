@@ -77,16 +77,10 @@ rule extract_features:
     input:
         collection_files,
     output:
-        **table_files("text-notes"),
+        **table_outputs("", "text-notes", "Data", "text: settings and notes"),
         judged="results/{dataset}/judged.parquet",
         columns="results/{dataset}/columns.parquet",
         topics="results/{dataset}/topics.parquet",
-        html=report(
-            "results/{dataset}/tables/text-notes.html",
-            category="Data",
-            caption="../report/text-notes.rst",
-            labels={"data set": "{dataset}", "what": "text: settings and notes"},
-        ),
     log:
         "logs/extract_features/{dataset}.log",
     benchmark:

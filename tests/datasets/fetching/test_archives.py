@@ -152,7 +152,7 @@ def test_too_many_members_are_refused(tmp_path, build):
         extract(archive, {"1.txt": tmp_path / "x"}, limits=TIGHT)
 
 
-def test_rar_is_refused_with_the_mend(tmp_path):
+def test_rar_is_refused_with_the_fix(tmp_path):
     (tmp_path / "a.rar").write_bytes(b"Rar!\x1a\x07\x00" + bytes(300))
     with pytest.raises(InputError, match="unrar x"):
         extract(tmp_path / "a.rar", {"a": tmp_path / "x"})

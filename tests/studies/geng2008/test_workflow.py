@@ -14,7 +14,7 @@ TABLES = (
     "geng-tests",
     "geng-qc",
     "geng-table1",
-    "geng-future",
+    "geng-variants",
     "geng-claims",
 )
 
@@ -30,10 +30,10 @@ def test_every_figure_and_table_is_there(finished: Project) -> None:
 
 
 def test_every_claim_has_a_verdict(finished: Project) -> None:
-    claims = read(finished.folder / "results/claims.parquet", "claims")
+    claims = read(finished.folder / "results/claims.parquet", "verdicts")
     assert claims.num_rows > 20
     assert set(claims.column("verdict").to_pylist()) <= {"holds", "does not hold", "cannot tell"}
-    rows = {row["claim"]: row for row in claims.to_pylist()}
+    rows = {row["text"]: row for row in claims.to_pylist()}
     assert rows["k = m equals Single"]["verdict"] == "holds"
 
 
