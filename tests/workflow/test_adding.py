@@ -1,0 +1,228 @@
+"""A study, a figure and a ranker are added by their own files, one registry line and, for a study, one include line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from qdrank.store import read
+from tests.workflow.project import Project
+
+STUDY = {
+    "src/qdrank/studies/toy2026/__init__.py": '''"""Toy 2026: documents by their first feature."""
+
+from qdrank.figures.palette import BLUE
+from qdrank.studies.study import Method, Output, Study
+
+MEASURES = {"measures": "toy/measures.parquet"}
+STUDY = Study(
+    name="toy2026",
+    short="toy",
+    paper="Toy 2026",
+    section="qdrank.studies.toy2026.settings:Toy",
+    methods=(Method("toy-first", "first feature", BLUE, "o"),),
+    run=lambda section: ["toy-first"],
+    measures=("ap",),
+    figures=(Output("qdrank.studies.toy2026.shows:draw", {"toy-fig1": "Figure 1: a bar"}, MEASURES, ("toy.width",)),),
+    tables=(Output("qdrank.studies.toy2026.shows:tabulate", {"toy-table1": "Table 1: means"}, MEASURES),),
+    evidence=Output("qdrank.studies.toy2026.claims:gather", {"toy-claims": "claims"}, MEASURES),
+    claims="qdrank.studies.toy2026.claims:declare",
+)
+''',
+    "src/qdrank/studies/toy2026/settings.py": '''"""Section toy."""
+
+from pydantic import Field
+
+from qdrank.sections import PositiveFloat, StudySection
+
+
+class Toy(StudySection):
+    """The study of Toy 2026."""
+
+    width: PositiveFloat = Field(default=0.5, description="Width of the bar.")
+''',
+    "src/qdrank/studies/toy2026/shows.py": '''"""The figure and the table."""
+
+import pyarrow as pa
+
+from qdrank.evaluation.pairs import query_values
+from qdrank.figures.style import new_figure
+
+
+def means(inputs):
+    """Mean average precision by method."""
+    measures = inputs.table("measures", "measures")
+    return {name: float(query_values(measures, [name], "ap")[1].mean()) for name in ("toy-first", "reference")}
+
+
+def draw(inputs, shown):
+    """Draw a bar for each method."""
+    figure, axes = new_figure()
+    axes.bar(list(means(inputs)), list(means(inputs).values()), width=shown.options["width"])
+    return figure, tabulate(inputs, shown)["toy-table1"]
+
+
+def tabulate(inputs, shown):
+    """One row per method."""
+    rows = [{"method": name, "MAP": value} for name, value in means(inputs).items()]
+    return {"toy-table1": pa.Table.from_pylist(rows)}
+''',
+    "src/qdrank/studies/toy2026/claims.py": '''"""The claim."""
+
+from qdrank.evaluation.declared import Claim, Declaration
+from qdrank.evaluation.evidence import part
+from qdrank.evaluation.pairs import query_values
+
+
+def declare(options):
+    """One claim."""
+    claim = Claim(
+        name="first", text="the first feature beats the reference", expected="above 0", kind="superiority",
+        margin=0.01, unit="AP", measure="ap",
+    )
+    return Declaration(study="toy2026", paper="Toy 2026", claims=(claim,))
+
+
+def gather(inputs, shown):
+    """Differences per query."""
+    ids, values = query_values(inputs.table("measures", "measures"), ["toy-first", "reference"], "ap")
+    return {"first": {"difference": part(values[:, 0] - values[:, 1], ids)}}
+''',
+    "scripts/toy2026/score_toy.py": '''"""Scores of the first feature."""
+
+import numpy as np
+
+from qdrank.datasets.judged import load_judged
+from qdrank.evaluation.measuring import scores_table
+from qdrank.jobs import job
+from qdrank.store import write
+
+with job(snakemake.log[0]):
+    test = load_judged(snakemake.input.judged).of_role(snakemake.wildcards.fold, "test")
+    write(snakemake.output[0], "scores", scores_table(test, test.X[:, 0].astype(np.float64)))
+''',
+    "workflow/rules/toy2026.smk": '''# Toy 2026.
+
+
+rule score_toy:
+    """Scores of the first feature."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+    output:
+        "results/{dataset}/{fold}/scores/toy-first.parquet",
+    log:
+        "logs/score_toy/{dataset}/{fold}.log",
+    benchmark:
+        "benchmarks/score_toy/{dataset}/{fold}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(500, 6),
+        runtime=minutes(15),
+    params:
+        code=code("toy2026/score_toy"),
+    script:
+        "../../scripts/toy2026/score_toy.py"
+''',
+    **{f"workflow/report/toy2026/{name}.rst": f"{name}.\n" for name in ("toy-fig1", "toy-table1", "toy-claims")},
+}
+EDITED = {
+    "src/qdrank/studies/__init__.py": (
+        '    {\n        "geng2008"',
+        '    {\n        "toy2026": "qdrank.studies.toy2026:STUDY",\n        "geng2008"',
+    ),
+    "Snakefile": (
+        'include: "workflow/rules/studies.smk"',
+        'include: "workflow/rules/toy2026.smk"\ninclude: "workflow/rules/studies.smk"',
+    ),
+}
+
+
+def add(folder: Path, files: dict[str, str], edits: dict[str, tuple[str, str]]) -> None:
+    for name, text in files.items():
+        assert not (folder / name).exists()
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    for name, (old, new) in edits.items():
+        text = (folder / name).read_text()
+        assert text.count(old) == 1, name
+        (folder / name).write_text(text.replace(old, new))
+
+
+@pytest.mark.slow
+def test_a_study(study: Project) -> None:
+    add(study.folder, STUDY, EDITED)
+    study.tiny("toy2026")
+    results = study.folder / "results"
+    assert (results / "tiny/figures/toy-fig1.pdf").stat().st_size
+    assert "first feature beats the reference" in (results / "claims-overview.md").read_text()
+    study.tiny()
+    assert "toy-first" in read(results / "tiny/measures.parquet", "measures").column("method").to_pylist()
+    listed = json.loads((results / "manifest.json").read_text())["files"]
+    assert {"tiny/tables/toy-table1.csv", "tiny/figures/toy-fig1.svg", "tiny/toy/evidence.parquet"} <= set(listed)
+    study.snakemake("--configfile", "tests/configs/tiny.yaml", "--report", "results/report.html")
+    page = (results / "report.html").read_text()
+    assert "Toy 2026" in page
+    assert "Figure 1: a bar" in page
+    printed = study.tiny("toy_fig1", "--config", '{"toy": {"width": -1}}', check=False)
+    assert "toy.width" in printed
+
+
+@pytest.mark.slow
+def test_a_figure(study: Project) -> None:
+    module = {"src/qdrank/studies/geng2008/toy_figure.py": STUDY["src/qdrank/studies/toy2026/shows.py"]}
+    text = module["src/qdrank/studies/geng2008/toy_figure.py"]
+    module["src/qdrank/studies/geng2008/toy_figure.py"] = text.replace("toy-first", "single").replace(
+        'width=shown.options["width"]', "width=0.5"
+    )
+    caption = {"workflow/report/geng2008/geng-toy.rst": "A toy.\n"}
+    line = '        Output(f"{_ROOM}.toy_figure:draw", {"geng-toy": "a toy"}, _MEASURES),\n'
+    edit = {"src/qdrank/studies/geng2008/__init__.py": ("    figures=(\n", f"    figures=(\n{line}")}
+    add(study.folder, module | caption, edit)
+    study.tiny("geng_toy")
+    assert (study.folder / "results/tiny/figures/geng-toy.png").stat().st_size
+
+
+@pytest.mark.slow
+def test_a_ranker(study: Project) -> None:
+    learner = '''"""Documents by their first feature."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from qdrank.learners.base import LinearLearner
+
+
+@dataclass(kw_only=True, eq=False)
+class First(LinearLearner):
+    """One weight, on the first feature."""
+
+    NAME: ClassVar[str] = "first"
+    sign: float = 1.0
+
+    def fit(self, X, y, query):
+        """Set the weight."""
+        self.coef_ = self.sign * np.eye(np.shape(X)[1])[0]
+        return self
+'''
+    edits = {
+        "src/qdrank/learners/__init__.py": (
+            '        "ranksvm": "qdrank.learners.ranksvm:RankSVM",\n        "rankboost"',
+            '        "first": "qdrank.learners.first:First",\n'
+            '        "ranksvm": "qdrank.learners.ranksvm:RankSVM",\n        "rankboost"',
+        ),
+        "src/qdrank/learners/grids.py": ('    "ranksvm": {', '    "first": {"sign": [1.0, -1.0]},\n    "ranksvm": {'),
+        "src/qdrank/rankers/methods.py": (
+            '    "ranksvm": ClassicMethod(',
+            '    "first": ClassicMethod("first", "First feature"),\n    "ranksvm": ClassicMethod(',
+        ),
+        "tests/configs/tiny.yaml": ("methods: [ranksvm,", "methods: [first, ranksvm,"),
+    }
+    add(study.folder, {"src/qdrank/learners/first.py": learner}, edits)
+    study.tiny("learners", "results/tiny/measures.parquet")
+    assert "First feature" in (study.folder / "results/tiny/tables/learners.md").read_text()
+    assert "first" in read(study.folder / "results/tiny/measures.parquet", "measures").column("method").to_pylist()
