@@ -14,29 +14,18 @@ from qdrank.groups import query_index, query_offsets
 from qdrank.learners import tune
 from qdrank.measures import average_precision
 
-
-class FoldsDiffer(AssertionError):
-    """The mean of the folds is within its band, and several folds are not."""
-
-
 # Small grids, for speed; tests/benchmarks/bench_learners.py has the whole ones.
 RERUNS_ON_MQ2008 = {
     "ranksvm": {"lam": [1e-1]},
     "rankboost": {"rounds": [60], "thresholds": [10]},
-    "adarank-map": {"rounds": [100]},
+    "adarank-map-boost": {"rounds": [100]},  # the paper's update is .005 below the publisher's program here
 }
 SHEET_OF_LETOR2 = {
     "listnet": {"l2": [1e-3]},
+    "adarank-map": {"rounds": [100]},
     "adarank-ndcg": {"objective": ["ndcg@10/letor4"]},
     "mhr-bc": {"lam": [0.1]},
 }
-
-
-# The mean agrees, folds 1 and 5 do not: the update of the publisher's AdaRank is not known.
-SHEET_OF_LETOR2_CASES = [
-    pytest.param(name, marks=pytest.mark.xfail(raises=FoldsDiffer)) if name == "adarank-ndcg" else name
-    for name in SHEET_OF_LETOR2
-]
 
 
 def load(folder):
@@ -66,12 +55,12 @@ def fold_maps(parts, name, grid):
 def check(project, parts, name, grid, *, file, source):
     """The mean is within its band, and every fold but one, for one in twenty may be outside, within its own."""
     expected = load_expected(project / "resources" / "expected" / f"{file}.yaml")
-    figures = next(f for f in expected.figures if (f.method, f.source) == (name, source))
+    published = expected.variants.get(name, name)
+    figures = next(f for f in expected.figures if (f.method, f.source) == (published, source))
     ours = fold_maps(parts, name, grid)
     assert ours.mean() == pytest.approx(figures.values["ap"], abs=expected.bands["ap"])
     outside = [round(float(x), 4) for x in ours - figures.folds["ap"] if abs(x) > expected.fold_bands["ap"]]
-    if len(outside) > 1:
-        raise FoldsDiffer(f"{name}: {outside}")
+    assert len(outside) <= 1, outside
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +82,6 @@ def test_mq2008_against_the_public_reruns(project, mq2008, name):
 
 @pytest.mark.mirror
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SHEET_OF_LETOR2_CASES)
+@pytest.mark.parametrize("name", list(SHEET_OF_LETOR2))
 def test_ohsumed_against_the_sheet_of_letor2(project, letor2, name):
     check(project, letor2, name, SHEET_OF_LETOR2[name], file="ohsumed-letor2", source="letor2-sheet")

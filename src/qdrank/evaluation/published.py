@@ -64,7 +64,8 @@ class Expected(_Strict):
     """The published figures of one data set; the numbers of queries and documents say which data they are of.
 
     ``bands`` has the largest difference between two runs of one method, by measure, for means of five folds; ``fold_bands`` for
-    single folds. A measure without a band is compared with the other methods only.
+    single folds. A measure without a band is compared with the other methods only. ``variants`` maps further methods of ours to the
+    published one that they are another reading of; they are compared with its figures, and not counted.
     """
 
     dataset: str
@@ -73,6 +74,7 @@ class Expected(_Strict):
     convention: str
     bands: dict[str, float] = {}
     fold_bands: dict[str, float] = {}
+    variants: dict[str, str] = {}
     sources: dict[str, Source]
     figures: list[Figures]
 
@@ -101,7 +103,7 @@ def load_expected(path: str | PathLike[str]) -> Expected:
 def compare(
     expected: Expected, measured: Mapping[str, Mapping[str, FoldMeans]], *, queries: int, documents: int
 ) -> list[dict[str, Any]]:
-    """Rows published / ours / difference / nearest / verdict, one per figure, in the order of the file.
+    """Rows published / ours / difference / nearest / verdict, one per figure and reading, in the order of the file.
 
     Parameters
     ----------
@@ -116,7 +118,13 @@ def compare(
             f"{expected.documents} documents, these data have {queries} and {documents}",
             fix="compare only the complete data set",
         )
-    return [row for figures in expected.figures for row in _rows(expected, figures, measured.get(figures.method, {}))]
+    return [
+        row
+        | ({} if method == figures.method else {"method": method, "counts": False, "published method": figures.method})
+        for figures in expected.figures
+        for method in [figures.method, *(own for own, of in expected.variants.items() if of == figures.method)]
+        for row in _rows(expected, figures, measured.get(method, {}))
+    ]
 
 
 def _rows(expected: Expected, figures: Figures, ours: Mapping[str, FoldMeans]) -> Iterator[dict[str, Any]]:
@@ -146,6 +154,7 @@ def _row(
     return {
         "dataset": expected.dataset,
         "method": figures.method,
+        "published method": figures.method,
         "measure": measure,
         "fold": "mean" if fold is None else f"fold{fold + 1}",
         "published": published,
