@@ -22,7 +22,7 @@ from qdrank.evaluation.declared import Claim, Declaration
 from qdrank.evaluation.evidence import part
 from qdrank.evaluation.judging import judge
 from qdrank.groups import query_index
-from qdrank.learners.local import lay_ground, train_block
+from qdrank.learners.local import prepare_training, train_block
 from qdrank.learners.listnet import ListNet
 from qdrank.learners.preferences import prepare
 from qdrank.learners.ranksvm import RankSVM
@@ -39,7 +39,7 @@ y = np.digitize(X[:, 0] + side * X[:, 1] + 0.7 * rng.normal(size=len(X)), [0.5, 
 train, test = slice(0, 40 * size), slice(40 * size, None)
 single = RankSVM(lam=0.01).fit(X[train], y[train], query[train])
 data = prepare(X[train], y[train], offsets[:41])
-ground = lay_ground(data, lam=0.01)
+ground = prepare_training(data, lam=0.01)
 neighbours = np.stack([np.flatnonzero(np.arange(40) % 2 == i % 2)[:12] for i in range(20)])
 local = train_block(ground, neighbours)
 listnet = ListNet(l2=0.01).fit(X[train], y[train], query[train])
