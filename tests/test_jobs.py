@@ -7,7 +7,7 @@ import pytest
 
 from qdrank.cli import main
 from qdrank.errors import InputError
-from qdrank.jobs import job, prepare_environment
+from qdrank.jobs import blas_kernel, job, prepare_environment, processor_flags
 
 
 def test_a_job_logs(tmp_path: Path) -> None:
@@ -59,3 +59,19 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
     assert capsys.readouterr().out == "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881  a.txt\n"
     assert main(["datasets"]) == 0
     assert "mq2008" in capsys.readouterr().out
+
+
+def test_one_blas_kernel_for_each_architecture(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "cpuinfo").write_text("model name\t: A\nflags\t\t: fpu avx2 fma\n")
+    assert processor_flags(tmp_path / "cpuinfo") == {"fpu", "avx2", "fma"}
+    assert processor_flags(tmp_path / "none") == set()
+    assert blas_kernel("x86_64", {"avx2", "fma", "avx512f"}) == blas_kernel("x86_64", {"avx2", "fma"}) == "Haswell"
+    assert blas_kernel("x86_64", {"sse2"}) is None
+    assert blas_kernel("aarch64", set()) == "ARMV8"
+    assert blas_kernel("riscv64", set()) is None
+
+
+def test_a_kernel_that_the_user_names_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "NEOVERSEN1")
+    prepare_environment(Path("/lib"))
+    assert os.environ["OPENBLAS_CORETYPE"] == "NEOVERSEN1"

@@ -200,7 +200,7 @@ class Learners(Section):
     datasets: list[DatasetName] | None = Field(default=None, description="Data sets to run them on; null: all.")
     methods: list[MethodName] | None = Field(
         default=[
-            *("ranksvm", "listnet", "adarank-map", "regression", "lambdamart-tuned"),
+            *("ranksvm", "listnet", "adarank-map", "adarank-map-boost", "regression", "lambdamart-tuned"),
             *(name for name, method in CLASSIC.items() if method.aggregates),
         ],
         description="Which, of the list in docs/learners.md; null: all. Learners run on data with features, aggregators "

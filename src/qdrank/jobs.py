@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import platform
 import sys
 import traceback
 from collections.abc import Iterator
@@ -14,6 +15,12 @@ from pathlib import Path
 from qdrank.errors import InputError, QdrankError
 
 _THREADS = ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "VECLIB_MAXIMUM", "NUMBA_NUM", "ARROW_IO")
+_KERNELS: dict[str, tuple[str, set[str]]] = {
+    "aarch64": ("ARMV8", set()),
+    "arm64": ("ARMV8", set()),
+    "x86_64": ("Haswell", {"avx2", "fma"}),
+}
+"""OpenBLAS kernel for every processor of an architecture, and the instructions that it needs."""
 _FORMAT = "%(asctime)s %(message)s"
 # What the machine refuses, in words.
 _DISK = {
@@ -26,15 +33,37 @@ _DISK = {
 
 
 def prepare_environment(source: Path) -> None:
-    """Let jobs started from here find the library in ``source``, also where it is not installed, and use one thread.
+    """Let jobs started from here find the library in ``source``, also where it is not installed, and round alike.
 
-    The workflow's engine decides how many jobs run at once; libraries that start threads of their own would only
-    compete, and round differently.
+    They use one thread: the workflow's engine decides how many jobs run at once, and libraries that start threads of their own
+    would only compete, and round differently. And they use one BLAS kernel for each architecture (`blas_kernel`), unless
+    OPENBLAS_CORETYPE names another.
     """
     paths = [str(source), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(os.pathsep.join(paths).split(os.pathsep)))
     for library in _THREADS:
         os.environ[f"{library}_THREADS"] = "1"
+    if kernel := blas_kernel(platform.machine(), processor_flags()):
+        os.environ["OPENBLAS_CORETYPE"] = os.environ.get("OPENBLAS_CORETYPE") or kernel
+
+
+def blas_kernel(architecture: str, flags: set[str]) -> str | None:
+    """The one OpenBLAS kernel that all processors of an ``architecture`` with these ``flags`` use; None: leave it to OpenBLAS.
+
+    Left to itself OpenBLAS picks a kernel by the model of the processor, and kernels round differently: a cluster of two
+    generations would make models of two kinds.
+    """
+    kernel, needed = _KERNELS.get(architecture, ("", set()))
+    return kernel if kernel and needed <= flags else None
+
+
+def processor_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> set[str]:
+    """Instruction sets of the processor as Linux names them; empty where it does not say."""
+    try:
+        lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return set()
+    return {flag for line in lines if line.startswith("flags") for flag in line.partition(":")[2].split()}
 
 
 @contextmanager

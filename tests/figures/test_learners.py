@@ -21,7 +21,8 @@ dataset: toy
 queries: 50
 documents: 500
 convention: letor4
-tolerance: {ap: 0.01, other: 0.02}
+bands: {ap: 0.01}
+fold_bands: {ap: 0.02}
 sources:
   book: {text: A book, certainty: verified}
   talk: {text: A talk, certainty: recalled}
@@ -97,13 +98,15 @@ def test_published_against_ours(expected, tmp_path):
     table = published_table(load_expected(expected), made_measures(), queries=50, documents=500)
     found = [(row["method"], row["measure"], row["fold"], row["verdict"]) for row in table.to_pylist()]
     assert found == [
-        ("RankSVM", "ap", "mean", "agrees"),
-        ("RankSVM", "ndcg@10/letor4", "mean", "agrees"),
+        ("RankSVM", "ap", "mean", "nearer to another method"),
+        ("RankSVM", "ndcg@10/letor4", "mean", "no band"),
         ("ListNet", "ap", "mean", "differs"),
         ("RankBoost", "ap", "mean", "not measured"),
         *[("RankSVM", "ap", f"fold{i}", "agrees") for i in range(1, 5)],
         ("RankSVM", "ap", "fold5", "differs"),
+        ("all methods", "all measures", "mean", "right method nearest in 0 of 1 (0%, by chance 50%)"),
     ]
+    assert table.to_pylist()[0]["nearest"] == "RankBoost"
     row = table.to_pylist()[2]
     assert row["difference"] == pytest.approx(-0.08)
     assert (row["source"], row["certainty"], row["note"], row["convention"]) == (

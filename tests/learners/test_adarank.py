@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qdrank.learners.adarank import AdaRank, AdaRankMAP, AdaRankNDCG, round_weight
+from qdrank.learners.adarank import AdaRank, AdaRankMAP, AdaRankMAPBoost, AdaRankNDCG, AdaRankNDCGBoost, round_weight
 
 # Two queries of two documents, one relevant in each. Feature 0 ranks query 1 right and query 2 wrong; feature 1 the
 # other way round; feature 2 is wrong on both. Average precision is 1 where right and 1/2 where wrong.
 X = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0]])
 Y = np.array([1, 0, 1, 0])
 QUERY = np.array(["a", "a", "b", "b"])
+
+
+KINDS = (AdaRankMAP, AdaRankNDCG, AdaRankMAPBoost, AdaRankNDCGBoost)
 
 
 def alpha(mean: float) -> float:
@@ -35,14 +38,14 @@ def test_two_rounds_of_boosting_above_the_worst_feature():
     # Gains above the worst are (1/2, 0) and (0, 1/2). P after round 1 ∝ (e^{-a/2}, 1) with a = alpha(1/4).
     a = alpha(0.25)
     p = 1 / (1 + np.exp(-a / 2))
-    model = AdaRank(rounds=2).fit(X, Y, QUERY)
+    model = AdaRank(update="boost", rounds=2).fit(X, Y, QUERY)
     np.testing.assert_allclose(model.coef_, [a, alpha(p / 2), 0])
 
 
 def test_baseline_zero_counts_the_whole_measure():
     a = alpha(0.75)
     p = np.exp(-a / 2) / (np.exp(-a) + np.exp(-a / 2))
-    model = AdaRank(rounds=2, baseline="zero").fit(X, Y, QUERY)
+    model = AdaRank(update="boost", rounds=2, baseline="zero").fit(X, Y, QUERY)
     np.testing.assert_allclose(model.coef_, [a, alpha(p + (1 - p) / 2), 0])
 
 
@@ -52,7 +55,7 @@ def test_a_perfect_feature_has_a_bounded_weight():
 
 def test_queries_without_relevant_documents_change_nothing_above_the_worst():
     more = np.vstack([X, X[:2]])
-    model = AdaRank(rounds=1).fit(more, [*Y, 0, 0], [*QUERY, "c", "c"])
+    model = AdaRank(update="boost", rounds=1).fit(more, [*Y, 0, 0], [*QUERY, "c", "c"])
     np.testing.assert_allclose(model.coef_, [alpha(0.5 / 3), 0, 0])
 
 
@@ -70,7 +73,7 @@ def test_rows_sorted_by_grade_do_not_make_a_constant_feature_look_perfect(update
     assert model.coef_[1] > 0
 
 
-@pytest.mark.parametrize("learner", [AdaRankMAP(rounds=20), AdaRankNDCG(rounds=20)])
+@pytest.mark.parametrize("learner", [kind(rounds=20) for kind in KINDS])
 def test_validation_chooses_a_round(learner):
     rng = np.random.default_rng(5)
     X = rng.random((200, 5))
@@ -78,3 +81,7 @@ def test_validation_chooses_a_round(learner):
     query = np.repeat(np.arange(20), 10)
     learner.fit(X[:100], y[:100], query[:100], validation=(X[100:], y[100:], query[100:]))
     assert learner.coef_[0] > 0
+
+
+def test_the_plain_names_are_the_paper_s_update():
+    assert [kind().update for kind in KINDS] == ["paper", "paper", "boost", "boost"]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdrank.learners import kernels
-from qdrank.learners.kernels import plain
+from qdrank.learners.kernels import block, plain, single
 from qdrank.learners.preferences import normal_matrix, prepare
 
-block = pytest.importorskip("qdrank.learners.kernels.block")
-single = pytest.importorskip("qdrank.learners.kernels.single")
 NEVER, ALWAYS = np.inf, 0.0  # pairs per document from which a query is sorted
 
 
@@ -145,3 +146,23 @@ def test_normal_matrix_is_the_sum_over_pairs():
 def test_the_package_uses_the_compiled_kernels():
     assert kernels.compiled
     assert kernels.evaluate_block is block.evaluate_block
+
+
+@pytest.mark.parametrize("absent", ["numba", "qdrank.learners.kernels.sorting"])
+def test_only_a_missing_numba_falls_back_to_the_plain_kernels(absent):
+    """A module of our own that is missing is a fault, and is not hidden by slower kernels."""
+    code = f"""
+import sys
+class Without:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition('.')[0] == {absent!r} or name == {absent!r}:
+            raise ModuleNotFoundError('absent', name=name)
+sys.meta_path.insert(0, Without())
+try:
+    import qdrank.learners.kernels as kernels
+    print('compiled:', kernels.compiled)
+except ModuleNotFoundError as error:
+    print('missing', error.name)
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    assert found == ("compiled: False" if absent == "numba" else f"missing {absent}")

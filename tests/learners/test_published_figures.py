@@ -1,4 +1,7 @@
-"""The learners come within .01 MAP of published five-fold figures; of those only whose source was seen."""
+"""The learners come within the bands of published five-fold MAP; of sources that were seen only.
+
+The bands are those of resources/expected: as wide as the spread between independent runs of one method.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,22 @@ import numpy as np
 import pytest
 
 from qdrank.datasets.letor.reader import load_letor
+from qdrank.evaluation.published import load_expected
 from qdrank.groups import query_index, query_offsets
 from qdrank.learners import tune
 from qdrank.measures import average_precision
 
 # Small grids, for speed; tests/benchmarks/bench_learners.py has the whole ones.
 RERUNS_ON_MQ2008 = {
-    "ranksvm": ({"lam": [1e-1]}, 0.4716),
-    "rankboost": ({"rounds": [60], "thresholds": [10]}, 0.4752),
-    "adarank-map": ({"rounds": [100]}, 0.4766),
+    "ranksvm": {"lam": [1e-1]},
+    "rankboost": {"rounds": [60], "thresholds": [10]},
+    "adarank-map-boost": {"rounds": [100]},  # the paper's update is .005 below the publisher's program here
 }
 SHEET_OF_LETOR2 = {
-    "listnet": ({"l2": [1e-3]}, 0.4496),
-    "adarank-ndcg": ({"objective": ["ndcg@10/letor4"]}, 0.4424),
-    "mhr-bc": ({"lam": [0.1]}, 0.4402),
+    "listnet": {"l2": [1e-3]},
+    "adarank-map": {"rounds": [100]},
+    "adarank-ndcg": {"objective": ["ndcg@10/letor4"]},
+    "mhr-bc": {"lam": [0.1]},
 }
 
 
@@ -37,14 +42,25 @@ def scaled(part):
     return np.divide(X - low, width, out=np.zeros_like(X), where=width > 0), y, query
 
 
-def five_fold_map(parts, name, grid):
+def fold_maps(parts, name, grid):
     folds = []
     for i in range(5):
         a, b, c, vali, test = (parts[(i + j) % 5] for j in range(5))
         train = tuple(np.concatenate(columns) for columns in zip(a, b, c, strict=True))
         scores = tune(name, grid, train, vali).learner.predict(test[0], test[2])
         folds.append(average_precision(test[1], scores, query_offsets(test[2])).mean())
-    return np.mean(folds)
+    return np.array(folds)
+
+
+def check(project, parts, name, grid, *, file, source):
+    """The mean is within its band, and every fold but one, for one in twenty may be outside, within its own."""
+    expected = load_expected(project / "resources" / "expected" / f"{file}.yaml")
+    published = expected.variants.get(name, name)
+    figures = next(f for f in expected.figures if (f.method, f.source) == (published, source))
+    ours = fold_maps(parts, name, grid)
+    assert ours.mean() == pytest.approx(figures.values["ap"], abs=expected.bands["ap"])
+    outside = [round(float(x), 4) for x in ours - figures.folds["ap"] if abs(x) > expected.fold_bands["ap"]]
+    assert len(outside) <= 1, outside
 
 
 @pytest.fixture(scope="module")
@@ -60,14 +76,12 @@ def letor2(mirror):
 @pytest.mark.mirror
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(RERUNS_ON_MQ2008))
-def test_mq2008_against_the_public_reruns(mq2008, name):
-    grid, figure = RERUNS_ON_MQ2008[name]
-    assert five_fold_map(mq2008, name, grid) == pytest.approx(figure, abs=0.01)
+def test_mq2008_against_the_public_reruns(project, mq2008, name):
+    check(project, mq2008, name, RERUNS_ON_MQ2008[name], file="mq2008", source="letor40-rerun")
 
 
 @pytest.mark.mirror
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(SHEET_OF_LETOR2))
-def test_ohsumed_against_the_sheet_of_letor2(letor2, name):
-    grid, figure = SHEET_OF_LETOR2[name]
-    assert five_fold_map(letor2, name, grid) == pytest.approx(figure, abs=0.01)
+def test_ohsumed_against_the_sheet_of_letor2(project, letor2, name):
+    check(project, letor2, name, SHEET_OF_LETOR2[name], file="ohsumed-letor2", source="letor2-sheet")

@@ -9,8 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.optimize import minimize
 
 from qdrank.errors import InputError
+from qdrank.groups import query_offsets
+from qdrank.learners.local import prepare_training
+from qdrank.learners.preferences import prepare
 from qdrank.learners.ranksvm import RankSVM
 
 
@@ -65,6 +69,19 @@ def test_certificate_holds_against_clarabel(seed, lam, loss):
     assert found == pytest.approx(model.objective_, rel=1e-9)
     best = objective(clarabel_optimum(D, coef, lam, loss), D, coef, lam, loss)
     assert found - best <= (model.gap_ + 1e-9) * found  # the true gap is no larger than the certified one
+
+
+def test_both_readings_of_lambda_are_the_optima_of_their_objectives():
+    X, y, query = judged(5, n_queries=8)
+    D, _ = explicit_pairs(X, y, query)
+    for penalty, factor in (("half", 0.5), ("whole", 1.0)):
+        model = RankSVM(lam=0.05, penalty=penalty, tol=1e-10).fit(X, y, query)
+        found = minimize(
+            lambda w, factor=factor: factor * 0.05 * w @ w + (np.maximum(0, 1 - D @ w) ** 2).mean(), np.zeros(4)
+        )
+        np.testing.assert_allclose(model.coef_, found.x, atol=1e-4)
+        local = prepare_training(prepare(X, y, query_offsets(query)), lam=0.05, penalty=penalty, tol=1e-10)
+        np.testing.assert_allclose(local.single.w, model.coef_, atol=1e-6)
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])

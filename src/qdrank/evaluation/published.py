@@ -1,12 +1,16 @@
-"""Published figures beside our own: published, ours, difference, verdict.
+"""Published figures beside our own: whether ours is within the band, and whether the right method is the nearest.
 
-A file ``resources/expected/<data set>.yaml`` holds the figures with their tolerance, source and convention. A figure
-that is only recalled, because its source could not be opened, is compared like the others but gates nothing.
+A file ``resources/expected/<data set>.yaml`` holds the figures with bands, sources and convention. A band is the spread between
+independent runs of the same method. Since methods differ by little more than that, a band alone accepts the figures of
+other methods too. So a figure "agrees" only if it is within the band and no other published method is nearer, and
+the table ends with how often the right method is the nearest, against chance. A figure that is only recalled, because
+its source could not be opened, is compared like the others but gates nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +23,10 @@ from qdrank.measures import FoldMeans, parse
 from qdrank.registry import did_you_mean
 
 N_FOLDS = 5
-Verdict = Literal["agrees", "differs", "not measured"]
+LAST_DIGIT = 1e-4
+"""Figures are published to four digits."""
+AGREES, ANOTHER, DIFFERS = "agrees", "nearer to another method", "differs"
+NO_BAND, NOT_MEASURED = "no band", "not measured"
 
 
 class _Strict(BaseModel):
@@ -27,54 +34,62 @@ class _Strict(BaseModel):
 
 
 class Source(_Strict):
-    """Where figures stand, and whether that place was seen."""
+    """Where figures stand, and whether that place was seen.
+
+    ``together`` names a source whose other methods were run in the same way: theirs are the figures to be told apart from.
+    """
 
     text: str
     certainty: Literal["verified", "recalled"]
-
-
-class Tolerance(_Strict):
-    """Largest difference at which two figures still agree, for average precision and for the other measures."""
-
-    ap: float
-    other: float
-
-    def of(self, measure: str) -> float:
-        """Tolerance of one measure."""
-        return self.ap if measure == "ap" else self.other
+    together: str = ""
 
 
 class Figures(_Strict):
-    """What one source says of one method: means over folds, and where known the folds themselves."""
+    """What one source says of one method: means over folds, and where known the folds themselves.
+
+    ``exact`` marks a method without any choice or chance, whose figures must come out to the last digit. ``counts`` is false
+    for a method that the source does not speak of, which stands in the table to show that it differs.
+    """
 
     method: str
     source: str
     values: dict[str, float]
     folds: dict[str, list[float]] = {}
+    exact: bool = False
+    counts: bool = True
     note: str = ""
 
 
 class Expected(_Strict):
-    """The published figures of one data set; the numbers of queries and documents say which data they are of."""
+    """The published figures of one data set; the numbers of queries and documents say which data they are of.
+
+    ``bands`` has the largest difference between two runs of one method, by measure, for means of five folds; ``fold_bands`` for
+    single folds. A measure without a band is compared with the other methods only. ``variants`` maps further methods of ours to the
+    published one that they are another reading of; they are compared with its figures, and not counted.
+    """
 
     dataset: str
     queries: int
     documents: int
     convention: str
-    tolerance: Tolerance
+    bands: dict[str, float] = {}
+    fold_bands: dict[str, float] = {}
+    variants: dict[str, str] = {}
     sources: dict[str, Source]
     figures: list[Figures]
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Expected:
-        for figures in self.figures:
-            if figures.source not in self.sources:
-                raise ValueError(
-                    f"unknown source {figures.source!r}: {did_you_mean(figures.source, list(self.sources))}"
-                )
-            for name in [*figures.values, *figures.folds]:
-                parse(name)
+        for name in [*(f.source for f in self.figures), *(s.together for s in self.sources.values() if s.together)]:
+            if name not in self.sources:
+                raise ValueError(f"unknown source {name!r}: {did_you_mean(name, list(self.sources))}")
+        for name in [*self.bands, *self.fold_bands, *(n for f in self.figures for n in [*f.values, *f.folds])]:
+            parse(name)
         return self
+
+    def group(self, source: str) -> str:
+        """The source with whose methods the figures of ``source`` are compared."""
+        return self.sources[source].together or source
 
 
 def load_expected(path: str | PathLike[str]) -> Expected:
@@ -88,7 +103,7 @@ def load_expected(path: str | PathLike[str]) -> Expected:
 def compare(
     expected: Expected, measured: Mapping[str, Mapping[str, FoldMeans]], *, queries: int, documents: int
 ) -> list[dict[str, Any]]:
-    """Rows published / ours / difference / verdict, one per figure, in the order of the file.
+    """Rows published / ours / difference / nearest / verdict, one per figure and reading, in the order of the file.
 
     Parameters
     ----------
@@ -103,17 +118,23 @@ def compare(
             f"{expected.documents} documents, these data have {queries} and {documents}",
             fix="compare only the complete data set",
         )
-    return [row for figures in expected.figures for row in _rows(expected, figures, measured.get(figures.method, {}))]
+    return [
+        row
+        | ({} if method == figures.method else {"method": method, "counts": False, "published method": figures.method})
+        for figures in expected.figures
+        for method in [figures.method, *(own for own, of in expected.variants.items() if of == figures.method)]
+        for row in _rows(expected, figures, measured.get(method, {}))
+    ]
 
 
 def _rows(expected: Expected, figures: Figures, ours: Mapping[str, FoldMeans]) -> Iterator[dict[str, Any]]:
     for measure, value in figures.values.items():
         means = ours.get(measure)
-        yield _row(expected, figures, measure, "mean", value, _mean_of_all(means, figures))
+        yield _row(expected, figures, measure, None, value, _mean_of_all(means, figures))
     for measure, values in figures.folds.items():
         folds = ours[measure].folds if measure in ours else {}
-        for number, value in enumerate(values, start=1):
-            yield _row(expected, figures, measure, f"fold{number}", value, folds.get(f"fold{number}"))
+        for number, value in enumerate(values):
+            yield _row(expected, figures, measure, number, value, folds.get(f"fold{number + 1}"))
 
 
 def _mean_of_all(means: FoldMeans | None, figures: Figures) -> float | None:
@@ -123,30 +144,95 @@ def _mean_of_all(means: FoldMeans | None, figures: Figures) -> float | None:
 
 
 def _row(
-    expected: Expected, figures: Figures, measure: str, fold: str, published: float, ours: float | None
+    expected: Expected, figures: Figures, measure: str, fold: int | None, published: float, ours: float | None
 ) -> dict[str, Any]:
-    tolerance = expected.tolerance.of(measure)
-    # A fold is a fifth of the queries: its mean scatters more.
-    allowed = tolerance if fold == "mean" else 2 * tolerance
+    bands = expected.bands if fold is None else expected.fold_bands
+    band = LAST_DIGIT if figures.exact else bands.get(measure)
+    others = _others(expected, figures, measure, fold)
     difference = None if ours is None else ours - published
+    closest = None if ours is None or not others else _nearest(ours, {figures.method: published, **others})
     return {
         "dataset": expected.dataset,
         "method": figures.method,
+        "published method": figures.method,
         "measure": measure,
-        "fold": fold,
+        "fold": "mean" if fold is None else f"fold{fold + 1}",
         "published": published,
         "ours": ours,
         "difference": difference,
-        "tolerance": allowed,
-        "verdict": verdict(difference, allowed),
+        "band": band,
+        "nearest": closest,
+        "methods": 1 + len(others),
+        "others in the band": _accepted(ours, band, others),
+        "verdict": verdict(difference, band, nearest=closest, method=figures.method),
+        "counts": figures.counts,
         "source": figures.source,
         "certainty": expected.sources[figures.source].certainty,
         "note": figures.note,
     }
 
 
-def verdict(difference: float | None, tolerance: float) -> Verdict:
-    """Whether a difference is within its tolerance (to the fourth digit, as figures are published)."""
+def _others(expected: Expected, figures: Figures, measure: str, fold: int | None) -> dict[str, float]:
+    """The same figure of the other methods of the source."""
+    found: dict[str, float] = {}
+    for other in expected.figures:
+        same = expected.group(other.source) == expected.group(figures.source)
+        if same and other.counts and other.method != figures.method:
+            values = {0: other.values.get(measure)} if fold is None else dict(enumerate(other.folds.get(measure, [])))
+            if (value := values.get(fold or 0)) is not None:
+                found.setdefault(other.method, value)
+    return found
+
+
+def _nearest(ours: float, published: Mapping[str, float]) -> list[str]:
+    """Methods whose figure is nearest to ours; several where they are equally near to the fourth digit."""
+    apart = {method: round(abs(ours - value), 4) for method, value in published.items()}
+    return [method for method, distance in apart.items() if distance == min(apart.values())]
+
+
+def _accepted(ours: float | None, band: float | None, others: Mapping[str, float]) -> int | None:
+    if ours is None or band is None:
+        return None
+    return sum(round(abs(ours - value), 4) <= band for value in others.values())
+
+
+def verdict(difference: float | None, band: float | None, *, nearest: list[str] | None = None, method: str = "") -> str:
+    """Whether a difference is within its band (to the fourth digit, as figures are published) and no method is nearer."""
     if difference is None:
-        return "not measured"
-    return "agrees" if round(abs(difference), 4) <= tolerance else "differs"
+        return NOT_MEASURED
+    if band is not None and round(abs(difference), 4) > band:
+        return DIFFERS
+    if nearest and method not in nearest:
+        return ANOTHER
+    return NO_BAND if band is None else AGREES
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """How often the right method is the nearest.
+
+    Attributes
+    ----------
+    right : number of figures whose own method is nearest; a tie of n methods counts 1/n
+    figures : number of figures that could be compared with another method's
+    chance : what a method picked at random would have reached
+    """
+
+    right: float
+    figures: int
+    chance: float
+
+    @property
+    def text(self) -> str:
+        """As it stands in a table."""
+        if not self.figures:
+            return "nothing to compare"
+        shares = f"{self.right / self.figures:.0%}, by chance {self.chance / self.figures:.0%}"
+        return f"right method nearest in {self.right:.4g} of {self.figures} ({shares})"
+
+
+def right_method_nearest(rows: Iterable[Mapping[str, Any]]) -> Nearest:
+    """Count the figures whose own method is the nearest of all that the source has."""
+    asked = [row for row in rows if row["nearest"] and row["counts"]]
+    right = sum(1 / len(row["nearest"]) for row in asked if row["method"] in row["nearest"])
+    return Nearest(right, len(asked), sum(1 / row["methods"] for row in asked))

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from qdrank.errors import InputError
 from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.pairs import Pairs, query_values
-from qdrank.evaluation.published import Expected
+from qdrank.evaluation.published import Expected, right_method_nearest
 from qdrank.evaluation.published import compare as compare_published
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
@@ -111,15 +111,17 @@ def _tests(
 
 _PUBLISHED = pa.schema(
     [(name, pa.string()) for name in ("method", "measure", "fold")]
-    + [(name, pa.float64()) for name in ("published", "ours", "difference", "tolerance")]
+    + [(name, pa.float64()) for name in ("published", "ours", "difference", "band")]
+    + [("nearest", pa.string()), ("methods", pa.int64()), ("others in the band", pa.int64())]
     + [(name, pa.string()) for name in ("verdict", "convention", "source", "certainty", "note")]
 )
 
 
 def published_table(expected: Expected, measures: pa.Table, *, queries: int, documents: int) -> pa.Table:
-    """Published, ours, difference, verdict: a row a published figure, means before folds.
+    """Published, ours, difference, nearest method, verdict: one row per published figure, means before folds.
 
-    Data of another size than the published figures are of, such as a sample, give a table without rows.
+    The last two rows say how often the right method is the nearest, against chance, for means and for single folds. Data of
+    another size than the published figures are of, such as a sample, give a table without rows.
     """
     methods = sorted(set(measures.column("method").to_pylist()))
     wanted = {name for figures in expected.figures for name in [*figures.values, *figures.folds]}
@@ -130,8 +132,26 @@ def published_table(expected: Expected, measures: pa.Table, *, queries: int, doc
     except InputError:
         return _PUBLISHED.empty_table()
     rows.sort(key=lambda row: row["fold"] != "mean")
-    for row in rows:
-        row["convention"] = expected.convention
-        row["source"] = expected.sources[row["source"]].text
-        row["method"] = label(row["method"]) if row["method"] in CLASSIC else row["method"]
-    return pa.Table.from_pylist([{name: row[name] for name in _PUBLISHED.names} for row in rows], _PUBLISHED)
+    shown = [_shown_row(row, expected) for row in rows] + _nearest_rows(rows)
+    return pa.Table.from_pylist(shown, _PUBLISHED)
+
+
+def _shown_row(row: Mapping[str, Any], expected: Expected) -> dict[str, Any]:
+    """A row as it stands in the table, with labels in place of names."""
+    labels = [label(name) if name in CLASSIC else name for name in [row["method"], *(row["nearest"] or [])]]
+    about: dict[str, str | None] = {"convention": expected.convention, "source": expected.sources[row["source"]].text}
+    about |= {"method": labels[0], "nearest": " or ".join(labels[1:]) or None}
+    return {name: (about if name in about else row)[name] for name in _PUBLISHED.names}
+
+
+def _nearest_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The table's last rows: how often the right method is the nearest."""
+    means = [row for row in rows if row["fold"] == "mean"]
+    folds = [row for row in rows if row["fold"] != "mean"]
+    found = {"mean": right_method_nearest(means), "single folds": right_method_nearest(folds)}
+    blank = dict.fromkeys(_PUBLISHED.names)
+    return [
+        blank | {"method": "all methods", "measure": "all measures", "fold": fold, "verdict": one.text}
+        for fold, one in found.items()
+        if one.figures
+    ]

@@ -1,12 +1,14 @@
-"""AdaRank (Xu and Li 2007): boosting of single features by a measure of the ranked list.
+"""AdaRank (Xu and Li 2007): boosting of single features by a measure of the ranked list, with two updates.
 
-The paper weights queries by how badly the ensemble ranks them, ``P(q) ∝ exp(-E(q, f_t))``. These weights are so mild
-that on LETOR data one or two features are chosen for ever. Microsoft's program seems to do otherwise. The rounds it
-printed in a public re-run (github.com/JasonWyse/letor40) start with our first feature and its training MAP to all
-digits, but the weight of a round shrinks while the ranking stays the same, features alternate, and the first weight is
-far below ``1/2 ln((1 + E) / (1 - E))``. Weights multiplied as in AdaBoost, ``P(q) ∝ P(q) exp(-alpha_t E(q, h_t))``, with
-E above some baseline, would look like this. That is the update "boost" here. It is inferred: the baseline is not
-known, the query's worst feature is our guess, and the printed weights are not reproduced.
+The *paper's* update weights queries by how badly the ensemble ranks them, ``P(q) ∝ exp(-E(q, f_t))``: the learners
+``adarank-map`` and ``adarank-ndcg``. These weights are so mild that on LETOR data one or two features are chosen for ever.
+
+The *boosting* update, ``adarank-map-boost`` and ``adarank-ndcg-boost``, is not in the paper. It is inferred from what Microsoft's
+program printed in a public re-run (github.com/JasonWyse/letor40). Its rounds start with our first feature and its
+training MAP to all digits, but the weight of a round shrinks while the ranking stays the same, features alternate, and the
+first weight is far below ``1/2 ln((1 + E) / (1 - E))``. Weights multiplied as in AdaBoost, ``P(q) ∝ P(q) exp(-alpha_t E(q, h_t))``,
+with E above some baseline, would look like this. The baseline is not known, the query's worst feature is our guess,
+and the printed weights are not reproduced.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ class AdaRank(LinearLearner):
     objective
         Measure that is boosted, for instance "ap" or "ndcg@10/letor4".
     update
-        Weights of the queries after a round: "boost" multiplies them, "paper" takes them from the ensemble.
+        Weights of the queries after a round: "paper" takes them from the ensemble, "boost" (inferred) multiplies them.
     baseline
         What the objective is counted from in "boost": "worst" feature of the query, or "zero".
     rounds
@@ -45,7 +47,7 @@ class AdaRank(LinearLearner):
     NAME: ClassVar[str] = "adarank"
 
     objective: str = "ap"
-    update: Literal["boost", "paper"] = "boost"
+    update: Literal["paper", "boost"] = "paper"
     baseline: Literal["worst", "zero"] = "worst"
     rounds: int = 500
     measure: str = "ap"
@@ -88,7 +90,7 @@ class AdaRank(LinearLearner):
 
 @dataclass(kw_only=True, eq=False)
 class AdaRankMAP(AdaRank):
-    """AdaRank that boosts average precision."""
+    """AdaRank of the paper, for average precision."""
 
     NAME: ClassVar[str] = "adarank-map"
 
@@ -97,11 +99,29 @@ class AdaRankMAP(AdaRank):
 
 @dataclass(kw_only=True, eq=False)
 class AdaRankNDCG(AdaRank):
-    """AdaRank that boosts NDCG."""
+    """AdaRank of the paper, for NDCG."""
 
     NAME: ClassVar[str] = "adarank-ndcg"
 
     objective: str = "ndcg@10/geng"
+
+
+@dataclass(kw_only=True, eq=False)
+class AdaRankMAPBoost(AdaRankMAP):
+    """AdaRank with the inferred boosting update, for average precision."""
+
+    NAME: ClassVar[str] = "adarank-map-boost"
+
+    update: Literal["paper", "boost"] = "boost"
+
+
+@dataclass(kw_only=True, eq=False)
+class AdaRankNDCGBoost(AdaRankNDCG):
+    """AdaRank with the inferred boosting update, for NDCG."""
+
+    NAME: ClassVar[str] = "adarank-ndcg-boost"
+
+    update: Literal["paper", "boost"] = "boost"
 
 
 def round_weight(weights: FloatArray, gains: FloatArray) -> float:

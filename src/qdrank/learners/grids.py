@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 _TREES: dict[str, list[Any]] = {"leaves": [7, 15], "min_leaf": [20, 100], "learning_rate": [0.05]}
+_NDCG: list[Any] = ["ndcg@5/letor4", "ndcg@10/letor4", "ndcg@10/geng"]
 
 GRIDS: dict[str, dict[str, list[Any]]] = {
     "ranksvm": {"lam": [1e-4, 1e-3, 1e-2, 1e-1, 1.0]},
     "rankboost": {"thresholds": [10, 255]},
     "listnet": {"mapping": ["grade", "gain", "relevant"], "scale": [1.0, 3.0], "l2": [1e-3, 1e-2, 1e-1]},
-    "adarank-map": {"baseline": ["worst", "zero"]},
-    "adarank-ndcg": {"objective": ["ndcg@5/letor4", "ndcg@10/letor4", "ndcg@10/geng"], "baseline": ["worst", "zero"]},
+    "adarank-map": {"objective": ["ap"]},
+    "adarank-ndcg": {"objective": _NDCG},
+    "adarank-map-boost": {"baseline": ["worst", "zero"]},
+    "adarank-ndcg-boost": {"objective": _NDCG, "baseline": ["worst", "zero"]},
     "mhr-bc": {"lam": [1e-3, 1e-2, 1e-1, 1.0]},
     "lambdamart": _TREES,
     "regression": {"l2": [0.01, 1.0, 10.0, 100.0]},

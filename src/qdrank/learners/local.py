@@ -18,7 +18,7 @@ from qdrank.groups import FloatArray, IntArray
 from qdrank.learners import anderson, kernels, newton
 from qdrank.learners.blocks import Progress
 from qdrank.learners.preferences import Preferences, pair_weights
-from qdrank.learners.ranksvm import Model, inverted, preconditioner, solve, whole_problem
+from qdrank.learners.ranksvm import Model, Penalty, before_half, inverted, preconditioner, solve, whole_problem
 
 BLOCK = 512
 DENSE = 400.0  # pairs per document; above it sorting beats the pair loop of a block (tests/benchmarks/bench_engine.py)
@@ -77,6 +77,7 @@ def prepare_training(
     data: Preferences,
     *,
     lam: float = 0.01,
+    penalty: Penalty = "half",
     query_weights: str = "pairs",
     prox: ArrayLike | None = None,
     tol: float = 1e-6,
@@ -86,6 +87,7 @@ def prepare_training(
 
     ``single`` is the global model, where it has been trained already with these parameters: shards need not repeat it.
     """
+    lam = before_half(lam, penalty)
     problem = whole_problem(data, pair_weights(data.pairs, query_weights), lam, prox)
     with kernels.one_thread():
         B = preconditioner(problem)

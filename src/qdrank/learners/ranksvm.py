@@ -5,7 +5,9 @@ Two ways to write one objective, p = number of pairs (weighted by ``query_weight
     lam/2 ||w - prox||^2 + (1/p) sum of loss      (``lam``; the default, lam = 0.01)
     1/2   ||w - prox||^2 +  C    sum of loss      (``C``), where C = 1 / (lam p)
 
-(Where a paper writes lambda ||w||^2 without the 1/2, as Geng et al. 2008 may be read, lam = 2 lambda.)
+Papers also write lam ||w||^2 without the 1/2. Geng et al. 2008 print no objective, so their lam = 0.01 may be read either
+way. Both readings are offered: ``penalty="half"``, the default and that of every model of this project unless it says
+otherwise, and ``penalty="whole"``, which is "half" with twice the lam.
 
 The loss of a pair with margin m = w.(x_i - x_j) is max(0, 1 - m)^2 or max(0, 1 - m), with no 1/2 before it.
 """
@@ -28,6 +30,7 @@ from qdrank.learners.kernels import one_thread
 from qdrank.learners.preferences import Preferences, normal_matrix, pair_weights, prepare
 
 Loss = Literal["squared_hinge", "hinge"]
+Penalty = Literal["half", "whole"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class RankSVM(LinearLearner):
         Weight of the sum of losses; takes the place of ``lam`` where given. C = 1 / (lam p).
     lam : float
         Weight of the regulariser against the mean loss.
+    penalty : "half" or "whole"
+        Whether ``lam`` stands before half the squared norm or the whole of it.
     loss : "squared_hinge" or "hinge"
         The squared hinge is the loss of the batched engine; the hinge takes several times longer.
     query_weights : "pairs" or "equal"
@@ -70,7 +75,7 @@ class RankSVM(LinearLearner):
     objective_ : float
         Objective in the ``lam`` form.
     lam_ : float
-        ``lam``, computed from ``C`` where that was given.
+        ``lam`` before half the squared norm, computed from ``C`` where that was given.
     n_iter_ : int
         Evaluations and Newton steps.
     """
@@ -80,6 +85,7 @@ class RankSVM(LinearLearner):
 
     C: float | None = None
     lam: float = 0.01
+    penalty: Penalty = "half"
     loss: Loss = "squared_hinge"
     query_weights: str = "pairs"
     prox: ArrayLike | None = None
@@ -113,10 +119,17 @@ class RankSVM(LinearLearner):
         coef = pair_weights(data.pairs, self.query_weights, weights)
         total = float(coef @ data.pairs)
         if self.C is None:
-            return whole_problem(data, coef, self.lam, self.prox)
+            return whole_problem(data, coef, before_half(self.lam, self.penalty), self.prox)
         if not self.C > 0:
             raise InputError(f"C must be positive, not {self.C}")
         return whole_problem(data, coef, 1 / (self.C * total) if total else 1.0, self.prox)
+
+
+def before_half(lam: float, penalty: Penalty) -> float:
+    """The lam of ``lam/2 ||w||^2`` that means the same as ``lam`` before the ``penalty``."""
+    if penalty not in ("half", "whole"):
+        raise InputError(f"unknown penalty {penalty!r}", fix='use "half" for lam/2 |w|^2 or "whole" for lam |w|^2')
+    return lam if penalty == "half" else 2 * lam
 
 
 def whole_problem(data: Preferences, coef: FloatArray, lam: float, prox: ArrayLike | None = None) -> newton.Problem:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from qdrank.errors import InputError
 from qdrank.store.digest import verify
+from qdrank.store.machine import machine_record
 
 # Written by the run, but about it rather than of it.
 _NOT_RESULTS = {"manifest.json", "report.html", "report.zip"}
@@ -35,10 +36,14 @@ def digest(path: Path) -> str:
 
 
 def manifest_text(folder: str | Path, timed: Collection[str] = ()) -> str:
-    """The manifest of a run as JSON: every file with its digest, and one digest of them all."""
+    """The manifest of a run as JSON: every file with its digest, one digest of them all, and the machine that wrote it.
+
+    The machine is no part of the digest: runs on different machines can have the same.
+    """
     files = digests(folder, timed)
     rows = "".join(f"{value}  {name}\n" for name, value in files.items())
-    return json.dumps({"all": hashlib.sha256(rows.encode()).hexdigest(), "files": files}, indent=1) + "\n"
+    found = {"all": hashlib.sha256(rows.encode()).hexdigest(), "machine": machine_record(), "files": files}
+    return json.dumps(found, indent=1) + "\n"
 
 
 def changed(folder: str | Path, timed: Collection[str] = ()) -> list[str]:

@@ -12,7 +12,9 @@ from typing import Any
 try:
     _block: Any = import_module("qdrank.learners.kernels.block")
     _single: Any = import_module("qdrank.learners.kernels.single")
-except ImportError:  # no numba on this platform
+except ModuleNotFoundError as missing:
+    if missing.name is None or missing.name.partition(".")[0] not in ("numba", "llvmlite"):
+        raise  # a fault of ours, not a platform without numba
     _block = _single = import_module("qdrank.learners.kernels.plain")
 
 compiled = _block is not _single

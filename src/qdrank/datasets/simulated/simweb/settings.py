@@ -16,7 +16,7 @@ LEAST = {"train": 1, "vali": 0, "test": 0, "candidates": 2, "sites": 6, "topics"
 
 @dataclass(frozen=True, kw_only=True)
 class WebSimulation:
-    """The web to simulate; the defaults show the picture of Geng 2008: nearness of queries helps, their words do not."""
+    """The web to simulate; nearness of queries helps by design, their words help less."""
 
     train: int = 1500
     vali: int = 400
