@@ -63,3 +63,11 @@ def test_every_page_is_reached_from_the_readme(project: Path) -> None:
         fresh = {link.resolve() for link in links if link.exists()} - found
         found, new = found | fresh, [*new, *fresh]
     assert {page.resolve() for page in pages(project)} - found == set()
+
+
+def test_captions_name_only_params_that_a_rule_sets(project: Path) -> None:
+    """An unknown one would leave a hole in the sentence, without an error."""
+    rules = "".join(path.read_text() for path in (project / "workflow" / "rules").glob("*.smk"))
+    for caption in (project / "workflow" / "report").rglob("*.rst"):
+        for name in re.findall(r"snakemake\.params\.(\w+)", caption.read_text()):
+            assert re.search(rf"\b{name}=|\"{name}\":", rules), f"{caption.name} names {name}"
