@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.made-from-$(shell cksum < requirements/dev.txt | cut -d' ' -f1)
 CONFIG ?=
 
-.PHONY: help run test test-cluster lint bench lock clean
+.PHONY: help run test test-cluster lint bench picture lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -33,6 +33,9 @@ lint: $(READY) ## ruff, mypy, snakefmt, snakemake --lint
 
 bench: $(READY) ## run the benchmarks, one after another
 	@for script in tests/benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+picture: $(READY) ## draw the graph of the rules in docs/architecture.md anew
+	$(BIN)/python docs/rulegraph.py
 
 lock: ## resolve the requirements anew (needs the uv command, taken from a throw-away environment)
 	$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv

@@ -1,0 +1,71 @@
+"""The picture in architecture.md: the rules that make one study, from the workflow itself.
+
+``make picture`` writes it anew; a test finds it when it is out of step. The graph is that of Snakemake's ``--rulegraph``
+for Geng 2008 on the tiny configuration, without arrows that a longer way already implies, as a Mermaid block: no drawing
+program is needed, and the pages of most Git servers show it as a picture.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from qdrank.studies import STUDIES
+
+STUDY = "geng2008"
+PROJECT = Path(__file__).resolve().parents[1]
+PAGE = PROJECT / "docs" / "architecture.md"
+BEGIN = "<!-- picture: written by `make picture`; do not edit -->"
+END = "<!-- end of picture -->"
+
+
+def rulegraph() -> str:
+    """Snakemake's graph of the rules that make the study; the other studies run on no data set."""
+    others = "".join(f"{STUDIES[name].short}: {{datasets: []}}\n" for name in STUDIES if name != STUDY)
+    with tempfile.TemporaryDirectory() as folder:
+        files = [PROJECT / "tests" / "configs" / "tiny.yaml", Path(folder, "others.yaml")]
+        files[1].write_text(others or "{}\n")
+        options = ["--snakefile", PROJECT / "Snakefile", "--directory", folder, "--configfile", *files]
+        command = [sys.executable, "-m", "snakemake", STUDY, "--rulegraph", "mermaid-js", *map(str, options)]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    if ran.returncode:
+        raise SystemExit(ran.stderr)
+    return ran.stdout
+
+
+def edges(graph: str) -> set[tuple[str, str]]:
+    """Pairs of rules of which the second reads what the first makes."""
+    names = dict(re.findall(r"^\s*(id\d+)\[(\w+)\]$", graph, re.MULTILINE))
+    return {(names[a], names[b]) for a, b in re.findall(r"^\s*(id\d+) --> (id\d+)$", graph, re.MULTILINE)}
+
+
+def reduced(pairs: set[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The pairs less those that a longer way implies, sorted: Snakemake's own order differs from run to run."""
+    after: dict[str, set[str]] = {}
+    for a, b in pairs:
+        after.setdefault(a, set()).add(b)
+
+    def reachable(start: str) -> set[str]:
+        direct = after.get(start, set())
+        return direct.union(*map(reachable, direct))
+
+    return sorted((a, b) for a, b in pairs if not any(b in reachable(c) for c in after[a]))
+
+
+def mermaid(graph: str) -> str:
+    """The graph as a Mermaid block of Markdown."""
+    lines = [f"    {a} --> {b}" for a, b in reduced(edges(graph))]
+    return "\n".join(["```mermaid", "flowchart TB", *lines, "```"])
+
+
+def page_with(picture: str) -> str:
+    """architecture.md with ``picture`` between its two marks."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    return f"{before}{BEGIN}\n\n{picture}\n\n{END}{rest.partition(END)[2]}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page_with(mermaid(rulegraph())), encoding="utf-8")

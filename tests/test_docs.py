@@ -1,0 +1,73 @@
+"""The documentation says what is there: its picture, its list of rooms, its links, the targets it names."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from qdrank.studies import STUDIES
+from tests.test_house import ROOMS
+
+
+@pytest.fixture(scope="module")
+def drawing(project: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("rulegraph", project / "docs" / "rulegraph.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def pages(project: Path) -> list[Path]:
+    return [*project.glob("*.md"), *(project / "docs").rglob("*.md"), *(project / "config").glob("*.md")]
+
+
+def test_the_picture_is_that_of_the_workflow(drawing: ModuleType) -> None:
+    picture = drawing.mermaid(drawing.rulegraph())
+    assert "    train_local --> gather_local\n" in picture
+    assert drawing.PAGE.read_text() == drawing.page_with(picture), "out of step: run `make picture`"
+
+
+def test_an_arrow_that_a_longer_way_implies_is_left_out(drawing: ModuleType) -> None:
+    graph = "id0[a]\nid1[b]\nid2[c]\nid3[d]\nid0 --> id1\nid1 --> id2\nid0 --> id2\nid2 --> id3\nid0 --> id3\n"
+    assert drawing.reduced(drawing.edges(graph)) == [("a", "b"), ("b", "c"), ("c", "d")]
+
+
+def test_the_rooms_are_those_that_are_checked(project: Path) -> None:
+    text = (project / "docs" / "architecture.md").read_text().partition("## The rooms")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`.*?`) \|", text, re.MULTILINE)
+    assert [tuple(re.findall(r"`(\w+)`", row)) for row in rows] == ROOMS
+
+
+def test_the_stages_are_the_rule_files(project: Path) -> None:
+    text = (project / "docs" / "architecture.md").read_text().partition("## The rooms")[0]
+    files = {path.name for path in (project / "workflow" / "rules").glob("*.smk")} - {f"{name}.smk" for name in STUDIES}
+    assert set(re.findall(r"`(?:workflow/rules/)?(\w+\.smk)`", text)) == files
+
+
+def test_links_lead_to_files(project: Path) -> None:
+    for page in pages(project):
+        for link in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", page.read_text()):
+            assert (page.parent / link).exists(), f"{page.relative_to(project)} links to {link}"
+
+
+def test_every_page_is_reached_from_the_readme(project: Path) -> None:
+    start = (project / "README.md").resolve()
+    found, new = {start}, [start]
+    while new:
+        page = new.pop()
+        links = (page.parent / link for link in re.findall(r"\]\((?!https?:)([^)#\s]+\.md)", page.read_text()))
+        fresh = {link.resolve() for link in links if link.exists()} - found
+        found, new = found | fresh, [*new, *fresh]
+    assert {page.resolve() for page in pages(project)} - found == set()
+
+
+def test_captions_name_only_params_that_a_rule_sets(project: Path) -> None:
+    """An unknown one would leave a hole in the sentence, without an error."""
+    rules = "".join(path.read_text() for path in (project / "workflow" / "rules").glob("*.smk"))
+    for caption in (project / "workflow" / "report").rglob("*.rst"):
+        for name in re.findall(r"snakemake\.params\.(\w+)", caption.read_text()):
+            assert re.search(rf"\b{name}=|\"{name}\":", rules), f"{caption.name} names {name}"
