@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from qdrank.aggregators import AGGREGATORS
+from qdrank.aggregators import GRIDS as AGGREGATOR_GRIDS
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.evaluation.published import compare, load_expected
@@ -77,8 +78,10 @@ def figures(dataset: str) -> None:
     measures = CONVENTIONS[expected.convention]
     runs: dict[str, tuple[str, Mapping[str, Any], Mapping[str, Any]]]
     if dataset.endswith("agg"):
-        runs = {name: (name, GRIDS[name], AGGREGATORS) for name in AGGREGATORS}
-        runs |= {f"{name}-high": (name, GRIDS[name] | {"best": ["high"]}, AGGREGATORS) for name in AGGREGATORS}
+        runs = {name: (name, AGGREGATOR_GRIDS[name], AGGREGATORS) for name in AGGREGATORS}
+        runs |= {
+            f"{name}-high": (name, AGGREGATOR_GRIDS[name] | {"best": ["high"]}, AGGREGATORS) for name in AGGREGATORS
+        }
     else:
         runs = {name: (name, GRIDS[name], LEARNERS) for name in LEARNERS}
     measured = {}

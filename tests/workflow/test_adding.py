@@ -166,7 +166,7 @@ def test_a_study(study: Project) -> None:
     page = (results / "report.html").read_text()
     assert "Toy 2026" in page
     assert "Figure 1: a bar" in page
-    printed = study.tiny("toy_fig1", "--config", '{"toy": {"width": -1}}', check=False)
+    printed = study.tiny("toy_fig1", "--config", 'toy={"width": -1}', check=False)
     assert "toy.width" in printed
 
 

@@ -12,6 +12,7 @@ from qdrank.cli import main
 from qdrank.datasets.judged import load_judged
 from qdrank.store import read
 from qdrank.store.manifest import digests
+from qdrank.studies import timed_outputs
 from tests.workflow.project import Project
 
 
@@ -31,7 +32,7 @@ def test_every_stage_leaves_its_artifact(finished: Project) -> None:
 def test_the_manifest_lists_what_is_there(finished: Project) -> None:
     results = finished.folder / "results"
     manifest = json.loads((results / "manifest.json").read_text())
-    assert manifest["files"] == digests(results)
+    assert manifest["files"] == digests(results, timed_outputs())
 
 
 def test_no_temporary_files_are_left(finished: Project) -> None:

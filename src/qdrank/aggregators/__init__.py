@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from qdrank.registry import Registry
 
 AGGREGATORS = Registry(
@@ -13,3 +15,11 @@ AGGREGATORS = Registry(
         "cps-spearman": "qdrank.aggregators.cps:CPSSpearman",
     },
 )
+
+#: What is tried on the validation part when nothing else is asked for.
+GRIDS: dict[str, dict[str, list[Any]]] = {
+    "bordacount": {"best": ["low"]},
+    "cps-kendall": {"l2": [1e-4, 1e-2]},
+    "cps-footrule": {"l2": [1e-4, 1e-2]},
+    "cps-spearman": {"l2": [1e-4, 1e-2]},
+}

@@ -19,9 +19,5 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "lambdamart": _TREES,
     "regression": {"l2": [0.01, 1.0, 10.0, 100.0]},
     "boosted-regression": _TREES,
-    "bordacount": {"best": ["low"]},
-    "cps-kendall": {"l2": [1e-4, 1e-2]},
-    "cps-footrule": {"l2": [1e-4, 1e-2]},
-    "cps-spearman": {"l2": [1e-4, 1e-2]},
 }
-"""Values of each parameter by learner or aggregator; parameters that are not named keep their default."""
+"""Values of each parameter by learner; parameters that are not named keep their default."""

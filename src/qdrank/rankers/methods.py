@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from qdrank.aggregators import AGGREGATORS
+from qdrank.aggregators import GRIDS as AGGREGATOR_GRIDS
 from qdrank.learners import LEARNERS
 from qdrank.learners.grids import GRIDS
 
@@ -40,7 +41,7 @@ class ClassicMethod:
     def grid(self, own: Mapping[str, list[Any]] | None = None) -> dict[str, list[Any]]:
         """Values to try for each parameter: ``own`` in place of the usual ones, and what is fixed."""
         fixed = {name: [value] for name, value in self.fixed.items()}
-        return dict(GRIDS[self.learner] if own is None else own) | fixed
+        return dict((GRIDS | AGGREGATOR_GRIDS)[self.learner] if own is None else own) | fixed
 
 
 _AGGREGATORS = {
