@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from qdrank.store.manifest import digests
 from tests.cluster.conftest import HERE, Cluster
-from tests.workflow.project import Project, copy_project
+from tests.workflow.project import Project, copy_project, result_digests
 
 TINY = ("--configfile", "tests/configs/tiny.yaml")
 # The shipped profile; only the pace of asking is that of a test.
@@ -103,7 +102,7 @@ def test_a_killed_run_is_resumed_and_gives_the_bytes_of_a_local_one(
     second = Run(copy, *SLURM, "--slurm-array-jobs", "train_local", *TINY)
     assert second.process.wait(timeout=1200) == 0, second.printed()[-4000:]
     cluster.show(first.name(), second.name())
-    assert digests(copy.folder / "results") == digests(local.folder / "results")
+    assert result_digests(copy.folder / "results") == result_digests(local.folder / "results")
     assert not [path for path in copy.folder.rglob("*.partial*") if ".snakemake" not in path.parts]
     ended = cluster.jobs(second.name())
     assert {row["JobState"] for row in ended} == {"COMPLETED"}
@@ -116,9 +115,9 @@ def test_any_scheduler_gives_the_same_bytes(cluster: Cluster, local: Project, pr
     run = Run(copy, "results/tiny/judged.parquet", *GENERIC, *TINY)
     assert run.process.wait(timeout=200) == 0, run.printed()[-4000:]
     assert re.search(r"Submitted job \d+ with external jobid", run.printed())
-    made = digests(copy.folder / "results")
+    made = result_digests(copy.folder / "results")
     assert "tiny/judged.parquet" in made
-    assert made.items() <= digests(local.folder / "results").items()
+    assert made.items() <= result_digests(local.folder / "results").items()
 
 
 def test_troubled_jobs_come_through(cluster: Cluster, trouble: Run) -> None:

@@ -10,6 +10,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from qdrank.store.manifest import digests
+from qdrank.studies import timed_outputs
+
 COPIED = ("Snakefile", "config", "envs", "profiles", "resources", "scripts", "src", "tests/configs", "workflow")
 SKIPPED = shutil.ignore_patterns("__pycache__", "downloads")
 
@@ -57,3 +60,8 @@ def copy_project(source: Path, target: Path) -> Project:
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target / name)
     return Project(target)
+
+
+def result_digests(folder: Path) -> dict[str, str]:
+    """Digest of every file below ``folder`` that is the same in every run: all but those that hold times."""
+    return digests(folder, timed_outputs())

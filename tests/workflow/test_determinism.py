@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qdrank.store.manifest import digests
-from tests.workflow.project import Project, copy_project
+from tests.workflow.project import Project, copy_project, result_digests
 
 LOCAL = "results/tiny/fold1/models/local.parquet"
 
@@ -23,7 +22,7 @@ def test_the_number_of_shards_changes_no_byte(study: Project) -> None:
         arguments = ("--cores", "2", "--configfile", "tests/configs/tiny.yaml", "mine.yaml")
         printed = study.snakemake(LOCAL, *arguments)
         assert f"train_local {shards:>{20}}".split() in [line.split() for line in printed.splitlines()]
-        found[shards] = digests(study.folder / "results")[LOCAL.removeprefix("results/")]
+        found[shards] = result_digests(study.folder / "results")[LOCAL.removeprefix("results/")]
     print(f"\n{LOCAL}: {found}")
     assert len(set(found.values())) == 1
 
@@ -34,7 +33,7 @@ def test_another_copy_on_one_core_gives_the_same_bytes(finished: Project, projec
     other = copy_project(project, tmp_path / "another name")
     settings = ("--cores", "1", "--configfile", "tests/configs/tiny.yaml")
     other.snakemake(*settings, PYTHONHASHSEED="7", TZ="Asia/Tokyo", LC_ALL="C", LANG="C")
-    first, second = (digests(copy.folder / "results") for copy in (finished, other))
+    first, second = (result_digests(copy.folder / "results") for copy in (finished, other))
     manifest = json.loads((other.folder / "results/manifest.json").read_text())
     print(f"\n{len(second)} files, digest of all: {manifest['all']}")
     assert first == second

@@ -16,8 +16,7 @@ import pytest
 
 from qdrank.cli import main
 from qdrank.store import CorruptArtifact, verify
-from qdrank.store.manifest import digests
-from tests.workflow.project import Project, copy_project
+from tests.workflow.project import Project, copy_project, result_digests
 
 LIMITED = """
 import resource, sys
@@ -61,7 +60,7 @@ def needs_mount() -> None:
 def test_a_full_disk_is_told_and_when_there_is_room_the_run_goes_on(
     finished: Project, project: Path, tmp_path: Path
 ) -> None:
-    expected = digests(finished.folder / "results")
+    expected = result_digests(finished.folder / "results")
     room = (finished.folder / "results/tiny/judged.parquet").stat().st_size + 60_000
     copy = copy_project(project, tmp_path)
     results = copy.folder / "results"
@@ -72,11 +71,11 @@ def test_a_full_disk_is_told_and_when_there_is_room_the_run_goes_on(
         assert "run the same command again" in printed
         assert "Traceback" not in printed
         assert not list(results.rglob("*.partial*"))
-        assert digests(results).items() <= expected.items()
+        assert result_digests(results).items() <= expected.items()
 
         remount(results, "size=100m")
         copy.tiny("single_features")
-        made = digests(results)
+        made = result_digests(results)
         assert {"tiny/figures/single-features.svg", "tiny/tables/single-features.csv"} <= made.keys()
         assert made.items() <= expected.items()
 
@@ -86,12 +85,12 @@ def test_a_folder_that_may_not_be_written_is_told_and_kept(study: Project) -> No
     results = study.folder / "results"
     for name in ("overview.html", "manifest.json"):
         (results / name).unlink()
-    before = digests(results)
+    before = result_digests(results)
     with mounted(results, "--bind", str(results)):
         remount(results, "ro,bind")
         printed = study.tiny(check=False)
         assert re.search(r"[Rr]ead-only", printed)
-        assert digests(results) == before
+        assert result_digests(results) == before
     study.tiny()
     assert (results / "overview.html").exists()
 

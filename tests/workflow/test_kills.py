@@ -17,8 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from qdrank.store.manifest import digests
-from tests.workflow.project import Project, copy_project
+from tests.workflow.project import Project, copy_project, result_digests
 
 KILLS = int(os.environ.get("QDRANK_KILLS", "30"))
 SEED = int(os.environ.get("QDRANK_KILL_SEED", "1"))
@@ -145,7 +144,7 @@ def show(kills: list[Kill]) -> None:
 def test_killed_at_random_and_resumed_a_study_ends_with_the_same_bytes(
     finished: Project, project: Path, tmp_path: Path
 ) -> None:
-    expected = digests(finished.folder / "results")
+    expected = result_digests(finished.folder / "results")
     chance = random.Random(SEED)
     victim = Victim(copy_project(project, tmp_path / "study"))
     results = victim.study.folder / "results"
@@ -156,7 +155,7 @@ def test_killed_at_random_and_resumed_a_study_ends_with_the_same_bytes(
                 time.sleep(chance.uniform(0, 1))
                 victim.kill(chance.choice(["job", "job", "main", "everything"]), chance)
             elif victim.process and victim.process.returncode == 0:
-                victim.mark(digests(results) == expected)
+                victim.mark(result_digests(results) == expected)
                 shutil.rmtree(results)
                 victim.start()
             else:  # it ended because a job was killed: the same command again, nothing to unlock
@@ -164,7 +163,7 @@ def test_killed_at_random_and_resumed_a_study_ends_with_the_same_bytes(
         while victim.process and victim.process.wait(timeout=600):
             assert "Error in rule" in victim.log.read_text()
             victim.start()
-        victim.mark(digests(results) == expected)
+        victim.mark(result_digests(results) == expected)
     finally:
         victim.end()
         show(victim.kills)

@@ -11,9 +11,7 @@ import pytest
 from qdrank.cli import main
 from qdrank.datasets.judged import load_judged
 from qdrank.store import read
-from qdrank.store.manifest import digests
-from qdrank.studies import timed_outputs
-from tests.workflow.project import Project
+from tests.workflow.project import Project, result_digests
 
 
 def test_every_stage_leaves_its_artifact(finished: Project) -> None:
@@ -32,7 +30,7 @@ def test_every_stage_leaves_its_artifact(finished: Project) -> None:
 def test_the_manifest_lists_what_is_there(finished: Project) -> None:
     results = finished.folder / "results"
     manifest = json.loads((results / "manifest.json").read_text())
-    assert manifest["files"] == digests(results, timed_outputs())
+    assert manifest["files"] == result_digests(results)
 
 
 def test_no_temporary_files_are_left(finished: Project) -> None:
