@@ -1,4 +1,4 @@
-"""Claims as a study declares them, before it looks at a number.
+"""Claims as a study declares them, before anyone looks at the numbers.
 
 A `Claim` says what is claimed, in which measure, what difference counts (the margin, in the claim's own unit), with which
 other claims it is tested together (the family), and what validation budget each side had. So a reader can see what
@@ -20,7 +20,7 @@ VERDICTS = (HOLDS, FAILS, UNCLEAR)
 
 FINDING, CONTROL, CHECK = "finding", "control", "check"
 GROUPS = (FINDING, CONTROL, CHECK)
-"""A claim of the paper; a comparison that the paper lacks; an identity that any correct implementation fulfils."""
+"""A claim of the paper; a comparison that the paper lacks; an identity that holds in any correct implementation."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Kind:
     holds, fails : what must be true of the interval; ``{margin}`` and ``{limit}`` are filled in
     exact : judged value by value, without an interval
     limited : whether the claim names a limit
-    parts : the parts that the evidence must have; none where any parts will do
+    parts : the parts that the evidence must have; empty if it may have any
     """
 
     holds: str
@@ -74,7 +74,7 @@ KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A claim, and all that decides its verdict except the data.
+    """A claim, and everything but the data that decides its verdict.
 
     Attributes
     ----------
@@ -83,9 +83,9 @@ class Claim:
     expected : what the paper says, in figures where it gives them
     kind : one of `KINDS`
     margin : the smallest difference that counts, in ``unit``
-    limit : of the kinds that name one
+    limit : for the kinds that need one
     unit : of the margin and the effect: "NDCG", "share of queries", "change ratio"
-    family : claims that are corrected together; alone if empty
+    family : claims that are corrected together; empty: this claim alone
     group : finding, control or check
     measure : what is measured
     budget : how many settings each side could choose from on validation
@@ -117,7 +117,7 @@ class Claim:
 
     @property
     def criteria(self) -> tuple[str, str]:
-        """When the claim holds and when it does not, in words; else the data cannot tell."""
+        """When the claim holds and when it does not, in words; otherwise the data cannot tell."""
         kind, words = KINDS[self.kind], {"margin": f"{self.margin:g}", "limit": f"{self.limit or 0:g}"}
         return kind.holds.format(**words), kind.fails.format(**words)
 
@@ -131,7 +131,7 @@ class Rules:
     alpha : probability, at most, that any verdict of a family is wrong
     queries : queries that a verdict needs
     seeds : seeds that a statement about a kind of simulated world needs
-    power : with which the smallest detectable difference would be found
+    power : probability with which the smallest detectable difference would be found
     """
 
     alpha: float = 0.05

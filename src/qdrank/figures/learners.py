@@ -22,18 +22,18 @@ _SHOWN = ("ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "p@1", "p@5", "p@10", "mean_n
 
 
 def label(method: str) -> str:
-    """How a method is called in tables."""
+    """Name of a method in tables."""
     return CLASSIC[method].label if method in CLASSIC else f"{method} feature"
 
 
 def shown_measures(measures: pa.Table, convention: str) -> list[str]:
-    """Measures of a table in ``convention``, of those that were measured."""
+    """Measures for a table in ``convention``, among those that were measured."""
     names = ["ap", *(f"{name}/{convention}" for name in _SHOWN)]
     return [name for name in names if name in measures.column_names]
 
 
 def means_of(measures: pa.Table, method: str, name: str) -> FoldMeans:
-    """Means of a measure of a method, by fold, of the folds and of all queries."""
+    """Means of a measure for a method: per fold, over the folds, and over all queries."""
     own = measures.filter(pc.equal(measures.column("method"), method))
     return fold_means(own.column(name).to_numpy(), own.column("fold").to_numpy(zero_copy_only=False))
 
@@ -41,7 +41,7 @@ def means_of(measures: pa.Table, method: str, name: str) -> FoldMeans:
 def learners_table(
     measures: pa.Table, methods: Sequence[str], choices: Sequence[pa.Table], convention: str
 ) -> pa.Table:
-    """A row a method: means of the folds, as LETOR publishes them, and the settings chosen in each fold."""
+    """One row per method: means of the folds, as LETOR publishes them, and the settings chosen in each fold."""
     chosen = chosen_by_fold(choices)
     rows = []
     for method in ["reference", *methods]:
@@ -52,14 +52,14 @@ def learners_table(
 
 
 def baseline_of(methods: Sequence[str]) -> str:
-    """What the others are tested against: RankSVM, or where it is not run the first."""
+    """What the others are tested against: RankSVM, or the first method if RankSVM was not run."""
     return "ranksvm" if "ranksvm" in methods else methods[0]
 
 
 def tests_table(measures: pa.Table, methods: Sequence[str], convention: str, interval: Mapping[str, Any]) -> pa.Table:
     """Every method against RankSVM on all test queries, in average precision and NDCG@10.
 
-    The p-values of the t tests of one measure are corrected together after Holm.
+    The p-values of the t tests of one measure are corrected together by Holm's method.
     """
     against = baseline_of(methods)
     names = [name for name in ("ap", f"ndcg@10/{convention}") if name in measures.column_names]
@@ -117,9 +117,9 @@ _PUBLISHED = pa.schema(
 
 
 def published_table(expected: Expected, measures: pa.Table, *, queries: int, documents: int) -> pa.Table:
-    """Published, ours, difference, verdict: a row a published figure, means before folds.
+    """Published, ours, difference, verdict: one row per published figure, means before folds.
 
-    Data of another size than the published figures are of, such as a sample, give a table without rows.
+    The table has no rows if the data do not have the size of the published data, for example a sample.
     """
     methods = sorted(set(measures.column("method").to_pylist()))
     wanted = {name for figures in expected.figures for name in [*figures.values, *figures.folds]}

@@ -1,4 +1,4 @@
-"""A table in five forms from one set of numbers: Parquet to compute with, CSV, Markdown, LaTeX and HTML to read."""
+"""A table in five formats from one set of numbers: Parquet to compute with, CSV, Markdown, LaTeX and HTML to read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Rows = list[list[str]]
 
 
 def write_table(table: pa.Table, paths: Mapping[str, str | Path], *, digits: int = 4, title: str = "") -> None:
-    """Write ``table`` under each path of ``paths``; the suffix decides the form.
+    """Write ``table`` under each path of ``paths``; the suffix decides the format.
 
     Numbers keep full precision in Parquet and CSV and are rounded to ``digits`` elsewhere.
     """

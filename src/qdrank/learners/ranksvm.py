@@ -47,7 +47,7 @@ class RankSVM(LinearLearner):
     Parameters
     ----------
     C : float, optional
-        Weight of the sum of losses; takes the place of ``lam`` where given. C = 1 / (lam p).
+        Weight of the sum of losses; replaces ``lam`` if given. C = 1 / (lam p).
     lam : float
         Weight of the regulariser against the mean loss.
     loss : "squared_hinge" or "hinge"
@@ -55,12 +55,12 @@ class RankSVM(LinearLearner):
     query_weights : "pairs" or "equal"
         Whether each pair counts the same or each query does (each of its pairs then weighs 1 / pairs of the query).
     prox : (n_features,) array, optional
-        Model to stay close to, in place of 0. For ``a/2 ||w||^2 + b/2 ||w - w0||^2`` take lam = a + b and
+        Model to stay close to, instead of 0. For ``a/2 ||w||^2 + b/2 ||w - w0||^2`` take lam = a + b and
         prox = b / (a + b) w0.
     tol : float
         Certified relative duality gap to reach.
     max_iter : int
-        Most Newton steps (for each width of smoothing, with the hinge).
+        Maximum number of Newton steps (with the hinge, for each width of smoothing).
 
     Attributes
     ----------
@@ -68,9 +68,9 @@ class RankSVM(LinearLearner):
     gap_ : float
         Certified relative duality gap: (objective - dual value) / objective.
     objective_ : float
-        Objective in the ``lam`` form.
+        Objective, written with ``lam``.
     lam_ : float
-        ``lam``, computed from ``C`` where that was given.
+        ``lam``, computed from ``C`` if that was given.
     n_iter_ : int
         Evaluations and Newton steps.
     """

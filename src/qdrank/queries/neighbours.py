@@ -63,14 +63,14 @@ def neighbours(
     Parameters
     ----------
     vectors : array of shape (n_queries, n_columns)
-        Queries whose neighbours are sought.
+        Queries whose neighbours are searched.
     train : array of shape (n_train, n_columns)
         Training queries.
     k : int
         Number of neighbours, at most n_train.
     own : array of shape (n_queries,), optional
         Row in ``train`` of each query that is itself a training query, -1 for the others. It becomes its own
-        first neighbour, also among duplicates.
+        first neighbour, even if there are duplicates.
     ids : array of shape (n_train,), optional
         Ids of the training queries, which break ties; without them the row order does.
     metric : metric, optional
@@ -81,7 +81,7 @@ def neighbours(
         Rows estimated at a time; changes memory and speed, never the result.
     """
     if not 1 <= k <= len(train):
-        raise InputError(f"{k} neighbours were asked for, and there are {len(train)} training queries")
+        raise InputError(f"{k} neighbours were asked for, but there are only {len(train)} training queries")
     space = _Space(vectors, train, own, ids, metric or Euclidean())
     found = _tree_candidates(space, k) if search == "kdtree" else _block_candidates(space, k, block)
     rows = np.empty((len(vectors), k), dtype=np.int32)
@@ -108,7 +108,7 @@ def within_radius(
 ) -> Within:
     """Find all training queries at a distance of at most ``radius``, but the ``least`` nearest in any case.
 
-    Parameters are those of :func:`neighbours`; ``least`` keeps lonely queries from having nothing to learn from.
+    Parameters are those of :func:`neighbours`; ``least`` gives an isolated query something to learn from.
     """
     least = min(least, len(train))
     space = _Space(vectors, train, own, ids, metric or Euclidean())
@@ -206,7 +206,7 @@ Estimate = Callable[[slice], tuple[FloatArray, FloatArray]]
 
 
 def _l2_estimate(space: _Space) -> Estimate:
-    """Squared distances by |x|² + |y|² - 2 x.y, one matrix product a block."""
+    """Squared distances by |x|² + |y|² - 2 x.y, one matrix product per block."""
     centre = space.train.mean(axis=0)  # near the origin less is lost in the difference
     train = space.train - centre
     squares = np.square(train).sum(axis=1)
