@@ -8,7 +8,7 @@ import pytest
 
 from qdrank.aggregators import AGGREGATORS
 from qdrank.errors import InputError
-from qdrank.evaluation.published import compare, load_expected, verdict
+from qdrank.evaluation.published import agreement, compare_published, load_expected
 from qdrank.learners import LEARNERS
 from qdrank.measures import FoldMeans
 
@@ -34,7 +34,7 @@ def toy(tmp_path: Path) -> Path:
 
 def test_rows(toy):
     means = FoldMeans(folds={"fold1": 0.44, "fold2": 0.58}, published=0.51, pooled=0.51)
-    rows = compare(load_expected(toy), {"listnet": {"ap": means}}, queries=10, documents=100)
+    rows = compare_published(load_expected(toy), {"listnet": {"ap": means}}, queries=10, documents=100)
     assert [(r["method"], r["measure"], r["fold"], r["ours"], r["verdict"]) for r in rows] == [
         ("listnet", "ap", "mean", 0.51, "agrees"),
         ("listnet", "p@1/letor4", "mean", None, "not measured"),
@@ -49,14 +49,14 @@ def test_rows(toy):
 
 def test_a_sample_is_never_compared(toy):
     with pytest.raises(InputError, match="of 10 queries and 100 documents, these data have 8 and 85"):
-        compare(load_expected(toy), {}, queries=8, documents=85)
+        compare_published(load_expected(toy), {}, queries=8, documents=85)
 
 
 @pytest.mark.parametrize(
     ("difference", "expected"), [(0.01, "agrees"), (-0.01004, "agrees"), (0.0102, "differs"), (None, "not measured")]
 )
 def test_verdict(difference, expected):
-    assert verdict(difference, 0.01) == expected
+    assert agreement(difference, 0.01) == expected
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ GROUPS = (FINDING, CONTROL, CHECK)
 
 
 @dataclass(frozen=True)
-class Kind:
+class ClaimKind:
     """A kind of claim, in words.
 
     Attributes
@@ -45,30 +45,30 @@ class Kind:
 _GAIN = "the interval lies above 0, and the mean is above {margin}"
 _NO_GAIN = "the interval lies below {margin}"
 _LOSS = "the interval lies below 0, and the mean is below -{margin}"
-KINDS: dict[str, Kind] = {
-    "superiority": Kind(_GAIN, _NO_GAIN),
-    "no superiority": Kind(_NO_GAIN, _GAIN),
-    "equivalence": Kind(
+KINDS: dict[str, ClaimKind] = {
+    "superiority": ClaimKind(_GAIN, _NO_GAIN),
+    "no superiority": ClaimKind(_NO_GAIN, _GAIN),
+    "equivalence": ClaimKind(
         "the interval lies between -{margin} and {margin}",
         "the interval lies on one side of 0, and the mean is more than {margin} from 0",
     ),
-    "non-inferiority": Kind("the interval lies above -{margin}", _LOSS),
-    "below": Kind(
+    "non-inferiority": ClaimKind("the interval lies above -{margin}", _LOSS),
+    "below": ClaimKind(
         "the interval lies below {limit}, and the mean by more than {margin}",
         "the interval lies above {limit} - {margin}",
         limited=True,
     ),
-    "above": Kind(
+    "above": ClaimKind(
         "the interval lies above {limit}, and the mean by more than {margin}",
         "the interval lies below {limit} + {margin}",
         limited=True,
     ),
-    "rise and fall": Kind(
+    "rise and fall": ClaimKind(
         f"both the rise and the fall: {_GAIN}", f"the rise or the fall: {_NO_GAIN}", parts=("rise", "fall")
     ),
-    "flat": Kind("every part: the interval lies above -{margin}", f"some part: {_LOSS}"),
-    "identical": Kind("no value is more than {margin} from 0", "some value is", exact=True),
-    "bounded": Kind("no value is above {limit}", "some value is", exact=True, limited=True),
+    "flat": ClaimKind("every part: the interval lies above -{margin}", f"some part: {_LOSS}"),
+    "identical": ClaimKind("no value is more than {margin} from 0", "some value is", exact=True),
+    "bounded": ClaimKind("no value is above {limit}", "some value is", exact=True, limited=True),
 }
 
 

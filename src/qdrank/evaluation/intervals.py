@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
 
-Method = Literal["percentile", "bca"]
+IntervalMethod = Literal["percentile", "bca"]
 _BLOCK = 1 << 21
 """Queries drawn at once, to bound the memory."""
 
@@ -24,12 +24,12 @@ class Interval:
     low: float
     high: float
     level: float
-    method: Method
+    method: IntervalMethod
     resamples: int
 
 
 def bootstrap_interval(
-    values: ArrayLike, *, seed: int, level: float = 0.95, resamples: int = 2000, method: Method = "bca"
+    values: ArrayLike, *, seed: int, level: float = 0.95, resamples: int = 2000, method: IntervalMethod = "bca"
 ) -> Interval:
     """Interval of the mean of ``values``, shape (n_queries,), over resamples of the queries.
 

@@ -19,14 +19,14 @@ from qdrank.measures import FoldMeans, parse
 from qdrank.registry import did_you_mean
 
 N_FOLDS = 5
-Verdict = Literal["agrees", "differs", "not measured"]
+Agreement = Literal["agrees", "differs", "not measured"]
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Source(_Strict):
+class FigureSource(_Strict):
     """Where figures stand, and whether that place was seen."""
 
     text: str
@@ -44,7 +44,7 @@ class Tolerance(_Strict):
         return self.ap if measure == "ap" else self.other
 
 
-class Figures(_Strict):
+class MethodFigures(_Strict):
     """What one source says of one method: means over folds, and where known the folds themselves."""
 
     method: str
@@ -54,7 +54,7 @@ class Figures(_Strict):
     note: str = ""
 
 
-class Expected(_Strict):
+class PublishedFigures(_Strict):
     """The published figures of one data set; the numbers of queries and documents say which data they are of."""
 
     dataset: str
@@ -62,11 +62,11 @@ class Expected(_Strict):
     documents: int
     convention: str
     tolerance: Tolerance
-    sources: dict[str, Source]
-    figures: list[Figures]
+    sources: dict[str, FigureSource]
+    figures: list[MethodFigures]
 
     @model_validator(mode="after")
-    def _names_are_known(self) -> Expected:
+    def _names_are_known(self) -> PublishedFigures:
         for figures in self.figures:
             if figures.source not in self.sources:
                 raise ValueError(
@@ -77,16 +77,16 @@ class Expected(_Strict):
         return self
 
 
-def load_expected(path: str | PathLike[str]) -> Expected:
+def load_expected(path: str | PathLike[str]) -> PublishedFigures:
     """Published figures of the file at ``path``."""
     try:
-        return Expected.model_validate(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
+        return PublishedFigures.model_validate(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
     except (InputError, ValidationError, yaml.YAMLError) as problem:
         raise InputError("the published figures cannot be read", file=path, found=str(problem)) from problem
 
 
-def compare(
-    expected: Expected, measured: Mapping[str, Mapping[str, FoldMeans]], *, queries: int, documents: int
+def compare_published(
+    expected: PublishedFigures, measured: Mapping[str, Mapping[str, FoldMeans]], *, queries: int, documents: int
 ) -> list[dict[str, Any]]:
     """Rows published / ours / difference / verdict, one per figure, in the order of the file.
 
@@ -106,7 +106,9 @@ def compare(
     return [row for figures in expected.figures for row in _rows(expected, figures, measured.get(figures.method, {}))]
 
 
-def _rows(expected: Expected, figures: Figures, ours: Mapping[str, FoldMeans]) -> Iterator[dict[str, Any]]:
+def _rows(
+    expected: PublishedFigures, figures: MethodFigures, ours: Mapping[str, FoldMeans]
+) -> Iterator[dict[str, Any]]:
     for measure, value in figures.values.items():
         means = ours.get(measure)
         yield _row(expected, figures, measure, "mean", value, _mean_of_all(means, figures))
@@ -116,14 +118,14 @@ def _rows(expected: Expected, figures: Figures, ours: Mapping[str, FoldMeans]) -
             yield _row(expected, figures, measure, f"fold{number}", value, folds.get(f"fold{number}"))
 
 
-def _mean_of_all(means: FoldMeans | None, figures: Figures) -> float | None:
+def _mean_of_all(means: FoldMeans | None, figures: MethodFigures) -> float | None:
     """Mean of the folds; none where some were not run, for the mean of a few is another figure."""
     whole = max((len(values) for values in figures.folds.values()), default=N_FOLDS)
     return None if means is None or len(means.folds) < whole else means.published
 
 
 def _row(
-    expected: Expected, figures: Figures, measure: str, fold: str, published: float, ours: float | None
+    expected: PublishedFigures, figures: MethodFigures, measure: str, fold: str, published: float, ours: float | None
 ) -> dict[str, Any]:
     tolerance = expected.tolerance.of(measure)
     # A fold is a fifth of the queries: its mean scatters more.
@@ -138,14 +140,14 @@ def _row(
         "ours": ours,
         "difference": difference,
         "tolerance": allowed,
-        "verdict": verdict(difference, allowed),
+        "verdict": agreement(difference, allowed),
         "source": figures.source,
         "certainty": expected.sources[figures.source].certainty,
         "note": figures.note,
     }
 
 
-def verdict(difference: float | None, tolerance: float) -> Verdict:
+def agreement(difference: float | None, tolerance: float) -> Agreement:
     """Whether a difference is within its tolerance (to the fourth digit, as figures are published)."""
     if difference is None:
         return "not measured"

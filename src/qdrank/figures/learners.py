@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 from qdrank.errors import InputError
 from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.pairs import Pairs, query_values
-from qdrank.evaluation.published import Expected
-from qdrank.evaluation.published import compare as compare_published
+from qdrank.evaluation.published import PublishedFigures, compare_published
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.measures.folds import FoldMeans, fold_means
@@ -116,7 +115,7 @@ _PUBLISHED = pa.schema(
 )
 
 
-def published_table(expected: Expected, measures: pa.Table, *, queries: int, documents: int) -> pa.Table:
+def published_table(expected: PublishedFigures, measures: pa.Table, *, queries: int, documents: int) -> pa.Table:
     """Published, ours, difference, verdict: one row per published figure, means before folds.
 
     The table has no rows if the data do not have the size of the published data, for example a sample.

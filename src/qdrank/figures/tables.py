@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from qdrank.store import write, write_text
 
-Rows = list[list[str]]
+_Rows = list[list[str]]
 
 
 def write_table(table: pa.Table, paths: Mapping[str, str | Path], *, digits: int = 4, title: str = "") -> None:
@@ -42,7 +42,7 @@ def markdown(table: pa.Table, *, digits: int = 4) -> str:
     return _markdown(table, digits, "")
 
 
-def _cells(table: pa.Table, digits: int) -> Rows:
+def _cells(table: pa.Table, digits: int) -> _Rows:
     return [[_shown(value, digits) for value in row.values()] for row in table.to_pylist()]
 
 

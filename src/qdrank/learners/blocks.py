@@ -10,7 +10,7 @@ import numpy as np
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 
-Progress = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]
 """Called with the number of finished models and the total number."""
 
 
@@ -50,7 +50,7 @@ def shard_blocks(blocks: Sequence[IntArray], shard: int, n_shards: int) -> list[
     return list(blocks[len(blocks) * shard // n_shards : len(blocks) * (shard + 1) // n_shards])
 
 
-def progress_lines(write: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> Progress:
+def progress_lines(write: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> ProgressCallback:
     """Progress as lines of text for a job's log: models done, rate, time left."""
     began = clock()
 

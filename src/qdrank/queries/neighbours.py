@@ -131,7 +131,7 @@ def _kept(
 
 
 #: First query of a block, bounds of each query's candidates, the candidates: ascending rows of ``_Space.train``.
-Candidates = Iterator[tuple[int, IntArray, IntArray]]
+_Candidates = Iterator[tuple[int, IntArray, IntArray]]
 
 
 class _Space:
@@ -186,7 +186,7 @@ class _Space:
         return self.metric.distance(raw)
 
 
-def _block_candidates(space: _Space, k: int, block: int | None, limit: float = -np.inf) -> Candidates:
+def _block_candidates(space: _Space, k: int, block: int | None, limit: float = -np.inf) -> _Candidates:
     """For each block of queries the training queries that may be among the k nearest, or within ``limit``."""
     block = block or max(1, BLOCK // max(1, len(space.train)))
     estimate = _l1_estimate(space) if space.metric.norm == "l1" else _l2_estimate(space)
@@ -202,10 +202,10 @@ def _block_candidates(space: _Space, k: int, block: int | None, limit: float = -
 
 
 #: Estimated raw sums of a block of queries to all training queries, and a bound on their error for each query.
-Estimate = Callable[[slice], tuple[FloatArray, FloatArray]]
+_Estimate = Callable[[slice], tuple[FloatArray, FloatArray]]
 
 
-def _l2_estimate(space: _Space) -> Estimate:
+def _l2_estimate(space: _Space) -> _Estimate:
     """Squared distances by |x|² + |y|² - 2 x.y, one matrix product per block."""
     centre = space.train.mean(axis=0)  # near the origin less is lost in the difference
     train = space.train - centre
@@ -224,7 +224,7 @@ def _l2_estimate(space: _Space) -> Estimate:
     return estimate
 
 
-def _l1_estimate(space: _Space) -> Estimate:
+def _l1_estimate(space: _Space) -> _Estimate:
     """Sums of absolute differences."""
     from scipy.spatial.distance import cdist
 
@@ -237,7 +237,7 @@ def _l1_estimate(space: _Space) -> Estimate:
     return estimate
 
 
-def _tree_candidates(space: _Space, k: int) -> Candidates:
+def _tree_candidates(space: _Space, k: int) -> _Candidates:
     """The same candidates from a KD-tree, worth it in few dimensions."""
     from scipy.spatial import cKDTree
 
