@@ -30,7 +30,7 @@ def test_only_the_order_within_the_query_counts():
 
 
 def test_ranks_and_queries_must_fit():
-    with pytest.raises(InputError, match="do not fit"):
+    with pytest.raises(InputError, match="do not match"):
         BordaCount().predict(np.zeros((3, 2)), [1, 1])
 
 

@@ -18,7 +18,7 @@ from qdrank.aggregators import AGGREGATORS
 from qdrank.aggregators import GRIDS as AGGREGATOR_GRIDS
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.reader import load_letor
-from qdrank.evaluation.published import compare, load_expected
+from qdrank.evaluation.published import compare_published, load_expected
 from qdrank.learners import LEARNERS, tune
 from qdrank.learners.grids import GRIDS
 from qdrank.measures import CONVENTIONS, FoldMeans, fold_means, measure
@@ -90,7 +90,7 @@ def figures(dataset: str) -> None:
         start = time.perf_counter()
         measured[method] = five_folds(data, name, grid, learners, measures)
         show(method, measured[method], expected.convention, time.perf_counter() - start)
-    rows = compare(expected, measured, queries=data.n_queries, documents=data.n_documents)
+    rows = compare_published(expected, measured, queries=data.n_queries, documents=data.n_documents)
     print(
         f"\n## {dataset}: published against ours\n\n| method | measure | fold | published | ours | difference |", end=""
     )

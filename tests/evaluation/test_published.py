@@ -10,7 +10,7 @@ import pytest
 
 from qdrank.aggregators import AGGREGATORS
 from qdrank.errors import InputError
-from qdrank.evaluation.published import AGREES, compare, load_expected, right_method_nearest, verdict
+from qdrank.evaluation.published import AGREES, agreement, compare_published, load_expected, right_method_nearest
 from qdrank.learners import LEARNERS
 from qdrank.measures import FoldMeans
 
@@ -41,7 +41,7 @@ def means(value):
 
 
 def rows_of(toy, measured):
-    return compare(load_expected(toy), measured, queries=10, documents=100)
+    return compare_published(load_expected(toy), measured, queries=10, documents=100)
 
 
 def test_rows(toy):
@@ -109,14 +109,14 @@ def test_a_method_without_choices_must_come_out_to_the_last_digit(toy):
 
 def test_a_sample_is_never_compared(toy):
     with pytest.raises(InputError, match="of 10 queries and 100 documents, these data have 8 and 85"):
-        compare(load_expected(toy), {}, queries=8, documents=85)
+        compare_published(load_expected(toy), {}, queries=8, documents=85)
 
 
 @pytest.mark.parametrize(
     ("difference", "expected"), [(0.01, "agrees"), (-0.01004, "agrees"), (0.0102, "differs"), (None, "not measured")]
 )
 def test_verdict(difference, expected):
-    assert verdict(difference, 0.01) == expected
+    assert agreement(difference, 0.01) == expected
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_the_figures_of_another_method_are_refused(project):
         for one, other in combinations([f for f in expected.figures if f.counts], 2):
             if one.method == other.method or expected.group(one.source) != expected.group(other.source):
                 continue
-            rows = compare(expected, {one.method: as_measured(other)}, **size)
+            rows = compare_published(expected, {one.method: as_measured(other)}, **size)
             own = [r for r in rows if r["source"] == one.source and r["nearest"] and r["published"] != r["ours"]]
             own = [r for r in own if r["measure"] in (other.values if r["fold"] == "mean" else other.folds)]
             assert not [r for r in own if r["verdict"] == AGREES]
@@ -181,7 +181,7 @@ def test_a_method_s_own_figures_agree(project):
     for expected in shipped(project):
         size = {"queries": expected.queries, "documents": expected.documents}
         for figures in (f for f in expected.figures if f.counts):
-            rows = compare(expected, {figures.method: as_measured(figures)}, **size)
+            rows = compare_published(expected, {figures.method: as_measured(figures)}, **size)
             own = [row for row in rows if row["source"] == figures.source and row["ours"] is not None]
             assert {row["verdict"] for row in own} <= {"agrees", "no band"}
             assert all(row["nearest"] is None or figures.method in row["nearest"] for row in own)

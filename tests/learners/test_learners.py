@@ -99,7 +99,7 @@ def test_regression_is_the_ridge_solution():
 
 def test_bad_input_is_refused_with_a_reason():
     X, y, query = judged(0)
-    with pytest.raises(InputError, match="do not fit"):
+    with pytest.raises(InputError, match="do not match"):
         Regression().fit(X, y[:-1], query)
     with pytest.raises(InputError, match="missing or infinite"):
         Regression().fit(np.where(X < 0.1, np.nan, X), y, query)
@@ -109,5 +109,5 @@ def test_bad_input_is_refused_with_a_reason():
         Regression().to_record()
     with pytest.raises(InputError, match="not of a regression"):
         Regression.from_record({"learner": "listnet", "params": {}, "state": {}})
-    with pytest.raises(InputError, match="holds no value"):
+    with pytest.raises(InputError, match="without values"):
         tune("regression", {"l2": []}, (X, y, query), (X, y, query))

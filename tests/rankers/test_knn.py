@@ -140,7 +140,7 @@ def test_random_neighbours_depend_on_query_and_seed_alone():
 
 def test_wrong_use_is_refused():
     test, train, pairs = line_world()
-    with pytest.raises(InputError, match="unknown likeness"):
+    with pytest.raises(InputError, match="unknown similarity"):
         offline1(test, train, pairs, [2], alike="largest")
     with pytest.raises(InputError, match="61 neighbours were asked for, and 60 are known"):
         offline1(test, train, pairs, [61])

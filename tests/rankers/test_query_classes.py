@@ -32,7 +32,7 @@ def test_types_are_guessed_from_the_words_alone():
     queries, topics = made()
     found = query_classes(queries, topics, n_classes=3, classify_from="query", seed=1)
     assert (found.guess == queries.type).all()
-    assert found.origin == "types known in the data; classified from the query alone"
+    assert found.origin == "query types in the data; classified from the query alone"
 
 
 def test_types_are_guessed_from_documents_where_asked():

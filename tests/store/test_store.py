@@ -100,7 +100,7 @@ def test_a_truncated_artifact_is_refused(tmp_path: Path) -> None:
 
 def test_another_kind_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "a.parquet", "judged", judged(2))
-    with pytest.raises(InputError, match="holds judged, not scores"):
+    with pytest.raises(InputError, match="the kind of this artifact is judged, not scores"):
         read(tmp_path / "a.parquet", "scores")
 
 

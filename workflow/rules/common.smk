@@ -117,7 +117,7 @@ def table_files(id):
 
 
 def figure_files(id):
-    """Files of a figure: the numbers behind it and the pictures, less the one that goes into the report."""
+    """Files of a figure: the numbers behind it and the pictures, without the svg for the report."""
     forms = ["parquet", *(form for form in settings.figures.formats if form != "svg")]
     return {form: f"results/{{dataset}}/figures/{id}.{form}" for form in forms}
 

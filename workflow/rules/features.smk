@@ -1,7 +1,7 @@
 # Single features: how well each feature ranks by itself. The first look at any data set, and the check of the measures.
 #
 # reads:  results/{dataset}/judged.parquet, columns.parquet
-# writes: results/{dataset}/features.parquet               a row a test query and feature, a column a measure
+# writes: results/{dataset}/features.parquet               one row per test query and feature, one column per measure
 #         results/{dataset}/tables/data-summary.*          what the data set holds, by part
 #         results/{dataset}/tables/single-features.*       means of the folds
 #         results/{dataset}/tables/single-features-folds.* the same by fold

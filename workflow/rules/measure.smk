@@ -1,7 +1,7 @@
 # Measures: every measure of every method, for every test query.
 #
 # reads:  results/{dataset}/judged.parquet, results/{dataset}/{fold}/scores/{method}.parquet
-# writes: results/{dataset}/measures.parquet    a row a test query and method, a column a measure
+# writes: results/{dataset}/measures.parquet    one row per test query and method, one column per measure
 
 
 rule measure_methods:

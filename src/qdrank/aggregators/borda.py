@@ -1,4 +1,4 @@
-"""BordaCount: the sum, over the input rankings, of the documents that stand below."""
+"""BordaCount: the sum, over the input rankings, of the number of documents ranked below."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Best = Literal["low", "high"]
 
 @dataclass(kw_only=True, eq=False)
 class BordaCount(Learner):
-    """Aggregation without learning; documents that a ranking leaves out share the places below the others.
+    """Aggregation without learning; documents that are missing in a ranking share the ranks below the others.
 
     Parameters
     ----------
     best
-        Which end of the numbers is the good one. Ranks have "low"; but the figures published for LETOR 4.0's rank
-        aggregation come out only with "high", that is, with the rankings read upside down.
+        Which rank numbers are better. Ranks mean "low", but the figures published for LETOR 4.0's rank
+        aggregation are reproduced only with "high", that is, with the rankings read upside down.
     """
 
     NAME: ClassVar[str] = "bordacount"
@@ -48,7 +48,7 @@ def as_rankings(X: ArrayLike, query: ArrayLike | None) -> tuple[NDArray[Any], In
     ranks = np.asarray(X)
     offsets = query_offsets(np.zeros(len(ranks)) if query is None else np.asarray(query))
     if ranks.ndim != 2 or offsets[-1] != len(ranks):
-        raise InputError(f"ranks of shape {ranks.shape} and {offsets[-1]} query ids do not fit")
+        raise InputError(f"ranks of shape {ranks.shape} and {offsets[-1]} query ids do not match")
     return ranks, offsets
 
 

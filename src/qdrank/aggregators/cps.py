@@ -20,20 +20,20 @@ Distance = Literal["kendall", "footrule", "spearman"]
 
 @dataclass(kw_only=True, eq=False)
 class CPS(Learner):
-    """Input rankings weighted so that the judged order is likely, one document placed after the other.
+    """Input rankings weighted to make the judged order likely, one document after the other.
 
     Parameters
     ----------
     distance
         Permutation distance: "kendall" (tau), "footrule" or "spearman" (rank correlation).
     depth
-        How much of the judged order counts: the "relevant" documents, or "all" places.
+        How much of the judged order counts: the "relevant" documents, or "all" ranks.
     samples
         Orders drawn for each query; documents of one grade have no order of their own.
     l2
         Penalty ``l2 / 2 |theta|^2`` per query and sample, on weights that are scaled by the size of the distances.
     best
-        Which end of the input's numbers is the good one.
+        Which rank numbers are better.
     seed
         Decides the drawn orders.
     """
@@ -49,7 +49,7 @@ class CPS(Learner):
     seed: int = 1
     max_iterations: int = 50
     theta_: FloatArray = field(init=False, repr=False)
-    """Weight of each input ranking, shape (n_lists,); may be negative where one misleads."""
+    """Weight of each input ranking, shape (n_lists,); negative for a ranking that misleads."""
 
     def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:  # noqa: ARG002
         """Learn the weights from ranks (n_documents, n_lists), NaN where missing, and grades (n_documents,)."""
@@ -60,7 +60,7 @@ class CPS(Learner):
         return self
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:
-        """Minus the place of each document, shape (n_documents,), found stage by stage."""
+        """Minus the rank of each document, shape (n_documents,), found stage by stage."""
         ranks, offsets = as_rankings(X, query)
         places = stagewise(kind_of(self.distance), list_ranks(ranks, offsets, self.best), offsets, self.theta_)
         return -places.astype(np.float64)
@@ -123,7 +123,7 @@ class CosetLoss:
 def list_ranks(ranks: NDArray[Any], offsets: IntArray, best: Best) -> FloatArray:
     """Rank of each document among its query's, from 1, in each input ranking, shape (n_documents, n_lists).
 
-    Ties and missing documents share the mean of their places, the missing ones after all others.
+    Tied documents share the mean of their ranks, and so do missing ones, after all others.
     """
     sizes = np.repeat(np.diff(offsets), np.diff(offsets))
     return sizes[:, None] - points_per_list(ranks, offsets, best)

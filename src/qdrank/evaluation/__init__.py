@@ -1,1 +1,1 @@
-"""What rankings are worth: measures per query, tests of differences, their power."""
+"""How good rankings are: measures per query, tests of differences and their power, verdicts on claims."""

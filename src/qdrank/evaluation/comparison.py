@@ -1,4 +1,4 @@
-"""Everything that a table says of the difference between two rankers."""
+"""Everything that a table says about the difference between two rankers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Comparison:
     n : number of queries
     interval : bootstrap interval of the difference
     t, wilcoxon, permutation : the three tests
-    detectable : smallest true difference that the t test would find with probability 0.8, at the level that is left to
-        one comparison of its family; "not significant" means no more than that the difference is hardly larger
+    detectable : smallest true difference that the t test would find with probability 0.8, at the corrected level
+        of one comparison of its family; "not significant" only means that the difference is probably not larger
     """
 
     mean_a: float
@@ -35,7 +35,7 @@ class Comparison:
     detectable: float
 
     def verdict(self, *, alpha: float = 0.05, p: float | None = None) -> str:
-        """What may be said at level ``alpha``; ``p`` is the t test's unless an adjusted one is given."""
+        """The conclusion at level ``alpha``; ``p`` is the t test's unless an adjusted one is given."""
         p = self.t.p if p is None else p
         if p < alpha:
             return f"{'better' if self.difference > 0 else 'worse'} by {abs(self.difference):.4f} (p = {p:.2g})"

@@ -1,4 +1,4 @@
-"""Claims as a study declares them, before it looks at a number.
+"""Claims as a study declares them, before anyone looks at the numbers.
 
 A `Claim` says what is claimed, in which measure, what difference counts (the margin, in the claim's own unit), with which
 other claims it is tested together (the family), and what validation budget each side had. So a reader can see what
@@ -20,11 +20,11 @@ VERDICTS = (HOLDS, FAILS, UNCLEAR)
 
 FINDING, CONTROL, CHECK = "finding", "control", "check"
 GROUPS = (FINDING, CONTROL, CHECK)
-"""A claim of the paper; a comparison that the paper lacks; an identity that any correct implementation fulfils."""
+"""A claim of the paper; a comparison that the paper lacks; an identity that holds in any correct implementation."""
 
 
 @dataclass(frozen=True)
-class Kind:
+class ClaimKind:
     """A kind of claim, in words.
 
     Attributes
@@ -32,7 +32,7 @@ class Kind:
     holds, fails : what must be true of the interval; ``{margin}`` and ``{limit}`` are filled in
     exact : judged value by value, without an interval
     limited : whether the claim names a limit
-    parts : the parts that the evidence must have; none where any parts will do
+    parts : the parts that the evidence must have; empty if it may have any
     """
 
     holds: str
@@ -45,36 +45,36 @@ class Kind:
 _GAIN = "the interval lies above 0, and the mean is above {margin}"
 _NO_GAIN = "the interval lies below {margin}"
 _LOSS = "the interval lies below 0, and the mean is below -{margin}"
-KINDS: dict[str, Kind] = {
-    "superiority": Kind(_GAIN, _NO_GAIN),
-    "no superiority": Kind(_NO_GAIN, _GAIN),
-    "equivalence": Kind(
+KINDS: dict[str, ClaimKind] = {
+    "superiority": ClaimKind(_GAIN, _NO_GAIN),
+    "no superiority": ClaimKind(_NO_GAIN, _GAIN),
+    "equivalence": ClaimKind(
         "the interval lies between -{margin} and {margin}",
         "the interval lies on one side of 0, and the mean is more than {margin} from 0",
     ),
-    "non-inferiority": Kind("the interval lies above -{margin}", _LOSS),
-    "below": Kind(
+    "non-inferiority": ClaimKind("the interval lies above -{margin}", _LOSS),
+    "below": ClaimKind(
         "the interval lies below {limit}, and the mean by more than {margin}",
         "the interval lies above {limit} - {margin}",
         limited=True,
     ),
-    "above": Kind(
+    "above": ClaimKind(
         "the interval lies above {limit}, and the mean by more than {margin}",
         "the interval lies below {limit} + {margin}",
         limited=True,
     ),
-    "rise and fall": Kind(
+    "rise and fall": ClaimKind(
         f"both the rise and the fall: {_GAIN}", f"the rise or the fall: {_NO_GAIN}", parts=("rise", "fall")
     ),
-    "flat": Kind("every part: the interval lies above -{margin}", f"some part: {_LOSS}"),
-    "identical": Kind("no value is more than {margin} from 0", "some value is", exact=True),
-    "bounded": Kind("no value is above {limit}", "some value is", exact=True, limited=True),
+    "flat": ClaimKind("every part: the interval lies above -{margin}", f"some part: {_LOSS}"),
+    "identical": ClaimKind("no value is more than {margin} from 0", "some value is", exact=True),
+    "bounded": ClaimKind("no value is above {limit}", "some value is", exact=True, limited=True),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A claim, and all that decides its verdict except the data.
+    """A claim, and everything but the data that decides its verdict.
 
     Attributes
     ----------
@@ -83,9 +83,9 @@ class Claim:
     expected : what the paper says, in figures where it gives them
     kind : one of `KINDS`
     margin : the smallest difference that counts, in ``unit``
-    limit : of the kinds that name one
+    limit : for the kinds that need one
     unit : of the margin and the effect: "NDCG", "share of queries", "change ratio"
-    family : claims that are corrected together; alone if empty
+    family : claims that are corrected together; empty: this claim alone
     group : finding, control or check
     measure : what is measured
     budget : how many settings each side could choose from on validation
@@ -117,7 +117,7 @@ class Claim:
 
     @property
     def criteria(self) -> tuple[str, str]:
-        """When the claim holds and when it does not, in words; else the data cannot tell."""
+        """When the claim holds and when it does not, in words; otherwise the data cannot tell."""
         kind, words = KINDS[self.kind], {"margin": f"{self.margin:g}", "limit": f"{self.limit or 0:g}"}
         return kind.holds.format(**words), kind.fails.format(**words)
 
@@ -131,7 +131,7 @@ class Rules:
     alpha : probability, at most, that any verdict of a family is wrong
     queries : queries that a verdict needs
     seeds : seeds that a statement about a kind of simulated world needs
-    power : with which the smallest detectable difference would be found
+    power : probability with which the smallest detectable difference would be found
     """
 
     alpha: float = 0.05

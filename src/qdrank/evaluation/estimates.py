@@ -14,7 +14,7 @@ from qdrank.evaluation.power import detectable_effect
 from qdrank.groups import FloatArray
 
 _DECIMALS = 12
-"""Values are rounded to this, so that values equal but for rounding errors have no spread, on every machine."""
+"""Values are rounded to this, so that values that differ only by rounding errors have no spread, on every machine."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Estimate:
 
     Attributes
     ----------
-    mean, error, df : the error is nan where it cannot be known, 0 where all values are equal
+    mean, error, df : the error is nan if it is unknown, 0 if all values are equal
     n : number of units, queries or seeds
     left_out : number of values that were not finite
     """

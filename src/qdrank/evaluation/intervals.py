@@ -12,24 +12,24 @@ from scipy.special import ndtr, ndtri
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
 
-Method = Literal["percentile", "bca"]
+IntervalMethod = Literal["percentile", "bca"]
 _BLOCK = 1 << 21
 """Queries drawn at once, to bound the memory."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A confidence interval, and how it was made."""
+    """A confidence interval, and how it was computed."""
 
     low: float
     high: float
     level: float
-    method: Method
+    method: IntervalMethod
     resamples: int
 
 
 def bootstrap_interval(
-    values: ArrayLike, *, seed: int, level: float = 0.95, resamples: int = 2000, method: Method = "bca"
+    values: ArrayLike, *, seed: int, level: float = 0.95, resamples: int = 2000, method: IntervalMethod = "bca"
 ) -> Interval:
     """Interval of the mean of ``values``, shape (n_queries,), over resamples of the queries.
 
@@ -38,9 +38,9 @@ def bootstrap_interval(
     """
     x = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or len(x) < 2 or not np.isfinite(x).all():
-        raise InputError("a bootstrap interval needs finite values of two queries at least")
+        raise InputError("a bootstrap interval needs finite values of at least two queries")
     if not 0 < level < 1:
-        raise InputError("the level of an interval lies between 0 and 1", found=str(level))
+        raise InputError("the level of an interval must lie between 0 and 1", found=str(level))
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     means = _resampled_means(x, resamples, seed)
     if method == "bca" and np.ptp(x) > 0:
@@ -73,7 +73,7 @@ def _bca_tails(tails: FloatArray, x: FloatArray, means: FloatArray) -> FloatArra
 def column_intervals(values: FloatArray, *, level: float, resamples: int, seed: int) -> tuple[FloatArray, FloatArray]:
     """Percentile bootstrap intervals of the mean of every column of ``values`` (n_queries, n), from one set of resamples.
 
-    For pictures with a hundred intervals; `bootstrap_interval` is the better single one.
+    For pictures with a hundred intervals; for a single one use `bootstrap_interval`, which is more accurate.
     """
     n, rng = len(values), np.random.default_rng(seed)
     if n < 2:

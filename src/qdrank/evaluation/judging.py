@@ -25,7 +25,7 @@ Members = Mapping[str, Evidence]
 
 
 def judge(declaration: Declaration, members: Members, *, dataset: str, world: str = "") -> pa.Table:
-    """The artifact ``verdicts``: a row for every claim for which there is evidence.
+    """The artifact ``verdicts``: one row per claim that has evidence.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def judge(declaration: Declaration, members: Members, *, dataset: str, world: st
     """
     if not members or (len(members) > 1 and not world):
         raise InputError(
-            f"{dataset}: several members are the seeds of a simulated world, and its text says what is built in"
+            f"{dataset}: evidence of several seeds needs the text that says what is built into their simulated world"
         )
     evidence = {claim.name: _parts(claim, members) for claim in declaration}
     sizes = family_sizes(declaration.claims, {name: len(parts) for name, parts in evidence.items() if parts})
@@ -57,7 +57,10 @@ def _parts(claim: Claim, members: Members) -> dict[str, list[FloatArray]]:
     parts: dict[str, list[FloatArray]] = {}
     for name, own in found.items():
         if parts and set(parts) != set(own):
-            raise InputError(f"claim {claim.name}: {name} has other parts than the other seeds", found=", ".join(own))
+            raise InputError(
+                f"claim {claim.name}: the evidence of {name} has other parts than that of the other seeds",
+                found=", ".join(own),
+            )
         for part, values in own.items():
             parts.setdefault(part, []).append(values.value)
     return parts
@@ -82,7 +85,7 @@ def _verdict(
         return Verdict(**{**vars(one), "verdict": UNCLEAR, "reason": f"{one.n} queries, {rules.queries} needed"})
     if analysis == THESE_WORLDS:
         seeds = len(next(iter(parts.values())))
-        reason = f"{one.reason}; {seeds} {'seed' if seeds == 1 else 'seeds'}, {rules.seeds} needed for more than these worlds"
+        reason = f"{one.reason}; {seeds} {'seed' if seeds == 1 else 'seeds'}, {rules.seeds} needed for a statement beyond these worlds"
         return Verdict(**{**vars(one), "reason": reason})
     return one
 
@@ -138,7 +141,7 @@ def row(
 
 
 def verdicts_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Rows as the artifact ``verdicts``; figures that make no sense for a claim are null."""
+    """Rows as the artifact ``verdicts``; figures that do not apply to a claim are null."""
     schema = SHAPES["verdicts"].schema({})
     known = [{name: _or_null(one[name]) for name in schema.names} for one in rows]
     return pa.Table.from_pylist(known, schema)

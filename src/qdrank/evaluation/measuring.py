@@ -1,4 +1,4 @@
-"""From scores to the artifact ``measures``: a row a test query and method, a column a measure."""
+"""From scores to the artifact ``measures``: one row per test query and method, one column per measure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def joined_scores(documents: Judged, path: str | os.PathLike[str]) -> FloatArray
     Raises
     ------
     InputError
-        If a document has no score; scores of other documents are passed over.
+        If a document has no score; scores of other documents are ignored.
     """
     table = read(path, "scores")
     query, doc_id = (table.column(name).to_numpy(zero_copy_only=False) for name in ("query_id", "doc_id"))
@@ -39,7 +39,7 @@ def joined_scores(documents: Judged, path: str | os.PathLike[str]) -> FloatArray
     try:
         return scores[[place[pair] for pair in zip(documents.query, documents.doc_id, strict=True)]]
     except KeyError as error:
-        raise InputError(f"no score for query and document {error}", file=path) from None
+        raise InputError(f"there is no score for query and document {error}", file=path) from None
 
 
 def measures_table(

@@ -15,7 +15,7 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray
 
 _DECIMALS = 12
-"""Differences are rounded to this, so that equal ones are equal on every machine and ties among them are seen."""
+"""Differences are rounded to this, so that equal ones are equal on every machine and ties are recognised."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Pairs:
 
     Attributes
     ----------
-    query : (n_queries,) ids, ascending, so that nothing depends on the order in which the values came
+    query : (n_queries,) ids, ascending, so that the order of the input does not matter
     a, b : (n_queries,) the values
     dropped : queries that only one of the two had
     """
@@ -59,7 +59,7 @@ def join(
     ----------
     query_a, a : (n_a,) ids and values of the first ranker
     query_b, b : (n_b,) ids and values of the second
-    unmatched : whether a query that only one of the two has is an error, or is dropped and counted
+    unmatched : whether a query that only one ranker has is an error, or is dropped and counted
 
     Raises
     ------
@@ -74,9 +74,9 @@ def join(
     dropped = len(ids_a) + len(ids_b) - 2 * len(both)
     if dropped and unmatched == "error":
         raise InputError(
-            f"{dropped} queries are measured for one of the two rankers only",
+            f"{dropped} queries are measured for only one of the two rankers",
             found=str(np.setxor1d(ids_a, ids_b, assume_unique=True)[0]),
-            fix="measure both on the same queries, or say unmatched='drop'",
+            fix="measure both on the same queries, or pass unmatched='drop'",
         )
     if len(both) == 0:
         raise InputError("the two rankers have no query in common")

@@ -1,4 +1,4 @@
-"""Power of the paired t test: what a "not significant" is worth."""
+"""Power of the paired t test: how much "not significant" means."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def power(difference: float, *, deviation: float, n: int, alpha: float = 0.05) -
     """
     if n < 2 or deviation < 0 or not 0 < alpha < 1:
         raise InputError(
-            "power needs two queries, a deviation of 0 or more and a level between 0 and 1",
+            "power needs at least two queries, a deviation of 0 or more and a level between 0 and 1",
             found=f"n={n}, deviation={deviation}, alpha={alpha}",
         )
     if deviation == 0:
@@ -49,13 +49,13 @@ def detectable_effect(*, error: float, df: float, alpha: float = 0.05, wanted: f
 
     Parameters
     ----------
-    error : standard error of the effect; where it is not known, no effect can be found
+    error : standard error of the effect; if it is unknown, no effect can be found
     df : degrees of freedom of the error
-    alpha : level of the test; beside corrected p-values, the corrected level
+    alpha : level of the test; with corrected p-values, the corrected level
     wanted : the power wanted
     """
     if not alpha < wanted < 1:
-        raise InputError("the power wanted lies between the level of the test and 1", found=str(wanted))
+        raise InputError("the power must lie between the level of the test and 1", found=str(wanted))
     if not error > 0:
         return 0.0 if error == 0 else inf
     low, high = 0.0, 1.0

@@ -24,7 +24,7 @@ from qdrank.registry import did_you_mean
 
 N_FOLDS = 5
 LAST_DIGIT = 1e-4
-"""Figures are published to four digits."""
+"""MethodFigures are published to four digits."""
 AGREES, ANOTHER, DIFFERS = "agrees", "nearer to another method", "differs"
 NO_BAND, NOT_MEASURED = "no band", "not measured"
 
@@ -33,7 +33,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Source(_Strict):
+class FigureSource(_Strict):
     """Where figures stand, and whether that place was seen.
 
     ``together`` names a source whose other methods were run in the same way: theirs are the figures to be told apart from.
@@ -44,7 +44,7 @@ class Source(_Strict):
     together: str = ""
 
 
-class Figures(_Strict):
+class MethodFigures(_Strict):
     """What one source says of one method: means over folds, and where known the folds themselves.
 
     ``exact`` marks a method without any choice or chance, whose figures must come out to the last digit. ``counts`` is false
@@ -60,7 +60,7 @@ class Figures(_Strict):
     note: str = ""
 
 
-class Expected(_Strict):
+class PublishedFigures(_Strict):
     """The published figures of one data set; the numbers of queries and documents say which data they are of.
 
     ``bands`` has the largest difference between two runs of one method, by measure, for means of five folds; ``fold_bands`` for
@@ -75,11 +75,11 @@ class Expected(_Strict):
     bands: dict[str, float] = {}
     fold_bands: dict[str, float] = {}
     variants: dict[str, str] = {}
-    sources: dict[str, Source]
-    figures: list[Figures]
+    sources: dict[str, FigureSource]
+    figures: list[MethodFigures]
 
     @model_validator(mode="after")
-    def _names_are_known(self) -> Expected:
+    def _names_are_known(self) -> PublishedFigures:
         for name in [*(f.source for f in self.figures), *(s.together for s in self.sources.values() if s.together)]:
             if name not in self.sources:
                 raise ValueError(f"unknown source {name!r}: {did_you_mean(name, list(self.sources))}")
@@ -92,16 +92,16 @@ class Expected(_Strict):
         return self.sources[source].together or source
 
 
-def load_expected(path: str | PathLike[str]) -> Expected:
+def load_expected(path: str | PathLike[str]) -> PublishedFigures:
     """Published figures of the file at ``path``."""
     try:
-        return Expected.model_validate(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
+        return PublishedFigures.model_validate(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
     except (InputError, ValidationError, yaml.YAMLError) as problem:
         raise InputError("the published figures cannot be read", file=path, found=str(problem)) from problem
 
 
-def compare(
-    expected: Expected, measured: Mapping[str, Mapping[str, FoldMeans]], *, queries: int, documents: int
+def compare_published(
+    expected: PublishedFigures, measured: Mapping[str, Mapping[str, FoldMeans]], *, queries: int, documents: int
 ) -> list[dict[str, Any]]:
     """Rows published / ours / difference / nearest / verdict, one per figure and reading, in the order of the file.
 
@@ -127,7 +127,9 @@ def compare(
     ]
 
 
-def _rows(expected: Expected, figures: Figures, ours: Mapping[str, FoldMeans]) -> Iterator[dict[str, Any]]:
+def _rows(
+    expected: PublishedFigures, figures: MethodFigures, ours: Mapping[str, FoldMeans]
+) -> Iterator[dict[str, Any]]:
     for measure, value in figures.values.items():
         means = ours.get(measure)
         yield _row(expected, figures, measure, None, value, _mean_of_all(means, figures))
@@ -137,14 +139,19 @@ def _rows(expected: Expected, figures: Figures, ours: Mapping[str, FoldMeans]) -
             yield _row(expected, figures, measure, number, value, folds.get(f"fold{number + 1}"))
 
 
-def _mean_of_all(means: FoldMeans | None, figures: Figures) -> float | None:
+def _mean_of_all(means: FoldMeans | None, figures: MethodFigures) -> float | None:
     """Mean of the folds; none where some were not run, for the mean of a few is another figure."""
     whole = max((len(values) for values in figures.folds.values()), default=N_FOLDS)
     return None if means is None or len(means.folds) < whole else means.published
 
 
 def _row(
-    expected: Expected, figures: Figures, measure: str, fold: int | None, published: float, ours: float | None
+    expected: PublishedFigures,
+    figures: MethodFigures,
+    measure: str,
+    fold: int | None,
+    published: float,
+    ours: float | None,
 ) -> dict[str, Any]:
     bands = expected.bands if fold is None else expected.fold_bands
     band = LAST_DIGIT if figures.exact else bands.get(measure)
@@ -164,7 +171,7 @@ def _row(
         "nearest": closest,
         "methods": 1 + len(others),
         "others in the band": _accepted(ours, band, others),
-        "verdict": verdict(difference, band, nearest=closest, method=figures.method),
+        "verdict": agreement(difference, band, nearest=closest, method=figures.method),
         "counts": figures.counts,
         "source": figures.source,
         "certainty": expected.sources[figures.source].certainty,
@@ -172,7 +179,7 @@ def _row(
     }
 
 
-def _others(expected: Expected, figures: Figures, measure: str, fold: int | None) -> dict[str, float]:
+def _others(expected: PublishedFigures, figures: MethodFigures, measure: str, fold: int | None) -> dict[str, float]:
     """The same figure of the other methods of the source."""
     found: dict[str, float] = {}
     for other in expected.figures:
@@ -196,7 +203,9 @@ def _accepted(ours: float | None, band: float | None, others: Mapping[str, float
     return sum(round(abs(ours - value), 4) <= band for value in others.values())
 
 
-def verdict(difference: float | None, band: float | None, *, nearest: list[str] | None = None, method: str = "") -> str:
+def agreement(
+    difference: float | None, band: float | None, *, nearest: list[str] | None = None, method: str = ""
+) -> str:
     """Whether a difference is within its band (to the fourth digit, as figures are published) and no method is nearer."""
     if difference is None:
         return NOT_MEASURED

@@ -19,8 +19,8 @@ def measure_run(names: Iterable[str], run: Run, qrels: Qrels) -> tuple[list[str]
     """Measures of a run for every judged query.
 
     A document without a judgment, or with a negative one, counts as not relevant; a relevant document that the run
-    does not return still counts in average precision and in the ideal order. A judged query that the run does not
-    answer counts with nothing returned (trec_eval's ``-c``); queries without judgments are left out.
+    does not return still counts in average precision and in the ideal order. A judged query that is not in
+    the run counts as an empty list (trec_eval's ``-c``); queries without judgments are left out.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def measure_run(names: Iterable[str], run: Run, qrels: Qrels) -> tuple[list[str]
     grades = _by_query(qrels.query, qrels.doc, np.maximum(qrels.grade, 0))
     returned = _by_query(run.query, run.doc, run.score)
     if not grades.keys() & returned.keys():
-        raise InputError("the run answers none of the judged queries", found=f"query {next(iter(returned), '')}")
+        raise InputError("the run has none of the judged queries", found=f"query {next(iter(returned), '')}")
     ranked, rest = [], []
     for query, judged in grades.items():
         scored = returned.get(query, {})

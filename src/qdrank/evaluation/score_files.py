@@ -21,7 +21,7 @@ AnyPath = str | os.PathLike[str]
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What a measure needs of a file of judged documents.
+    """What a measure needs from a file of judged documents.
 
     Attributes
     ----------
@@ -38,14 +38,14 @@ class Labels:
 
 
 def read_labels(path: AnyPath) -> Labels:
-    """Labels, queries and document ids of a LETOR file; its features are read past, in bounded memory."""
+    """Labels, queries and document ids of a LETOR file; its features are skipped, in bounded memory."""
     y: list[NDArray[np.int8]] = []
     doc_id: list[NDArray[Any]] = []
     query_id: list[str] = []
     starts: list[int] = []
     n = 0
     for chunk in read_letor(path, missing=True, max_label=MAX_GRADE):
-        # The query that the chunk before has begun is counted already.
+        # A query that began in the previous chunk is counted already.
         starts += (n + chunk.offsets[:-1][chunk.continues :]).tolist()
         query_id += chunk.query_id[chunk.continues :]
         y.append(chunk.y)
@@ -58,7 +58,7 @@ def read_labels(path: AnyPath) -> Labels:
 def read_scores(path: AnyPath) -> FloatArray:
     """Scores, one per line: the line's only number, or the last of its columns; shape (n_documents,).
 
-    Columns are parted by white space or commas; the file may be compressed; blank lines may only end it.
+    Columns are separated by white space or commas. The file may be compressed. Blank lines are allowed only at its end.
     """
     scores: list[float] = []
     blank: int | None = None
@@ -87,8 +87,8 @@ def _score(text: bytes, path: AnyPath, line: int) -> float:
         score = float(text)
     except ValueError:
         score = float("nan")
-    # Python takes 1_000 for a number; no tool that writes scores means that.
+    # Python accepts 1_000 as a number, but no tool writes scores like that.
     if score != score or b"_" in text:
-        fix = "write the score as a number in the last column, and no heading"
+        fix = "write the score as a number in the last column, without a heading"
         raise InputError("the score is not a number", file=path, line=line, found=text, fix=fix)
     return score

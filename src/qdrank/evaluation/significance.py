@@ -30,7 +30,7 @@ class PairedTest:
     ----------
     test : its name
     statistic : t, the smaller sum of ranks, or the mean difference
-    p : probability of so large a difference, if there were none
+    p : probability of a difference at least as large, if there were no true difference
     difference : mean of a minus mean of b
     n : number of queries
     """
@@ -46,7 +46,7 @@ def paired_t(pairs: Pairs) -> PairedTest:
     """Student's t test of the mean difference; differences that are all equal have p = 0, or 1 if they are 0."""
     d, n = pairs.differences, pairs.n
     if n < 2:
-        raise InputError("a paired t test needs two queries at least", found=str(n))
+        raise InputError("a paired t test needs at least two queries", found=str(n))
     mean, error = float(d.mean()), float(d.std(ddof=1)) / sqrt(n)
     t = mean / error if np.ptp(d) > 0 else copysign(inf, mean) if mean else 0.0
     return PairedTest("paired t", t, float(2 * stdtr(n - 1, -abs(t))), mean, n)
@@ -89,15 +89,15 @@ def _normal_signed_rank(smaller: float, n: int, ties: FloatArray) -> float:
 
 
 def permutation(pairs: Pairs, *, seed: int, resamples: int = 10_000) -> PairedTest:
-    """Paired permutation test of the mean difference: under the null each difference may as well have the other sign.
+    """Paired permutation test of the mean difference: under the null hypothesis each difference could have the other sign.
 
-    All 2^n assignments of signs are tried where that is no more than ``resamples``; else ``resamples`` random ones,
-    and p counts the observed one among them, so that it is never 0 (Phipson and Smyth 2010).
+    All 2^n assignments of signs are tried if there are at most ``resamples``. Otherwise ``resamples`` random ones are
+    drawn, and p counts the observed one among them, so that it is never 0 (Phipson and Smyth 2010).
     """
     d = pairs.differences
     exact = pairs.n < 63 and 2**pairs.n <= resamples
     blocks = _all_signs(pairs.n) if exact else _random_signs(pairs.n, resamples, seed)
-    # Sums that are equal but for rounding are as extreme as the observed one.
+    # Sums that differ only by rounding are as extreme as the observed one.
     threshold = abs(float(d.sum())) * (1 - 1e-10) - 1e-14
     extreme = sum(int((np.abs(signs @ d) >= threshold).sum()) for signs in blocks)
     p = extreme / 2**pairs.n if exact else (extreme + 1) / (resamples + 1)
@@ -118,7 +118,7 @@ def _random_signs(n: int, resamples: int, seed: int) -> Iterator[FloatArray]:
 
 @dataclass(frozen=True)
 class Holm:
-    """P-values adjusted for the number of questions asked.
+    """P-values adjusted for the number of questions.
 
     Attributes
     ----------

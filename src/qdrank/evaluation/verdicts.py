@@ -57,13 +57,13 @@ SHOWN, RULED_OUT, OPEN = "shown", "ruled out", "open"
 
 @dataclass(frozen=True)
 class Verdict:
-    """A verdict and the figures behind it; of several parts those of the weakest.
+    """A verdict and the figures behind it; for several parts, those of the weakest.
 
     Attributes
     ----------
     verdict, reason : the outcome, and why in words
     effect, low, high, level : mean and interval, in the claim's unit, and the corrected level of the interval
-    p, p_corrected : of the nearest truth at which the claim would be false; small where it holds
+    p, p_corrected : for the nearest true value at which the claim would be false; small where it holds
     detectable : smallest difference that would be found at the corrected level, with the power of the rules
     n : number of units
     """
@@ -81,7 +81,7 @@ class Verdict:
 
 
 def side(low: float, mean: float, high: float, margin: float) -> str:
-    """What an interval says of the statement that the mean is above 0 by what counts: shown, ruled out or open."""
+    """What an interval says about "the mean is above 0 by a difference that counts": shown, ruled out or open."""
     if low > 0 and mean > margin:
         return SHOWN
     return RULED_OUT if high < margin else OPEN
@@ -113,13 +113,13 @@ _OUTCOMES: dict[str, _Outcome] = {
     "rise and fall": _SUPERIOR,
     "flat": _NOT_INFERIOR,
 }
-"""Whether a claim holds, and whether it fails, from what is said of the upper and the lower side."""
+"""Whether a claim holds, and whether it fails, from the statements about the upper and the lower side."""
 
 
 def p_value(claim: Claim, found: Estimate) -> float:
-    """Two-sided p-value of the nearest truth at which the claim is false; below the level exactly where it is excluded.
+    """Two-sided p-value of the nearest true value at which the claim is false; below the level exactly where it is excluded.
 
-    For superiority that truth is 0; for a difference that must not reach the margin, the margin; for a limit, the limit.
+    For superiority that value is 0; for a difference that must not reach the margin, the margin; for a limit, the limit.
     """
     flipped = Estimate(-found.mean, found.error, found.df, found.n)
     above = {"above": claim.limit or 0.0}.get(claim.kind, 0.0)
@@ -176,7 +176,7 @@ def _judge_part(claim: Claim, found: Estimate, level: float, size: int, rules: R
     verdict = decide(claim.kind, low, found.mean, high, margin=claim.margin, limit=claim.limit)
     reason = _reason(claim, verdict, low, found.mean, high)
     if found.left_out:
-        reason += f"; {found.left_out} values that are not finite left out"
+        reason += f"; {found.left_out} values left out that are not finite"
     p = p_value(claim, found)
     corrected = p if isnan(p) else min(1.0, size * p)
     detectable = found.detectable(level, rules.power)
@@ -184,7 +184,7 @@ def _judge_part(claim: Claim, found: Estimate, level: float, size: int, rules: R
 
 
 def _reason(claim: Claim, verdict: str, low: float, mean: float, high: float) -> str:
-    """The criterion that is met; where none is, what is left open."""
+    """The criterion that is met, or what is left open."""
     if isnan(low):
         return "one value has no interval"
     if verdict != UNCLEAR:

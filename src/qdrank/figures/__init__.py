@@ -1,1 +1,1 @@
-"""Tables and figures: one module a family, one style."""
+"""Tables and figures that belong to no study: one module per family, one style."""

@@ -9,7 +9,7 @@ from qdrank.datasets.judged import Judged
 
 
 def data_summary(judged: Judged) -> pa.Table:
-    """Queries, documents, grades and preference pairs, a row a part and one for all."""
+    """Queries, documents, grades and preference pairs: one row per part, and one for all parts."""
     grades = int(judged.y.max(initial=0)) + 1
     rows = [_summary(part, judged.select([part]), grades) for part in judged.parts]
     return pa.Table.from_pylist([*rows, _summary("all", judged, grades)])

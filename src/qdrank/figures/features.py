@@ -28,7 +28,7 @@ def fold_table(measures: pa.Table, columns: pa.Table) -> pa.Table:
 
 
 def mean_table(measures: pa.Table, columns: pa.Table) -> pa.Table:
-    """Mean of the folds' means for each feature, what LETOR publishes."""
+    """Mean of the folds' means for each feature, as LETOR publishes it."""
     names = [name for name in measures.column_names if name not in KEYS]
     by_fold = measures.group_by(["method", "fold"], use_threads=False).aggregate([(name, "mean") for name in names])
     means = by_fold.group_by("method", use_threads=False).aggregate([(f"{name}_mean", "mean") for name in names])
@@ -80,7 +80,7 @@ def _label(row: Mapping[str, object]) -> str:
 
 
 def _best(measures: pa.Table, columns: pa.Table, name: str, interval: Mapping[str, Any]) -> pa.Table:
-    """The features with the highest mean over all test queries, and the reference wherever it stands."""
+    """The features with the highest mean over all test queries, and the reference feature, wherever it ranks."""
     method = measures.column("method").to_numpy(zero_copy_only=False).astype(np.int64)
     values: FloatArray = measures.column(name).to_numpy()
     rows: list[dict[str, Any]] = []

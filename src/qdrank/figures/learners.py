@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 from qdrank.errors import InputError
 from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.pairs import Pairs, query_values
-from qdrank.evaluation.published import Expected, right_method_nearest
-from qdrank.evaluation.published import compare as compare_published
+from qdrank.evaluation.published import PublishedFigures, compare_published, right_method_nearest
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.measures.folds import FoldMeans, fold_means
@@ -117,7 +116,7 @@ _PUBLISHED = pa.schema(
 )
 
 
-def published_table(expected: Expected, measures: pa.Table, *, queries: int, documents: int) -> pa.Table:
+def published_table(expected: PublishedFigures, measures: pa.Table, *, queries: int, documents: int) -> pa.Table:
     """Published, ours, difference, nearest method, verdict: one row per published figure, means before folds.
 
     The last two rows say how often the right method is the nearest, against chance, for means and for single folds. Data of
@@ -136,7 +135,7 @@ def published_table(expected: Expected, measures: pa.Table, *, queries: int, doc
     return pa.Table.from_pylist(shown, _PUBLISHED)
 
 
-def _shown_row(row: Mapping[str, Any], expected: Expected) -> dict[str, Any]:
+def _shown_row(row: Mapping[str, Any], expected: PublishedFigures) -> dict[str, Any]:
     """A row as it stands in the table, with labels in place of names."""
     labels = [label(name) if name in CLASSIC else name for name in [row["method"], *(row["nearest"] or [])]]
     about: dict[str, str | None] = {"convention": expected.convention, "source": expected.sources[row["source"]].text}

@@ -1,4 +1,4 @@
-"""The report's first table: what was run on what, what was left out and why, and with which software."""
+"""The report's first page: the data sets, what was left out and why, and the software."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ table {{ border-collapse: collapse; margin-bottom: 1.5em }}
 th, td {{ padding: .25em .8em; text-align: left; vertical-align: top; border-bottom: 1px solid #ddd }}
 th {{ border-bottom: 2px solid #444 }}
 </style></head><body>
-<h1>What was run on what</h1>
+<h1>This run</h1>
 {body}
 </body></html>
 """
 
 
 def overview_page(datasets: Mapping[str, Mapping[str, Any]], left_out: Mapping[str, str]) -> str:
-    """A page of its own, as text."""
+    """The page, as HTML."""
     rows = [[name, d["title"], d["kind"], ", ".join(d["folds"]), d["note"]] for name, d in datasets.items()]
     body = "<h2>Data sets</h2>" + _table(["data set", "title", "kind", "folds", "note"], rows)
     if left_out:
-        body += "<h2>Left out</h2><p>Asked for in the configuration, but not to be had here:</p>"
+        body += "<h2>Left out</h2><p>In the configuration, but not available here:</p>"
         body += _table(["data set", "reason"], [[name, reason] for name, reason in left_out.items()])
     software = [["python", platform.python_version()], *([name, version(name)] for name in LIBRARIES)]
     return _PAGE.format(body=body + "<h2>Software</h2>" + _table(["package", "version"], software))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Okabe and Ito's palette: told apart by readers who see colours differently, and in grey by its markers.
+# Okabe and Ito's palette: readers who are colour-blind can tell the colours apart; in grey print the markers differ.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY = COLOURS
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")

@@ -32,7 +32,7 @@ _STYLE: Any = {
     # Ids in SVG are hashed with a random salt unless one is given.
     "svg.hashsalt": "qdrank",
 }
-# No date, no version of the library: they would make each picture's bytes its own.
+# No date, no version of the library: they would change the bytes from run to run.
 _METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
     "svg": {"Date": None, "Creator": None},
@@ -64,10 +64,10 @@ def save_figure(figure: Figure, paths: Mapping[str, str | Path], *, dpi: int = 1
 
 
 def _settle(figure: Figure) -> None:
-    """Lay ``figure`` out once, and round the places of its parts and axes.
+    """Lay out ``figure`` once, and round the positions of its parts and axes.
 
-    The solver behind the layout goes through its constraints in the order of their addresses in memory: the last bits of
-    a place change from run to run, and with them the ids in SVG, which are hashed from places.
+    The solver behind the layout goes through its constraints in the order of their addresses in memory. So the last bits of
+    a position change from run to run, and with them the ids in SVG, which are hashed from positions.
     """
     from matplotlib.transforms import Bbox
 

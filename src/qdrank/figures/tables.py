@@ -1,4 +1,4 @@
-"""A table in five forms from one set of numbers: Parquet to compute with, CSV, Markdown, LaTeX and HTML to read."""
+"""A table in five formats from one set of numbers: Parquet to compute with, CSV, Markdown, LaTeX and HTML to read."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from qdrank.store import write, write_text
 
-Rows = list[list[str]]
+_Rows = list[list[str]]
 
 
 def write_table(table: pa.Table, paths: Mapping[str, str | Path], *, digits: int = 4, title: str = "") -> None:
-    """Write ``table`` under each path of ``paths``; the suffix decides the form.
+    """Write ``table`` under each path of ``paths``; the suffix decides the format.
 
     Numbers keep full precision in Parquet and CSV and are rounded to ``digits`` elsewhere.
     """
@@ -42,7 +42,7 @@ def markdown(table: pa.Table, *, digits: int = 4) -> str:
     return _markdown(table, digits, "")
 
 
-def _cells(table: pa.Table, digits: int) -> Rows:
+def _cells(table: pa.Table, digits: int) -> _Rows:
     return [[_shown(value, digits) for value in row.values()] for row in table.to_pylist()]
 
 

@@ -1,4 +1,4 @@
-"""All verdicts at a glance: one row per claim, one column per data set, what was found apart from what cannot be told."""
+"""All verdicts at a glance: one row per claim, one column per data set, with findings apart from what the data cannot tell."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ PUBLIC, SIMULATED = "findings on public data", "findings on simulated worlds"
 CHECKS, OPEN = "checks of the implementation", "what the data cannot tell"
 SECTIONS = (PUBLIC, SIMULATED, CHECKS, OPEN)
 SIGNS = {HOLDS: "yes", FAILS: "no", UNCLEAR: "?"}
-"""Verdicts as they stand in a cell, before the effect."""
+"""Verdicts as a cell shows them, before the effect."""
 
 
 def verdicts_overview(verdicts: pa.Table) -> pa.Table:
     """Verdicts and effects (the artifact ``verdicts``), in the order of `SECTIONS`.
 
-    Every verdict stands in one section. A cell "?" in a section of findings is told under "what the data cannot tell", with
+    Every verdict is in one section. A cell "?" in a section of findings refers to "what the data cannot tell", which has
     the effect and the smallest difference that could have been found. A cell is empty where the claim was not judged.
     """
     rows = verdicts.to_pylist()
@@ -32,7 +32,7 @@ def verdicts_overview(verdicts: pa.Table) -> pa.Table:
 
 
 def section_of(one: Mapping[str, Any]) -> str:
-    """Where a verdict stands."""
+    """Section of a verdict."""
     if one["group"] == CHECK:
         return CHECKS
     if one["verdict"] == UNCLEAR:
@@ -41,7 +41,7 @@ def section_of(one: Mapping[str, Any]) -> str:
 
 
 def _lines(section: str, rows: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -> list[dict[str, str]]:
-    """Lines of one section: claims of the papers before controls, else in the order of the verdicts."""
+    """Lines of one section: claims of the papers before controls, otherwise in the order of the verdicts."""
     own = [one for one in rows if section_of(one) == section]
     claims = dict.fromkeys((one["paper"], one["text"], one["group"]) for one in own)
     lines = []
@@ -66,7 +66,7 @@ def _cell(section: str, one: Mapping[str, Any]) -> str:
 
 
 def worlds_table(verdicts: pa.Table) -> pa.Table:
-    """What is built into each simulated world, and how many seeds spoke for it: to be read beside the overview."""
+    """What is built into each simulated world, and how far its findings reach: to read beside the overview."""
     rows = [one for one in verdicts.to_pylist() if one["world"]]
     about: dict[str, dict[str, str]] = {}
     for one in rows:

@@ -35,7 +35,7 @@ def gap(gradient: FloatArray, objective: FloatArray, lam: float, noise: float = 
 
     For the squared hinge take the dual point ``alpha_ij = 2 c_ij v_ij``, feasible because slacks are not negative.
     Its dual value is F(w) - ||grad F(w)||^2 / (2 lam): the distance to the optimum is at most the second term.
-    The gradient's norm is taken ``noise * sqrt(objective)`` longer than computed: room for its rounding errors.
+    ``noise * sqrt(objective)`` is added to the gradient's norm, to allow for its rounding errors.
     """
     length = np.sqrt(np.einsum("...f,...f->...", gradient, gradient)) + noise * np.sqrt(objective)
     absolute = length**2 / (2 * lam)
@@ -63,7 +63,7 @@ class _Run:
         self.gap[rows], self.rejected[rows] = gaps, 0
 
     def forget(self, rows: IntArray) -> None:
-        """After a step that led upwards the differences are not trusted any more."""
+        """Forget the differences after a step that led upwards: they can no longer be trusted."""
         self.points[rows], self.gradients[rows], self.used[rows] = 0, 0, 0
         self.rejected[rows] += 1
 
@@ -72,7 +72,7 @@ class _Run:
         filled = max(1, min(int(self.used[rows].max(initial=0)), self.points.shape[1]))
         points, gradients = self.points[rows, :filled], self.gradients[rows, :filled]
         gram = gradients @ gradients.transpose(0, 2, 1)
-        diagonal = np.einsum("nii->ni", gram)  # a view: empty slots get 1, the others a breath of regularisation
+        diagonal = np.einsum("nii->ni", gram)  # a view: empty slots get 1, the others a little regularisation
         diagonal += np.where(diagonal == 0, 1, 1e-10 * diagonal)
         share = np.linalg.solve(gram, gradients @ self.gradient[rows][:, :, None])
         mixed = self.gradient[rows] - (gradients.transpose(0, 2, 1) @ share)[:, :, 0]
@@ -105,13 +105,13 @@ def minimise(
     inverse : (d, d) float64
         Inverse of the shared preconditioner B.
     first : losses (n,) and gradients (n, d), optional
-        Those of ``start``, where they are known already.
+        Those of ``start``, if they are known already.
     guess : (n, d) float64, optional
-        Points to try right after ``start``, in place of the first step.
+        Points to try right after ``start``, instead of the first step.
     limit : int
-        Evaluations after which a problem is given up; its gap then says how far it is.
+        Evaluations after which a problem is given up; its gap then says how far it is from the optimum.
     depth : int
-        Steps that are mixed.
+        Number of steps that are mixed.
     noise : float
         Rounding error of the gradients, see `gap`.
 

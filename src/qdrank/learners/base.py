@@ -1,4 +1,4 @@
-"""What the classic learners share: named parameters, and a record of plain values in place of pickle."""
+"""What the classic learners share: named parameters, and a record of plain values instead of pickle."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Learner:
     STATE: ClassVar[tuple[str, ...]]
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:
-        """Scores (n_documents,) of the rows of ``X``; ``query`` matters only where whole lists are fused."""
+        """Scores (n_documents,) of the rows of ``X``; ``query`` matters only where whole lists are combined."""
         raise NotImplementedError
 
     def get_params(self) -> dict[str, Any]:

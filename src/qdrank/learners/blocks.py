@@ -10,8 +10,8 @@ import numpy as np
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 
-Progress = Callable[[int, int], None]
-"""Called with the number of models done and the number in all."""
+ProgressCallback = Callable[[int, int], None]
+"""Called with the number of finished models and the total number."""
 
 
 def locality_order(vectors: FloatArray, block: int) -> IntArray:
@@ -37,25 +37,25 @@ def _halved(vectors: FloatArray, rows: IntArray, block: int) -> list[IntArray]:
 
 
 def make_blocks(order: IntArray, size: int) -> list[IntArray]:
-    """Blocks of ``size`` rows, the last one perhaps smaller; they depend on nothing but the order and the size."""
+    """Blocks of ``size`` rows, the last one perhaps smaller; they depend only on the order and the size."""
     if size < 1:
         raise InputError(f"a block needs at least one model, not {size}")
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
 def shard_blocks(blocks: Sequence[IntArray], shard: int, n_shards: int) -> list[IntArray]:
-    """Blocks of shard number ``shard`` (from 0): a run of whole blocks, as even as can be, empty if there are none."""
+    """Blocks of shard number ``shard`` (from 0): consecutive whole blocks, divided as evenly as possible; empty if there are none left."""
     if not 0 <= shard < n_shards:
-        raise InputError(f"there is no shard {shard} among {n_shards}")
+        raise InputError(f"there is no shard {shard}: {n_shards} shards are numbered from 0")
     return list(blocks[len(blocks) * shard // n_shards : len(blocks) * (shard + 1) // n_shards])
 
 
-def progress_lines(write: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> Progress:
+def progress_lines(write: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> ProgressCallback:
     """Progress as lines of text for a job's log: models done, rate, time left."""
     began = clock()
 
     def report(done: int, total: int) -> None:
         rate = done / max(clock() - began, 1e-9)
-        write(f"{done} of {total} models, {rate:.1f} a second, {(total - done) / rate:.0f} s left")
+        write(f"{done} of {total} models, {rate:.1f} per second, {(total - done) / rate:.0f} s left")
 
     return report

@@ -1,4 +1,4 @@
-"""BordaCount points of one list: what the fusion of several rankings is made of."""
+"""BordaCount points of one list, from which several rankings are combined."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from qdrank.groups import FloatArray, IntArray, query_index
 
 
 def borda_points(scores: ArrayLike, offsets: IntArray) -> FloatArray:
-    """Number of the query's documents that stand below each document, shape (n_documents,).
+    """Number of the query's documents ranked below each document, shape (n_documents,).
 
-    Tied documents share the mean of their places. Documents without a score (NaN) stand below all others and share
-    the mean of the places left.
+    Tied documents share the mean of their ranks. Documents without a score (NaN) come after all others and share
+    the mean of the remaining ranks.
     """
     values = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
     query = query_index(offsets)

@@ -20,10 +20,10 @@ class Smooth(Protocol):
 
 
 def newton_minimise(loss: Smooth, w: FloatArray, *, tol: float, max_iterations: int) -> FloatArray:
-    """Weights that minimise ``loss``, by Newton steps that are halved until they go down enough.
+    """Weights that minimise ``loss``, by Newton steps that are halved until the loss falls enough.
 
     With a few dozen correlated features ten or so such steps replace the hundreds that gradient descent or L-BFGS
-    would take. It ends when Newton's estimate of what the loss could still fall by is ``tol``.
+    would take. It ends when Newton's estimate of how much the loss could still fall is ``tol``.
     """
     value, gradient = loss(w)
     for _ in range(max_iterations):

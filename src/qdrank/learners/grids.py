@@ -1,4 +1,4 @@
-"""What is tried on the validation part when nothing else is asked for."""
+"""Settings to try on the validation part, unless the configuration names others."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The plain hinge to its optimum: smoothing that falls, and a small quadratic programme for the pairs at the margin.
+"""The plain hinge to its optimum: less and less smoothing, then a small quadratic programme for the pairs at the margin.
 
 At the optimum all pairs but a few are clear: their slack is positive (dual variable c) or their margin is above 1
-(dual variable 0). Newton on the smoothed loss finds which; the few that are left are solved for exactly. Whatever
-the guess was, the result carries its own certificate: the dual point lies between 0 and c.
+(dual variable 0). Newton on the smoothed loss finds which; the few that are left are solved exactly. Even if
+that guess was wrong, the result has its own certificate: the dual point lies between 0 and c.
 """
 
 from __future__ import annotations

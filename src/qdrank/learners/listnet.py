@@ -21,16 +21,16 @@ class ListNet(LinearLearner):
     Parameters
     ----------
     mapping
-        What the softmax of the truth is taken of: the "grade" itself, its "gain" ``2^y - 1``, or "relevant"
+        Target scores, whose softmax is the truth: the "grade" itself, its "gain" ``2^y - 1``, or "relevant"
         ``1[y > 0]``.
     scale
-        Factor on the mapped grades; the larger, the nearer the truth comes to the best grade alone.
+        Factor on the mapped grades; the larger it is, the more the best grade dominates the truth.
     l2
         Penalty ``l2 / 2 |w|^2`` on the weights.
     tol
-        Newton's estimate of what the loss could still fall by, at which fitting ends.
+        Fitting ends when Newton's estimate of how much the loss could still fall is this.
     max_iterations
-        Most Newton steps.
+        Maximum number of Newton steps.
     """
 
     NAME: ClassVar[str] = "listnet"
@@ -42,7 +42,7 @@ class ListNet(LinearLearner):
     max_iterations: int = 100
 
     def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:  # noqa: ARG002
-        """Learn from judged documents, each query's rows standing together; nothing is chosen on validation."""
+        """Learn from judged documents, the rows of each query together; nothing is chosen on validation."""
         X, grades, offsets = as_judged(X, y, query)
         loss = TopOneLoss(X, self.scale * map_grades(grades, self.mapping), offsets, self.l2)
         self.coef_ = newton_minimise(loss, np.zeros(X.shape[1]), tol=self.tol, max_iterations=self.max_iterations)

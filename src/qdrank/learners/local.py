@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners import anderson, kernels, newton
-from qdrank.learners.blocks import Progress
+from qdrank.learners.blocks import ProgressCallback
 from qdrank.learners.preferences import Preferences, pair_weights
 from qdrank.learners.ranksvm import Model, Penalty, before_half, inverted, preconditioner, solve, whole_problem
 
@@ -251,7 +251,7 @@ def train_local(
     *,
     weights: FloatArray | None = None,
     tol: float = 1e-6,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> LocalModels:
     """Train the models of some blocks (rows of ``neighbours``), one block after the other; see `train_block`."""
     swept = train_sweep(base, neighbours, [neighbours.shape[1]], blocks, weights=weights, tol=tol, progress=progress)
@@ -266,7 +266,7 @@ def train_sweep(
     *,
     weights: FloatArray | None = None,
     tol: float = 1e-6,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> dict[int, LocalModels]:
     """Models for several k: row m of k uses ``neighbours[m, :k]``, nearest first.
 

@@ -1,4 +1,4 @@
-"""MHR-BC (Qin et al. 2007): multiple hyperplanes, one Ranking SVM per pair of grades, fused by BordaCount."""
+"""MHR-BC (Qin et al. 2007): multiple hyperplanes, one Ranking SVM per pair of grades, combined by BordaCount."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class MultipleHyperplaneRanker(Learner):
     Parameters
     ----------
     C
-        Weight of the sum of losses in each Ranking SVM; takes the place of ``lam`` where given.
+        Weight of the sum of losses in each Ranking SVM; replaces ``lam`` if given.
     lam
         Weight of the regulariser against the mean loss.
     """
@@ -39,7 +39,7 @@ class MultipleHyperplaneRanker(Learner):
     """Weights of each hyperplane, shape (n_hyperplanes, n_features)."""
 
     def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:  # noqa: ARG002
-        """Learn from judged documents, each query's rows standing together; nothing is chosen on validation."""
+        """Learn from judged documents, the rows of each query together; nothing is chosen on validation."""
         X, y, _ = as_judged(X, y, query)
         pairs = [(high, low) for low, high in combinations(np.unique(y).tolist(), 2)]
         self.grades_ = np.array(pairs, dtype=np.int64).reshape(-1, 2)

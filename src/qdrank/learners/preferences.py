@@ -2,7 +2,7 @@
 
 Each query's documents are sorted by grade, best first; the documents that document ``i`` is preferred to are then
 one contiguous range that starts at ``lower[i]``. Features are centred per query: no difference of two documents
-changes, and the short cuts of the kernels keep their digits.
+changes, and the shortcuts of the kernels stay accurate.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def prepare(X: NDArray[Any], y: NDArray[Any], offsets: IntArray) -> Preferences:
 
 def _check(X: NDArray[Any], y: NDArray[Any], offsets: IntArray) -> None:
     if X.ndim != 2 or y.ndim != 1 or len(X) != len(y):
-        raise InputError(f"features {X.shape} and grades {y.shape} do not belong together")
+        raise InputError(f"features {X.shape} and grades {y.shape} do not match")
     if not np.issubdtype(y.dtype, np.number):
         raise InputError(f"grades must be numbers, not {y.dtype}")
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(y) or (np.diff(offsets) < 0).any():

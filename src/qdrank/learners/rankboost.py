@@ -21,9 +21,9 @@ class RankBoost(Learner):
     Parameters
     ----------
     rounds
-        Number of rounds; with validation data, the most that may be kept.
+        Number of rounds; with validation data, the largest number that may be kept.
     thresholds
-        Thresholds per feature, evenly spaced from its least to its greatest value; None takes every value.
+        Thresholds per feature, evenly spaced from its smallest to its largest value; None: every value.
     measure
         What chooses the round on validation data: for instance "ap" or "ndcg@10/letor4".
     seed
@@ -42,7 +42,7 @@ class RankBoost(Learner):
     alphas_: FloatArray = field(init=False, repr=False)
 
     def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:
-        """Learn from judged documents, each query's rows standing together."""
+        """Learn from judged documents, the rows of each query together."""
         X, grades, offsets = as_judged(X, y, query)
         choice = RoundChoice(validation, self.measure, self.seed)
         thetas = [threshold_values(column, self.thresholds) for column in X.T]

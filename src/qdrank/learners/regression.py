@@ -27,7 +27,7 @@ class Regression(LinearLearner):
     l2: float = 1.0
 
     def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:  # noqa: ARG002
-        """Learn from judged documents, each query's rows standing together; nothing is chosen on validation."""
+        """Learn from judged documents, the rows of each query together; nothing is chosen on validation."""
         X, grades, _ = as_judged(X, y, query)
         centred = X - X.mean(axis=0, dtype=np.float64)
         normal = centred.T @ centred + self.l2 * np.eye(X.shape[1])

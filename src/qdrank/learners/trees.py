@@ -16,20 +16,20 @@ from qdrank.learners.validation import Judged, as_judged, mean_measure, shuffled
 
 @dataclass(kw_only=True, eq=False)
 class BoostedTrees(Learner):
-    """What the two have in common; the model is its text form.
+    """What both have in common; the model is stored as text.
 
     Parameters
     ----------
     rounds
-        Number of trees; with validation data, the most that may be grown.
+        Number of trees; with validation data, the largest number.
     learning_rate, leaves, min_leaf
-        Shrinkage, leaves per tree, and the fewest documents in a leaf.
+        Shrinkage, leaves per tree, and smallest number of documents in a leaf.
     feature_fraction
         Share of the features, drawn anew for each tree.
     l2
         Penalty on the leaves' values.
     patience
-        Rounds without a better value on validation data after which growing stops.
+        Stop after this many rounds without a better value on validation data.
     measure
         What is watched on validation data, for instance "ap" or "ndcg@10/letor4".
     seed
@@ -51,7 +51,7 @@ class BoostedTrees(Learner):
     text_: str = field(init=False, repr=False)
 
     def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:
-        """Learn from judged documents, each query's rows standing together."""
+        """Learn from judged documents, the rows of each query together."""
         train = self._dataset(*as_judged(X, y, query))
         watched: dict[str, Any] = {}
         if validation is not None:
@@ -129,5 +129,5 @@ class BoostedRegression(BoostedTrees):
 
 
 def booster_of(text: str) -> Any:
-    """LightGBM's model of its text form."""
+    """The LightGBM model that a text describes."""
     return lightgbm.Booster(model_str=text)

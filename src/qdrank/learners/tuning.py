@@ -1,4 +1,4 @@
-"""Hyperparameters chosen on the validation part, as LETOR prescribes, with the whole choice on record."""
+"""Hyperparameters chosen on the validation part, as LETOR prescribes; all candidates are recorded."""
 
 from __future__ import annotations
 
@@ -35,14 +35,16 @@ def tune(
     learners: Mapping[str, Any] = LEARNERS,
     seed: int = 1,
 ) -> Choice:
-    """Fit every combination of ``grid`` on ``train`` and keep the first of the best by the mean on ``vali``.
+    """Fit every combination of ``grid`` on ``train`` and keep the one with the best mean on ``vali``, the first if several tie.
 
-    Learners that choose a number of rounds choose it on ``vali`` as well. ``learners`` says what the name stands for;
-    rank aggregation has names of its own. ``seed`` decides the order of tied validation documents.
+    Learners that choose a number of rounds choose it on ``vali`` as well. ``learners`` is the registry of the name;
+    rank aggregation has its own. ``seed`` decides the order of tied validation documents.
     """
     candidates = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if not candidates:
-        raise InputError(f"the grid of {learner_name} holds no value", fix="give each parameter at least one value")
+        raise InputError(
+            f"the grid of {learner_name} has a parameter without values", fix="give each parameter at least one value"
+        )
     y, offsets = np.asarray(vali[1], dtype=np.int64), query_offsets(np.asarray(vali[2]))
     fitted = [fit_one(learners[learner_name], params, train, vali) for params in candidates]
     order = shuffled_within(offsets, seed)

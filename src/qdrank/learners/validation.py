@@ -21,7 +21,7 @@ def as_judged(X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[NDArray[Any
     offsets = query_offsets(np.asarray(query))
     if X.ndim != 2 or grades.shape != (len(X),) or offsets[-1] != len(X):
         raise InputError(
-            f"features of shape {X.shape}, grades of shape {grades.shape} and {offsets[-1]} query ids do not fit",
+            f"features of shape {X.shape}, grades of shape {grades.shape} and {offsets[-1]} query ids do not match",
             fix="give one grade and one query id per row of features",
         )
     if not np.isfinite(X).all():
@@ -35,22 +35,22 @@ def measure_values(name: str, y: IntArray, scores: FloatArray, offsets: IntArray
 
 
 def mean_measure(name: str, y: IntArray, scores: FloatArray, offsets: IntArray) -> float:
-    """Mean of a measure over the queries; queries without a relevant document count 0, as LETOR has it."""
+    """Mean of a measure over the queries; queries without a relevant document count as 0, as in LETOR."""
     return float(np.mean(measure_values(name, y, scores, offsets)))
 
 
 def shuffled_within(offsets: IntArray, seed: int) -> IntArray:
-    """Order of the rows, shape (n_documents,), that keeps the queries in place and shuffles each one's documents.
+    """Order of the rows, shape (n_documents,), that keeps the queries in place and shuffles the documents of each.
 
-    Measures keep tied documents in row order. Where rows come sorted by grade, whatever ties documents looks perfect:
-    a constant feature to AdaRank, the first round of a booster on validation data. Hence learners shuffle.
+    Measures keep tied documents in row order. If the rows come sorted by grade, a ranker that ties all documents looks perfect:
+    a constant feature in AdaRank, the first round of a booster on validation data. So learners shuffle the rows.
     """
     noise = np.random.default_rng(seed).random(int(offsets[-1]))
     return np.lexsort((noise, query_index(offsets))).astype(np.int64)
 
 
 class RoundChoice:
-    """Watches the rounds of a booster on validation data and remembers the best one, the first among equals.
+    """Watches the rounds of a booster on validation data and remembers the best one, the first if several tie.
 
     Without validation data the last round watched is the best one.
     """
@@ -66,7 +66,7 @@ class RoundChoice:
             self.scores = np.zeros(len(self.X))
 
     def watch(self, round_: int, gain: FloatArray | None) -> None:
-        """Add what the round gives to each validation document, and compare."""
+        """Add the scores of this round to those of the validation documents, and compare."""
         if gain is None:
             self.best_round = round_
             return

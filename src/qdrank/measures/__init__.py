@@ -2,7 +2,7 @@
 
 A name is ``measure[@k][/convention]``: ``ndcg@10/letor4`` is the NDCG at rank 10 as the LETOR 4.0 script computes
 it, ``ndcg@10/exp`` the usual one, ``ap`` is average precision. `MEASURES` maps each definition, with ``@k`` for any
-cutoff, to the code behind it; `CONVENTIONS` lists what is customarily reported together. A measure is added by one
+cutoff, to the code behind it; `CONVENTIONS` lists what is usually reported together. A measure is added by one
 file and one line here. In file names write ``ndcg-10-letor4`` (`Measure.slug`).
 
 ==============  =========  ==================  ===========  =============  ==========
@@ -17,7 +17,7 @@ trec            r          log2(j + 1)         0            short list     by do
 zha             0 ½ 3 7 10 log2(j + 1)         0            short list     row order
 ==============  =========  ==================  ===========  =============  ==========
 
-Every query counts in a mean, also one without relevant documents. A document of grade 1 or more is relevant.
+Every query counts in a mean, even without relevant documents. A document with grade 1 or more is relevant.
 """
 
 from __future__ import annotations

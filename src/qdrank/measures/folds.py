@@ -19,8 +19,8 @@ class FoldMeans:
     Attributes
     ----------
     folds : the mean of each fold over its queries, by name of the fold
-    published : the mean of the folds' means, what LETOR publishes
-    pooled : the mean over all queries, to which tests of significance refer
+    published : the mean of the folds' means, as LETOR publishes it
+    pooled : the mean over all queries, on which tests of significance are based
     """
 
     folds: dict[str, float]

@@ -53,7 +53,7 @@ def parse(name: str) -> Measure:
     Raises
     ------
     InputError
-        If there is none; the error names the nearest one there is.
+        If there is none; the error names the closest one.
     """
     match = _NAME.fullmatch(name)
     if match is None:
@@ -68,7 +68,7 @@ def parse(name: str) -> Measure:
 
 
 def _suggestion(measure: Measure) -> str:
-    """The nearest definition, with the cutoff asked for; which convention is meant is never guessed."""
+    """The closest definition, with the same cutoff; the convention is never guessed."""
     own = [name for name in MEASURES if re.split("[@/]", name)[0] == measure.family]
     if own and not measure.convention:
         hint = "say which convention: " + ", ".join(own)

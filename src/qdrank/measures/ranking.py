@@ -42,7 +42,7 @@ class Judgements:
         self.offsets = _offsets(np.asarray(offsets), len(self.grades))
         self.unranked = None if unranked is None else Judgements(*unranked)
         if self.unranked is not None and len(self.unranked.offsets) != len(self.offsets):
-            raise InputError("the unranked documents belong to another number of queries")
+            raise InputError("the unranked documents are for another number of queries")
         self.doc_ids = None if doc_ids is None else np.asarray(doc_ids)
         if self.doc_ids is not None and len(self.doc_ids) != len(self.grades):
             raise InputError(f"{len(self.doc_ids)} document ids for {len(self.grades)} documents")
@@ -85,7 +85,7 @@ class Judgements:
         """Rows by descending document id within each query."""
         if self.doc_ids is None:
             raise InputError(
-                "the trec convention breaks ties by document id, and no ids are given",
+                "the trec convention breaks ties by document id, but there are no ids",
                 fix="give doc_ids, or use the linear convention",
             )
         _, docno = np.unique(self.doc_ids, return_inverse=True)

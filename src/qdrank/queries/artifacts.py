@@ -101,6 +101,6 @@ def describe_queries(
 def _pooled(part: Judged, reference: int, options: VectorOptions) -> FloatArray:
     scores = part.X[:, reference]
     X = minmax_per_query(part.X, part.offsets) if options.view == "minmax" else part.X
-    # Ranks that a system did not give are missing by nature; they are left out of the statistics.
+    # A system leaves out many documents, so ranks are often missing; they are left out of the statistics.
     missing: Missing = "omit" if np.isnan(X).any() else "error"
     return query_vectors(X, part.offsets, scores, top=options.top, pooling=options.pooling, missing=missing)

@@ -1,4 +1,4 @@
-"""K-means of query vectors: classes where the data know none, and groups of training queries that share a model."""
+"""K-means of query vectors: classes where the data have none, and groups of training queries that share a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def k_means(vectors: FloatArray, k: int, *, seed: int, limit: int = 100) -> tupl
     own centre. Same vectors and seed, same result.
     """
     if not 1 <= k <= len(vectors):
-        raise InputError(f"{len(vectors)} queries cannot be put into {k} clusters")
+        raise InputError(f"{len(vectors)} queries cannot be divided into {k} clusters")
     centres = _spread_out(vectors, k, np.random.default_rng(seed))
     own = nearest_centre(vectors, centres)
     for _ in range(limit):
@@ -41,7 +41,7 @@ def _squared_distances(vectors: FloatArray, centres: FloatArray) -> FloatArray:
 
 
 def _spread_out(vectors: FloatArray, k: int, rng: np.random.Generator) -> FloatArray:
-    """Starts far from each other: each drawn with probability as its squared distance from those before it."""
+    """Starts far from each other: each is drawn with a probability proportional to its squared distance from those before it."""
     chosen = [int(rng.integers(len(vectors)))]
     nearest = _squared_distances(vectors, vectors[chosen])[:, 0]
     while len(chosen) < k:

@@ -24,7 +24,7 @@ def fitted_metric(name: str, vectors: FloatArray, train: Judged | None = None) -
     ----------
     name : as in the configuration
     vectors : (n_train, n_columns) vectors of the training queries
-    train : documents of the same queries, in the same order; only a supervised metric looks at them
+    train : documents of the same queries, in the same order; only a supervised metric uses them
     """
     metric: Euclidean = METRICS[name]()
     if not metric.supervised:

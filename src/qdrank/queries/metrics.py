@@ -1,9 +1,9 @@
 """Distances between query vectors, each a map fitted on the training queries followed by a plain norm.
 
-A metric has ``fit(vectors, targets=None)``, ``transform(vectors)`` into the space where neighbours are sought,
+A metric has ``fit(vectors, targets=None)``, ``transform(vectors)`` into the space in which neighbours are searched,
 ``norm`` ("l2" or "l1": how that space is measured) and ``distance(raw)``, which turns the raw sums of that norm
 (squared for "l2") into the distances that are reported; ``supervised`` says that it needs targets. A new one is a
-class here, an entry in ``METRICS`` and a name in the configuration.
+class here and an entry in ``METRICS``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from qdrank.queries.vectors import row_product
 
 
 class Euclidean:
-    """Straight distance between the vectors as they are; also the base of the other metrics."""
+    """Euclidean distance between the vectors as they are; also the base of the other metrics."""
 
     norm: Literal["l1", "l2"] = "l2"
     #: Whether ``fit`` needs targets.
@@ -110,9 +110,9 @@ class Mahalanobis(Euclidean):
 
 
 class Learned(Mahalanobis):
-    """Distance between what the vectors predict: queries are near that should be ranked alike.
+    """Distance between predictions from the vectors: queries that should be ranked in the same way are near.
 
-    ``targets`` hold, for each training query, what its documents teach about ranking: for instance the mean
+    ``targets`` hold, for each training query, what its documents say about ranking: for example the mean
     difference of the features of better and worse documents (:func:`preference_directions`), or one column per
     query type. A ridge regression predicts the targets from the vectors, and the metric is the distance between
     predictions along their ``rank`` principal directions (reduced-rank regression).
@@ -165,7 +165,7 @@ def preference_directions(X: NDArray[Any], y: NDArray[Any], offsets: IntArray) -
     upto = np.cumsum(counts, axis=1)
     worse = upto[query, grade] - counts[query, grade]
     better = upto[query, -1] - upto[query, grade]
-    # In the sum over pairs a document counts once for every worse one, and against for every better one.
+    # In the sum over pairs, a document counts +1 for every worse document and -1 for every better one.
     sums = np.add.reduceat(X * (worse - better)[:, None].astype(np.float64), offsets[:-1], axis=0)
     pairs = np.add.reduceat(worse, offsets[:-1])
     return np.asarray(sums / np.maximum(pairs, 1)[:, None])

@@ -63,14 +63,14 @@ def neighbours(
     Parameters
     ----------
     vectors : array of shape (n_queries, n_columns)
-        Queries whose neighbours are sought.
+        Queries whose neighbours are searched.
     train : array of shape (n_train, n_columns)
         Training queries.
     k : int
         Number of neighbours, at most n_train.
     own : array of shape (n_queries,), optional
         Row in ``train`` of each query that is itself a training query, -1 for the others. It becomes its own
-        first neighbour, also among duplicates.
+        first neighbour, even if there are duplicates.
     ids : array of shape (n_train,), optional
         Ids of the training queries, which break ties; without them the row order does.
     metric : metric, optional
@@ -81,7 +81,7 @@ def neighbours(
         Rows estimated at a time; changes memory and speed, never the result.
     """
     if not 1 <= k <= len(train):
-        raise InputError(f"{k} neighbours were asked for, and there are {len(train)} training queries")
+        raise InputError(f"{k} neighbours were asked for, but there are only {len(train)} training queries")
     space = _Space(vectors, train, own, ids, metric or Euclidean())
     found = _tree_candidates(space, k) if search == "kdtree" else _block_candidates(space, k, block)
     rows = np.empty((len(vectors), k), dtype=np.int32)
@@ -108,7 +108,7 @@ def within_radius(
 ) -> Within:
     """Find all training queries at a distance of at most ``radius``, but the ``least`` nearest in any case.
 
-    Parameters are those of :func:`neighbours`; ``least`` keeps lonely queries from having nothing to learn from.
+    Parameters are those of :func:`neighbours`; ``least`` gives an isolated query something to learn from.
     """
     least = min(least, len(train))
     space = _Space(vectors, train, own, ids, metric or Euclidean())
@@ -131,7 +131,7 @@ def _kept(
 
 
 #: First query of a block, bounds of each query's candidates, the candidates: ascending rows of ``_Space.train``.
-Candidates = Iterator[tuple[int, IntArray, IntArray]]
+_Candidates = Iterator[tuple[int, IntArray, IntArray]]
 
 
 class _Space:
@@ -186,7 +186,7 @@ class _Space:
         return self.metric.distance(raw)
 
 
-def _block_candidates(space: _Space, k: int, block: int | None, limit: float = -np.inf) -> Candidates:
+def _block_candidates(space: _Space, k: int, block: int | None, limit: float = -np.inf) -> _Candidates:
     """For each block of queries the training queries that may be among the k nearest, or within ``limit``."""
     block = block or max(1, BLOCK // max(1, len(space.train)))
     estimate = _l1_estimate(space) if space.metric.norm == "l1" else _l2_estimate(space)
@@ -202,11 +202,11 @@ def _block_candidates(space: _Space, k: int, block: int | None, limit: float = -
 
 
 #: Estimated raw sums of a block of queries to all training queries, and a bound on their error for each query.
-Estimate = Callable[[slice], tuple[FloatArray, FloatArray]]
+_Estimate = Callable[[slice], tuple[FloatArray, FloatArray]]
 
 
-def _l2_estimate(space: _Space) -> Estimate:
-    """Squared distances by |x|² + |y|² - 2 x.y, one matrix product a block."""
+def _l2_estimate(space: _Space) -> _Estimate:
+    """Squared distances by |x|² + |y|² - 2 x.y, one matrix product per block."""
     centre = space.train.mean(axis=0)  # near the origin less is lost in the difference
     train = space.train - centre
     squares = np.square(train).sum(axis=1)
@@ -224,7 +224,7 @@ def _l2_estimate(space: _Space) -> Estimate:
     return estimate
 
 
-def _l1_estimate(space: _Space) -> Estimate:
+def _l1_estimate(space: _Space) -> _Estimate:
     """Sums of absolute differences."""
     from scipy.spatial.distance import cdist
 
@@ -237,7 +237,7 @@ def _l1_estimate(space: _Space) -> Estimate:
     return estimate
 
 
-def _tree_candidates(space: _Space, k: int) -> Candidates:
+def _tree_candidates(space: _Space, k: int) -> _Candidates:
     """The same candidates from a KD-tree, worth it in few dimensions."""
     from scipy.spatial import cKDTree
 

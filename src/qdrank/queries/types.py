@@ -1,7 +1,7 @@
-"""Types of queries: guessed by a classifier, scored, and sought among neighbours.
+"""Types of queries: predicted by a classifier, scored, and compared with those of neighbours.
 
 QC, the baseline of Geng 2008, classifies a query before its documents are ranked and uses the model of its type.
-The classifier here is softmax regression on what is known of the query; the paper's own could not be recovered.
+The classifier here is softmax regression on what is known about the query; a full description of the paper's was not found.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _softmax_regression(
 
 
 class TypeScores(NamedTuple):
-    """Quality of guessed types."""
+    """Quality of predicted types."""
 
     types: NDArray[Any]
     precision: FloatArray
@@ -97,7 +97,7 @@ class TypeScores(NamedTuple):
 
 
 def type_scores(true: NDArray[Any], guessed: NDArray[Any]) -> TypeScores:
-    """Precision, recall and F1 of every type that is true or guessed; one without queries or guesses has F1 0."""
+    """Precision, recall and F1 of every type that occurs or is predicted; F1 is 0 for a type that has no queries or no predictions."""
     true, guessed = np.asarray(true), np.asarray(guessed)
     types = np.unique(np.concatenate([true, guessed]))
     is_true, is_guessed = true[:, None] == types, guessed[:, None] == types

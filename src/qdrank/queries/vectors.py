@@ -74,7 +74,7 @@ def top_documents(scores: NDArray[Any], offsets: IntArray, top: int) -> tuple[In
     if top < 1:
         raise InputError(f"top must be at least 1, not {top}")
     if np.any(np.diff(offsets) == 0):
-        raise InputError("a query without documents has no query vector")
+        raise InputError("a query without documents has no vector")
     query = query_index(offsets)
     order = np.lexsort((-scores.astype(np.float64), query))  # stable: ties keep row order
     rank = np.arange(len(query)) - offsets[query]
@@ -99,7 +99,7 @@ def _documents(X: NDArray[Any], rows: IntArray, missing: Missing) -> FloatArray:
         raise InputError(
             f"feature {column + 1} of document row {rows[row]} has no finite value",
             found=str(features[row, column]),
-            fix="fill the missing values, or state missing: omit",
+            fix="fill the missing values, or use missing='omit'",
         )
     return features
 
@@ -125,7 +125,7 @@ def _sums(values: FloatArray, bounds: IntArray) -> FloatArray:
 
 
 class Standardiser:
-    """Columns brought to mean 0 and deviation 1 on the training queries; constant columns become 0.
+    """Columns scaled to mean 0 and deviation 1 on the training queries; constant columns become 0.
 
     Parameters
     ----------
@@ -168,7 +168,9 @@ class PrincipalComponents:
     def fit(self, vectors: FloatArray) -> Self:
         """Learn the components from training query vectors, shape (n_queries, n_columns)."""
         if not 1 <= self.components <= vectors.shape[1]:
-            raise InputError(f"{self.components} components cannot be had from {vectors.shape[1]} columns")
+            raise InputError(
+                f"{self.components} components were asked for, but there are only {vectors.shape[1]} columns"
+            )
         self.mean_: FloatArray = vectors.mean(axis=0)
         centred = vectors - self.mean_
         variance, axes = np.linalg.eigh(centred.T @ centred / max(len(vectors), 1))
@@ -186,8 +188,8 @@ class PrincipalComponents:
 def row_product(rows: FloatArray, matrix: FloatArray) -> FloatArray:
     """Compute ``rows @ matrix`` so that each row of the result depends on its row alone.
 
-    BLAS rounds a row differently according to the rows around it, which would part equal queries by a last bit
-    and make neighbour ties depend on the batch.
+    BLAS rounds a row differently according to the rows around it, so equal queries would differ in the last bit,
+    and ties between neighbours would depend on the batch.
     """
     product = np.zeros((len(rows), matrix.shape[1]))
     for column, weights in zip(rows.T, matrix, strict=True):

@@ -58,8 +58,8 @@ def fold_documents(judged: Judged, fold: str, scale: Scale = "auto") -> FoldDocu
     judged : the data set
     fold : name of the fold
     scale : {"auto", "given", "zscore", "minmax"}
-        ``minmax`` scales within each query, for scoring as well; ``zscore`` on the training documents, for learning
-        alone; ``auto`` takes features as given if all lie in [0, 1], as LETOR's do, else zscore.
+        ``minmax`` scales within each query, for scoring as well; ``zscore`` on the training documents, only for
+        learning; ``auto`` takes features as given if all lie in [0, 1], as LETOR's do, otherwise zscore.
     """
     parts = {role: judged.of_role(fold, role) for role in ROLES}
     if scale == "minmax":
@@ -74,7 +74,7 @@ def fold_documents(judged: Judged, fold: str, scale: Scale = "auto") -> FoldDocu
 
 
 def _filled(part: Judged, values: FloatArray) -> Judged:
-    """Missing values replaced by ``values``, one a feature."""
+    """Missing values replaced by ``values``, one per feature."""
     return part.with_features(np.where(np.isnan(part.X), values.astype(np.float32), part.X))
 
 

@@ -1,4 +1,4 @@
-"""Models of many queries: Single, Single with every query weighted equally, and one model a class for QC."""
+"""Models of many queries: Single, Single with every query weighted equally, and one model per class for QC."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def train_global(
     ----------
     documents : documents of the fold
     classes : (m,) class of every training query
-    lambdas : to be tried
+    lambdas : lambdas to try
     tol : relative gap to reach
     """
     data = documents.preferences()
@@ -84,6 +84,6 @@ class GlobalModels:
         return self._of[name, lam]
 
     def by_class(self, guess: NDArray[np.object_], lam: float) -> FloatArray:
-        """Weights of the models of guessed classes, shape (n_queries, n_features); Single where a class has none."""
+        """Weights of the models of predicted classes, shape (n_queries, n_features); Single for a class without a model."""
         single = self._of["single", lam]
         return np.array([self._of.get((f"{CLASS}{name}", lam), single) for name in guess])

@@ -61,7 +61,7 @@ def offline1(
         neighbours; those beyond k_max tie), then to the lower row.
     """
     if alike not in ALIKE:
-        raise InputError(f"unknown likeness {alike!r}", fix="allowed: " + ", ".join(ALIKE))
+        raise InputError(f"unknown similarity {alike!r}", fix="allowed: " + ", ".join(ALIKE))
     return {k: _offline1(_first(test, k), _first(train, k), test, pairs, alike) for k in ks}
 
 
@@ -71,10 +71,10 @@ def offline2(test: Rows) -> IntArray:
 
 
 def change_ratios(test: Rows, train: Rows, pairs: IntArray, chosen: dict[int, IntArray]) -> dict[int, FloatArray]:
-    """Change ratio gamma of every test query, for every k: how far the chosen training set is from the own one.
+    """Change ratio gamma of every test query, for every k: how far the chosen training set is from the query's own.
 
-    gamma = (p1 + p2 - 2 shared) / min(p1, p2), in document pairs (section 3.3.4). Two empty sets have gamma 0, an
-    empty and a full one have gamma infinite.
+    gamma = (p1 + p2 - 2 shared) / min(p1, p2), in document pairs (section 3.3.4). For two empty sets gamma is 0; for an
+    empty and a non-empty one it is infinite.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def change_ratios(test: Rows, train: Rows, pairs: IntArray, chosen: dict[int, In
 
 
 def random_neighbours(queries: Iterable[str], m: int, k: int, seed: int) -> Rows:
-    """Random training queries in the place of neighbours: the control that shows whether nearness matters.
+    """Random training queries instead of neighbours: the control that shows whether nearness matters.
 
     The draw of a query depends on its id and the seed alone, not on the queries around it; the first k' of its k are
     the draw for k'.
@@ -101,7 +101,7 @@ def random_neighbours(queries: Iterable[str], m: int, k: int, seed: int) -> Rows
     array of shape (n_queries, k)
     """
     if k > m:
-        raise InputError(f"{k} neighbours were asked for, and {m} training queries are there")
+        raise InputError(f"{k} neighbours were asked for, but there are only {m} training queries")
     draws = [_query_rng(query, seed).permutation(m)[:k] for query in queries]
     return np.array(draws, dtype=np.int32).reshape(-1, k)
 
@@ -112,7 +112,7 @@ def _query_rng(query: str, seed: int) -> np.random.Generator:
 
 def _first(rows: Rows, k: int) -> Rows:
     if not 1 <= k <= rows.shape[1]:
-        raise InputError(f"{k} neighbours were asked for, and {rows.shape[1]} are known")
+        raise InputError(f"{k} neighbours were asked for, but only {rows.shape[1]} are stored")
     return rows[:, :k]
 
 

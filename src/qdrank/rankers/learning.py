@@ -1,4 +1,4 @@
-"""A classic method on one fold: tuned on validation, kept as a model of plain values, asked for scores."""
+"""A classic method on one fold: tuned on validation, stored as a model of plain values, used to score."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def rank_documents(ranks: Judged, fold: str) -> FoldDocuments:
 
 
 def with_query_vectors(documents: FoldDocuments, queries: Queries) -> FoldDocuments:
-    """The same documents, the vector of its query appended to the features of each."""
+    """The same documents, with the vector of the query appended to the features of each."""
     parts = {}
     for role, part in documents.parts.items():
         vectors = queries.vectors[rows_of(part.query_id, queries.query_id)]
@@ -65,7 +65,7 @@ def seen(X: NDArray[Any], mean: FloatArray, inverse: FloatArray) -> NDArray[Any]
 
 
 def fit_method(learner: str, grid: Grid, documents: FoldDocuments, *, measure: str, seed: int) -> Choice:
-    """Try every combination of ``grid`` on a fold; the best by the mean of ``measure`` on validation.
+    """Try every combination of ``grid`` on a fold; keep the best by the mean of ``measure`` on validation.
 
     A fold without validation queries is tuned on its training queries.
     """

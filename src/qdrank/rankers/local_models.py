@@ -1,7 +1,7 @@
 """Local models of a fold, by families, in shards: one Ranking SVM for the neighbourhood of every query.
 
-``neighbours`` are models of a query's nearest training queries. In ``equal`` every query counts the same, however many
-pairs it has; in ``random`` the neighbours are random training queries: two controls.
+``neighbours`` are models of a query's nearest training queries. There are two controls: in ``equal`` every query counts
+the same, however many pairs it has; in ``random`` the neighbours are random training queries.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _table(family: Family, queries: Queries, documents: FoldDocuments, of: Setti
 
 
 def _no_models(d: int) -> pa.Table:
-    """A shard may be empty, where there are more of them than blocks."""
+    """A shard may be empty, if there are more shards than blocks."""
     kinds = {"family": pa.string(), "role": pa.string(), "query_id": pa.string(), "k": pa.int32(), "lam": pa.float64()}
     kinds |= {"pairs": pa.int64(), "gap": pa.float64(), "iterations": pa.int32()}
     columns = {name: pa.array([], kind) for name, kind in kinds.items()}
@@ -93,7 +93,7 @@ def _no_models(d: int) -> pa.Table:
 
 
 def gathered(shards: Sequence[pa.Table], query_id: NDArray[Any]) -> pa.Table:
-    """All models in an order that knows nothing of shards: family, lambda, k, query."""
+    """All models in an order that does not depend on the shards: family, lambda, k, query."""
     table = pa.concat_tables(shards).combine_chunks()
     family = np.array([list(WEIGHTING).index(name) for name in table.column("family").to_pylist()], dtype=np.int64)
     query = rows_of(table.column("query_id").to_numpy(zero_copy_only=False), query_id)

@@ -1,8 +1,8 @@
 """The classic methods by the names they have in the configuration and in tables; nothing heavy is imported.
 
 A method is a learner or an aggregator with some parameters fixed. Two names differ from the learner's: ``lambdamart-tuned``
-is LambdaMART tuned like the other learners (a study may have a ``lambdamart`` of its own, chosen by the study's measure);
-and every aggregator has a twin ``-high`` that reads the rankings upside down.
+is LambdaMART tuned like the other learners (a study may have its own ``lambdamart``, tuned by the study's measure),
+and every aggregator has a variant ``-high`` that reads the rankings upside down.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from qdrank.learners.grids import GRIDS
 
 @dataclass(frozen=True)
 class ClassicMethod:
-    """What stands behind a method's name."""
+    """A classic method."""
 
     learner: str
     """Name in `LEARNERS`, or in `AGGREGATORS`."""
@@ -39,7 +39,7 @@ class ClassicMethod:
         return (AGGREGATORS if self.aggregates else LEARNERS).module(self.learner)
 
     def grid(self, own: Mapping[str, list[Any]] | None = None) -> dict[str, list[Any]]:
-        """Values to try for each parameter: ``own`` in place of the usual ones, and what is fixed."""
+        """Values to try for each parameter: ``own`` or else the usual ones, and what is fixed."""
         fixed = {name: [value] for name, value in self.fixed.items()}
         return dict((GRIDS | AGGREGATOR_GRIDS)[self.learner] if own is None else own) | fixed
 

@@ -1,8 +1,8 @@
-"""Hard classes of queries for QC, the baseline that trains one model a class (Geng 2008, section 4.2.1).
+"""Hard classes of queries for QC, the baseline that trains one model per class (Geng 2008, section 4.2.1).
 
-The classes are the types that the data know; where they know none, K-means classes of the query vectors take their
-place. The class of a query is guessed by a classifier trained on the training queries. It sees the query alone, as in
-the paper: its words, their number and rarity, and the columns that the data have of it.
+The classes are the query types in the data, or K-means classes of the query vectors if the data have no types.
+A classifier trained on the training queries predicts the class of a query. It sees only the query, as in
+the paper: its words, their number and rarity, and the query columns of the data.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WORDS, IN_QUERIES = 200, 3
 
 @dataclass(frozen=True)
 class Classes:
-    """Class and guessed class of every query of a fold, None where it is not known, and where they come from."""
+    """Class (None if unknown) and predicted class of every query of a fold, and where the classes come from."""
 
     true: NDArray[np.object_]
     guess: NDArray[np.object_]
@@ -48,11 +48,13 @@ class Classes:
 
 
 def query_classes(queries: Queries, topics: pa.Table, *, n_classes: int, classify_from: From, seed: int) -> Classes:
-    """Classes of the queries of a fold, and the guesses of a classifier trained on the training queries."""
+    """Classes of the queries of a fold, and the predictions of a classifier trained on the training queries."""
     true, origin = _true_classes(queries, n_classes, seed)
     columns, seen = _columns(queries, topics, classify_from)
     if columns.shape[1] == 0:
-        return Classes(true, true, f"{origin}; nothing is known of a query but its documents: no classifier")
+        return Classes(
+            true, true, f"{origin}; nothing is known about a query but its documents, so there is no classifier"
+        )
     train = np.flatnonzero(queries.is_train)
     classifier = TypeClassifier().fit(columns[train], true[train].astype(str))
     guess = classifier.predict(columns).astype(object)
@@ -62,7 +64,7 @@ def query_classes(queries: Queries, topics: pa.Table, *, n_classes: int, classif
 def _true_classes(queries: Queries, n_classes: int, seed: int) -> tuple[NDArray[np.object_], str]:
     train = queries.is_train
     if all(kind is not None for kind in queries.type[train]):
-        return queries.type, "types known in the data"
+        return queries.type, "query types in the data"
     n_classes = min(n_classes, int(train.sum()))
     centres, _ = k_means(queries.vectors[train], n_classes, seed=seed)
     classes = np.array([f"class {i + 1}" for i in range(n_classes)], dtype=object)
@@ -80,7 +82,7 @@ def _columns(queries: Queries, topics: pa.Table, classify_from: From) -> tuple[F
 
 
 def query_columns(queries: Queries, topics: pa.Table) -> FloatArray:
-    """What is known of the queries before their documents are seen, shape (n_queries, n_columns); perhaps nothing."""
+    """What is known about the queries without their documents, shape (n_queries, n_columns); perhaps nothing."""
     place = rows_of(queries.query_id, topics.column("query_id").to_numpy(zero_copy_only=False))
     given = np.array(topics.column("columns").to_pylist(), dtype=np.float64).reshape(len(topics), -1)[place]
     texts = [topics.column("text")[int(i)].as_py() for i in place]

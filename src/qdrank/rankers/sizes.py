@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 def neighbour_count(k: float, m: int) -> int:
-    """Number of neighbours: up to 1 a share of the ``m`` training queries, above a number; from 1 to m."""
+    """Number of neighbours, 1 to m: values up to 1 are shares of the ``m`` training queries, larger ones are numbers."""
     return max(1, min(m, round(k * m) if k <= 1 else round(k)))
 
 
@@ -24,7 +24,7 @@ class Setting(NamedTuple):
 
     @property
     def text(self) -> str:
-        """As it stands in tables, lambda to its last digit: models are found by it."""
+        """The text for tables, with all digits of lambda: models are found by it."""
         return f"k={self.k} lambda={self.lam!r}"
 
 

@@ -34,14 +34,14 @@ def study_terms(
     scale: str,
     alike: Alikeness,
 ) -> Terms:
-    """How a study saw documents and queries, from its artifacts and the sections of its configuration.
+    """How a study represented documents and queries, from its artifacts and its configuration.
 
     Parameters
     ----------
     judged : the data set
     topics : its artifact ``topics``
     reference : column of the reference feature, counted from 0
-    chosen : setting of each method that can serve
+    chosen : setting of each method that can rank new queries
     largest : number of stored neighbours of a query
     queries : how a query became a point
     metric, scale : ``neighbours.metric`` and ``training.scale``
@@ -107,7 +107,7 @@ def packed(
 
 
 def _refuse_others(vectors: FloatArray, stored: FloatArray) -> None:
-    """Raise if the training queries' vectors are not those that were stored."""
+    """Raise if the vectors of the training queries differ from the stored ones."""
     if not np.array_equal(vectors, stored):
         fix = "run the workflow again; do not mix results of different configurations"
-        raise InputError("the query vectors are not those of these documents and settings", fix=fix)
+        raise InputError("the stored query vectors do not match these documents and settings", fix=fix)

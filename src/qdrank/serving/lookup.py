@@ -26,7 +26,7 @@ DENSE_SHARE = 0.05
 
 
 class TrainingSpace:
-    """Training queries as points, ready to be asked which are nearest.
+    """Training queries as points, prepared for nearest-neighbour search.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class TrainingSpace:
 
 
 class Neighbourhoods:
-    """Neighbourhoods of the training queries, ready to be compared with that of a new query (eq. 1 of `qdrank.rankers.knn`).
+    """Neighbourhoods of the training queries, prepared for comparison with that of a new query (eq. 1 of `qdrank.rankers.knn`).
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class Offline1:
     Parameters
     ----------
     space, neighbourhoods : of the training queries
-    largest : how many neighbours the study told apart; those beyond tie, and the lower row wins
+    largest : how many neighbours the study stored; those beyond tie, and the lower row wins
     """
 
     def __init__(self, space: TrainingSpace, neighbourhoods: Neighbourhoods, largest: int) -> None:

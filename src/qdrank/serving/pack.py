@@ -1,7 +1,7 @@
-"""All that the rankers of a fold need to serve new queries, in one artifact.
+"""Everything that the rankers of a fold need to rank new queries, in one artifact.
 
-The artifact ``rankers`` is a table of named rows: a vector is one row, a matrix a row for each of its rows, and what
-is no array stands as JSON in the row ``terms``.
+The artifact ``rankers`` is a table of named rows: a vector is one row, a matrix has one row for each of its rows, and what
+is not an array is JSON in the row ``terms``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SERVED = ("single", "offline1", "offline2")
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """How documents and queries were seen in training.
+    """How documents and queries were represented in training.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Terms:
     reference, top, pooling, view, scale : of the query vectors; ``reference`` counts from 0
     own_columns : columns of the query itself behind those of its documents
     metric : name of the metric
-    largest : neighbours of each query that the study told apart
+    largest : number of neighbours of each query that the study stored
     choice : what makes two neighbourhoods alike for Offline-1
     chosen : number of neighbours and lambda of each method
     """
@@ -77,7 +77,7 @@ class Terms:
         return np.hstack([vectors, own]) if self.own_columns and own is not None else vectors
 
     def to_json(self) -> str:
-        """As the artifact keeps it; numbers lose no digit."""
+        """The text that the artifact keeps; numbers lose no digits."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
@@ -93,7 +93,7 @@ class Packed:
 
     Attributes
     ----------
-    fill : (n_features,) what stands for a missing value
+    fill : (n_features,) the value that replaces a missing one
     mean, deviation : (n_columns,) of the training queries' vectors
     map : (n_columns, rank) learned by the metric; (0, 0) where it learns nothing
     train_id : (m,) ids of the training queries

@@ -1,4 +1,4 @@
-"""Rankers at work: scores for queries that no study has seen.
+"""Scores for new queries, by the models of a study.
 
     ranker = load_ranker("results/mq2008/fold1", method="offline1")
     scores = ranker.score(X)
@@ -42,9 +42,9 @@ class Ranker:
     ----------
     method : single, offline1 or offline2
     setting : number of neighbours and lambda of its models
-    packed : how documents and queries were seen in training
+    packed : how documents and queries were represented in training
     weights : (n_models, n_features)
-    find : from a query's vector to the row of its model; None where there is but one model
+    find : from a query's vector to the row of its model; None if there is only one model
     """
 
     method: str
@@ -96,7 +96,7 @@ class Ranker:
         wanted = self.packed.terms.own_columns
         if wanted and (own is None or own.shape != (len(offsets) - 1, wanted)):
             raise InputError(
-                f"these models look at {wanted} columns of the query itself",
+                f"these models need {wanted} columns of the query itself",
                 found="none" if own is None else f"an array of shape {own.shape}",
                 fix="give them (own=..., or --topics), or train with queries: {query_columns: false}",
             )
@@ -111,13 +111,15 @@ class Ranker:
     def _checked(self, X: NDArray[Any], offsets: IntArray) -> NDArray[np.float32]:
         X = np.asarray(X, dtype=np.float32)
         if X.ndim != 2 or X.shape[1] != self.n_features:
-            problem = f"these models know {self.n_features} features"
+            problem = f"these models have {self.n_features} features"
             fix = "give the features that the models were trained on, in their order"
             raise InputError(problem, found=f"an array of shape {X.shape}", fix=fix)
         if len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != len(X) or np.any(np.diff(offsets) < 1):
-            raise InputError("the offsets do not part the documents into queries", fix="see qdrank.groups")
+            raise InputError("the offsets do not divide the documents into queries", fix="see qdrank.groups")
         if not self.packed.terms.missing and not np.isfinite(X).all():
-            raise InputError("a feature has no finite value", fix="the training data had none missing: fill them in")
+            raise InputError(
+                "a feature has no finite value", fix="fill in the missing values; the training data had none"
+            )
         return X
 
     def _products(self, X: NDArray[np.float32], offsets: IntArray, models: IntArray) -> FloatArray:
@@ -130,7 +132,7 @@ class Ranker:
             for a in range(start, end, step):
                 rows = X[a : min(a + step, end)]
                 rows = np.where(np.isnan(rows), fill, rows) if terms.missing else rows
-                # As the study computes it: BLAS would round otherwise, according to the rows around.
+                # As the study computes it: BLAS would round differently, depending on the other rows.
                 scores[a : a + len(rows)] = np.einsum("nf,f->n", rows.astype(np.float64), self.weights[model])
         return scores
 
@@ -144,7 +146,7 @@ def load_ranker(
     ----------
     folder : a fold's results, for instance ``results/mq2008/fold1``, or the file ``rankers.parquet`` alone
     method : {"single", "offline1", "offline2"}
-    k, lam : number of neighbours (up to 1 a share of the training queries) and lambda; by default those that the study
+    k, lam : number of neighbours (up to 1: a share of the training queries) and lambda; by default those that the study
         chose. Others must have been trained, and are read from the models in the folder.
 
     Raises
@@ -152,13 +154,13 @@ def load_ranker(
     InputError
         If there are no models, the method is unknown, or its models were not trained with these settings.
     CorruptArtifact
-        If a file is not as it was written.
+        If a file was changed after it was written.
     """
     if method not in SERVED:
         raise InputError(f"unknown method {method!r}", fix=did_you_mean(method, list(SERVED)))
     path = Path(folder) if Path(folder).suffix == ".parquet" else Path(folder) / FILE
     if not path.is_file():
-        fix = f"run the study that makes it (snakemake {path}), or give the folder of a fold: results/DATA SET/FOLD"
+        fix = f"run the study that makes it (snakemake {path}), or give the folder of a fold, such as results/mq2008/fold1"
         raise InputError("there are no packed models", file=path, fix=fix)
     packed = Packed.from_table(read(path, "rankers"))
     setting = _setting(packed, method, k, lam)

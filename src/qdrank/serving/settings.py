@@ -1,4 +1,4 @@
-"""Other settings than the chosen ones: their models lie among all that the study trained."""
+"""Settings other than the chosen ones; their models are among all that the study trained."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qdrank.store import read
 
 
 def retuned(packed: Packed, folder: Path, method: str, setting: Setting) -> Packed:
-    """Give the rankers of a fold with another setting for one method, its models read from the fold's ``folder``."""
+    """The rankers of a fold with another setting for one method, whose models are read from the fold's ``folder``."""
     terms = replace(packed.terms, chosen={**packed.terms.chosen, method: setting})
     if method == "single":
         whole = GlobalModels(read(_there(folder / "models" / "global.parquet"), "models"))
@@ -32,8 +32,8 @@ def retuned(packed: Packed, folder: Path, method: str, setting: Setting) -> Pack
 
 def _there(path: Path) -> Path:
     if not path.is_file():
-        fix = "give the whole folder of the fold, or leave k and lambda to the study's choice"
-        raise InputError("the models of other settings are not there", file=path, fix=fix)
+        fix = "give the whole folder of the fold, or leave out k and lambda"
+        raise InputError("the models of other settings are missing", file=path, fix=fix)
     return path
 
 

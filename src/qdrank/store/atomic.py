@@ -1,4 +1,4 @@
-"""Writing a file so that it is either there, whole, or not there at all."""
+"""Writing a file so that it appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _SUFFIX = ".partial"
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path beside ``path``; when the block ends well, it becomes ``path``.
+    """Give a temporary path beside ``path``; when the block ends without an error, it becomes ``path``.
 
-    The temporary lies in the same folder, so that the final rename stays within one file system, and keeps the
-    suffix, because writers such as matplotlib choose a format by it. Left-overs of a killed writer of the same
-    file are removed first; should that writer still be alive, its rename fails and it changes nothing.
+    The temporary file is in the same folder, so that the final rename stays within one file system. It keeps the
+    suffix, because writers such as matplotlib choose the format by it. Files left over from a killed writer of the same
+    file are removed first; if that writer is still alive, its rename fails and it changes nothing.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def _escaped(name: str) -> str:
-    """``name`` as a glob pattern that matches itself alone."""
+    """``name`` as a glob pattern that matches only itself."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in name)
 
 

@@ -1,8 +1,8 @@
-"""A digest that a file carries in itself.
+"""A digest that is part of the file.
 
 Parquet's footer may hold free key-value pairs. The writer reserves the value of one of them (64 zeros), takes the
-SHA-256 of the whole file in that state, and writes it over the zeros. A reader does the same backwards: every
-byte of the file, footer included, is covered, and the file is still an ordinary Parquet file.
+SHA-256 of the whole file in that state, and writes it over the zeros. A reader reverses these steps. Every
+byte of the file is covered, including the footer, and the file is still an ordinary Parquet file.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ _STEP = 1 << 22
 
 
 class CorruptArtifact(QdrankError):
-    """An artifact whose bytes are not those that were written."""
+    """An artifact that was changed or damaged after it was written."""
 
     def __init__(self, path: str | os.PathLike[str], problem: str) -> None:
         super().__init__(
             f"{path}: {problem}\n"
-            f"  fix:   delete the file and run the same command again; only what depends on it is made anew\n"
+            f"  fix:   delete the file and run the same command again; only what depends on it is made again\n"
             f"         rm {shlex.quote(os.fspath(path))}"
         )
 
 
 def seal(path: Path) -> str:
-    """Write the file's digest into its reserved place; give the digest."""
+    """Write the file's digest into its reserved place; return the digest."""
     with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as bytes_:
         place = _place(bytes_)
         if place is None or bytes_[place : place + 64] != BLANK:
@@ -43,7 +43,7 @@ def seal(path: Path) -> str:
 
 
 def verify(path: str | os.PathLike[str]) -> str:
-    """Check the digest that the file carries; give it.
+    """Check the digest that the file carries; return it.
 
     Raises
     ------
@@ -56,7 +56,9 @@ def verify(path: str | os.PathLike[str]) -> str:
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as bytes_:
             place = _place(bytes_)
             if place is None:
-                raise CorruptArtifact(path, "not an artifact of qdrank, or cut short: it carries no digest")
+                raise CorruptArtifact(
+                    path, "it carries no digest: it is not an artifact of qdrank, or it was cut short"
+                )
             recorded = bytes_[place : place + 64]
             if _digest(bytes_, place).encode() != recorded:
                 raise CorruptArtifact(path, "the artifact was changed after it was written: its digest does not match")
@@ -64,7 +66,7 @@ def verify(path: str | os.PathLike[str]) -> str:
 
 
 def _place(bytes_: mmap.mmap) -> int | None:
-    """Where the 64 digits stand: behind the last mention of the key, within the thrift-encoded footer."""
+    """Where the 64 digits are: after the last occurrence of the key, within the thrift-encoded footer."""
     key = bytes_.rfind(KEY)
     if key < 0:
         return None

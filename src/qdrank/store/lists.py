@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 
 def list_column(matrix: NDArray[Any]) -> pa.FixedSizeListArray:
-    """A matrix as a column of fixed-size lists, without nulls in the type, as the store keeps it."""
+    """A matrix as a column of fixed-size lists, whose type allows no nulls, as the store keeps it."""
     kind = pa.list_(_item(matrix), matrix.shape[1])
     return pa.FixedSizeListArray.from_arrays(_flat(matrix), type=kind)
 
 
 def open_list_column(matrix: NDArray[Any]) -> pa.ListArray:
-    """A matrix as a column of lists of any length: other rows of the column may have another width, or none."""
+    """A matrix as a column of lists of any length: other rows of the column may have another width, or be empty."""
     n, width = matrix.shape
     offsets = pa.array(np.arange(n + 1, dtype=np.int32) * width)
     return pa.ListArray.from_arrays(offsets, _flat(matrix), type=pa.list_(_item(matrix)))

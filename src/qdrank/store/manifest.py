@@ -11,7 +11,7 @@ from qdrank.errors import InputError
 from qdrank.store.digest import verify
 from qdrank.store.machine import machine_record
 
-# Written by the run, but about it rather than of it.
+# Written by the run, but not part of its results.
 _NOT_RESULTS = {"manifest.json", "report.html", "report.zip"}
 
 
@@ -47,7 +47,7 @@ def manifest_text(folder: str | Path, timed: Collection[str] = ()) -> str:
 
 
 def changed(folder: str | Path, timed: Collection[str] = ()) -> list[str]:
-    """What differs from the manifest in ``folder``: one line per file that changed, is gone, or came after it."""
+    """What differs from the manifest in ``folder``: one line per file that was changed, removed or added."""
     place = Path(folder) / "manifest.json"
     if not place.is_file():
         raise InputError("no manifest", file=place, fix="run the workflow to its end first")

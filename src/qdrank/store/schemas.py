@@ -1,7 +1,7 @@
 """The registered shape of every artifact.
 
-A shape names its columns and their types. ``Vector`` columns are fixed-size lists whose width is the data's
-(number of features, number of neighbours) but the same in every row. Measures, tables and the numbers behind
+A shape names its columns and their types. ``Vector`` columns are fixed-size lists whose width depends on the data
+(number of features, number of neighbours) and is the same in every row. Measures, tables and the numbers behind
 figures may carry further columns, because their names come from the configuration.
 """
 
@@ -18,7 +18,7 @@ from qdrank.registry import did_you_mean
 
 @dataclass(frozen=True)
 class Vector:
-    """A fixed-size list of ``item``; its width is decided by the data."""
+    """A fixed-size list of ``item``; the data decide its width."""
 
     item: pa.DataType
 
@@ -58,8 +58,8 @@ SHAPES: dict[str, Shape] = {
     ),
     # What the numbered features are, and which of them is the reference model's score.
     "columns": Shape({"number": pa.int32(), "name": TEXT, "reference": pa.bool_()}),
-    # A query's words, its type where the data know it, and columns of its own, none where it has none (Parquet knows no
-    # vectors of width 0, hence a plain list).
+    # A query's words, its type where the data have one, and columns of its own. The columns are a plain list, because a
+    # query may have none, and Parquet has no vectors of width 0.
     "topics": Shape(
         {"query_id": TEXT, "part": TEXT, "text": TEXT, "type": TEXT, "columns": NUMBERS},
         nullable=frozenset({"text", "type"}),
@@ -110,7 +110,7 @@ SHAPES: dict[str, Shape] = {
     ),
     "scores": Shape({"query_id": TEXT, "doc_id": TEXT, "score": NUMBER}),
     "measures": Shape({"fold": TEXT, "method": TEXT, "query_id": TEXT}, open=True),
-    # Values that were tried on validation; k and lambda stand in columns of their own where a method has them.
+    # Settings that were tried on validation; k and lambda have columns of their own, for the methods that have them.
     "choices": Shape(
         {
             "fold": TEXT,
@@ -135,7 +135,7 @@ SHAPES: dict[str, Shape] = {
         },
         nullable=frozenset({"text"}),
     ),
-    # What speaks for or against a claim: values, with the query and the fold of each, so that it can be analysed again.
+    # The values behind a claim, with the query and the fold of each, so that they can be analysed again.
     "evidence": Shape({"claim": TEXT, "part": TEXT, "fold": TEXT, "query_id": TEXT, "value": NUMBER}),
     # Verdicts on claims: qdrank.evaluation.verdicts says how they are made.
     "verdicts": Shape(
@@ -159,12 +159,12 @@ def shape_of(name: str) -> Shape:
 
 
 def conform(table: pa.Table, name: str) -> pa.Table:
-    """``table`` with the columns of shape ``name`` in order, cast where that loses nothing.
+    """``table`` with the columns of shape ``name`` in order, cast where nothing is lost.
 
     Raises
     ------
     InputError
-        If a column is missing, unknown, of another type, or holds nulls where none may be.
+        If a column is missing, unknown, of another type, or has nulls where none are allowed.
     """
     shape = shape_of(name)
     missing = [column for column in shape.columns if column not in table.column_names]

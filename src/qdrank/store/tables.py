@@ -15,7 +15,7 @@ from qdrank.store.atomic import atomic_path
 from qdrank.store.digest import BLANK, KEY, CorruptArtifact, seal, verify
 from qdrank.store.schemas import conform
 
-# Fixed, because row groups are part of the bytes: how a caller cuts its data into tables must not show.
+# Fixed, because row groups are part of the bytes: how a caller divides its data into tables must not matter.
 ROWS_PER_GROUP = 1 << 16
 _KIND = b"qdrank.kind"
 
@@ -54,7 +54,7 @@ class ArtifactWriter:
         self._n_waiting = len(rows) - whole
 
     def close(self) -> None:
-        """Write what waits, and the footer with room for the digest."""
+        """Write the rows still waiting, and the footer with room for the digest."""
         if self._writer is None:
             raise InputError(f"nothing was written to a {self._kind} artifact")
         self._write_groups(final=True)
@@ -78,7 +78,7 @@ def _parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
 
 @contextmanager
 def writing(path: AnyPath, kind: str) -> Iterator[ArtifactWriter]:
-    """Stream tables into the artifact ``path``; nothing appears there unless the block ends well."""
+    """Stream tables into the artifact ``path``; nothing appears there unless the block ends without an error."""
     with atomic_path(path) as partial:
         writer = ArtifactWriter(partial, kind)
         yield writer
@@ -98,21 +98,23 @@ def open_artifact(path: AnyPath, kind: str) -> pq.ParquetFile:
     Raises
     ------
     CorruptArtifact
-        If a byte of the file is not as it was written.
+        If the file was changed after it was written.
     InputError
         If it is an artifact of another kind.
     """
     verify(path)
     with _readable(path):
         file = pq.ParquetFile(path)
-        found = (file.metadata.metadata or {}).get(_KIND, b"nothing known").decode()
+        found = (file.metadata.metadata or {}).get(_KIND, b"unknown").decode()
     if found != kind:
-        raise InputError(f"holds {found}, not {kind}", file=path, fix="give the path of the right artifact")
+        raise InputError(
+            f"the kind of this artifact is {found}, not {kind}", file=path, fix="give the path of the right artifact"
+        )
     return file
 
 
 def read(path: AnyPath, kind: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read an artifact, whole or some columns of it, after checking digest and shape."""
+    """Read an artifact, or some columns of it, after checking digest and shape."""
     with open_artifact(path, kind) as file, _readable(path):
         table = file.read(columns=None if columns is None else list(columns), use_threads=False)
     return conform(table, kind) if columns is None else table
@@ -120,7 +122,7 @@ def read(path: AnyPath, kind: str, columns: Sequence[str] | None = None) -> pa.T
 
 @contextmanager
 def _readable(path: AnyPath) -> Iterator[None]:
-    """A file that is whole but no Parquet file, such as one sealed by other hands, is refused in words."""
+    """Turn errors of the Parquet reader into words: a file with a valid digest may still not be Parquet."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
