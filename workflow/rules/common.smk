@@ -108,12 +108,26 @@ def each_dataset_and_fold(patterns, names=None):
     ]
 
 
+TABLE_FORMS = ("parquet", "csv", "md", "tex")
+
+
 def table_files(id):
-    """Files of a table: the numbers first, then its forms."""
-    return {
-        form: f"results/{{dataset}}/tables/{id}.{form}"
-        for form in ("parquet", "csv", "md", "tex")
-    }
+    """Files of a table: the numbers first, then its forms, less the one that goes into the report."""
+    return {form: f"results/{{dataset}}/tables/{id}.{form}" for form in TABLE_FORMS}
+
+
+def all_forms_of_table(id, datasets):
+    """Every file of a table, asked for by name, so that a deleted one is made again."""
+    path = f"results/{{dataset}}/tables/{id}.{{form}}"
+    return expand(path, dataset=datasets, form=[*TABLE_FORMS, "html"])
+
+
+def all_forms_of_figure(id, datasets):
+    """Every file of a figure, asked for by name, so that a deleted one is made again."""
+    path = f"results/{{dataset}}/figures/{id}.{{form}}"
+    # The svg is always made: it goes into the report.
+    forms = dict.fromkeys(["parquet", "svg", *settings.figures.formats])
+    return expand(path, dataset=datasets, form=forms)
 
 
 def figure_files(id):
