@@ -60,8 +60,9 @@ def learner_files(wildcards):
     return files
 
 
-# Verdicts of all studies: part of the target of each.
+# Verdicts of all studies, and whose they are: part of the target of each study.
 CLAIMS = [
+    "results/config.yaml",
     "results/claims.parquet",
     "results/claims.html",
     *expand("results/claims-overview.{form}", form=["html", "csv", "md"]),
