@@ -1,9 +1,11 @@
-"""The resolved configuration."""
+"""The resolved configuration, and the files that it was resolved from."""
 
 import yaml
 
 from qdrank.jobs import job
+from qdrank.recorded import recorded_text
 from qdrank.store import write_text
 
 with job(snakemake.log[0]):
-    write_text(snakemake.output[0], yaml.safe_dump(snakemake.params.settings, sort_keys=False))
+    settings = yaml.safe_dump(snakemake.params.settings, sort_keys=False)
+    write_text(snakemake.output[0], recorded_text(snakemake.params.files, settings))

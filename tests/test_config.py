@@ -34,7 +34,7 @@ def test_the_default_file_is_the_default_configuration() -> None:
     [
         ({"neighbors": {"metric": "cosine"}}, "mine.yaml: neighbors: unknown key; did you mean neighbours?"),
         ({"neighbours": {"metrik": "cosine"}}, "mine.yaml: neighbours.metrik: unknown key; did you mean metric?"),
-        ({"neighbours": {"metric": "cosin"}}, "did you mean cosine"),
+        ({"neighbours": {"metric": "cosin"}}, "unknown metric; did you mean cosine?"),
         ({"queries": {"top": 0}}, "mine.yaml: queries.top: Input should be greater than or equal to 1 (found 0)"),
         ({"queries": {"top": "many"}}, "should be a valid integer"),
         ({"datasets": []}, "datasets: List should have at least 1 item"),
@@ -50,7 +50,7 @@ def test_the_default_file_is_the_default_configuration() -> None:
         ),
     ],
 )
-def test_a_fault_names_file_key_and_fix(values: dict, words: str) -> None:
+def test_a_fault_names_file_key_and_mend(values: dict, words: str) -> None:
     assert words in fault(values)
 
 
@@ -115,3 +115,32 @@ def test_the_command_checks_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
     (tmp_path / "mine.yaml").write_text("sead: 7\n")
     assert main(["config", "check", str(tmp_path / "mine.yaml")]) == 2
     assert "did you mean seed?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("datasets: [sin1]\n", "unknown data set 'sin1'"),
+        ("datasets: [x]\nown: {x: {kind: letor, files: {all: nowhere.txt}, reference: 1}}\n", "no such file"),
+        ("datasets: [x]\nown: {x: {kind: beir, folder: nowhere}}\n", "no such folder"),
+        ("training: {measure: ndgc@10/letor4}\n", "unknown measure 'ndgc@10/letor4'"),
+        ("seed: 1\ndatasets: [sim1]\nseed: 2\n", "mine.yaml, line 3: the key 'seed' is given twice"),
+        ("own: {cranfield: {kind: beir, folder: .}}\n", "there is a registered data set called cranfield"),
+        ("datasets: [x]\nown: {x: {kind: simulated, like: sim1, settings: {trian: 9}}}\n", "did you mean train?"),
+        ("datasets: [x]\nown: {x: {kind: simulated, like: simweb, settings: {trian: 9}}}\n", "did you mean train?"),
+        ("datasets: [mq2008]\n", "cannot be had"),
+    ],
+)
+def test_the_check_finds_what_would_stop_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str, words: str
+) -> None:
+    monkeypatch.delenv("QDRANK_MIRROR", raising=False)
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(text)
+    assert main(["config", "check", "mine.yaml"]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_the_check_finds_a_missing_configuration_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "check", "nowhere.yaml"]) == 2
+    assert "nowhere.yaml: no such configuration file" in capsys.readouterr().err

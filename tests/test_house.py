@@ -16,7 +16,7 @@ from qdrank.studies import STUDIES
 
 # From the base up: a room may use those before it.
 ROOMS = [
-    ("errors", "groups", "registry", "provenance", "jobs"),
+    ("errors", "groups", "registry", "provenance", "recorded", "jobs"),
     ("store",),
     ("measures",),
     ("sections",),
@@ -123,7 +123,15 @@ def test_scripts_do_not_depend_on_the_configuration(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["qdrank.plan", "qdrank.config_files", "qdrank.provenance", "qdrank.measures.names", "qdrank.studies"]
+    "module",
+    [
+        "qdrank.plan",
+        "qdrank.recorded",
+        "qdrank.config_files",
+        "qdrank.provenance",
+        "qdrank.measures.names",
+        "qdrank.studies",
+    ],
 )
 def test_what_the_snakefile_imports_is_light(module: str) -> None:
     heavy = ["numpy", "pandas", "scipy", "sklearn", "numba", "matplotlib", "pyarrow", "lightgbm"]

@@ -80,3 +80,30 @@ def test_own_files_may_lie_in_the_mirror(tmp_path: Path) -> None:
         plan(resolve(letor(all="mirror:a.txt")))
     study = plan(resolve(letor(all="mirror:a.txt") | {"mirror": str(tmp_path)}))
     assert study.datasets["mine"].files["all"] == str(tmp_path / "a.txt")
+
+
+def test_an_own_name_must_not_shadow_a_registered_one() -> None:
+    values = {"datasets": ["cranfield"], "own": {"cranfield": {"kind": "beir", "folder": "."}}}
+    with pytest.raises(InputError, match=r"own\.cranfield: there is a registered data set called cranfield"):
+        plan(resolve(values))
+
+
+def test_a_missing_folder_is_named() -> None:
+    values = {"datasets": ["mine"], "own": {"mine": {"kind": "beir", "folder": "nowhere"}}}
+    with pytest.raises(InputError, match=r"own\.mine\.folder: no such folder"):
+        plan(resolve(values))
+
+
+@pytest.mark.parametrize("section", [{"geng": {"datasets": ["sin1"]}}, {"learners": {"scales": {"sin1": "given"}}}])
+def test_a_misspelt_data_set_in_another_section_is_found(section: dict) -> None:
+    with pytest.raises(
+        InputError, match=r"(geng.datasets|learners.scales): unknown data set 'sin1'\n.*did you mean sim1"
+    ):
+        plan(resolve({"datasets": ["sim1"]} | section))
+
+
+def test_own_files_are_looked_for_beside_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "a.txt").write_text("1 qid:1 1:1\n")
+    found = plan(resolve(letor(all="a.txt")), [tmp_path / "elsewhere"])
+    assert found.datasets["mine"].files["all"] == str(tmp_path / "elsewhere" / "a.txt")

@@ -12,6 +12,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from qdrank.config import Settings
+from qdrank.datasets.registry import UniqueKeyLoader
 from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
 
@@ -35,7 +36,7 @@ def resolve(values: Mapping[str, Any], sources: Sequence[Source] = ()) -> Settin
 
 def merged(sources: Sequence[Source]) -> dict[str, Any]:
     """What the workflow sees: the defaults with each file on top, sections merged key by key, lists replaced."""
-    whole: dict[str, Any] = Settings().model_dump(mode="json", exclude_defaults=False)
+    whole: dict[str, Any] = yaml.safe_load(default_yaml())
     for _, values in sources:
         whole = _merged(whole, values)
     return whole
@@ -54,10 +55,16 @@ def load_sources(files: Sequence[str | Path]) -> list[Source]:
 def load_yaml(file: str | Path) -> dict[str, Any]:
     """Mapping in a YAML file; anything else in it is an error that names the place."""
     try:
-        values = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
+        values = yaml.load(Path(file).read_text(encoding="utf-8"), Loader=UniqueKeyLoader)  # noqa: S506 (a safe loader)
+    except FileNotFoundError:
+        # `--configfile mine.yaml geng` takes geng for a second file.
+        fix = "correct the path; on the command line, targets come before --configfile"
+        raise InputError("no such configuration file", file=file, fix=fix) from None
     except yaml.MarkedYAMLError as error:
         line = None if error.problem_mark is None else error.problem_mark.line + 1
-        raise InputError(f"not YAML: {error.problem}", file=file, line=line, fix="see config/config.yaml") from None
+        twice = isinstance(error, yaml.constructor.ConstructorError)
+        problem, fix = str(error.problem), "keep one of the two" if twice else "see config/config.yaml"
+        raise InputError(problem if twice else f"not YAML: {problem}", file=file, line=line, fix=fix) from None
     except (UnicodeDecodeError, yaml.YAMLError) as error:
         raise InputError(f"not YAML: {error}", file=file, fix="save the file as UTF-8 text") from None
     if not isinstance(values, dict):

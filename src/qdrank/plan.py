@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from qdrank.config import FeatureFiles, Settings, SimulatedVariant, TextCollection
@@ -12,6 +13,7 @@ from qdrank.datasets import registry as table
 from qdrank.datasets.fetching.presence import available, download_folder, instruction
 from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
+from qdrank.studies import STUDIES
 
 Kind = Literal["letor", "agg", "text", "simulated"]
 ROTATION = ("fold1", "fold2", "fold3", "fold4", "fold5")
@@ -51,20 +53,25 @@ def mirror_of(settings: Settings) -> str | None:
     return os.environ.get("QDRANK_MIRROR") or settings.mirror
 
 
-def plan(settings: Settings) -> Plan:
+def plan(settings: Settings, folders: Sequence[str | Path] = ()) -> Plan:
     """Look up every data set of the configuration.
+
+    ``folders`` are where a relative path of the user's own data is looked for besides the current folder.
 
     Raises
     ------
     InputError
-        If a name is unknown, or a data set cannot be had and ``missing`` is ``stop``: the message is the instruction.
+        If a name is unknown, a data set of the user's own has the name of a registered one or lacks a file, or a data
+        set cannot be had and ``missing`` is ``stop``: the message is the instruction.
     """
     known = table.load()
+    _refuse_shadowing(settings, known)
+    _refuse_unknown_datasets(settings, known)
     found: dict[str, PlannedDataset] = {}
     left_out: dict[str, str] = {}
     for name in settings.datasets:
         if name in settings.own:
-            dataset = _own(name, settings)
+            dataset = _own(name, settings, folders)
             _refuse_missing_files(dataset)
         elif name in known:
             dataset = _registered(known[name], settings)
@@ -85,10 +92,31 @@ def _fix(dataset: table.Dataset) -> str:
     return instruction(dataset) + "\n         or leave it out: missing: skip"
 
 
+def _refuse_shadowing(settings: Settings, known: Iterable[str]) -> None:
+    for name in settings.own:
+        if name in known:
+            problem = f"own.{name}: there is a registered data set called {name} already"
+            raise InputError(problem, fix=f"choose another name, such as my-{name}, here and under datasets")
+
+
+def _refuse_unknown_datasets(settings: Settings, known: Iterable[str]) -> None:
+    """Data sets that other sections name: a misspelt one would silently run nothing."""
+    names = [*known, *settings.own]
+    named = {f"learners.{key}": getattr(settings.learners, key) for key in ("datasets", "scales", "conventions")}
+    named |= {f"{STUDIES[name].short}.datasets": getattr(settings, STUDIES[name].short).datasets for name in STUDIES}
+    for key, datasets in named.items():
+        for name in datasets or ():
+            if name not in names:
+                raise InputError(f"{key}: unknown data set {name!r}", fix=did_you_mean(name, names))
+
+
 def _refuse_missing_files(dataset: PlannedDataset) -> None:
     for part, path in dataset.files.items():
-        if not os.path.exists(path):
+        if not os.path.isfile(path):
             raise InputError(f"own.{dataset.name}.files.{part}: no such file", found=path, fix="correct the path")
+    folder = dataset.options.get("folder")
+    if folder is not None and not os.path.isdir(folder):
+        raise InputError(f"own.{dataset.name}.folder: no such folder", found=folder, fix="correct the path")
 
 
 def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
@@ -106,27 +134,28 @@ def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
     return PlannedDataset(entry.name, entry.kind, entry.title, folds=_wanted(folds, settings), options=options)
 
 
-def _own(name: str, settings: Settings) -> PlannedDataset:
+def _own(name: str, settings: Settings, folders: Sequence[str | Path]) -> PlannedDataset:
     own = settings.own[name]
     plain = PlannedDataset(name, "letor", own.title or name, own.note, registered=False)
     match own:
         case FeatureFiles():
             folds = ("fold1",) if "train" in own.files else ROTATION
             options = own.model_dump(include={"reference", "max_label", "missing_values"})
-            files = {part: _path(path, settings) for part, path in own.files.items()}
+            files = {part: _path(path, settings, folders) for part, path in own.files.items()}
             return replace(plain, folds=_wanted(folds, settings), files=files, options=options)
         case TextCollection():
-            options = {"like": "beir", "folder": own.folder}
+            options = {"like": "beir", "folder": _path(own.folder, settings, folders)}
             folds = ROTATION if settings.text.folds == "rotation" else ("fold1",)
             return replace(plain, kind="text", folds=_wanted(folds, settings), options=options)
         case SimulatedVariant():
             return replace(plain, kind="simulated", options={"seed": settings.seed, **own.settings, "like": own.like})
 
 
-def _path(path: str, settings: Settings) -> str:
-    """A user's path; ``mirror:x`` is the file x in the mirror."""
+def _path(path: str, settings: Settings, folders: Sequence[str | Path]) -> str:
+    """A user's path, found here or in one of ``folders``; ``mirror:x`` is the file x in the mirror."""
     if not path.startswith("mirror:"):
-        return path
+        places = (os.path.join(folder, path) for folder in ("", *folders))
+        return next((place for place in places if os.path.exists(place)), path)
     mirror = mirror_of(settings)
     if mirror is None:
         raise InputError("no mirror is known", found=path, fix="set QDRANK_MIRROR, or mirror: in the configuration")

@@ -204,7 +204,7 @@ def test_an_unpacked_package_is_found_where_it_lies(datasets, tmp_path):
 
 def test_asking_imports_nothing_heavy(project):
     code = (
-        "import sys; from qdrank.datasets import registry, presence;"
+        "import sys; from qdrank.datasets import registry;from qdrank.datasets.fetching import presence;"
         "[presence.available(d) for d in registry.load().values()];"
         "print(*sorted({'numpy', 'pandas', 'pyarrow', 'urllib.request', 'requests'} & set(sys.modules)))"
     )

@@ -31,6 +31,14 @@ def judged() -> Judged:
     )
 
 
+def test_the_summary_tells_the_fewest_and_the_most_documents_of_a_query(judged: Judged) -> None:
+    uneven = Judged(
+        judged.query_id[:2], judged.part[:2], np.array([0, 2, 9]), judged.doc_id[:9], judged.y[:9], judged.X[:9]
+    )
+    row = data_summary(uneven).to_pylist()[-1]
+    assert (row["fewest"], row["most"], row["per query"]) == (2, 7, 4.5)
+
+
 def test_the_summary_counts(judged: Judged) -> None:
     rows = data_summary(judged).to_pylist()
     assert [row["part"] for row in rows] == ["S1", "S2", "S3", "S4", "S5", "all"]

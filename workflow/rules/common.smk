@@ -18,22 +18,42 @@ from qdrank.errors import QdrankError
 from qdrank.jobs import prepare_environment
 from qdrank.plan import plan
 from qdrank.provenance import code_digest
+from qdrank.recorded import refuse_other_configuration
 
 prepare_environment(PROJECT / "src")
 # A large graph of jobs is all living objects: looking for garbage among them took a sixth of the time of planning.
 gc.set_threshold(50_000, 20, 100)
 
+# Snakemake would wait for a core for ever.
+if workflow.resource_settings.cores == 0:
+    raise WorkflowError(
+        "--cores 0 leaves no core to run on; use --cores all, or the number of cores"
+    )
+
 # The default first: what a later file sets overrides it.
 _DEFAULT = PROJECT / "config" / "config.yaml"
-_files = [
-    _DEFAULT,
-    *(file for file in map(Path, workflow.configfiles) if file != _DEFAULT),
-]
+_given = [file for file in map(Path, workflow.configfiles) if file != _DEFAULT]
+CONFIG_FILES = [os.path.relpath(file) for file in _given]
 try:
-    settings = resolve(config, load_sources(_files))
-    planned = plan(settings)
+    settings = resolve(config, load_sources([_DEFAULT, *_given]))
+    # A relative path of the user's own data is looked for here, beside the configuration file, and in the project.
+    planned = plan(settings, [*(file.parent for file in _given), PROJECT])
 except QdrankError as error:
     raise WorkflowError(str(error)) from None
+
+
+def guard_summary():
+    """Stop a run that would overwrite the summary of another configuration."""
+    summary = {"judge_claims", "write_config", "write_overview", "write_manifest"}
+    if summary & {job.rule.name for job in workflow.dag.needrun_jobs()}:
+        try:
+            refuse_other_configuration("results", CONFIG_FILES)
+        except QdrankError as error:
+            raise WorkflowError(str(error)) from None
+
+
+onstart:
+    guard_summary()
 
 
 TRAINING = settings.training.model_dump(include={"scale", "tol"})
@@ -108,12 +128,26 @@ def each_dataset_and_fold(patterns, names=None):
     ]
 
 
+TABLE_FORMS = ("parquet", "csv", "md", "tex")
+
+
 def table_files(id):
-    """Files of a table: the numbers first, then its forms."""
-    return {
-        form: f"results/{{dataset}}/tables/{id}.{form}"
-        for form in ("parquet", "csv", "md", "tex")
-    }
+    """Files of a table: the numbers first, then its forms, less the one that goes into the report."""
+    return {form: f"results/{{dataset}}/tables/{id}.{form}" for form in TABLE_FORMS}
+
+
+def all_forms_of_table(id, datasets):
+    """Every file of a table, asked for by name, so that a deleted one is made again."""
+    path = f"results/{{dataset}}/tables/{id}.{{form}}"
+    return expand(path, dataset=datasets, form=[*TABLE_FORMS, "html"])
+
+
+def all_forms_of_figure(id, datasets):
+    """Every file of a figure, asked for by name, so that a deleted one is made again."""
+    path = f"results/{{dataset}}/figures/{id}.{{form}}"
+    # The svg is always made: it goes into the report.
+    forms = dict.fromkeys(["parquet", "svg", *settings.figures.formats])
+    return expand(path, dataset=datasets, form=forms)
 
 
 def figure_files(id):

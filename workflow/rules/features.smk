@@ -107,8 +107,10 @@ rule draw_features:
 
 
 rule single_features:
-    """Target: tables and figure of the single features of every data set."""
+    """Target: what every data set holds, and tables and figure of its single features."""
     input:
-        each_dataset("results/{dataset}/tables/data-summary.html"),
-        each_dataset("results/{dataset}/tables/single-features.html"),
-        each_dataset("results/{dataset}/figures/single-features.svg"),
+        all_forms_of_table("data-summary", planned.datasets),
+        all_forms_of_table("text-notes", planned.of_kind("text")),
+        all_forms_of_table("single-features", planned.datasets),
+        all_forms_of_table("single-features-folds", planned.datasets),
+        all_forms_of_figure("single-features", planned.datasets),

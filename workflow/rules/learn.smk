@@ -109,11 +109,18 @@ rule compare_published:
 rule published:
     """Published figures beside ours, for every data set that has any."""
     input:
-        expand("results/{dataset}/tables/published.html", dataset=PUBLISHED_DATASETS),
+        all_forms_of_table("published", PUBLISHED_DATASETS),
 
 
 rule learners:
-    """Tables of the classic learners and aggregators."""
+    """Tables and models of the classic learners and aggregators."""
     input:
-        expand("results/{dataset}/tables/learners.html", dataset=LEARNER_DATASETS),
+        all_forms_of_table("learners", LEARNER_DATASETS),
+        all_forms_of_table("learners-tests", LEARNER_DATASETS),
+        [
+            f"results/{name}/{fold}/models/{method}.parquet"
+            for name in LEARNER_DATASETS
+            for fold in planned.datasets[name].folds
+            for method in learners_of(name)
+        ],
         rules.published.input,

@@ -60,8 +60,9 @@ def learner_files(wildcards):
     return files
 
 
-# Verdicts of all studies: part of the target of each.
+# Verdicts of all studies, and whose they are: part of the target of each study.
 CLAIMS = [
+    "results/config.yaml",
     "results/claims.parquet",
     "results/claims.html",
     *expand("results/claims-overview.{form}", form=["html", "csv", "md"]),
@@ -206,10 +207,8 @@ def world_of(wildcards):
 def output_files(study, id):
     """All files of a figure or table of a study, for all its data sets."""
     is_figure = any(id in figure.shows for figure in study.figures)
-    forms = settings.figures.formats if is_figure else ("html", "csv", "md", "tex")
-    kind = "figures" if is_figure else "tables"
-    path = f"results/{{dataset}}/{kind}/{id}.{{form}}"
-    return expand(path, dataset=datasets_of(study), form=[*forms, "parquet"])
+    all_forms = all_forms_of_figure if is_figure else all_forms_of_table
+    return all_forms(id, datasets_of(study))
 
 
 def study_outputs(study):

@@ -28,6 +28,7 @@ rule write_config:
         mem_mb=memory(300, 0),
         runtime=minutes(5),
     params:
+        files=CONFIG_FILES,
         settings=settings.model_dump(mode="json"),
         code=code("write_config"),
     script:
@@ -77,7 +78,6 @@ rule write_manifest:
         rules.learners.input,
         each_dataset("results/{dataset}/measures.parquet"),
         each_dataset_and_fold(["results/{dataset}/{fold}/neighbours.parquet"]),
-        "results/config.yaml",
         "results/overview.html",
     output:
         "results/manifest.json",

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from qdrank.config_files import generated, load_sources, merged, resolve
+from qdrank.datasets import registry
+from qdrank.plan import plan
 from qdrank.store.atomic import write_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     commands = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    check = commands.add_parser("check", help="check configuration files and print what they resolve to")
+    check = commands.add_parser("check", help="find what would stop a run, and print what the files resolve to")
     check.add_argument("files", nargs="*", type=Path, metavar="FILE")
     generate = commands.add_parser("generate", help="write config/config.yaml, the JSON schema and the reference table")
     generate.add_argument("--project", type=Path, default=Path(), help="the project's folder (default: here)")
@@ -27,5 +32,24 @@ def run(args: argparse.Namespace) -> int:
             write_text(args.project / path, text)
         return 0
     sources = load_sources(args.files)
-    print(yaml.safe_dump(resolve(merged(sources), sources).model_dump(mode="json"), sort_keys=False), end="")
+    settings = resolve(merged(sources), sources)
+    found = plan(settings, [*(file.parent for file in args.files), registry.default_table().parents[1]])
+    for dataset in found.datasets.values():
+        if dataset.kind == "simulated":
+            check_simulated(dataset.options.get("like", dataset.name), dataset.options)
+    for name, reason in found.left_out.items():
+        print(f"qdrank: {name} is left out: {reason}", file=sys.stderr)
+    print(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False), end="")
     return 0
+
+
+def check_simulated(like: str, options: Mapping[str, Any]) -> None:
+    """Raise if a simulated data set cannot be made with these settings."""
+    from qdrank.datasets.simulated.features import simulation_settings
+    from qdrank.datasets.simulated.simweb.settings import WebSimulation, changed
+
+    changes = {name: value for name, value in options.items() if name not in ("like", "seed")}
+    if like == "simweb":
+        changed(WebSimulation(), changes)
+    else:
+        simulation_settings(like, changes)

@@ -15,6 +15,7 @@ from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.letor.features import rank_features
 from qdrank.datasets.letor.importing import import_letor
 from qdrank.datasets.topics import topics_table
+from qdrank.datasets.usable import refuse_unusable
 from qdrank.measures import average_precision
 from qdrank.store import open_artifact, write
 
@@ -38,6 +39,7 @@ def import_features(
     source = files["all"] if set(files) == {"all"} else files
     import_letor(source, out["judged"], missing=missing_values, max_label=max_label, seed=seed)
     judged = load_judged(out["judged"], ["features"] if reference is None else ["doc_id"])
+    refuse_unusable(judged)
     number = best_feature(judged) if reference is None else reference - 1
     write(out["columns"], "columns", columns_table(letor_names(_width(out["judged"])), number))
     write(out["topics"], "topics", topics_table(judged.query_id, judged.part))
@@ -58,6 +60,7 @@ def import_ranks(files: Paths, out: Paths, *, max_label: int) -> None:
     """Read rankings to be aggregated: the ranks themselves as ``ranks``, features made of them as ``judged``."""
     import_letor(files, out["ranks"], missing=True, max_label=max_label)
     ranks = load_judged(out["ranks"])
+    refuse_unusable(ranks)
     n_systems = ranks.X.shape[1]
     X = rank_features(ranks.X)
     # The systems' mean discount stands in for the reference model, which these data do not have.

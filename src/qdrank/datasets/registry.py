@@ -222,14 +222,18 @@ class Datasets(Mapping[str, Dataset]):
         return len(self._rows)
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Safe YAML that refuses a key given twice, which YAML itself would let pass."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=deep) for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is given twice", node.start_mark)
+        """Mapping of a node; a key that comes again raises an error with its place."""
+        seen: list[Any] = []
+        for node_of_key, _ in node.value:
+            key = self.construct_object(node_of_key, deep=deep)
+            if key in seen:
+                problem = f"the key {key!r} is given twice"
+                raise yaml.constructor.ConstructorError(None, None, problem, node_of_key.start_mark)
+            seen.append(key)
         return dict(super().construct_mapping(node, deep=deep))
 
 
@@ -251,7 +255,7 @@ def load(path: str | PathLike[str] | None = None) -> Datasets:
 @cache
 def _load(path: Path) -> Datasets:
     try:
-        table = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 (a safe loader)
+        table = yaml.load(path.read_text(encoding="utf-8"), Loader=UniqueKeyLoader)  # noqa: S506 (a safe loader)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError("not a YAML table", file=path, found=str(error)) from None
     if not isinstance(table, dict) or not all(isinstance(row, dict) for row in table.values()):

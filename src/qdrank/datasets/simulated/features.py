@@ -122,7 +122,7 @@ def simulate(what: str | Simulation = "sim1", seed: int = 0, **changes: Any) -> 
     **changes
         Settings that differ, for instance ``locality=0`` for the negative control.
     """
-    settings = _settings(what, changes)
+    settings = simulation_settings(what, changes)
     world, queries, documents, grades = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))
     kind, latent = _positions(settings, queries)
     columns = _query_columns(settings, kind, queries)
@@ -144,7 +144,8 @@ def simulate(what: str | Simulation = "sim1", seed: int = 0, **changes: Any) -> 
     )
 
 
-def _settings(what: str | Simulation, changes: dict[str, Any]) -> Simulation:
+def simulation_settings(what: str | Simulation, changes: dict[str, Any]) -> Simulation:
+    """Settings of a simulated data set, some changed; an unknown name is the user's error."""
     if isinstance(what, str) and what not in SIMULATIONS:
         raise InputError(f"unknown simulated data set {what!r}", fix=did_you_mean(what, list(SIMULATIONS)))
     names = [field.name for field in fields(Simulation)]

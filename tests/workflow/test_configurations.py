@@ -1,0 +1,67 @@
+"""Configurations as the workflow takes them: what `qdrank config check` says of them, and two in one folder."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.workflow.project import Project, copy_project
+
+FIRST = "seed: 7\nown:\n  more: {kind: simulated, like: sim1, settings: {seed: 2}}\nlearners: {grids: {ranksvm: {lam: [1]}}}\n"
+SECOND = "datasets: [more, simweb]\nlearners: {grids: {ranksvm: {lam: [2]}, listnet: {}}}\ngeng: {ks: [0.5]}\n"
+COMBINATIONS = {"one": [FIRST], "two": [FIRST, SECOND], "empty own": ["datasets: [sim1]\nown:\n"], "none": []}
+
+
+@pytest.fixture(scope="module")
+def fresh(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return copy_project(project, tmp_path_factory.mktemp("configurations"))
+
+
+@pytest.mark.parametrize("texts", COMBINATIONS.values(), ids=COMBINATIONS)
+def test_the_check_prints_what_a_run_resolves(fresh: Project, texts: list[str]) -> None:
+    names = [f"file{i}.yaml" for i in range(len(texts))]
+    for name, text in zip(names, texts, strict=True):
+        (fresh.folder / name).write_text(text)
+    (fresh.folder / "results/config.yaml").unlink(missing_ok=True)
+    given = ["--configfile", *names] if names else []
+    fresh.snakemake("results/config.yaml", "--cores", "1", *given)
+    check = [sys.executable, "-m", "qdrank.cli", "config", "check", *names]
+    printed = subprocess.run(check, cwd=fresh.folder, capture_output=True, text=True, check=True).stdout
+    assert yaml.safe_load(printed) == yaml.safe_load((fresh.folder / "results/config.yaml").read_text())
+
+
+def test_a_second_configuration_does_not_overwrite_the_summary_of_the_first(fresh: Project) -> None:
+    config = fresh.folder / "results/config.yaml"
+    config.unlink(missing_ok=True)
+    for name in ("first", "second"):
+        (fresh.folder / f"{name}.yaml").write_text("datasets: [sim1]\n")
+    fresh.snakemake("results/config.yaml", "--cores", "1", "--configfile", "first.yaml")
+    before = config.read_bytes()
+    printed = fresh.snakemake("results/config.yaml", "--cores", "1", "--configfile", "second.yaml", check=False)
+    assert "another run (--configfile first.yaml), which this run (--configfile second.yaml) would overwrite" in printed
+    assert "Traceback" not in printed
+    assert config.read_bytes() == before
+    keep = "snakemake --cores all --directory runs/second --configfile second.yaml"
+    assert keep in printed
+    assert "rm results/config.yaml" in printed
+    fresh.snakemake("results/config.yaml", *keep.split()[1:])  # as printed
+    assert (fresh.folder / "runs/second/results/config.yaml").is_file()
+
+
+def test_an_edited_configuration_is_the_same_configuration(fresh: Project) -> None:
+    config = fresh.folder / "results/config.yaml"
+    config.unlink(missing_ok=True)
+    for seed in (1, 2):
+        (fresh.folder / "first.yaml").write_text(f"datasets: [sim1]\nseed: {seed}\n")
+        fresh.snakemake("results/config.yaml", "--cores", "1", "--configfile", "first.yaml")
+        assert yaml.safe_load(config.read_text())["seed"] == seed
+
+
+def test_no_core_is_refused_in_words(fresh: Project) -> None:
+    printed = fresh.snakemake("results/config.yaml", "--cores", "0", check=False)
+    assert "--cores 0 leaves no core to run on; use --cores all" in printed
+    assert "Traceback" not in printed
