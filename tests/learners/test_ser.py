@@ -14,7 +14,7 @@ from qdrank.errors import InputError
 from qdrank.groups import query_offsets
 from qdrank.learners import SER
 from qdrank.learners.kernels.quadratic import SATISFIED, VIOLATED
-from qdrank.learners.quadratic import GAP, minimise, printed_weights
+from qdrank.learners.quadratic import GAP, Program, printed_weights
 from qdrank.learners.trace_coefficients import (
     coefficients,
     preference_matrix,
@@ -130,7 +130,7 @@ def test_the_optimum_is_that_of_another_solver_on_both_sides(seed, C, bounded):
 
 def test_conditions_hold_side_by_side():
     ser = SER().fit(*ensemble(4, queries=40))
-    found, margins = ser.solution(), ser.coefficients_ @ ser.weights_
+    (_, found), margins = ser.solved(), ser.coefficients_ @ ser.weights_
     assert (margins[found.state == SATISFIED] >= 1 - 1e-9).all()
     assert (margins[found.state == VIOLATED] <= 1 + 1e-9).all()
     np.testing.assert_allclose(ser.weights_ * ser.eta_, 0, atol=1e-12)
@@ -156,8 +156,9 @@ def test_any_program_is_solved_from_nothing_and_from_a_neighbour(seed, n, m, log
         G = rng.normal(0, 1, (5, m))
         M += G.T @ G
     C = 10.0**logC
-    start = minimise(first, B, C, bounded=bounded)
-    there, cold = minimise(second, B, C, bounded=bounded, start=start), minimise(second, B, C, bounded=bounded)
+    program = Program(B, C, bounded=bounded)
+    start = program.minimise(first)
+    there, cold = program.minimise(second, start), program.minimise(second)
     for found in (start, there, cold):
         assert found.gap <= GAP
     np.testing.assert_allclose(there.weights, cold.weights, atol=1e-6 * (1 + np.abs(cold.weights).max()))

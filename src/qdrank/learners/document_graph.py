@@ -82,4 +82,4 @@ _KNOWN = {
 def _refuse_unknown(**given: str) -> None:
     for name, value in given.items():
         if value not in _KNOWN[name]:
-            raise InputError(f"unknown {name} {value!r}", mend="use " + " or ".join(map(repr, _KNOWN[name])))
+            raise InputError(f"unknown {name} {value!r}", fix="use " + " or ".join(map(repr, _KNOWN[name])))

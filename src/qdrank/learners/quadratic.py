@@ -21,7 +21,7 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray
 from qdrank.learners.kernels.interior import interior_point, sides
 from qdrank.learners.kernels.path import follow
-from qdrank.learners.kernels.quadratic import active_set, backward, certificate, factor, forward
+from qdrank.learners.kernels.quadratic import active_set, backward, certificate, factor, forward, rows_times
 
 #: Relative duality gap that every solution has.
 GAP = 1e-8
@@ -56,83 +56,73 @@ class Solution:
     state: NDArray[np.uint8]
 
 
-def minimise(
-    M: FloatArray, B: FloatArray, C: float, *, bounded: bool = True, start: Solution | None = None
-) -> Solution:
-    """Solve the program.
+class Program:
+    """All of a program but M, which is all that differs between the queries to be ranked.
 
     Parameters
     ----------
-    M : (m, m) symmetric positive definite
-    B : (n, m) one row of coefficients a query
+    B : (n, m) one row of coefficients per training query
     C : weight of the hinges, positive
     bounded : whether w >= 0
-    start : solution of a similar program
-
-    Raises
-    ------
-    InputError
-        If C is not positive or the numbers are so badly scaled that the gap cannot be closed.
     """
-    if not (C > 0 and np.isfinite(C)):
-        raise InputError(f"C must be positive, not {C}")
-    if start is not None:
-        found = _from_solution(M, B, C, bounded, start)
-        if found is not None and found.gap <= GAP:
-            return found
-    return _from_nothing(M, B, C, bounded)
 
+    def __init__(self, B: FloatArray, C: float, *, bounded: bool = True) -> None:
+        if not (C > 0 and np.isfinite(C)):
+            raise InputError(f"C must be positive, not {C}")
+        self.B, self.C, self.bounded = np.ascontiguousarray(B, dtype=np.float64), float(C), bounded
+        self.columns = np.ascontiguousarray(self.B.T)
+        self._given = (self.B, self.columns, self.C, self.bounded)
 
-def _from_nothing(M: FloatArray, B: FloatArray, C: float, bounded: bool) -> Solution:
-    n, m = B.shape
-    P, D = np.empty(2 * n + m), np.empty(2 * n + m)
-    free, state = np.empty(m, dtype=np.uint8), np.empty(n, dtype=np.uint8)
-    steps = interior_point(M, B, C, bounded, _INNER, _ITERATIONS, P, D)
-    sides(P, D, C, bounded, free, state)
-    inner = _certified(M, B, C, bounded, P[2 * n :].copy(), D[:n].copy(), steps, free.copy(), state.copy())
-    exact = _from_sets(M, B, C, bounded, free, state, steps)
-    best = inner if exact is None or exact.gap > max(inner.gap, GAP) else exact
-    if not best.gap <= GAP:
-        raise InputError(
-            f"the program cannot be solved to a gap of {GAP:g}, only {best.gap:.1e}",
-            mend="bring the rankers' scores to one scale, such as 0 to 1 within each query, or take a smaller C or gamma",
-        )
-    return best
+    def minimise(self, M: FloatArray, start: Solution | None = None) -> Solution:
+        """The optimum for a symmetric positive definite M (m, m); ``start`` is that for a similar M.
 
+        Raises
+        ------
+        InputError
+            If the numbers are so badly scaled that the gap cannot be closed.
+        """
+        found = None if start is None else self._from_solution(M, start)
+        return self._from_nothing(M) if found is None or not found.gap <= GAP else found
 
-def _from_solution(M: FloatArray, B: FloatArray, C: float, bounded: bool, start: Solution) -> Solution | None:
-    free, state, w, alpha = start.free.copy(), start.state.copy(), start.weights.copy(), start.alpha.copy()
-    # The start is optimal with the linear term that makes its gradient, eta, what it was.
-    c = start.eta + alpha @ B - M @ w
-    turns = follow(M, B, C, bounded, c, free, state, w, alpha, _TURNS)
-    return _from_sets(M, B, C, bounded, free, state, turns) if turns > 0 else None
+    def _from_nothing(self, M: FloatArray) -> Solution:
+        n, m = self.B.shape
+        P, D = np.empty(2 * n + m), np.empty(2 * n + m)
+        free, state = np.empty(m, dtype=np.uint8), np.empty(n, dtype=np.uint8)
+        steps = interior_point(M, *self._given, _INNER, _ITERATIONS, P, D)
+        sides(P, D, self.C, self.bounded, free, state)
+        inner = self._certified(M, P[2 * n :].copy(), D[:n].copy(), steps, free.copy(), state.copy())
+        exact = self._from_sets(M, free, state, steps)
+        best = inner if exact is None or exact.gap > max(inner.gap, GAP) else exact
+        if not best.gap <= GAP:
+            raise InputError(
+                f"the program cannot be solved to a gap of {GAP:g}, only {best.gap:.1e}",
+                fix="bring the rankers' scores to one scale, such as 0 to 1 within each query, or take a smaller C or gamma",
+            )
+        return best
 
+    def _from_solution(self, M: FloatArray, start: Solution) -> Solution | None:
+        free, state, w, alpha = start.free.copy(), start.state.copy(), start.weights.copy(), start.alpha.copy()
+        # The start is optimal with the linear term that makes its gradient, eta, what it was.
+        pull, Mw = np.empty(len(w)), np.empty(len(w))
+        rows_times(self.B, alpha, pull)
+        rows_times(M, w, Mw)
+        turns = follow(M, *self._given, start.eta + pull - Mw, free, state, w, alpha, _TURNS)
+        return self._from_sets(M, free, state, turns) if turns > 0 else None
 
-def _from_sets(
-    M: FloatArray, B: FloatArray, C: float, bounded: bool, free: Any, state: Any, steps: int
-) -> Solution | None:
-    w, alpha = np.zeros(len(M)), np.zeros(len(B))
-    more = active_set(M, B, C, bounded, free, state, w, alpha, _STEPS)
-    return _certified(M, B, C, bounded, w, alpha, steps + more, free, state) if more > 0 else None
+    def _from_sets(self, M: FloatArray, free: Any, state: Any, steps: int) -> Solution | None:
+        w, alpha = np.zeros(len(M)), np.zeros(len(self.B))
+        more = active_set(M, *self._given, free, state, w, alpha, _STEPS)
+        return self._certified(M, w, alpha, steps + more, free, state) if more > 0 else None
 
-
-def _certified(
-    M: FloatArray,
-    B: FloatArray,
-    C: float,
-    bounded: bool,
-    w: FloatArray,
-    alpha: FloatArray,
-    steps: int,
-    free: Any,
-    state: Any,
-) -> Solution:
-    eta = np.empty(len(w))
-    w[np.abs(w) <= DUST * np.abs(w).max(initial=0.0)] = 0.0
-    alpha = np.clip(alpha, 0.0, C)
-    primal, dual, kkt = certificate(M, B, C, bounded, w, alpha, eta)
-    gap = max(0.0, primal - dual) / primal if primal > 0 else 0.0
-    return Solution(w, alpha, eta, primal, gap, kkt, steps, free, state)
+    def _certified(
+        self, M: FloatArray, w: FloatArray, alpha: FloatArray, steps: int, free: Any, state: Any
+    ) -> Solution:
+        eta = np.empty(len(w))
+        w[np.abs(w) <= DUST * np.abs(w).max(initial=0.0)] = 0.0
+        alpha = np.clip(alpha, 0.0, self.C)
+        primal, dual, kkt = certificate(M, *self._given, w, alpha, eta)
+        gap = max(0.0, primal - dual) / primal if primal > 0 else 0.0
+        return Solution(w, alpha, eta, primal, gap, kkt, steps, free, state)
 
 
 def printed_weights(M: FloatArray, B: FloatArray, alpha: FloatArray) -> FloatArray:

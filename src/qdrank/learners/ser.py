@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from qdrank.groups import FloatArray
 from qdrank.learners.base import Learner
-from qdrank.learners.quadratic import Solution, minimise
+from qdrank.learners.quadratic import Program, Solution
 from qdrank.learners.trace_coefficients import Similarity, Ties, coefficients, relevance_levels
 from qdrank.learners.validation import Judged, as_judged
 
@@ -87,7 +87,7 @@ class SER(Learner):
     eta_: FloatArray = field(init=False, repr=False)
     coefficients_: FloatArray = field(init=False, repr=False)
     n_iter_: int = field(init=False, repr=False)
-    _solution: Solution | None = field(init=False, repr=False, default=None)
+    _solved: tuple[Program, Solution] | None = field(init=False, repr=False, default=None)
 
     def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:  # noqa: ARG002
         """Learn from scores X (n_documents, n_rankers), grades y and query ids (n_documents,), each query's together."""
@@ -97,18 +97,18 @@ class SER(Learner):
 
     def fit_coefficients(self, B: FloatArray) -> Self:
         """Learn from coefficients (n_queries, n_rankers) that are known already."""
-        self.coefficients_, self._solution = B, None
-        found = self.solution()
+        self.coefficients_, self._solved = B, None
+        found = self.solved()[1]
         self.weights_, self.objective_, self.gap_, self.kkt_ = found.weights, found.objective, found.gap, found.kkt
         self.alpha_, self.eta_, self.n_iter_ = found.alpha, found.eta, found.steps
         return self
 
-    def solution(self) -> Solution:
-        """The solved program; solved again after ``from_record``, which gives the same."""
-        if self._solution is None:
-            B = self.coefficients_
-            self._solution = minimise(np.eye(B.shape[1]), B, self.C, bounded=self.nonnegative)
-        return self._solution
+    def solved(self) -> tuple[Program, Solution]:
+        """The program and its solution; solved again after ``from_record``, which gives the same."""
+        if self._solved is None:
+            program = Program(self.coefficients_, self.C, bounded=self.nonnegative)
+            self._solved = program, program.minimise(np.eye(self.coefficients_.shape[1]))
+        return self._solved
 
     def _coefficient_options(self) -> dict[str, Any]:
         names = ("theta", "delta", "ties", "similarity", "width", "normalise")

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, query_offsets
 from qdrank.learners.document_graph import Edges, Laplacian, NeighbourTies, Symmetry, document_graph, roughness
-from qdrank.learners.quadratic import Solution, minimise, printed_weights
+from qdrank.learners.quadratic import Solution, printed_weights
 from qdrank.learners.ser import SER, rounded_scores
 from qdrank.learners.validation import Judged
 
@@ -67,12 +67,12 @@ class SSER(SER):
         ``graph_of`` are the documents that take the place of the query's own in the Laplacian: a control.
         """
         K = self.roughness_of(X_query if graph_of is None else graph_of)
-        found = self.solution()
+        program, found = self.solved()
         path = []
         for gamma in gammas:
             M = np.eye(len(K)) + gamma * K
             if gamma > 0:
-                found = minimise(M, self.coefficients_, self.C, bounded=self.nonnegative, start=found)
+                found = program.minimise(M, found)
             path.append(self._printed(M, found) if self.printed else found)
         return path
 
@@ -85,10 +85,10 @@ class SSER(SER):
         if G.ndim != 2 or G.shape[1] != self.coefficients_.shape[1]:
             raise InputError(
                 f"the documents have shape {G.shape}, and there are {self.coefficients_.shape[1]} rankers",
-                mend="give one row a document and one column a ranker, as in fit",
+                fix="give one row a document and one column a ranker, as in fit",
             )
         if not np.isfinite(G).all():
-            raise InputError("the scores hold missing or infinite values", mend="fill them first")
+            raise InputError("the scores hold missing or infinite values", fix="fill them first")
         S = document_graph(G, self.neighbours, edges=self.edges, symmetry=self.symmetry, ties=self.neighbour_ties)
         return roughness(G, S, self.laplacian)
 

@@ -35,7 +35,7 @@ def relevance_levels(y: ArrayLike, max_grade: int | None = None) -> IntArray:
     grades = np.asarray(y)
     if len(grades) and grades.min() < 0:
         if not np.isin(grades, (-1, 0, 1)).all():
-            raise InputError("levels must be -1, 0 or 1", found=str(grades.min()), mend="give grades from 0 upwards")
+            raise InputError("levels must be -1, 0 or 1", found=str(grades.min()), fix="give grades from 0 upwards")
         return grades.astype(np.int64)
     highest = int(grades.max(initial=0)) if max_grade is None else max_grade
     return np.where(grades == 0, -1, np.where(2 * grades > highest, 1, 0)).astype(np.int64)
@@ -127,10 +127,10 @@ def _check(theta: float, delta: float, ties: str, similarity: str, width: float 
     if not 0 <= theta <= 1:
         raise InputError(f"theta must lie between 0 and 1, not {theta}")
     if not (delta > 0 and np.isfinite(delta)):
-        raise InputError(f"delta must be positive, not {delta}", mend="the first document's column would be empty")
+        raise InputError(f"delta must be positive, not {delta}", fix="the first document's column would be empty")
     if ties not in ("half", "file"):
-        raise InputError(f"unknown rule for ties {ties!r}", mend='use "half" or "file"')
+        raise InputError(f"unknown rule for ties {ties!r}", fix='use "half" or "file"')
     if similarity not in ("trace", "bregman", "induced"):
-        raise InputError(f"unknown similarity {similarity!r}", mend='use "trace", "bregman" or "induced"')
+        raise InputError(f"unknown similarity {similarity!r}", fix='use "trace", "bregman" or "induced"')
     if width is not None and not width > 0:
         raise InputError(f"width must be positive, not {width}")

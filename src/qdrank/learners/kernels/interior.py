@@ -21,27 +21,28 @@ from qdrank.learners.kernels.quadratic import (
     factor,
     forward,
     normal_matrix,
-    times,
-    transposed_times,
+    rows_times,
 )
 
 
 @njit(cache=True)
-def _direction(B: Any, L: Any, d: Any, rd: Any, rp: Any, P: Any, D: Any, k: int, target: Any, dP: Any, dD: Any) -> None:
+def _direction(
+    B: Any, columns: Any, L: Any, d: Any, rd: Any, rp: Any, P: Any, D: Any, k: int, target: Any, dP: Any, dD: Any
+) -> None:
     """Newton direction that takes the products ``P D`` to ``target`` and the residuals ``rd`` and ``rp`` to 0."""
     n, m = B.shape
     bounded = k > 2 * n
     t, dw = np.empty(n), dP[2 * n :]
     for i in range(n):
         t[i] = d[i] * (target[i] / D[i] - P[i] - rp[i] - target[n + i] / D[n + i] + P[n + i])
-    transposed_times(B, t, dw)
+    rows_times(B, t, dw)
     for j in range(m):
         dw[j] -= rd[j]
         if bounded:
             dw[j] += target[2 * n + j] / P[2 * n + j] - D[2 * n + j]
     forward(L, dw, m)
     backward(L, dw, m)
-    times(B, dw, dP[:n])
+    rows_times(columns, dw, dP[:n])
     for i in range(n):
         dD[i] = t[i] - d[i] * dP[i]
         dD[n + i] = -dD[i]
@@ -64,13 +65,13 @@ def _longest(P: Any, D: Any, dP: Any, dD: Any, k: int) -> float:
 
 
 @njit(cache=True)
-def _residuals(M: Any, B: Any, P: Any, D: Any, rd: Any, rp: Any) -> Any:
+def _residuals(M: Any, B: Any, columns: Any, P: Any, D: Any, rd: Any, rp: Any) -> Any:
     """Residuals of both sides; the largest in units of the gradient, and the objective."""
     n, m = B.shape
     w, v = P[2 * n :], np.empty(m)
-    times(M, w, rd)
-    transposed_times(B, D[:n], v)
-    times(B, w, rp)
+    rows_times(M, w, rd)
+    rows_times(B, D[:n], v)
+    rows_times(columns, w, rp)
     objective, worst, size = 0.0, 0.0, 1e-300
     for j in range(m):
         objective += 0.5 * w[j] * rd[j]
@@ -86,7 +87,9 @@ def _residuals(M: Any, B: Any, P: Any, D: Any, rd: Any, rp: Any) -> Any:
 
 
 @njit(cache=True)
-def interior_point(M: Any, B: Any, C: float, bounded: bool, tol: float, limit: int, P: Any, D: Any) -> int:
+def interior_point(
+    M: Any, B: Any, columns: Any, C: float, bounded: bool, tol: float, limit: int, P: Any, D: Any
+) -> int:
     """Mehrotra's predictor-corrector method; ``P`` and ``D`` (2 n + m,) are filled. Returns the iterations."""
     n, m = B.shape
     k = 2 * n + (m if bounded else 0)
@@ -96,7 +99,7 @@ def interior_point(M: Any, B: Any, C: float, bounded: bool, tol: float, limit: i
     L, d, e, rd, rp = np.empty((m, m)), np.empty(n), np.zeros(m), np.empty(m), np.empty(n)
     target, dP, dD = np.zeros(2 * n + m), np.zeros(2 * n + m), np.zeros(2 * n + m)
     for iteration in range(limit):
-        worst, objective = _residuals(M, B, P, D, rd, rp)
+        worst, objective = _residuals(M, B, columns, P, D, rd, rp)
         products = np.sum(P[:k] * D[:k])
         if worst <= tol and products <= tol * objective:
             return iteration
@@ -108,11 +111,11 @@ def interior_point(M: Any, B: Any, C: float, bounded: bool, tol: float, limit: i
         if not factor(L, m):
             return iteration
         target[:] = 0.0
-        _direction(B, L, d, rd, rp, P, D, k, target, dP, dD)
+        _direction(B, columns, L, d, rd, rp, P, D, k, target, dP, dD)
         step = _longest(P, D, dP, dD, k)
         left = np.sum((P[:k] + step * dP[:k]) * (D[:k] + step * dD[:k]))
         target[:k] = (left / products) ** 3 * products / k - dP[:k] * dD[:k]
-        _direction(B, L, d, rd, rp, P, D, k, target, dP, dD)
+        _direction(B, columns, L, d, rd, rp, P, D, k, target, dP, dD)
         step = 0.99 * _longest(P, D, dP, dD, k)
         P += step * dP
         D += step * dD

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from qdrank.learners.kernels.quadratic import MARGIN, SATISFIED, VIOLATED, saddle, times, transposed_times
+from qdrank.learners.kernels.quadratic import MARGIN, SATISFIED, VIOLATED, rows_times, saddle
 
 
 @njit(cache=True)
 def follow(
-    M: Any, B: Any, C: float, bounded: bool, c: Any, free: Any, state: Any, w: Any, alpha: Any, limit: int
+    M: Any, B: Any, columns: Any, C: float, bounded: bool, c: Any, free: Any, state: Any, w: Any, alpha: Any, limit: int
 ) -> int:
     """Follow the path from c (m,) to 0; the sets, w (m,) and alpha (n,) are those of the start and become those of the end.
 
@@ -29,11 +29,11 @@ def follow(
     """
     m, n = M.shape[0], B.shape[0]
     gradient, margins, v = np.empty(m), np.empty(n), np.empty(m)
-    times(M, w, gradient)
-    transposed_times(B, alpha, v)
+    rows_times(M, w, gradient)
+    rows_times(B, alpha, v)
     for j in range(m):
         gradient[j] += c[j] - v[j]
-    times(B, w, margins)
+    rows_times(columns, w, margins)
     dw, dg, dm, da = np.empty(m), np.empty(m), np.empty(n), np.zeros(n)
     left = 1.0  # share of c that is still there
     for turn in range(limit):
@@ -44,11 +44,11 @@ def follow(
         da[:] = 0.0
         for e in range(len(E)):
             da[E[e]] = a[e]
-        times(M, dw, dg)
-        transposed_times(B, da, v)
+        rows_times(M, dw, dg)
+        rows_times(B, da, v)
         for j in range(m):
             dg[j] -= v[j] + c[j]
-        times(B, dw, dm)
+        rows_times(columns, dw, dm)
         step, kind, which = _first_event(bounded, C, free, state, w, gradient, margins, alpha, dw, dg, dm, da, left)
         w += step * dw
         gradient += step * dg

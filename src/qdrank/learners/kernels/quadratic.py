@@ -2,7 +2,8 @@
 
     min over w    1/2 w^T M w + C sum_i max(0, 1 - b_i.w),    w >= 0 where ``bounded``
 
-All sums are in a fixed order, without BLAS: the same bytes whatever the number of threads.
+``B`` has the rows b_i, ``columns`` is its transpose. All sums are in a fixed order, without BLAS: the same bytes whatever
+the number of threads.
 """
 
 from __future__ import annotations
@@ -54,23 +55,18 @@ def backward(L: Any, x: Any, n: int) -> None:
 
 
 @njit(cache=True)
-def times(A: Any, x: Any, out: Any) -> None:
-    """``A x`` into ``out``."""
-    for i in range(A.shape[0]):
-        total = 0.0
-        for j in range(A.shape[1]):
-            total += A[i, j] * x[j]
-        out[i] = total
+def rows_times(A: Any, x: Any, out: Any) -> None:
+    """``A^T x``, the rows of A times the entries of x, into ``out``; rows with ``x`` = 0 cost nothing.
 
-
-@njit(cache=True)
-def transposed_times(A: Any, x: Any, out: Any) -> None:
-    """``A^T x`` into ``out``; rows with ``x`` = 0 cost nothing."""
+    The only product of a matrix and a vector here, since it goes through A row by row: for ``B w`` it is given the
+    columns of B as rows.
+    """
     out[:] = 0.0
     for i in range(A.shape[0]):
         if x[i] != 0:
-            for j in range(A.shape[1]):
-                out[j] += A[i, j] * x[i]
+            row = A[i]
+            for j in range(len(row)):
+                out[j] += row[j] * x[i]
 
 
 @njit(cache=True)
@@ -89,7 +85,7 @@ def normal_matrix(M: Any, B: Any, d: Any, e: Any, out: Any) -> None:
 
 
 @njit(cache=True)
-def certificate(M: Any, B: Any, C: float, bounded: bool, w: Any, alpha: Any, eta: Any) -> Any:
+def certificate(M: Any, B: Any, columns: Any, C: float, bounded: bool, w: Any, alpha: Any, eta: Any) -> Any:
     """Primal and dual value and the KKT residual at ``w`` (feasible) and ``alpha`` in [0, C]; ``eta`` is filled.
 
     The dual value is that of c.4's dual at alpha and eta = max(0, M w - B^T alpha). The residual is the largest entry of
@@ -97,9 +93,9 @@ def certificate(M: Any, B: Any, C: float, bounded: bool, w: Any, alpha: Any, eta
     """
     m, n = M.shape[0], B.shape[0]
     margins, Mw, v, L = np.empty(n), np.empty(m), np.empty(m), M.copy()
-    times(B, w, margins)
-    times(M, w, Mw)
-    transposed_times(B, alpha, v)
+    rows_times(columns, w, margins)
+    rows_times(M, w, Mw)
+    rows_times(B, alpha, v)
     primal, dual, residual = 0.0, 0.0, 0.0
     for i in range(n):
         primal += C * max(0.0, 1 - margins[i])
@@ -166,7 +162,7 @@ def _solve_pieces(M: Any, B: Any, C: float, free: Any, state: Any, w: Any, alpha
     pull, a = np.empty(M.shape[0]), np.empty(len(E))
     for i in range(len(state)):
         alpha[i] = C if state[i] == VIOLATED else 0.0
-    transposed_times(B, alpha, pull)
+    rows_times(B, alpha, pull)
     if not saddle(M, B, F, E, pull, np.ones(len(E)), w, a):
         return False
     for e in range(len(E)):
@@ -175,13 +171,13 @@ def _solve_pieces(M: Any, B: Any, C: float, free: Any, state: Any, w: Any, alpha
 
 
 @njit(cache=True)
-def _switch(M: Any, B: Any, C: float, bounded: bool, free: Any, state: Any, w: Any, alpha: Any) -> int:
+def _switch(M: Any, B: Any, columns: Any, C: float, bounded: bool, free: Any, state: Any, w: Any, alpha: Any) -> int:
     """Move weights and queries that are on the wrong side; the number moved, 0 at the optimum."""
     m, n = M.shape[0], B.shape[0]
     margins, Mw, v = np.empty(n), np.empty(m), np.empty(m)
-    times(B, w, margins)
-    times(M, w, Mw)
-    transposed_times(B, alpha, v)
+    rows_times(columns, w, margins)
+    rows_times(M, w, Mw)
+    rows_times(B, alpha, v)
     moved = 0
     for j in range(m if bounded else 0):
         if free[j] and w[j] < 0:
@@ -204,7 +200,9 @@ def _switch(M: Any, B: Any, C: float, bounded: bool, free: Any, state: Any, w: A
 
 
 @njit(cache=True)
-def active_set(M: Any, B: Any, C: float, bounded: bool, free: Any, state: Any, w: Any, alpha: Any, limit: int) -> int:
+def active_set(
+    M: Any, B: Any, columns: Any, C: float, bounded: bool, free: Any, state: Any, w: Any, alpha: Any, limit: int
+) -> int:
     """Optimum from a guess of the free weights (m,) and of the side of each query (n,); both are mended on the way.
 
     Returns the number of steps, or -1 where the guesses run in a circle or determine nothing.
@@ -212,6 +210,6 @@ def active_set(M: Any, B: Any, C: float, bounded: bool, free: Any, state: Any, w
     for step in range(limit):
         if not _solve_pieces(M, B, C, free, state, w, alpha):
             return -1
-        if _switch(M, B, C, bounded, free, state, w, alpha) == 0:
+        if _switch(M, B, columns, C, bounded, free, state, w, alpha) == 0:
             return step + 1
     return -1
