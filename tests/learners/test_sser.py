@@ -118,13 +118,6 @@ def test_the_order_of_documents_changes_nothing_with_halves(seed, shuffle):
     np.testing.assert_allclose(plain.weights_for(own), shuffled.weights_for(own[::-1]), atol=1e-12)
 
 
-def test_documents_of_another_query_may_take_the_place_of_its_own():
-    sser = SSER().fit(*ensemble(6))
-    one, other = documents(6), documents(7)
-    found = sser.path_for(one, [0.5], graph_of=other)[0].weights
-    np.testing.assert_array_equal(found, sser.weights_for(other))
-
-
 def test_the_printed_formula_is_a_control():
     X, y, query = ensemble(5)
     X[:, 5] = -X[:, 0]

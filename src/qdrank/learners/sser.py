@@ -59,24 +59,23 @@ class SSER(SER):
         """Weights (n_rankers,) for the documents (n, n_rankers) of one query."""
         return self.path_for(X_query, [self.gamma])[0].weights
 
-    def path_for(
-        self, X_query: ArrayLike, gammas: Sequence[float], graph_of: ArrayLike | None = None
-    ) -> list[Solution]:
-        """Solutions for one query and several gammas, each found from the one before.
+    def path_for(self, X_query: ArrayLike, gammas: Sequence[float]) -> list[Solution]:
+        """Solutions for the documents of one query and several gammas."""
+        return self.path(self.roughness_of(X_query), gammas)
 
-        ``graph_of`` are the documents that take the place of the query's own in the Laplacian: a control.
-        """
-        K = self.roughness_of(X_query if graph_of is None else graph_of)
+    def path(self, K: FloatArray, gammas: Sequence[float]) -> list[Solution]:
+        """Solutions for a query with the roughness K (n_rankers, n_rankers), each gamma's found from the one before."""
         program, found = self.solved()
         path = []
         for gamma in gammas:
             M = np.eye(len(K)) + gamma * K
             if gamma > 0:
                 found = program.minimise(M, found)
-            path.append(self._printed(M, found) if self.printed else found)
+            path.append(self.as_printed(M, found) if self.printed else found)
         return path
 
-    def _printed(self, M: FloatArray, found: Solution) -> Solution:
+    def as_printed(self, M: FloatArray, found: Solution) -> Solution:
+        """A solution for the matrix M with the weights of eq. 13 as printed, without eta."""
         return replace(found, weights=printed_weights(M, self.coefficients_, found.alpha))
 
     def roughness_of(self, X_query: ArrayLike) -> FloatArray:
