@@ -32,7 +32,9 @@ def named(claim: str, ties: str) -> str:
 
 def declare(options: Mapping[str, Any]) -> Declaration:
     """All claims; ``options`` are the keys of the configuration that decide the budgets of validation."""
-    budget = f"SSER chooses among {len(options['gammas'])} gammas, SER among nothing, the others among their usual grids"
+    budget = (
+        f"SSER chooses among {len(options['gammas'])} gammas, SER among nothing, the others among their usual grids"
+    )
     claims = [claim for ties in TIES for claim in (*_paper(ties, budget), *_controls(ties, options))]
     return Declaration(study="hoi2008", paper="Hoi and Jin 2008", claims=(*claims, *_few_labels(), *_checks()))
 
@@ -67,7 +69,9 @@ def _paper(ties: str, budget: str) -> Iterator[Claim]:
             budget=budget,
         )
     family = f"Ranking SVM above SER above the others, {words}"
-    yield _beats(name=named("ranksvm - ser", ties), text=f"Ranking SVM beats SER, {words}", family=family, budget=budget)
+    yield _beats(
+        name=named("ranksvm - ser", ties), text=f"Ranking SVM beats SER, {words}", family=family, budget=budget
+    )
     text = f"SER beats RankBoost, AdaRank and MHR-BC, {words}"
     yield _beats(name=named("ser - weak", ties), text=text, family=family, budget=budget)
     yield _map(

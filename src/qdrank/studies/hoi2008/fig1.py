@@ -74,7 +74,14 @@ def draw_precision(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
             shifted = ranks + (i - len(by_method) / 2) * 0.07
             bars = np.stack([apart - low, high - apart]).clip(0)
             panels[1].errorbar(
-                shifted, apart, bars, linestyle="none", elinewidth=0.7, color=look.colour, marker=look.marker, markersize=3
+                shifted,
+                apart,
+                bars,
+                linestyle="none",
+                elinewidth=0.7,
+                color=look.colour,
+                marker=look.marker,
+                markersize=3,
             )
     panels[1].axhline(0, color="black", linewidth=0.8)
     for axes in panels:

@@ -23,6 +23,7 @@ from qdrank.studies.hoi2008.methods import SOLVED, TIES, with_ties
 from qdrank.studies.hoi2008.options import Options
 
 ROLES = ("vali", "test")
+RULES: tuple[Ties, ...] = ("half", "file")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ def solve_shard(fold: EnsembleFold, *, shard: int, n_shards: int) -> pa.Table:
 
     The first shard also has the weights that are the same for all queries, under the role "train".
     """
-    rows = [row for ties in TIES for row in _solved(fold, ties, shard, n_shards)]
+    rows = [row for ties in RULES for row in _solved(fold, ties, shard, n_shards)]
     return _table(rows, fold.documents.parts["train"].X.shape[1])
 
 
@@ -152,9 +153,13 @@ def shard_range(n: int, shard: int, n_shards: int) -> range:
 
 def _table(rows: Sequence[_Row], n_rankers: int) -> pa.Table:
     solutions = [row[4] for row in rows]
-    columns = {name: pa.array([row[i] for row in rows], pa.string()) for i, name in enumerate(("method", "role", "query_id"))}
+    columns = {
+        name: pa.array([row[i] for row in rows], pa.string()) for i, name in enumerate(("method", "role", "query_id"))
+    }
     columns |= {"gamma": pa.array([row[3] for row in rows], pa.float64())}
-    columns |= {name: pa.array([getattr(s, name) for s in solutions], pa.float64()) for name in ("objective", "gap", "kkt")}
+    columns |= {
+        name: pa.array([getattr(s, name) for s in solutions], pa.float64()) for name in ("objective", "gap", "kkt")
+    }
     columns |= {"steps": pa.array([s.steps for s in solutions], pa.int32())}
     weights = np.array([s.weights for s in solutions]).reshape(len(rows), n_rankers)
     return pa.table(columns | {"weights": list_column(weights)})

@@ -1,4 +1,4 @@
-"""Average precision against the number of training queries: do unlabelled documents help where labels are few?"""
+"""Average precision against the number of training queries: whether unlabelled documents help where labels are few."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import FloatArray
+from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.listnet import ListNet
 from qdrank.learners.ranksvm import RankSVM
 from qdrank.learners.ser import rounded_scores
@@ -20,7 +20,7 @@ from qdrank.studies.hoi2008.scoring import scores_by
 METHODS = ("ser", "sser", "ranksvm", "listnet")
 
 
-def subsets(n: int, sizes: Sequence[int], repeats: int, seed: int) -> Iterator[tuple[int, int, FloatArray]]:
+def subsets(n: int, sizes: Sequence[int], repeats: int, seed: int) -> Iterator[tuple[int, int, IntArray]]:
     """Size, number of the repeat, and training queries of every subset; all of them, once, come last.
 
     The subsets of one repeat are nested: a larger one holds the smaller ones.
@@ -28,8 +28,8 @@ def subsets(n: int, sizes: Sequence[int], repeats: int, seed: int) -> Iterator[t
     for repeat in range(repeats):
         order = np.random.default_rng([seed, repeat]).permutation(n)
         for size in sorted({size for size in sizes if size < n}):
-            yield size, repeat, np.sort(order[:size])
-    yield n, 0, np.arange(n)
+            yield size, repeat, np.sort(order[:size]).astype(np.int64)
+    yield n, 0, np.arange(n, dtype=np.int64)
 
 
 def curve_table(name: str, fold: EnsembleFold, sizes: Sequence[int], repeats: int) -> pa.Table:

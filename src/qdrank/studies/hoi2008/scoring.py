@@ -11,10 +11,11 @@ import pyarrow as pa
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, rows_of
 from qdrank.learners.ser import rounded_scores
+from qdrank.learners.trace_coefficients import Ties
 from qdrank.learners.validation import mean_measure, shuffled_within
 from qdrank.measures.compute import measure
 from qdrank.store.lists import list_matrix
-from qdrank.studies.hoi2008.fold import EnsembleFold
+from qdrank.studies.hoi2008.fold import RULES, EnsembleFold
 from qdrank.studies.hoi2008.methods import PATHS, TIES, with_ties
 
 #: What is measured for every gamma.
@@ -25,7 +26,9 @@ class WeightBank:
     """The artifact ``ensembles`` of a fold: weights by method, query and gamma."""
 
     def __init__(self, table: pa.Table) -> None:
-        self.method, self.query_id = (table.column(name).to_numpy(zero_copy_only=False) for name in ("method", "query_id"))
+        self.method, self.query_id = (
+            table.column(name).to_numpy(zero_copy_only=False) for name in ("method", "query_id")
+        )
         self.gamma, self.weights = table.column("gamma").to_numpy(), list_matrix(table.column("weights"))
 
     def of(self, method: str, part: Judged, gamma: float) -> FloatArray:
@@ -66,7 +69,7 @@ def score_fold(name: str, fold: EnsembleFold, bank: WeightBank) -> Scored:
     test = fold.documents.parts["test"]
     scores: dict[str, FloatArray] = {}
     choices = []
-    for ties in TIES:
+    for ties in RULES:
         for base in ("ser", "ser-tuned", "ser-varying", "ser-free"):
             method = with_ties(base, ties)
             scores[method] = scores_by(test, bank.of(method, test, 0.0))
@@ -119,8 +122,8 @@ def _choices(name: str, method: str, values: dict[float, float], gamma: float, b
     return [row | {"setting": f"gamma={g:g}", "value": value, "chosen": g == gamma} for g, value in known.items()]
 
 
-def _tuned_choices(name: str, fold: EnsembleFold, ties: str) -> list[dict[str, object]]:
-    tried = fold.tuned("file" if ties == "file" else "half")[1]
+def _tuned_choices(name: str, fold: EnsembleFold, ties: Ties) -> list[dict[str, object]]:
+    tried = fold.tuned(ties)[1]
     best = int(np.argmax([value for _, value in tried])) if tried else -1
     row = {"fold": name, "method": with_ties("ser-tuned", ties), "measure": fold.measure, "k": None, "lam": None}
     settings = [" ".join(f"{key}={value:g}" for key, value in changed.items()) for changed, _ in tried]
@@ -139,5 +142,8 @@ def _sweep(name: str, fold: EnsembleFold, bank: WeightBank, names: Sequence[str]
                     scores = scores_by(part, bank.of(with_ties(base, ties), part, gamma))
                     texts = {"fold": name, "role": role, "method": with_ties(base, ties)}
                     columns = {key: pa.array([text] * part.n_queries, pa.string()) for key, text in texts.items()}
-                    columns |= {"gamma": pa.array(np.full(part.n_queries, gamma)), "query_id": pa.array(part.query_id, pa.string())}
+                    columns |= {
+                        "gamma": pa.array(np.full(part.n_queries, gamma)),
+                        "query_id": pa.array(part.query_id, pa.string()),
+                    }
                     yield pa.table(columns | measure(names, part.y, scores, part.offsets))

@@ -12,7 +12,9 @@ from qdrank.studies.hoi2008.methods import BASELINES
 
 Gamma = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Baseline = Annotated[str, AfterValidator(known("baseline", [method.name for method in BASELINES]))]
-Ranker = Annotated[str, AfterValidator(known("method", [n for n, m in CLASSIC.items() if not m.aggregates]))]
+Ranker = Annotated[
+    str, AfterValidator(known("method", [n for n, m in CLASSIC.items() if not (m.aggregates or m.query_vectors)]))
+]
 
 
 class Hoi(StudySection):
@@ -33,7 +35,8 @@ class Hoi(StudySection):
     tried_theta: list[Fraction] = Field(default=[0.25, 0.5, 0.75], min_length=1, description="Likewise, of theta.")
     tried_delta: list[PositiveFloat] = Field(default=[1, 5], min_length=1, description="Likewise, of delta.")
     similarity: Literal["trace", "bregman", "induced"] = Field(
-        default="trace", description="How a ranking is compared with the grades: eq. 6, or eq. 7 with one of two distances."
+        default="trace",
+        description="How a ranking is compared with the grades: eq. 6, or eq. 7 with one of two distances.",
     )
     normalise: bool = Field(
         default=False, description="Whether each query's coefficients are divided by the weight of its preferences."

@@ -28,7 +28,7 @@ def rankers_of(parts: Mapping[str, Judged], scores: Scores) -> dict[str, Judged]
         raise InputError("an ensemble needs methods", fix="name some under hoi.methods")
     found = {}
     for role in ("vali", "test"):
-        X = np.stack([np.asarray(own[role], dtype=np.float64) for own in scores.values()], axis=1)
+        X = np.stack([np.asarray(own[role], dtype=np.float32) for own in scores.values()], axis=1)
         found[role] = parts[role].with_features(minmax_per_query(X, parts[role].offsets))
     return found
 
@@ -39,7 +39,9 @@ def stacked_scores(parts: Mapping[str, Judged], scores: Scores, options: Options
     vali, test = rankers["vali"], rankers["test"]
     points = sum(borda_points(np.asarray(own["test"]), test.offsets) for own in scores.values())
     if not vali.n_queries:
-        raise InputError("this fold has no validation queries to learn an ensemble of methods on", fix="leave hoi.methods empty")
+        raise InputError(
+            "this fold has no validation queries to learn an ensemble of methods on", fix="leave hoi.methods empty"
+        )
     sser = options.estimator("half", max_grade=int(parts["train"].y.max(initial=0))).fit(vali.X, vali.y, vali.query)
     return {
         "ser-methods": rounded_scores(test.X, sser.weights_),

@@ -30,7 +30,14 @@ def numbers(tables: Sequence[pa.Table], folds: Sequence[str], names: Sequence[st
                 share = W / np.maximum(W.sum(axis=1, keepdims=True), 1e-300)
                 low, high = np.quantile(share, [0.05, 0.95], axis=0)
                 for j, name in enumerate(names):
-                    row = {"ties": ties, "fold": fold, "method": method, "number": j + 1, "ranker": name, "queries": len(W)}
+                    row: dict[str, Any] = {
+                        "ties": ties,
+                        "fold": fold,
+                        "method": method,
+                        "number": j + 1,
+                        "ranker": name,
+                        "queries": len(W),
+                    }
                     row |= {"share": float(share[:, j].mean()), "low": low[j], "high": high[j]}
                     rows.append(row | {"used": float((W[:, j] > 0).mean())})
     return pa.Table.from_pylist(rows)
@@ -63,8 +70,12 @@ def _draw_panel(axes: Any, rows: list[dict[str, Any]], folds: Sequence[str]) -> 
         for i, fold in enumerate(folds):
             own = [row for row in rows if row["method"] == method and row["fold"] == fold]
             x = np.array([row["number"] for row in own]) - 1 + (i - (len(folds) - 1) / 2) * width + shift * width / 3
-            label = {"ser": "SER, one mark per fold", "sser": "SSER, test queries of a fold"}[method] if i == 0 else None
+            label = (
+                {"ser": "SER, one mark per fold", "sser": "SSER, test queries of a fold"}[method] if i == 0 else None
+            )
             if method == "sser":
-                axes.vlines(x, [row["low"] for row in own], [row["high"] for row in own], color=colour, linewidth=1, label=label)
+                axes.vlines(
+                    x, [row["low"] for row in own], [row["high"] for row in own], color=colour, linewidth=1, label=label
+                )
             else:
                 axes.plot(x, [row["share"] for row in own], "o", color=colour, markersize=2.5, label=label)
