@@ -52,8 +52,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
         axes.locator_params(axis="x", nbins=5)
     level = f"{shown.interval['level']:.0%}"
     label_axes(panels[0], f"MAP, {level} interval", "", shown.dataset)
-    label_axes(panels[1], f"difference from SER in MAP, {level} interval (paired)", "")
-    panels[1].xaxis.label.set_fontsize("small")
+    label_axes(panels[1], f"difference from SER (paired), {level}", "")
     return figure, table
 
 

@@ -16,6 +16,8 @@ from qdrank.studies.making import Inputs, Shown
 
 #: Curves of each panel: SSER, with C, theta and delta tuned, and without constant rankers.
 METHODS = ("sser", "sser-tuned", "sser-varying")
+#: Dashes of what may lie on SSER's own curve.
+DASHES = {"sser-tuned": "--", "sser-varying": ":"}
 TITLES = {"half": "tied pairs count 1/2", "file": "ties in file order"}
 
 
@@ -53,9 +55,10 @@ def _draw_panel(axes: Any, rows: list[dict[str, Any]], fixed: float) -> None:
         own = [row for row in rows if row["method"] == method]
         mean, low, high = (np.array([row[key] for row in own]) for key in ("mean", "difference_low", "difference_high"))
         look = BY_NAME[method]
-        line = {"linestyle": "-" if method == "sser" else ":"}
-        axes.plot(places, mean, **look.marked, **line)
-        if method == "sser":
+        if method != "sser":
+            axes.plot(places, mean, color=look.colour, label=look.label, linestyle=DASHES[method], zorder=3)
+        else:
+            axes.plot(places, mean, **look.marked)
             axes.fill_between(places, mean[0] + low, mean[0] + high, color=look.colour, alpha=0.12, linewidth=0)
             axes.axhline(mean[0], color="black", linestyle="--", linewidth=0.8, label="SER (gamma = 0)")
     if fixed in gammas:
