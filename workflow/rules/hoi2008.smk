@@ -17,7 +17,9 @@ HOI_FOLD = {
     "seed": settings.seed,
     "hoi": HOI_SOLVED,
 }
-HOI_MODULES = sorted({measure_module(name) for name in ["ap", settings.learners.measure]})
+HOI_MODULES = sorted(
+    {measure_module(name) for name in ["ap", settings.learners.measure]}
+)
 
 
 # A shard is a range of the validation and test queries; the number of shards changes no bit of what is gathered.
