@@ -98,7 +98,8 @@ def methods_of(dataset):
         if dataset in datasets_of(study)
         for method in methods_run(study)
     ]
-    return ["reference", *own, *learners_of(dataset)]
+    # A study may compare with a classic learner, and so may another.
+    return list(dict.fromkeys(["reference", *own, *learners_of(dataset)]))
 
 
 MEASURE_NAMES = list(

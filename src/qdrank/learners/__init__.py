@@ -21,6 +21,8 @@ LEARNERS = Registry(
         "lambdamart": "qdrank.learners.trees:LambdaMART",
         "regression": "qdrank.learners.regression:Regression",
         "boosted-regression": "qdrank.learners.trees:BoostedRegression",
+        "ser": "qdrank.learners.ser:SER",
+        "sser": "qdrank.learners.sser:SSER",
     },
 )
 
@@ -38,6 +40,8 @@ _PUBLIC = {
     "LambdaMART": "qdrank.learners.trees:LambdaMART",
     "Regression": "qdrank.learners.regression:Regression",
     "BoostedRegression": "qdrank.learners.trees:BoostedRegression",
+    "SER": "qdrank.learners.ser:SER",
+    "SSER": "qdrank.learners.sser:SSER",
     "Choice": "qdrank.learners.tuning:Choice",
     "tune": "qdrank.learners.tuning:tune",
 }

@@ -101,6 +101,20 @@ SHAPES: dict[str, Shape] = {
             "weights": Vector(NUMBER),
         }
     ),
+    # Weights of rankers: one row per method, query and gamma; the role is train, and the query empty, where all queries share them.
+    "ensembles": Shape(
+        {
+            "method": TEXT,
+            "role": TEXT,
+            "query_id": TEXT,
+            "gamma": NUMBER,
+            "objective": NUMBER,
+            "gap": NUMBER,
+            "kkt": NUMBER,
+            "steps": pa.int32(),
+            "weights": Vector(NUMBER),
+        }
+    ),
     # Measures of the validation and test queries for every k and lambda that was tried.
     "sweep": Shape(
         {"fold": TEXT, "role": TEXT, "method": TEXT, "k": pa.int32(), "lam": NUMBER, "query_id": TEXT}, open=True

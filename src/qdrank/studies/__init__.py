@@ -8,6 +8,7 @@ STUDIES = Registry(
     "study",
     {
         "geng2008": "qdrank.studies.geng2008:STUDY",
+        "hoi2008": "qdrank.studies.hoi2008:STUDY",
     },
 )
 

@@ -1,0 +1,25 @@
+"""Weights of a fold put together, every gamma measured, and scores with the chosen ones."""
+
+from qdrank.datasets.judged import load_judged
+from qdrank.evaluation.measuring import scores_table
+from qdrank.jobs import job
+from qdrank.rankers.documents import fold_documents
+from qdrank.store import read, write
+from qdrank.studies.hoi2008.fold import EnsembleFold, gathered
+from qdrank.studies.hoi2008.options import Options
+from qdrank.studies.hoi2008.scoring import WeightBank, score_fold
+
+with job(snakemake.log[0]) as log:
+    params, out, name = snakemake.params, snakemake.output, snakemake.wildcards.fold
+    documents = fold_documents(load_judged(snakemake.input.judged), name, params.scale)
+    weights = gathered([read(path, "ensembles") for path in snakemake.input.shards], documents)
+    write(out.weights, "ensembles", weights)
+    fold = EnsembleFold(documents, Options(**params.hoi), params.measure, params.seed)
+    found = score_fold(name, fold, WeightBank(weights))
+    write(out.sweep, "figure", found.sweep)
+    write(out.choices, "choices", found.choices)
+    for row in found.choices.to_pylist():
+        if row["chosen"]:
+            log.info("%s: %s, %s %.4f", row["method"], row["setting"], row["measure"], row["value"])
+    for method, scores in found.scores.items():
+        write(out[method], "scores", scores_table(documents.parts["test"], scores))

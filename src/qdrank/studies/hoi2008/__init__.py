@@ -1,0 +1,64 @@
+"""Hoi and Jin 2008: supervised (SER) and semi-supervised (SSER) ensemble ranking."""
+
+from __future__ import annotations
+
+from qdrank.studies.hoi2008.methods import METHODS, run
+from qdrank.studies.study import Output, Study
+
+_ROOM = "qdrank.studies.hoi2008"
+_MEASURES = {"measures": "hoi/measures.parquet"}
+_SWEEPS = {"sweeps": "{fold}/hoi/sweep.parquet"}
+_WEIGHTS = {"weights": "{fold}/hoi/weights.parquet"}
+_CURVES = {"curves": "{fold}/hoi/curve.parquet"}
+
+STUDY = Study(
+    name="hoi2008",
+    short="hoi",
+    paper="Hoi and Jin 2008",
+    section=f"{_ROOM}.settings:Hoi",
+    methods=METHODS,
+    run=run,
+    measures=("letor4",),
+    figures=(
+        Output(f"{_ROOM}.fig1:draw", {"hoi-fig1": "Figure 1: MAP"}, _MEASURES),
+        Output(f"{_ROOM}.fig1:draw_precision", {"hoi-fig2": "Figure 2: precision at 1 to 10"}, _MEASURES),
+        Output(f"{_ROOM}.fig3:draw", {"hoi-fig3": "Figure 3: gamma"}, _SWEEPS, ("hoi.gamma",)),
+        Output(
+            f"{_ROOM}.weights_figure:draw",
+            {"hoi-weights": "weights of the rankers"},
+            {**_WEIGHTS, "columns": "columns.parquet"},
+            ("hoi.gamma",),
+        ),
+        Output(f"{_ROOM}.curve_figure:draw", {"hoi-curve": "number of training queries"}, _CURVES),
+    ),
+    tables=(
+        Output(
+            f"{_ROOM}.tables:tabulate",
+            {
+                "hoi-methods": "methods",
+                "hoi-folds": "methods by fold",
+                "hoi-tests": "tests of Figure 1",
+                "hoi-solver": "certificates of the programs",
+            },
+            {**_MEASURES, **_WEIGHTS, "choices": "{fold}/choices/hoi.parquet"},
+            titles={"hoi-folds": "MAP by fold", "hoi-tests": "SER and SSER against the others, MAP"},
+        ),
+        Output(
+            f"{_ROOM}.timing:tabulate",
+            {"hoi-table3": "Table 3: training time"},
+            {"judged": "judged.parquet"},
+            ("hoi.scale",),
+            titles={"hoi-table3": "training time in seconds, one thread"},
+        ),
+    ),
+    evidence=Output(
+        f"{_ROOM}.evidence:gather",
+        {"hoi-claims": "claims"},
+        {**_MEASURES, **_SWEEPS, **_WEIGHTS, **_CURVES},
+        ("hoi.gamma",),
+    ),
+    claims=f"{_ROOM}.claims:declare",
+    budget=("hoi.gammas", "hoi.tried_C", "hoi.tried_theta", "hoi.tried_delta"),
+    timed=("hoi-table3",),
+    kinds=("letor", "text", "simulated"),
+)

@@ -1,0 +1,127 @@
+"""Evidence for the claims of Hoi and Jin 2008 in the results of a data set: values per test query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from qdrank.evaluation.evidence import Part, part
+from qdrank.evaluation.pairs import query_values
+from qdrank.groups import FloatArray
+from qdrank.studies.hoi2008.claims import WEAK, named
+from qdrank.studies.hoi2008.curves import gamma_curve, size_curve
+from qdrank.studies.hoi2008.methods import BASELINES, TIES, with_ties
+from qdrank.studies.making import Inputs, Shown
+
+Found = dict[str, dict[str, Part]]
+
+
+def gather(inputs: Inputs, shown: Shown) -> Found:
+    """Evidence of one data set from its artifacts."""
+    measures, sweep = inputs.table("measures", "measures"), inputs.table("sweeps", "figure")
+    found: Found = {}
+    for ties in TIES:
+        found |= _methods(measures, ties) | _gammas(measures, sweep, ties, shown.options["gamma"])
+    found |= _curve(inputs.table("curves", "figure"))
+    found["ties"] = {"difference": _difference(measures, "ser-file", "ser")}
+    found["gamma = 0"] = {"difference": _same_as_ser(measures, sweep)}
+    found |= _solutions(inputs.tables("weights", "ensembles"), shown.folds)
+    return {claim: parts for claim, parts in found.items() if parts}
+
+
+def _fold(measures: pa.Table) -> dict[str, str]:
+    return dict(zip(measures.column("query_id").to_pylist(), measures.column("fold").to_pylist(), strict=True))
+
+
+def _difference(measures: pa.Table, a: str, b: str, name: str = "ap") -> Part:
+    """Method ``a`` less method ``b`` on every test query."""
+    ids, values = query_values(measures, [a, b], name)
+    fold = _fold(measures)
+    return part(values[:, 0] - values[:, 1], ids, [fold[query] for query in ids])
+
+
+def _methods(measures: pa.Table, ties: str) -> Found:
+    """Claims about methods with their chosen settings."""
+    present = set(measures.column("method").to_pylist())
+    ser, sser = with_ties("ser", ties), with_ties("sser", ties)
+    others = [*(method.name for method in BASELINES if method.name in present), ser]
+    found: Found = {named("sser - ser", ties): {"difference": _difference(measures, sser, ser)}}
+    found[named("best MAP", ties)] = {f"against {other}": _difference(measures, sser, other) for other in others}
+    for k in (1, 2):
+        against = {f"against {other}": _difference(measures, sser, other, f"p@{k}/letor4") for other in others}
+        found[named(f"best at {k}", ties)] = against
+    if "ranksvm" in present:
+        found[named("ranksvm - ser", ties)] = {"difference": _difference(measures, "ranksvm", ser)}
+    weak = [other for other in WEAK if other in present]
+    found[named("ser - weak", ties)] = {f"against {other}": _difference(measures, ser, other) for other in weak}
+    pairs = {
+        "fixed": ("sser-fixed", "sser"),
+        "constant": ("ser", "ser-varying"),
+        "bounds": ("ser", "ser-free"),
+        "eta": ("sser", "sser-printed"),
+        "structure": ("sser-fixed", "sser-other"),
+        "tuned": ("ser-tuned", "ser"),
+    }
+    for claim, (a, b) in pairs.items():
+        found[named(claim, ties)] = {"difference": _difference(measures, with_ties(a, ties), with_ties(b, ties))}
+    return found
+
+
+def _gammas(measures: pa.Table, sweep: pa.Table, ties: str, gamma: float) -> Found:
+    curve = gamma_curve(sweep, with_ties("sser", ties))
+    fold = _fold(measures)
+    folds = [fold[query] for query in curve.query_id]
+    fixed = curve.at(gamma)
+    parts = {"rise": fixed - curve.at(0.0), "fall": fixed - curve.values[:, -1]}
+    return {named("gamma", ties): {name: part(values, curve.query_id, folds) for name, values in parts.items()}}
+
+
+def _curve(table: pa.Table) -> Found:
+    """Gains of SSER on SER per test query, the mean over the repeats of a size."""
+    sizes = sorted(size for size in set(table.column("size").to_pylist()) if size)
+    if not sizes:
+        return {}
+    ser, sser = (size_curve(table, method) for method in ("ser", "sser"))
+    few, every = ({method: of.at(size) for method, of in (("ser", ser), ("sser", sser))} for size in (sizes[0], 0))
+    gain, full = few["sser"] - few["ser"], every["sser"] - every["ser"]
+    found = {"few labels": gain, "more with few": gain - full}
+    return {claim: {"difference": part(values, ser.query_id, ser.fold)} for claim, values in found.items()}
+
+
+def _same_as_ser(measures: pa.Table, sweep: pa.Table) -> Part:
+    """Average precision of SSER with gamma = 0 less SER's, under both rules."""
+    fold = _fold(measures)
+    ids: list[str] = []
+    values: list[FloatArray] = []
+    for ties in TIES:
+        curve = gamma_curve(sweep, with_ties("sser", ties))
+        own_ids, own = query_values(measures, [with_ties("ser", ties)], "ap")
+        assert np.array_equal(own_ids, curve.query_id)
+        values.append(curve.at(0.0) - own[:, 0])
+        ids += own_ids.tolist()
+    return part(np.concatenate(values), ids, [fold[query] for query in ids])
+
+
+def _solutions(tables: Sequence[pa.Table], folds: Sequence[str]) -> Found:
+    """Gaps of all programs, and the weights that constant rankers have."""
+    gaps = [table.column("gap").to_numpy() for table in tables]
+    names = [table.column("query_id").to_numpy(zero_copy_only=False) for table in tables]
+    in_fold = np.repeat(np.array(folds, dtype=object), [len(own) for own in gaps])
+    weights = [_constant_weights(table) for table in tables]
+    return {
+        "gap": {"value": part(np.concatenate(gaps), np.concatenate(names), in_fold)},
+        "no weight": {"value": part(weights, "", list(folds))},
+    }
+
+
+def _constant_weights(table: pa.Table) -> float:
+    """Sum of SER's weights, with halves, for rankers that "without constant rankers" leaves out.
+
+    With halves a constant ranker has coefficients of 0, so SER with and without constant rankers are one program.
+    """
+    both = [table.filter(pc.equal(table.column("method"), method)) for method in ("ser", "ser-varying")]
+    first, second = (np.array(own.column("weights")[0].as_py()) for own in both)
+    return float(np.abs(first - second).sum())

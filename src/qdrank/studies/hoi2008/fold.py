@@ -1,0 +1,181 @@
+"""SER, SSER and their controls on one fold: the weights of every query and gamma, in shards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from qdrank.datasets.judged import Judged
+from qdrank.groups import FloatArray, IntArray, rows_of
+from qdrank.learners.quadratic import Solution
+from qdrank.learners.ser import rounded_scores
+from qdrank.learners.sser import SSER
+from qdrank.learners.trace_coefficients import Ties
+from qdrank.learners.validation import mean_measure, shuffled_within
+from qdrank.rankers.documents import FoldDocuments
+from qdrank.store.lists import list_column
+from qdrank.studies.hoi2008.methods import SOLVED, TIES, with_ties
+from qdrank.studies.hoi2008.options import Options
+
+ROLES = ("vali", "test")
+RULES: tuple[Ties, ...] = ("half", "file")
+
+
+@dataclass(frozen=True, eq=False)
+class EnsembleFold:
+    """A fold whose features are scores of rankers.
+
+    Attributes
+    ----------
+    documents : of train, vali and test, the scores on one scale
+    options : section ``hoi`` of the configuration
+    measure : what decides on the validation queries
+    seed : of the controls, and of the order of tied validation documents
+    """
+
+    documents: FoldDocuments
+    options: Options
+    measure: str
+    seed: int
+
+    @property
+    def max_grade(self) -> int:
+        """Highest grade of the training queries."""
+        return int(self.documents.parts["train"].y.max(initial=0))
+
+    def fitted(self, ties: Ties, **changed: float | bool) -> SSER:
+        """SSER with these options changed, fitted on the training queries."""
+        train = self.documents.parts["train"]
+        return self.options.estimator(ties, max_grade=self.max_grade, **changed).fit(train.X, train.y, train.query)
+
+    def constant(self) -> NDArray[np.bool_]:
+        """Rankers that give all documents of every training query the same score, shape (n_rankers,)."""
+        train = self.documents.parts["train"]
+        starts = train.offsets[:-1]
+        spread = np.maximum.reduceat(train.X, starts, axis=0) - np.minimum.reduceat(train.X, starts, axis=0)
+        return np.asarray((spread == 0).all(axis=0))
+
+    def without_constant(self, ties: Ties) -> SSER:
+        """SSER of the rankers that are not constant: the others have no say and, with that, no weight."""
+        model = self.fitted(ties)
+        return model.fit_coefficients(np.where(self.constant(), 0.0, model.coefficients_))
+
+    def tuned(self, ties: Ties) -> tuple[SSER, list[tuple[dict[str, float], float]]]:
+        """SSER with the C, theta and delta with which SER is best on validation, and the value of each combination."""
+        part = self.documents.parts["vali"]
+        if not part.n_queries:
+            return self.fitted(ties), []
+        order = shuffled_within(part.offsets, self.seed)
+        found: list[tuple[SSER, dict[str, float], float]] = []
+        for changed in self.options.tried():
+            # C comes last: the coefficients, which take longest, do not depend on it.
+            known = found and all(changed[name] == found[-1][1][name] for name in ("theta", "delta"))
+            model = self._fitted_again(found[-1][0], changed["C"]) if known else self.fitted(ties, **changed)
+            scores = rounded_scores(part.X, model.weights_)
+            found.append((model, changed, mean_measure(self.measure, part.y[order], scores[order], part.offsets)))
+        best = int(np.argmax([value for _, _, value in found]))
+        return found[best][0], [(changed, value) for _, changed, value in found]
+
+    def _fitted_again(self, model: SSER, C: float) -> SSER:
+        return SSER(**model.get_params() | {"C": C}).fit_coefficients(model.coefficients_)
+
+    def others(self, role: str) -> IntArray:
+        """For every query of a role another one of it, at random, shape (n_queries,)."""
+        n = self.documents.parts[role].n_queries
+        rng = np.random.default_rng([self.seed, ROLES.index(role)])
+        return (np.arange(n) + rng.integers(1, max(2, n), n)) % n
+
+
+def query_rows(part: Judged, query: int) -> FloatArray:
+    """Documents of one query, shape (n, n_rankers)."""
+    return part.X[part.offsets[query] : part.offsets[query + 1]].astype(np.float64)
+
+
+# ---- weights -----------------------------------------------------------------------------------------------------
+
+
+def solve_shard(fold: EnsembleFold, *, shard: int, n_shards: int) -> pa.Table:
+    """The artifact ``ensembles`` for shard number ``shard`` (from 0) of the validation and test queries.
+
+    The first shard also has the weights that are the same for all queries, under the role "train".
+    """
+    rows = [row for ties in RULES for row in _solved(fold, ties, shard, n_shards)]
+    return _table(rows, fold.documents.parts["train"].X.shape[1])
+
+
+_Row = tuple[str, str, str, float, Solution]
+
+
+def _solved(fold: EnsembleFold, ties: Ties, shard: int, n_shards: int) -> Iterator[_Row]:
+    plain, tuned, varying = fold.fitted(ties), fold.tuned(ties)[0], fold.without_constant(ties)
+    if shard == 0:
+        free = fold.fitted(ties, nonnegative=False)
+        whole = {"ser": plain, "ser-tuned": tuned, "ser-varying": varying, "ser-free": free}
+        for name, model in whole.items():
+            yield with_ties(name, ties), "train", "", 0.0, model.solved()[1]
+    mask = np.where(fold.constant(), 0.0, 1.0)
+    for role in ROLES:
+        part, others = fold.documents.parts[role], fold.others(role)
+        for query in shard_range(part.n_queries, shard, n_shards):
+            X, other = query_rows(part, query), query_rows(part, int(others[query]))
+            for name, gamma, found in _of_query(fold.options, plain, tuned, varying, X, X * mask, other):
+                yield with_ties(name, ties), role, part.query_id[query], gamma, found
+
+
+def _of_query(
+    options: Options, plain: SSER, tuned: SSER, varying: SSER, X: FloatArray, masked: FloatArray, other: FloatArray
+) -> Iterator[tuple[str, float, Solution]]:
+    """Solutions for one query, by the name of the method and gamma."""
+    gammas, K = options.path, plain.roughness_of(X)
+    path = plain.path(K, gammas)
+    # A ranker that is constant in training may vary here; "without constant rankers" it has no say here either.
+    same = np.array_equal(X, masked) and np.array_equal(plain.coefficients_, varying.coefficients_)
+    paths = {
+        "sser": path,
+        "sser-tuned": tuned.path(K, gammas),
+        "sser-varying": path if same else varying.path(plain.roughness_of(masked), gammas),
+        "sser-printed": [plain.as_printed(np.eye(len(K)) + g * K, s) for g, s in zip(gammas, path, strict=True)],
+    }
+    for name, own in paths.items():
+        yield from ((name, gamma, found) for gamma, found in zip(gammas, own, strict=True))
+    yield "sser-other", float(options.gamma), plain.path(plain.roughness_of(other), [options.gamma])[0]
+
+
+def shard_range(n: int, shard: int, n_shards: int) -> range:
+    """Numbers of the queries of a shard."""
+    return range(n * shard // n_shards, n * (shard + 1) // n_shards)
+
+
+def _table(rows: Sequence[_Row], n_rankers: int) -> pa.Table:
+    solutions = [row[4] for row in rows]
+    columns = {
+        name: pa.array([row[i] for row in rows], pa.string()) for i, name in enumerate(("method", "role", "query_id"))
+    }
+    columns |= {"gamma": pa.array([row[3] for row in rows], pa.float64())}
+    columns |= {
+        name: pa.array([getattr(s, name) for s in solutions], pa.float64()) for name in ("objective", "gap", "kkt")
+    }
+    columns |= {"steps": pa.array([s.steps for s in solutions], pa.int32())}
+    weights = np.array([s.weights for s in solutions]).reshape(len(rows), n_rankers)
+    return pa.table(columns | {"weights": list_column(weights)})
+
+
+@cache
+def _places() -> dict[str, int]:
+    names = [with_ties(name, ties) for ties in TIES for name in SOLVED]
+    return {name: place for place, name in enumerate(names)}
+
+
+def gathered(shards: Sequence[pa.Table], documents: FoldDocuments) -> pa.Table:
+    """All weights in an order that knows nothing of shards: method, role, query, gamma."""
+    table = pa.concat_tables(shards).combine_chunks()
+    ids = np.concatenate([np.array([""], dtype=object), *(documents.parts[role].query_id for role in ROLES)])
+    query = rows_of(table.column("query_id").to_numpy(zero_copy_only=False), ids)
+    method = np.array([_places()[name] for name in table.column("method").to_pylist()], dtype=np.int64)
+    order = np.lexsort((table.column("gamma").to_numpy(), query, method))
+    return table.take(pa.array(order))

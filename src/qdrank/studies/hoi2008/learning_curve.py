@@ -1,0 +1,68 @@
+"""Average precision against the number of training queries: whether unlabelled documents help where labels are few."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.datasets.judged import Judged
+from qdrank.groups import FloatArray, IntArray
+from qdrank.learners.listnet import ListNet
+from qdrank.learners.ranksvm import RankSVM
+from qdrank.learners.ser import rounded_scores
+from qdrank.measures.compute import measure
+from qdrank.studies.hoi2008.fold import EnsembleFold, query_rows
+from qdrank.studies.hoi2008.scoring import scores_by
+
+#: Methods of the curve, with fixed settings: choosing on validation would spend labels that are counted as not there.
+METHODS = ("ser", "sser", "ranksvm", "listnet")
+
+
+def subsets(n: int, sizes: Sequence[int], repeats: int, seed: int) -> Iterator[tuple[int, int, IntArray]]:
+    """Size, number of the repeat, and training queries of every subset; all of them, once, come last.
+
+    The subsets of one repeat are nested: a larger one holds the smaller ones.
+    """
+    for repeat in range(repeats):
+        order = np.random.default_rng([seed, repeat]).permutation(n)
+        for size in sorted({size for size in sizes if size < n}):
+            yield size, repeat, np.sort(order[:size]).astype(np.int64)
+    yield n, 0, np.arange(n, dtype=np.int64)
+
+
+def curve_table(name: str, fold: EnsembleFold, sizes: Sequence[int], repeats: int) -> pa.Table:
+    """Average precision of every method, subset and test query; ``size`` is the number of training queries, 0 for all."""
+    train, test = fold.documents.parts["train"], fold.documents.parts["test"]
+    estimator = fold.options.estimator("half")
+    estimator.fit(train.X, train.y, train.query)
+    roughness = [estimator.roughness_of(query_rows(test, query)) for query in range(test.n_queries)]
+    tables = []
+    for size, repeat, queries in subsets(train.n_queries, sizes, repeats, fold.seed):
+        scored = _scores(fold, train.take(queries), test, roughness)
+        shown = 0 if size == train.n_queries else size
+        tables += [_table(name, shown, repeat, method, test, scores) for method, scores in scored.items()]
+    return pa.concat_tables(tables)
+
+
+def _scores(fold: EnsembleFold, train: Judged, test: Judged, roughness: list[FloatArray]) -> dict[str, FloatArray]:
+    """Scores of the test documents by method."""
+    judged = (train.X, train.y, train.query)
+    sser = fold.options.estimator("half", max_grade=fold.max_grade).fit(*judged)
+    own = np.array([sser.path(K, [fold.options.gamma])[0].weights for K in roughness])
+    learners: dict[str, Callable[[], FloatArray]] = {
+        "ser": lambda: rounded_scores(test.X, sser.weights_),
+        "sser": lambda: scores_by(test, own),
+        "ranksvm": lambda: RankSVM().fit(*judged).predict(test.X),
+        "listnet": lambda: ListNet().fit(*judged).predict(test.X),
+    }
+    return {method: learners[method]() for method in METHODS}
+
+
+def _table(fold: str, size: int, repeat: int, method: str, test: Judged, scores: FloatArray) -> pa.Table:
+    n = test.n_queries
+    columns = {name: pa.array([text] * n, pa.string()) for name, text in (("fold", fold), ("method", method))}
+    columns |= {name: pa.array([number] * n, pa.int32()) for name, number in (("size", size), ("repeat", repeat))}
+    ap = measure(["ap"], test.y, scores, test.offsets)["ap"]
+    return pa.table(columns | {"query_id": pa.array(test.query_id, pa.string()), "ap": ap})

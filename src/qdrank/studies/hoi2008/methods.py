@@ -1,0 +1,79 @@
+"""The methods of the study: the one list of their names, labels, colours and recipes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
+from qdrank.studies.study import REFERENCE, Method
+
+#: How tied documents stand in a ranking, and what is added to the name of a method that does not use the first.
+TIES = {"half": "", "file": "-file"}
+_LABELS = {"half": "", "file": " (file order)"}
+
+#: Learners of other papers that this one is compared with; `qdrank.rankers.methods` trains them.
+BASELINES = (
+    Method("rankboost", "RankBoost", GREEN, MARKERS[2]),
+    Method("ranksvm", "Ranking SVM", BLACK, MARKERS[3]),
+    Method("listnet", "ListNet", ORANGE, MARKERS[4]),
+    Method("adarank-map", "AdaRank", PURPLE, MARKERS[5]),
+    Method("mhr-bc", "MHR-BC", GREY, MARKERS[6]),
+)
+#: Name, label, colour, and whether the weights are of the query's own.
+_ENSEMBLES = (
+    ("ser", "SER", SKY, False),
+    ("sser", "SSER", BLUE, True),
+    ("sser-fixed", "SSER, gamma fixed", BLUE, True),
+    ("ser-tuned", "SER, C, theta and delta tuned", VERMILION, False),
+    ("sser-tuned", "SSER, C, theta and delta tuned", VERMILION, True),
+    ("ser-varying", "SER without constant rankers", GREEN, False),
+    ("sser-varying", "SSER without constant rankers", GREEN, True),
+    ("ser-free", "SER without w >= 0", PURPLE, False),
+    ("sser-printed", "SSER, eq. 13 as printed", GREY, True),
+    ("sser-other", "SSER with documents of another query", ORANGE, True),
+)
+ENSEMBLES = tuple(
+    Method(name + suffix, label + _LABELS[ties], colour, MARKERS[0 if semi else 1], models="sser" if semi else "ser")
+    for ties, suffix in TIES.items()
+    for name, label, colour, semi in _ENSEMBLES
+)
+#: Ensembles of the methods above, learned on the validation queries; run where methods are named.
+STACKED = (
+    Method("ser-methods", "SER of methods", SKY, MARKERS[1], models="stacked"),
+    Method("sser-methods", "SSER of methods", BLUE, MARKERS[0], models="stacked"),
+    Method("borda-methods", "BordaCount of methods", GREY, MARKERS[7], models="stacked"),
+)
+METHODS = (*BASELINES, *ENSEMBLES, *STACKED)
+#: By name, with the reference feature last, as figures and tables show them.
+BY_NAME = {method.name: method for method in (*METHODS, REFERENCE)}
+#: The seven methods of the paper's figures.
+PAPER = (*(method.name for method in BASELINES), "ser", "sser")
+#: Families of models whose weights depend on gamma, and all that are solved; names without the rule for ties.
+PATHS = ("sser", "sser-tuned", "sser-varying", "sser-printed")
+SOLVED = ("ser", "ser-tuned", "ser-varying", "ser-free", *PATHS, "sser-other")
+
+
+def with_ties(name: str, ties: str) -> str:
+    """Name of a method under a rule for ties."""
+    return name + TIES[ties]
+
+
+def ensembles() -> list[str]:
+    """Methods whose scores come from the programs of the paper."""
+    return [method.name for method in ENSEMBLES]
+
+
+def stacked(section: Any) -> list[str]:
+    """Ensembles of methods that are run; ``section`` is ``hoi`` of the configuration."""
+    return [method.name for method in STACKED] if section.methods else []
+
+
+def run(section: Any) -> list[str]:
+    """Methods that are run."""
+    return [*section.baselines, *ensembles(), *stacked(section)]
+
+
+def present(methods: set[str], wanted: Sequence[str] | None = None) -> list[str]:
+    """Methods that were measured, in the order of tables, or in the order wanted."""
+    return [name for name in (BY_NAME if wanted is None else wanted) if name in methods]

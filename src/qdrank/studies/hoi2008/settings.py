@@ -1,0 +1,75 @@
+"""Section ``hoi`` of the configuration."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from qdrank.rankers.methods import CLASSIC
+from qdrank.sections import Fraction, PositiveFloat, PositiveInt, Scale, StudySection, known
+from qdrank.studies.hoi2008.methods import BASELINES
+
+Gamma = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Baseline = Annotated[str, AfterValidator(known("baseline", [method.name for method in BASELINES]))]
+Ranker = Annotated[
+    str, AfterValidator(known("method", [n for n, m in CLASSIC.items() if not (m.aggregates or m.query_vectors)]))
+]
+
+
+class Hoi(StudySection):
+    """The study of Hoi and Jin 2008: supervised (SER) and semi-supervised (SSER) ensemble ranking."""
+
+    C: PositiveFloat = Field(default=1.0, description="Weight of the margins; 1 in the paper.")
+    theta: Fraction = Field(default=0.5, description="Preference of highly over possibly relevant documents (eq. 5).")
+    delta: PositiveFloat = Field(default=1.0, description="Smoothing of a ranking's matrix.")
+    gammas: list[Gamma] = Field(
+        default=[0, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5],
+        min_length=1,
+        description="Weights of the query's own documents, among which validation decides; also those of Figure 3.",
+    )
+    gamma: Gamma = Field(default=0.5, description="The fixed gamma, which the paper says works well.")
+    tried_C: list[PositiveFloat] = Field(  # noqa: N815
+        default=[0.1, 1, 10], min_length=1, description="Values of C for the tuned variants, which the paper lacks."
+    )
+    tried_theta: list[Fraction] = Field(default=[0.25, 0.5, 0.75], min_length=1, description="Likewise, of theta.")
+    tried_delta: list[PositiveFloat] = Field(default=[1, 5], min_length=1, description="Likewise, of delta.")
+    similarity: Literal["trace", "bregman", "induced"] = Field(
+        default="trace",
+        description="How a ranking is compared with the grades: eq. 6, or eq. 7 with one of two distances.",
+    )
+    normalise: bool = Field(
+        default=False, description="Whether each query's coefficients are divided by the weight of its preferences."
+    )
+    neighbours: PositiveInt = Field(default=5, description="Nearest documents that a document is joined to.")
+    edges: Literal["binary", "heat"] = Field(default="binary", description="Weights of the edges.")
+    symmetry: Literal["either", "both", "mean"] = Field(
+        default="either", description="An edge where either document is near the other, where both are, or the mean."
+    )
+    neighbour_ties: Literal["all", "file"] = Field(
+        default="all",
+        description="Of documents as near as the last neighbour: all, or the first in the file. all does not depend on the order.",
+    )
+    laplacian: Literal["normalised", "plain"] = Field(
+        default="normalised", description="Eq. 10, as in the paper's experiments, or eq. 8 to the letter."
+    )
+    scale: Scale = Field(
+        default="minmax", description="Scale of the rankers' scores: the weighted sum needs one for all, per query."
+    )
+    baselines: list[Baseline] = Field(
+        default=["ranksvm", "listnet", "adarank-map"],
+        description="Learners of Figures 1 and 2 that are run; the paper also has rankboost and mhr-bc, which take longest.",
+    )
+    methods: list[Ranker] = Field(
+        default_factory=list,
+        description="Learners whose scores are the rankers of a further ensemble, learned on the validation queries.",
+    )
+    sizes: list[PositiveInt] = Field(
+        default=[5, 10, 20, 40], description="Training queries of the learning curve; all of them come last."
+    )
+    repeats: PositiveInt = Field(default=5, description="Random subsets of training queries of each size.")
+
+    def solved(self) -> dict[str, Any]:
+        """The keys that decide the weights."""
+        left_out = {"datasets", "scale", "baselines", "methods", "sizes", "repeats"}
+        return self.model_dump(exclude=left_out)

@@ -1,0 +1,97 @@
+"""Tables of the study of Hoi and Jin 2008: methods, folds, tests, and the certificates of the programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.evaluation.comparison import Comparison, compare
+from qdrank.evaluation.pairs import Pairs, query_values
+from qdrank.evaluation.significance import holm
+from qdrank.figures.tables import chosen_by_fold
+from qdrank.measures.folds import fold_means
+from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, TIES, present, with_ties
+from qdrank.studies.making import Inputs, Shown
+
+MEASURES = ("ap", "p@1/letor4", "p@2/letor4", "p@5/letor4", "p@10/letor4", "ndcg@10/letor4")
+
+
+def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
+    """Tables of the methods, by id."""
+    measures = inputs.table("measures", "measures")
+    return {
+        "hoi-methods": methods_table(measures, inputs.tables("choices", "choices"), shown.interval),
+        "hoi-folds": folds_table(measures),
+        "hoi-tests": tests_table(measures, shown.interval),
+        "hoi-solver": solver_table(inputs.tables("weights", "ensembles")),
+    }
+
+
+def compared(measures: pa.Table, a: str, b: str, interval: Mapping[str, Any], name: str = "ap") -> Comparison:
+    """Method ``a`` against ``b`` on all test queries."""
+    ids, values = query_values(measures, [a, b], name)
+    return compare(Pairs(ids, values[:, 0], values[:, 1]), **interval)
+
+
+def methods_table(measures: pa.Table, choices: Sequence[pa.Table], interval: Mapping[str, Any]) -> pa.Table:
+    """Every method: its means over the test queries, its difference from SER in MAP, and the settings chosen."""
+    chosen = chosen_by_fold(choices)
+    rows = []
+    for method in present(set(measures.column("method").to_pylist())):
+        row: dict[str, Any] = {"method": BY_NAME[method].label}
+        row |= {name: float(query_values(measures, [method], name)[1].mean()) for name in MEASURES}
+        found = compared(measures, method, "ser", interval)
+        row |= {"difference from SER": found.difference, "low": found.interval.low, "high": found.interval.high}
+        rows.append(row | {"p": found.t.p, "settings by fold": "; ".join(chosen.get(method, []))})
+    return pa.Table.from_pylist(rows)
+
+
+def folds_table(measures: pa.Table) -> pa.Table:
+    """MAP by fold, of the folds and of all queries, one row per method."""
+    fold = {row["query_id"]: row["fold"] for row in measures.select(["query_id", "fold"]).to_pylist()}
+    rows = []
+    for method in present(set(measures.column("method").to_pylist())):
+        ids, values = query_values(measures, [method], "ap")
+        means = fold_means(values[:, 0], np.array([fold[name] for name in ids]))
+        row = {"method": BY_NAME[method].label, **means.folds}
+        rows.append(row | {"mean of folds": means.published, "all queries": means.pooled})
+    return pa.Table.from_pylist(rows)
+
+
+def _pairs(measured: set[str]) -> list[tuple[str, str]]:
+    """What is tested: SSER and SER against every baseline, under both rules, and against each other."""
+    pairs = []
+    for ties in TIES:
+        ser, sser = with_ties("ser", ties), with_ties("sser", ties)
+        pairs += [(sser, ser), *((a, b.name) for a in (sser, ser) for b in BASELINES if b.name in measured)]
+    return pairs
+
+
+def tests_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
+    """Three tests of every pair, the t test's p-values corrected after Holm, and what difference could have been found."""
+    pairs = _pairs(set(measures.column("method").to_pylist()))
+    found = {pair: compared(measures, *pair, interval) for pair in pairs}
+    adjusted = holm({" - ".join(pair): one.t.p for pair, one in found.items()}, family="SER and SSER").adjusted
+    rows = []
+    for pair, one in found.items():
+        row: dict[str, Any] = {"method": BY_NAME[pair[0]].label, "against": BY_NAME[pair[1]].label}
+        row |= {"difference in MAP": one.difference, "low": one.interval.low, "high": one.interval.high}
+        row |= {"p, t test": one.t.p, "p, Holm": adjusted[" - ".join(pair)], "p, Wilcoxon": one.wilcoxon.p}
+        rows.append(row | {"p, permutation": one.permutation.p, "detectable": one.detectable, "queries": one.n})
+    return pa.Table.from_pylist(rows)
+
+
+def solver_table(tables: Sequence[pa.Table]) -> pa.Table:
+    """Programs solved by method, with the worst certificate of all."""
+    table = pa.concat_tables(tables)
+    method = table.column("method").to_numpy(zero_copy_only=False)
+    rows = []
+    for name in dict.fromkeys(method.tolist()):
+        own = method == name
+        gap, kkt, steps = (table.column(column).to_numpy()[own] for column in ("gap", "kkt", "steps"))
+        row = {"method": BY_NAME[name].label, "programs": int(own.sum()), "largest gap": f"{gap.max():.1e}"}
+        rows.append(row | {"largest KKT residual": f"{kkt.max():.1e}", "steps, mean": float(np.mean(steps))})
+    return pa.Table.from_pylist(rows)

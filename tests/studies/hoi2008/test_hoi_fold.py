@@ -1,0 +1,179 @@
+"""The study of Hoi and Jin 2008 on a small fold: weights in shards, choices, controls, learning curve, ensembles of methods."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow.compute as pc
+import pytest
+from tests.studies.hoi2008.ensemble_fold import OPTIONS, fold, made, part, weights
+
+from qdrank.errors import InputError
+from qdrank.learners import SER, SSER
+from qdrank.learners.ser import rounded_scores
+from qdrank.measures.compute import average_precision
+from qdrank.store.lists import list_matrix
+from qdrank.studies.hoi2008.fold import query_rows, shard_range
+from qdrank.studies.hoi2008.learning_curve import METHODS, subsets
+from qdrank.studies.hoi2008.methods import SOLVED, TIES, ensembles, with_ties
+from qdrank.studies.hoi2008.options import Options
+from qdrank.studies.hoi2008.scoring import WeightBank, score_fold
+from qdrank.studies.hoi2008.stacking import rankers_of, stacked_scores
+
+
+def rows(table, **where):
+    for name, value in where.items():
+        table = table.filter(pc.equal(table.column(name), value))
+    return table
+
+
+@pytest.mark.parametrize("n_shards", [1, 3, 40])
+def test_the_number_of_shards_changes_no_bit(n_shards):
+    of, solved, *_ = made()
+    assert weights(of, n_shards).equals(solved)
+
+
+def test_shards_are_all_queries_once():
+    for n_shards in (1, 2, 5, 9):
+        assert [q for shard in range(n_shards) for q in shard_range(7, shard, n_shards)] == list(range(7))
+
+
+def test_weights_are_those_of_the_estimators():
+    of, solved, *_ = made()
+    train, test = of.documents.parts["train"], of.documents.parts["test"]
+    judged = (train.X, train.y, train.query)
+    for ties in TIES:
+        ser, sser = SER(ties=ties).fit(*judged), SSER(ties=ties, gamma=2.0).fit(*judged)
+        assert rows(solved, method=with_ties("ser", ties)).column("weights")[0].as_py() == ser.weights_.tolist()
+        own = rows(solved, method=with_ties("sser", ties), role="test", gamma=2.0)
+        for query, w in enumerate(list_matrix(own.column("weights"))):
+            np.testing.assert_allclose(w, sser.weights_for(query_rows(test, query)), atol=1e-12)
+
+
+def test_every_method_has_its_rows_and_its_certificates():
+    of, solved, *_ = made()
+    assert set(solved.column("method").to_pylist()) == {with_ties(name, ties) for ties in TIES for name in SOLVED}
+    assert max(solved.column("gap").to_pylist()) <= 1e-8
+    assert max(solved.column("kkt").to_pylist()) <= 1e-8
+    assert len(rows(solved, method="sser")) == (8 + 12) * len(of.options.path)
+    assert len(rows(solved, method="sser-other")) == 8 + 12
+
+
+def test_gamma_0_is_ser_exactly():
+    _, solved, *_ = made()
+    for ties in TIES:
+        ser = np.array(rows(solved, method=with_ties("ser", ties)).column("weights")[0].as_py())
+        sser = list_matrix(rows(solved, method=with_ties("sser", ties), gamma=0.0).column("weights"))
+        np.testing.assert_array_equal(sser, np.broadcast_to(ser, sser.shape))
+
+
+def test_constant_rankers_have_weight_in_file_order_alone():
+    of, solved, *_ = made()
+    assert of.constant().tolist() == [False] * 5 + [True]
+    last = {name: rows(solved, method=name).column("weights")[0].as_py()[-1] for name in ("ser", "ser-varying-file")}
+    assert last == {"ser": 0.0, "ser-varying-file": 0.0}
+
+
+def test_another_query_is_another_query():
+    of = fold()
+    for role in ("vali", "test"):
+        others = of.others(role)
+        assert (others != np.arange(len(others))).all()
+        assert set(others) <= set(range(len(others)))
+        np.testing.assert_array_equal(others, of.others(role))
+
+
+def test_scores_are_those_of_the_chosen_gamma():
+    of, solved, scored, *_ = made()
+    assert set(scored.scores) == set(ensembles())
+    bank, test = WeightBank(solved), of.documents.parts["test"]
+    for method in ("sser", "sser-tuned-file", "sser-printed"):
+        (chosen,) = rows(scored.choices, method=method, chosen=True).to_pylist()
+        gamma = float(chosen["setting"].partition("=")[2])
+        W = bank.of(method, test, gamma)
+        expected = [rounded_scores(query_rows(test, query), w) for query, w in enumerate(W)]
+        np.testing.assert_array_equal(scored.scores[method], np.concatenate(expected))
+        tried = rows(scored.choices, method=method).column("value").to_pylist()
+        assert chosen["value"] == max(tried)
+        assert len(tried) == len(OPTIONS.gammas)
+
+
+def test_tuned_settings_are_the_best_on_validation():
+    of, solved, scored, *_ = made()
+    tried = rows(scored.choices, method="ser-tuned").to_pylist()
+    assert len(tried) == 4
+    (chosen,) = [row for row in tried if row["chosen"]]
+    settings = {key: float(value) for key, value in (text.split("=") for text in chosen["setting"].split())}
+    assert chosen["value"] == max(row["value"] for row in tried)
+    train = of.documents.parts["train"]
+    expected = SER(**settings).fit(train.X, train.y, train.query).weights_
+    np.testing.assert_array_equal(rows(solved, method="ser-tuned").column("weights")[0].as_py(), expected)
+
+
+def test_the_sweep_measures_every_gamma():
+    of, solved, scored, *_ = made()
+    test, bank = of.documents.parts["test"], WeightBank(solved)
+    own = rows(scored.sweep, method="sser", role="test", gamma=2.0)
+    scores = np.concatenate([rounded_scores(query_rows(test, q), w) for q, w in enumerate(bank.of("sser", test, 2.0))])
+    np.testing.assert_allclose(own.column("ap").to_numpy(), average_precision(test.y, scores, test.offsets))
+    assert own.column("query_id").to_pylist() == test.query_id.tolist()
+
+
+def test_without_validation_queries_gamma_is_the_fixed_one():
+    of = fold()
+    of.documents.parts["vali"] = of.documents.parts["vali"].take(np.empty(0, dtype=np.int64))
+    scored = score_fold("fold1", of, WeightBank(weights(of)))
+    np.testing.assert_array_equal(scored.scores["sser"], scored.scores["sser-fixed"])
+    assert all(row["setting"] == "gamma=0.5" for row in scored.choices.to_pylist())
+
+
+def test_subsets_are_nested_and_end_with_all():
+    found = {(size, repeat): set(rows.tolist()) for size, repeat, rows in subsets(30, [10, 5, 50], 3, seed=2)}
+    assert set(found) == {(5, 0), (5, 1), (5, 2), (10, 0), (10, 1), (10, 2), (30, 0)}
+    assert all(found[5, repeat] < found[10, repeat] for repeat in range(3))
+    assert found[5, 0] != found[5, 1]
+    assert found[30, 0] == set(range(30))
+
+
+def test_the_learning_curve_ends_at_the_methods_themselves():
+    _, _, _, measures, curve = made()
+    assert set(curve.column("size").to_pylist()) == {5, 10, 0}
+    assert set(curve.column("method").to_pylist()) == set(METHODS)
+    for method, same in (("ser", "ser"), ("sser", "sser-fixed")):
+        own = rows(curve, method=method, size=0).column("ap").to_pylist()
+        assert own == rows(measures, method=same).column("ap").to_pylist()
+
+
+def test_an_ensemble_of_methods_is_ser_of_their_scores():
+    of = fold()
+    parts, rng = of.documents.parts, np.random.default_rng(3)
+    scores = {
+        name: {role: parts[role].X[:, i] * 7 + rng.normal(0, 0.1, parts[role].n_documents) for role in ("vali", "test")}
+        for i, name in enumerate(("one", "two", "three"))
+    }
+    found, rankers = stacked_scores(parts, scores, OPTIONS), rankers_of(parts, scores)
+    vali, test = rankers["vali"], rankers["test"]
+    assert vali.X.min() == 0
+    assert vali.X.max() == 1
+    ser = SER().fit(vali.X, vali.y, vali.query)
+    np.testing.assert_array_equal(found["ser-methods"], ser.predict(test.X))
+    sser = SSER(gamma=0.5).fit(vali.X, vali.y, vali.query)
+    np.testing.assert_array_equal(found["sser-methods"], sser.predict(test.X, test.query))
+    first = slice(0, test.offsets[1])
+    below = [
+        sum((s[first] < s[i]).sum() for s in (own["test"] for own in scores.values())) for i in range(test.offsets[1])
+    ]
+    np.testing.assert_allclose(found["borda-methods"][first], below)
+
+
+def test_an_ensemble_of_nothing_is_refused():
+    with pytest.raises(InputError, match="methods"):
+        stacked_scores(fold().documents.parts, {}, OPTIONS)
+
+
+def test_the_path_holds_0_and_the_fixed_gamma():
+    assert Options(gammas=(2, 1), gamma=0.5).path == [0, 0.5, 1, 2]
+
+
+def test_grades_of_a_subset_keep_the_scale_of_the_fold():
+    assert fold().max_grade == 2
+    assert part("train", 1).y.max() == 2

@@ -1,0 +1,152 @@
+"""Figures, tables, times and claims of the study of Hoi and Jin 2008."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.studies.hoi2008.ensemble_fold import OPTIONS, SIZES, fold, made, part
+
+from qdrank.evaluation.declared import CHECK, FINDING
+from qdrank.evaluation.judging import judge
+from qdrank.figures.style import save_figure
+from qdrank.rankers.documents import FoldDocuments
+from qdrank.store import write
+from qdrank.studies.hoi2008 import STUDY, curve_figure, evidence, fig1, fig3, tables, timing, weights_figure
+from qdrank.studies.hoi2008.claims import GAP, declare
+from qdrank.studies.hoi2008.methods import BY_NAME, METHODS, run
+from qdrank.studies.hoi2008.settings import Hoi
+from qdrank.studies.making import Inputs, Shown
+
+BUDGET = {"gammas": [0, 0.5], "tried_C": [1, 10], "tried_theta": [0.5], "tried_delta": [1]}
+SHOWN = Shown("toy", "Toy", ["fold1"], {"level": 0.95, "resamples": 200, "seed": 1}, {"gamma": 0.5, "scale": "given"})
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hoi")
+    _, solved, scored, measures, curve = made()
+    names = pa.table(
+        {
+            "number": pa.array(range(1, 7), pa.int32()),
+            "name": [f"ranker {i}" for i in range(1, 7)],
+            "reference": [True] + [False] * 5,
+        }
+    )
+    artifacts = {
+        "measures": ("measures", measures),
+        "sweeps": ("figure", scored.sweep),
+        "weights": ("ensembles", solved),
+        "choices": ("choices", scored.choices),
+        "curves": ("figure", curve),
+        "columns": ("columns", names),
+    }
+    for name, (shape, table) in artifacts.items():
+        write(folder / f"{name}.parquet", shape, table)
+    return Inputs({name: [str(folder / f"{name}.parquet")] for name in artifacts})
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [fig1.draw, fig1.draw_precision, fig3.draw, weights_figure.draw, curve_figure.draw],
+    ids=lambda f: f.__module__,
+)
+def test_figures_are_drawn_with_the_numbers_behind_them(draw, inputs, tmp_path):
+    figure, numbers = draw(inputs, SHOWN)
+    assert len(numbers)
+    save_figure(figure, {"png": tmp_path / "one.png"}, dpi=60)
+    assert (tmp_path / "one.png").stat().st_size > 1000
+
+
+def test_figure_1_has_means_and_differences(inputs):
+    measures = inputs.table("measures", "measures")
+    rows = {row["method"]: row for row in fig1.numbers(measures, ["ap"], SHOWN.interval).to_pylist()}
+    assert rows["ser"]["difference"] == 0
+    assert rows["sser"]["difference"] == pytest.approx(rows["sser"]["mean"] - rows["ser"]["mean"])
+    assert rows["sser"]["difference_low"] <= rows["sser"]["difference"] <= rows["sser"]["difference_high"]
+
+
+def test_figure_3_starts_at_ser(inputs):
+    rows = fig3.numbers(inputs.table("sweeps", "figure"), SHOWN.interval).to_pylist()
+    ap = fig1.numbers(inputs.table("measures", "measures"), ["ap"], SHOWN.interval).to_pylist()
+    ser = {row["method"]: row["mean"] for row in ap}
+    for row in rows:
+        if row["gamma"] == 0 and row["method"] == "sser":
+            assert row["mean"] == pytest.approx(ser["ser" if row["ties"] == "half" else "ser-file"])
+            assert row["difference"] == 0
+
+
+def test_shares_of_weights_sum_to_one(inputs):
+    table = weights_figure.numbers(inputs.tables("weights", "ensembles"), ["fold1"], list("abcdef"), 0.5)
+    for ties in ("half", "file"):
+        for method in ("ser", "sser"):
+            own = [row for row in table.to_pylist() if row["ties"] == ties and row["method"] == method]
+            assert sum(row["share"] for row in own) == pytest.approx(1)
+    assert next(r for r in table.to_pylist() if r["ranker"] == "f")["used"] == 0
+
+
+def test_tables(inputs):
+    found = tables.tabulate(inputs, SHOWN)
+    assert list(found) == list(STUDY.tables[0].shows)
+    methods = {row["method"]: row for row in found["hoi-methods"].to_pylist()}
+    assert set(methods) == {BY_NAME[name].label for name in BY_NAME}
+    assert methods["SSER"]["settings by fold"].startswith("gamma=")
+    assert all(float(row["largest gap"]) <= GAP for row in found["hoi-solver"].to_pylist())
+    folds = {row["method"]: row for row in found["hoi-folds"].to_pylist()}
+    assert folds["SER"]["fold1"] == pytest.approx(methods["SER"]["ap"])
+
+
+def test_times_have_the_paper_s_beside_them():
+    documents = FoldDocuments({role: part(role, 1) for role in SIZES}, np.zeros(6), np.ones(6))
+    found = timing.trial(documents, OPTIONS)
+    assert all(value >= 0 for value in found.values())
+    rows = {
+        row["method"]: row
+        for row in timing.times_table({"fold1": {**found, timing.SLOW: 2.0, "SER": 0.01}}).to_pylist()
+    }
+    assert rows["SER"]["times faster"] == pytest.approx(200)
+    assert rows["SER"]["paper, times faster"] == pytest.approx(195, abs=0.1)
+    assert rows["SSER"]["paper, times faster"] == pytest.approx(163.8, abs=0.1)
+
+
+def test_every_claim_has_evidence_and_all_evidence_a_claim(inputs):
+    found = evidence.gather(inputs, SHOWN)
+    assert set(found) == {claim.name for claim in declare(BUDGET)}
+    for parts in found.values():
+        for own in parts.values():
+            assert len(own.value) == len(own.query_id) == len(own.fold)
+            assert np.isfinite(own.value).all()
+
+
+def test_checks_hold_and_every_claim_is_judged(inputs):
+    verdicts = judge(declare(BUDGET), {"toy": evidence.gather(inputs, SHOWN)}, dataset="toy").to_pylist()
+    assert len(verdicts) == len(declare(BUDGET).claims)
+    assert all(row["verdict"] == "holds" for row in verdicts if row["group"] == CHECK)
+
+
+def test_every_finding_stands_under_both_rules_for_ties():
+    names = {claim.name for claim in declare(BUDGET) if claim.group == FINDING}
+    assert names == {*(n for n in names if n.endswith("-file")), *(n.removesuffix("-file") for n in names)}
+    assert len(names) == 2 * 8
+
+
+def test_methods_without_a_baseline_leave_claims_out(inputs):
+    measures = inputs.table("measures", "measures")
+    kept = measures.filter(
+        pa.array([name not in ("ranksvm", "mhr-bc") for name in measures.column("method").to_pylist()])
+    )
+    found = evidence._methods(kept, "half")
+    assert "ranksvm - ser" not in found
+    assert set(found["ser - weak"]) == {"against rankboost", "against adarank-map"}
+
+
+def test_method_names_are_unique_and_run_as_configured():
+    assert len({method.name for method in METHODS}) == len(METHODS)
+    assert "ser-methods" not in run(Hoi())
+    assert "ser-methods" in run(Hoi(methods=["ranksvm", "listnet"]))
+    with pytest.raises(ValueError, match="unknown"):
+        Hoi(methods=["ranksvmm"])
+
+
+def test_the_fold_is_as_small_as_meant():
+    assert fold().documents.parts["train"].n_queries == SIZES["train"]

@@ -1,0 +1,150 @@
+# Hoi and Jin 2008: SER and SSER with their controls, ensembles of methods, and the learning curve. What it shows is declared in its folder.
+#
+# reads:  results/{dataset}/judged.parquet, {fold}/models/{method}.parquet
+# writes: results/{dataset}/{fold}/hoi/weights.parquet         weights of every method, query and gamma, with their certificates
+#         results/{dataset}/{fold}/hoi/sweep.parquet           measures for every gamma
+#         results/{dataset}/{fold}/hoi/curve.parquet           measures for every number of training queries
+#         results/{dataset}/{fold}/choices/hoi.parquet         the settings tried, and which was chosen
+#         results/{dataset}/{fold}/scores/{method}.parquet     with the settings that validation chose
+
+from qdrank.studies.hoi2008.methods import ensembles, stacked
+
+HOI = STUDIES["hoi2008"]
+HOI_SOLVED = settings.hoi.solved()
+HOI_FOLD = {
+    "scale": settings.hoi.scale,
+    "measure": settings.learners.measure,
+    "seed": settings.seed,
+    "hoi": HOI_SOLVED,
+}
+HOI_MODULES = sorted(
+    {measure_module(name) for name in ["ap", settings.learners.measure]}
+)
+
+
+# A shard is a range of the validation and test queries; the number of shards changes no bit of what is gathered.
+scattergather:
+    hoi=settings.training.shards,
+
+
+rule solve_hoi:
+    """The programs of one shard of the queries of a fold, through every gamma."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+    output:
+        temp("results/{dataset}/{fold}/hoi/weights/{scatteritem}.parquet"),
+    log:
+        "logs/solve_hoi/{dataset}/{fold}/{scatteritem}.log",
+    benchmark:
+        "benchmarks/solve_hoi/{dataset}/{fold}/{scatteritem}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(datasets_of(HOI)),
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(800, 10),
+        runtime=minutes(60, 0.5),
+    params:
+        **HOI_FOLD,
+        code=code("hoi2008/solve_hoi", *HOI_MODULES),
+    script:
+        "../../scripts/hoi2008/solve_hoi.py"
+
+
+rule score_hoi:
+    """All weights of a fold in one table; every gamma measured, one chosen, and the scores of the test documents."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        shards=gather.hoi(
+            "results/{{dataset}}/{{fold}}/hoi/weights/{scatteritem}.parquet"
+        ),
+    output:
+        **{
+            method: f"results/{{dataset}}/{{fold}}/scores/{method}.parquet"
+            for method in ensembles()
+        },
+        weights="results/{dataset}/{fold}/hoi/weights.parquet",
+        sweep="results/{dataset}/{fold}/hoi/sweep.parquet",
+        choices="results/{dataset}/{fold}/choices/hoi.parquet",
+    log:
+        "logs/score_hoi/{dataset}/{fold}.log",
+    benchmark:
+        "benchmarks/score_hoi/{dataset}/{fold}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(datasets_of(HOI)),
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(1000, 10),
+        runtime=minutes(30, 0.5),
+    params:
+        **HOI_FOLD,
+        code=code("hoi2008/score_hoi", *HOI_MODULES),
+    script:
+        "../../scripts/hoi2008/score_hoi.py"
+
+
+rule learn_hoi_curve:
+    """SER, SSER, Ranking SVM and ListNet on random subsets of the training queries."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+    output:
+        "results/{dataset}/{fold}/hoi/curve.parquet",
+    log:
+        "logs/learn_hoi_curve/{dataset}/{fold}.log",
+    benchmark:
+        "benchmarks/learn_hoi_curve/{dataset}/{fold}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(datasets_of(HOI)),
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(1000, 15),
+        runtime=minutes(60, 0.5),
+    params:
+        **HOI_FOLD,
+        sizes=settings.hoi.sizes,
+        repeats=settings.hoi.repeats,
+        code=code("hoi2008/learn_hoi_curve", *HOI_MODULES),
+    script:
+        "../../scripts/hoi2008/learn_hoi_curve.py"
+
+
+rule stack_hoi:
+    """Ensembles whose rankers are methods: SER, SSER and BordaCount, learned on the validation queries."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        models=lambda wc: expand(
+            "results/{dataset}/{fold}/models/{method}.parquet",
+            dataset=wc.dataset,
+            fold=wc.fold,
+            method=settings.hoi.methods,
+        ),
+    output:
+        **{
+            method: f"results/{{dataset}}/{{fold}}/scores/{method}.parquet"
+            for method in ["ser-methods", "sser-methods", "borda-methods"]
+        },
+    log:
+        "logs/stack_hoi/{dataset}/{fold}.log",
+    benchmark:
+        "benchmarks/stack_hoi/{dataset}/{fold}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(datasets_of(HOI) if stacked(settings.hoi) else []),
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(1000, 15),
+        runtime=minutes(30, 0.2),
+    params:
+        scale=lambda wc: settings.learners.scales.get(
+            wc.dataset, settings.training.scale
+        ),
+        hoi=HOI_SOLVED,
+        methods=settings.hoi.methods,
+        code=code(
+            "hoi2008/stack_hoi",
+            *sorted({CLASSIC[name].module for name in settings.hoi.methods}),
+        ),
+    script:
+        "../../scripts/hoi2008/stack_hoi.py"
