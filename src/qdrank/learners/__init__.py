@@ -19,6 +19,7 @@ LEARNERS = Registry(
         "lambdamart": "qdrank.learners.trees:LambdaMART",
         "regression": "qdrank.learners.regression:Regression",
         "boosted-regression": "qdrank.learners.trees:BoostedRegression",
+        "atvt": "qdrank.learners.atvt:ATVT",
     },
 )
 
@@ -34,6 +35,7 @@ _PUBLIC = {
     "LambdaMART": "qdrank.learners.trees:LambdaMART",
     "Regression": "qdrank.learners.regression:Regression",
     "BoostedRegression": "qdrank.learners.trees:BoostedRegression",
+    "ATVT": "qdrank.learners.atvt:ATVT",
     "Choice": "qdrank.learners.tuning:Choice",
     "tune": "qdrank.learners.tuning:tune",
 }
