@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -88,13 +89,15 @@ class ATVT(Learner):
         Queries whose alpha was held at ``alpha_min`` in any round.
     converged_ : bool
         Whether the stopping rule was met.
+    scale_ : float
+        Standard deviation of the training targets.
     model_ : dict
         h as plain values.
     """
 
     NAME: ClassVar[str] = "atvt"
     STATE: ClassVar[tuple[str, ...]] = (
-        *("alpha_", "beta_", "objectives_", "n_rounds_", "n_newton_", "n_guarded_", "converged_", "model_"),
+        *("alpha_", "beta_", "objectives_", "n_rounds_", "n_newton_", "n_guarded_", "converged_", "scale_", "model_"),
     )
 
     h: Literal["ridge", "kernel", "trees"] = "ridge"
@@ -121,6 +124,7 @@ class ATVT(Learner):
     n_newton_: int = field(init=False, repr=False)
     n_guarded_: int = field(init=False, repr=False)
     converged_: bool = field(init=False, repr=False)
+    scale_: float = field(init=False, repr=False)
     model_: dict[str, Any] = field(init=False, repr=False)
 
     def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike) -> Self:
@@ -129,17 +133,28 @@ class ATVT(Learner):
         features, targets, offsets = grouped(X, y, query)
         with one_thread():
             regressor = self.regressor(features)
-            run = Run(regressor, targets, offsets, self.effective(targets), weighted=self.weighted)
+            self.scale_ = float(targets.std()) or 1.0
+            run = Run(regressor, targets, offsets, self.effective(self.scale_), weighted=self.weighted)
             self.converged_ = self._iterate(run)
         self.alpha_, self.beta_, self.objectives_ = run.maps.alpha, run.maps.beta, np.array(run.objectives)
         self.n_rounds_, self.n_newton_ = run.rounds, run.newton
         self.n_guarded_ = int(run.guarded.sum())
         self.model_ = regressor.state()
+        self.__dict__.pop("booster", None)
         return self
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,) of the rows of ``X`` (n_documents, n_features): h, without any map."""
+        if self.model_["h"] == "trees":
+            return np.asarray(self.booster.predict(np.asarray(X), num_threads=1), dtype=np.float64)
         return predict(self.model_, np.asarray(X))
+
+    @cached_property
+    def booster(self) -> Any:
+        """LightGBM's model, where h is made of trees."""
+        from qdrank.learners.trees import booster_of
+
+        return booster_of(self.model_["text"])
 
     def maps(self, X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Alpha and beta that fit other judged queries best for the h learned, in order of first appearance.
@@ -147,7 +162,7 @@ class ATVT(Learner):
         They say how a query would have been adjusted, and need its grades: nothing to rank with.
         """
         features, targets, offsets = grouped(X, y, query)
-        found = fit_maps(moments(predict(self.model_, features), targets, offsets), self.effective(targets))
+        found = fit_maps(moments(self.predict(features), targets, offsets), self.effective(self.scale_))
         return found.alpha, found.beta
 
     def regressor(self, X: NDArray[Any]) -> Regressor:
@@ -161,9 +176,9 @@ class ATVT(Learner):
         gamma = 1 / (X.shape[1] * (float(X.var()) or 1.0)) if self.gamma is None else self.gamma
         return Kernel(X, self.lam_h, gamma)
 
-    def effective(self, targets: FloatArray) -> Penalties:
-        """The penalties as they enter the objective for these targets."""
-        scale = (float(targets.std()) or 1.0) if self.penalties == "scaled" else 1.0
+    def effective(self, scale: float) -> Penalties:
+        """The penalties as they enter the objective for targets of this standard deviation."""
+        scale = scale if self.penalties == "scaled" else 1.0
         lam_beta = self.lam_beta * (scale if self.norm == "l1" else 1.0)
         return Penalties(self.lam_alpha * scale**2, lam_beta, self.norm, self.alpha_min)
 

@@ -158,11 +158,7 @@ class Trees:
 
 
 def predict(state: dict[str, Any], X: NDArray[Any]) -> FloatArray:
-    """Scores (n_documents,) of the rows of ``X`` by the model that ``state`` gave."""
-    if state["h"] == "trees":
-        from qdrank.learners.trees import booster_of
-
-        return np.asarray(booster_of(state["text"]).predict(X, num_threads=1), dtype=np.float64)
+    """Scores (n_documents,) of the rows of ``X`` by the ridge or kernel model that ``state`` gave."""
     X = np.asarray(X, dtype=np.float64)
     if state["h"] == "kernel":
         return np.asarray(gaussian(X, np.array(state["X"]), state["gamma"]) @ np.array(state["dual"]))
