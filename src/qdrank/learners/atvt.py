@@ -203,7 +203,7 @@ class ATVT(Learner):
         choices = {"h": tuple(MOST_ROUNDS), "norm": ("l2", "l1"), "penalties": ("raw", "scaled")}
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
-                raise InputError(f"unknown {name} {getattr(self, name)!r}", mend="allowed: " + ", ".join(allowed))
+                raise InputError(f"unknown {name} {getattr(self, name)!r}", fix="allowed: " + ", ".join(allowed))
         for name in ("lam_h", "lam_alpha", "lam_beta", "tol"):
             if not getattr(self, name) >= 0:
                 raise InputError(f"{name} must be 0 or more, not {getattr(self, name)}")

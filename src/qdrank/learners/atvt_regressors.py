@@ -92,10 +92,8 @@ class Kernel(Linear):
 
     def __init__(self, X: FloatArray, lam: float, gamma: float) -> None:
         if len(X) > MOST_KERNEL_DOCUMENTS:
-            mend = 'use h="ridge" or h="trees" for larger data'
-            raise InputError(
-                f"the kernel form takes {MOST_KERNEL_DOCUMENTS} documents at most, not {len(X)}", mend=mend
-            )
+            fix = 'use h="ridge" or h="trees" for larger data'
+            raise InputError(f"the kernel form takes {MOST_KERNEL_DOCUMENTS} documents at most, not {len(X)}", fix=fix)
         self.X, self.gamma = X, gamma
         values, vectors = np.linalg.eigh(gaussian(X, X, gamma))
         kept = values > KERNEL_RANK * values[-1]

@@ -20,12 +20,12 @@ def grouped(X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[NDArray[Any],
     if features.ndim != 2 or targets.shape != (len(features),) or ids.shape != targets.shape:
         raise InputError(
             f"features of shape {features.shape}, targets of shape {targets.shape} and {ids.shape} query ids do not fit",
-            mend="give one target and one query id per row of features",
+            fix="give one target and one query id per row of features",
         )
     if len(targets) == 0:
         raise InputError("there is no document to learn from")
     if not (np.isfinite(features).all() and np.isfinite(targets).all()):
-        raise InputError("features or targets hold missing or infinite values", mend="fill them before training")
+        raise InputError("features or targets hold missing or infinite values", fix="fill them before training")
     _, first, name = np.unique(ids, return_index=True, return_inverse=True)
     place = np.argsort(np.argsort(first))[name]
     if (np.diff(place) < 0).any():

@@ -15,6 +15,7 @@ from qdrank.groups import FloatArray
 from qdrank.learners.validation import measure_values, shuffled_within
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.learning import seen
+from qdrank.studies.zha2006.options import Options
 from qdrank.studies.zha2006.targets import dcg, values
 
 
@@ -58,11 +59,11 @@ class FoldData:
         return float(measure_values(self.measure, judged.y[order], scores[order], judged.offsets).mean())
 
 
-def fold_data(documents: FoldDocuments, options: Mapping[str, Any], highest: int, seed: int) -> FoldData:
+def fold_data(documents: FoldDocuments, options: Options, highest: int, seed: int) -> FoldData:
     """The fold with targets and measure as the options say; ``highest`` is the highest grade of the data set."""
     parts = {}
     for role in ROLES:
         judged = documents.parts[role]
         X = seen(judged.X, documents.mean, documents.inverse)
-        parts[role] = Part(judged, X, values(options["targets"], judged.y, highest))
-    return FoldData(parts, dcg(options["gains"], highest, options["depth"]), seed)
+        parts[role] = Part(judged, X, values(options.targets, judged.y, highest))
+    return FoldData(parts, dcg(options.gains, highest, options.depth), seed)

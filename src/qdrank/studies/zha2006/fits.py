@@ -13,10 +13,9 @@ from qdrank.groups import FloatArray
 from qdrank.learners.atvt import ATVT
 from qdrank.learners.atvt_maps import fit_maps, moments
 from qdrank.studies.zha2006.data import FoldData
+from qdrank.studies.zha2006.options import Cell, Options
 
 Params = dict[str, Any]
-Cell = tuple[float, float]
-"""lam_alpha and lam_beta."""
 #: Roles whose documents are scored by every fit.
 SCORED = ("train", "vali", "test")
 
@@ -43,7 +42,7 @@ class Fitter:
 
     data: FoldData
     h: str
-    options: Mapping[str, Any]
+    options: Options
     _done: dict[str, Fit] = field(default_factory=dict)
 
     def fit(self, **params: Any) -> Fit:
@@ -72,63 +71,70 @@ class Fitter:
         options = self.options
         common = {
             "h": self.h,
-            "penalties": options["penalties"],
-            "weighted": options["weighted"],
-            "tol": options["tol"],
+            "penalties": options.penalties,
+            "weighted": options.weighted,
+            "tol": options.tol,
         }
         if self.h == "trees":
-            common |= {"rounds": options["rounds"], "leaves": options["leaves"], "min_leaf": options["min_leaf"]}
+            common |= {"rounds": options.rounds, "leaves": options.leaves, "min_leaf": options.min_leaf}
         return common | {"seed": self.data.seed}
 
     # ---- settings to try -----------------------------------------------------------------------------------------
 
     def settings(self) -> list[Params]:
-        """Settings of h among which validation decides."""
+        """Settings of h that are tried along with aTVT."""
         if self.h == "ridge":
-            return [{"lam_h": value} for value in self.options["lam_h"]]
-        pairs = [(m, rate) for rate in self.options["learning_rates"] for m in self.options["trees"]]
+            return [{"lam_h": value} for value in self.options.lam_h]
+        pairs = [(m, rate) for rate in self.options.learning_rates for m in self.options.trees]
         return [{"trees": m, "learning_rate": rate} for m, rate in pairs]
 
-    def cells(self) -> list[Cell]:
-        """Penalties among which validation decides."""
-        return [(a, b) for a in self.options["lam_alpha"] for b in self.options["lam_beta"]]
+    @property
+    def budget(self) -> int:
+        """Number of settings that aTVT chooses among: all penalties for one setting of h, all settings for one penalty."""
+        return len(self.options.cells) + len(self.settings())
+
+    def dense_settings(self) -> list[Params]:
+        """As many settings of h alone, over the same range: what a method without penalties chooses among."""
+        if self.h == "ridge":
+            low, high = min(self.options.lam_h), max(self.options.lam_h)
+            return [{"lam_h": float(value)} for value in np.geomspace(low, high, self.budget)]
+        rates, most = self.options.learning_rates, max(self.options.trees)
+        n = ceil(self.budget / len(rates))
+        counts = np.unique(np.linspace(most / n, most, n).round()).astype(int).tolist()
+        return [{"trees": m, "learning_rate": rate} for rate in rates for m in counts]
+
+    # ---- choice --------------------------------------------------------------------------------------------------
 
     def best_plain(self) -> tuple[Fit, list[Fit]]:
         """The plain regressor, chosen among as many settings as aTVT is, and all that were tried."""
-        budget = len(self.cells()) + len(self.settings())
-        tried = self._plain_ridges(budget) if self.h == "ridge" else self._plain_trees(budget)
-        best = best_of(tried)
-        return self.plain(**{name: value for name, value in best.params.items() if name != "rounds"}), tried
+        tried = [self._plain_candidate(setting) for setting in self.dense_settings()]
+        return self.plain(**setting_of(best_of(tried))), tried
 
-    def _plain_ridges(self, budget: int) -> list[Fit]:
-        low, high = min(self.options["lam_h"]), max(self.options["lam_h"])
-        return [self.plain(lam_h=float(value)) for value in np.geomspace(low, high, budget)]
+    def _plain_candidate(self, setting: Params) -> Fit:
+        if self.h == "ridge":
+            return self.plain(**setting)
+        # Every ensemble holds the smaller ones: one fit for each shrinkage serves all numbers of trees.
+        whole = self.plain(**(setting | {"trees": max(self.options.trees)}))
+        return self._first_trees(whole, setting)
 
-    def _plain_trees(self, budget: int) -> list[Fit]:
-        """Every ensemble holds the smaller ones: one fit for each shrinkage serves all numbers of trees."""
-        rates, most = self.options["learning_rates"], max(self.options["trees"])
-        counts = np.unique(np.linspace(most / ceil(budget / len(rates)), most, ceil(budget / len(rates))).round())
-        tried: list[Fit] = []
-        for rate in rates:
-            whole = self.plain(trees=most, learning_rate=rate)
-            tried += [self._first_trees(whole, m, rate) for m in counts.astype(int).tolist()]
-        return tried
-
-    def _first_trees(self, whole: Fit, m: int, rate: float) -> Fit:
-        X = self.data.parts[self.data.watched].X
+    def _first_trees(self, whole: Fit, setting: Params) -> Fit:
+        X, m = self.data.parts[self.data.watched].X, setting["trees"]
         scores = np.asarray(whole.model.booster.predict(X, num_iteration=m, num_threads=1), dtype=np.float64)
-        params = {"rounds": 0, "trees": m, "learning_rate": rate}
+        params = {"rounds": 0, **setting}
         return Fit(params, whole.model, {self.data.watched: scores}, self.data.watched_value(scores))
 
-    def search(self, start: Params, cells: Iterable[Cell], norm: str = "l2") -> tuple[Fit, list[Fit]]:
-        """The best penalties for the settings ``start`` of h, then the best settings for these penalties.
+    def search(
+        self, start: Params, cells: Iterable[Cell], norm: str = "l2", settings: Sequence[Params] | None = None
+    ) -> tuple[Fit, list[Fit]]:
+        """The best penalties for the setting ``start`` of h, then the best setting for these penalties.
 
         Returns the best of all that were tried, and these.
         """
         tried = [self.fit(**start, norm=norm, lam_alpha=a, lam_beta=b) for a, b in cells]
         best = best_of(tried).params
         penalties = {name: best[name] for name in ("norm", "lam_alpha", "lam_beta")}
-        tried += [self.fit(**setting, **penalties) for setting in self.settings() if setting != start]
+        others = self.settings() if settings is None else settings
+        tried += [self.fit(**setting, **penalties) for setting in others if setting != start]
         return best_of(tried), tried
 
     def maps(self, fit: Fit, role: str) -> tuple[FloatArray, FloatArray]:
@@ -144,6 +150,11 @@ class Fitter:
 def best_of(tried: Sequence[Fit]) -> Fit:
     """The first of the best on validation."""
     return tried[int(np.argmax([one.watched for one in tried]))]
+
+
+def setting_of(fit: Fit) -> Params:
+    """The setting of h of a fit."""
+    return {name: fit.params[name] for name in ("lam_h", "trees", "learning_rate") if name in fit.params}
 
 
 #: Penalties of the two controls: a free offset without a scale, and the limit that is the plain regressor.

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, nan
+from math import inf
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from qdrank.datasets.judged import Judged
+from qdrank.evaluation.measuring import scores_table
 from qdrank.groups import FloatArray
 from qdrank.learners.atvt import ATVT
 from qdrank.studies.zha2006.data import FoldData
-from qdrank.studies.zha2006.fits import LIMIT, OFFSET_ALONE, Cell, Fit, Fitter
+from qdrank.studies.zha2006.fits import LIMIT, OFFSET_ALONE, Fit, Fitter, setting_of
+from qdrank.studies.zha2006.methods import method_name
+from qdrank.studies.zha2006.options import Cell, Options
 
 #: The paper's L1 result: one round, raw penalties.
 PAPERS_L1 = {"norm": "l1", "lam_alpha": 100.0, "lam_beta": 0.2, "rounds": 1, "penalties": "raw"}
@@ -43,7 +45,7 @@ class Chosen:
     others: Mapping[str, Fit]
 
 
-def run_fold(fold: str, data: FoldData, h: str, options: Mapping[str, Any]) -> FoldResult:
+def run_fold(fold: str, data: FoldData, h: str, options: Options) -> FoldResult:
     """Fit everything that the study asks of the regressor ``h`` on a fold.
 
     Parameters
@@ -67,32 +69,32 @@ def run_fold(fold: str, data: FoldData, h: str, options: Mapping[str, Any]) -> F
     )
 
 
-def method_name(h: str, kind: str) -> str:
-    """Name of a method in files and tables: zha-ridge-plain."""
-    return f"zha-{h}-{kind}"
-
-
 def chosen(fitter: Fitter) -> Chosen:
     """Every method with its settings chosen on validation, and the fits that are not chosen but shown."""
     options = fitter.options
     plain, tried = fitter.best_plain()
-    start = {name: value for name, value in plain.params.items() if name != "rounds"}
-    l2, l2_tried = fitter.search(start, fitter.cells())
-    grid = {(one.params["lam_alpha"], one.params["lam_beta"]): one for one in l2_tried[: len(fitter.cells())]}
-    l1, l1_tried = fitter.search(start, fitter.cells(), "l1")
-    scale, scale_tried = fitter.search(start, [(a, inf) for a in options["lam_alpha"]])
-    centred, centred_tried = fitter.search(start, [OFFSET_ALONE])
-    paper = (options["paper_alpha"], options["paper_beta"])
-    fixed = fitter.fit(**start, norm="l2", lam_alpha=paper[0], lam_beta=paper[1])
-    methods = {"plain": plain, "atvt": l2, "l1": l1, "centred": centred, "scale": scale, "fixed": fixed}
+    start = setting_of(plain)
+    everything = {"plain": tried}
+    methods = {"plain": plain}
+    methods["atvt"], everything["atvt"] = fitter.search(start, options.cells)
+    methods["l1"], everything["l1"] = fitter.search(start, options.cells, "l1")
+    methods["scale"], everything["scale"] = fitter.search(start, [(a, inf) for a in options.lam_alpha])
+    dense = fitter.dense_settings()
+    methods["centred"], everything["centred"] = fitter.search(start, [OFFSET_ALONE], settings=dense)
+    grid = {cell: fitter.fit(**start, norm="l2", **penalties(cell)) for cell in options.cells}
+    methods["fixed"] = grid[options.paper]
+    methods["unweighted"] = fitter.fit(**start, norm="l2", **penalties(options.paper), weighted=False)
     others = {
-        "weak": fitter.fit(**start, norm="l2", lam_alpha=options["weak"], lam_beta=options["weak"]),
-        "limit": fitter.fit(**start, norm="l2", lam_alpha=LIMIT[0], lam_beta=LIMIT[1]),
+        "weak": fitter.fit(**start, norm="l2", **penalties((options.weak, options.weak))),
+        "limit": fitter.fit(**start, norm="l2", **penalties(LIMIT)),
         "paper-l1": fitter.fit(**start, **PAPERS_L1),
-        "unweighted": fitter.fit(**start, norm="l2", lam_alpha=paper[0], lam_beta=paper[1], weighted=False),
     }
-    everything = {"plain": tried, "atvt": l2_tried, "l1": l1_tried, "scale": scale_tried, "centred": centred_tried}
-    return Chosen(methods, everything, grid | {paper: fixed}, others)
+    return Chosen(methods, everything, grid, others)
+
+
+def penalties(cell: Cell) -> dict[str, float]:
+    """A cell as parameters."""
+    return {"lam_alpha": cell[0], "lam_beta": cell[1]}
 
 
 # ---- jittered refits ---------------------------------------------------------------------------------------------
@@ -102,9 +104,9 @@ def jittered(fitter: Fitter, plain: Fit) -> dict[str, FloatArray]:
     """Test values of the plain regressor refitted to targets with a little noise, by seed: what chance alone moves."""
     train, options = fitter.data.parts["train"], fitter.options
     found = {}
-    for i in range(options["refits"]):
+    for i in range(options.refits):
         rng = np.random.default_rng([fitter.data.seed, i])
-        noise = options["jitter"] * float(train.targets.std()) * rng.standard_normal(len(train.targets))
+        noise = options.jitter * float(train.targets.std()) * rng.standard_normal(len(train.targets))
         model = ATVT(**(fitter.fixed() | plain.params)).fit(train.X, train.targets + noise, train.judged.query)
         found[f"jitter {i + 1}"] = fitter.data.values("test", model.predict(fitter.data.parts["test"].X))
     return found
@@ -170,14 +172,12 @@ def _maps_table(fold: str, fitter: Fitter, found: Chosen) -> pa.Table:
 
 def _objectives_table(fold: str, fitter: Fitter, plain: Fit) -> pa.Table:
     """The objective after every half step at the paper's penalties: alternation, and Newton steps where h is linear."""
-    options = fitter.options
-    start = {name: value for name, value in plain.params.items() if name != "rounds"}
-    penalties = {"lam_alpha": options["paper_alpha"], "lam_beta": options["paper_beta"]}
+    start, cell = setting_of(plain), penalties(fitter.options.paper)
     rows = []
     for norm in ("l2", "l1"):
-        runs = {"alternation": fitter.fit(**start, **penalties, norm=norm, rounds=SHOWN_ROUNDS[fitter.h], tol=0.0)}
+        runs = {"alternation": fitter.fit(**start, **cell, norm=norm, rounds=SHOWN_ROUNDS[fitter.h], tol=0.0)}
         if fitter.h == "ridge":
-            runs["newton"] = fitter.fit(**start, **penalties, norm=norm)
+            runs["newton"] = fitter.fit(**start, **cell, norm=norm)
         for form, fit in runs.items():
             for step, value in enumerate(fit.model.objectives_.tolist()):
                 rows.append({"fold": fold, "h": fitter.h, "norm": norm, "form": form, "step": step, "value": value})
@@ -192,13 +192,8 @@ def _choices_table(fold: str, h: str, found: Chosen, measure: str) -> pa.Table:
         for fit in tried:
             row = {"fold": fold, "method": method_name(h, kind), "setting": fit.text, "measure": measure}
             rows.append(row | {"value": fit.watched, "chosen": fit.params == best.params})
-    fixed = found.methods["fixed"]
-    row = {"fold": fold, "method": method_name(h, "fixed"), "setting": fixed.text, "measure": measure}
-    rows.append(row | {"value": nan, "chosen": True})
+    for kind in ("fixed", "unweighted"):  # the paper's penalties with the setting of the plain regressor
+        fit = found.methods[kind]
+        row = {"fold": fold, "method": method_name(h, kind), "setting": fit.text, "measure": measure}
+        rows.append(row | {"value": fit.watched, "chosen": True})
     return pa.Table.from_pylist(rows)
-
-
-def scores_table(judged: Judged, scores: FloatArray) -> pa.Table:
-    """The artifact ``scores`` of documents."""
-    ids = {"query_id": pa.array(judged.query, pa.string()), "doc_id": pa.array(judged.doc_id, pa.string())}
-    return pa.table(ids | {"score": scores})

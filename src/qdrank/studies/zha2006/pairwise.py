@@ -8,24 +8,28 @@ from typing import Any
 
 import pyarrow as pa
 
+from qdrank.evaluation.measuring import scores_table
 from qdrank.learners.grids import GRIDS
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.learning import TrainedMethod, choices_table, fit_method
 from qdrank.studies.zha2006.data import FoldData
-from qdrank.studies.zha2006.fold import fit_rows, scores_table
-
-#: Learner by the regressor that it is set against.
-PAIRWISE = {"ridge": "ranksvm", "trees": "lambdamart"}
+from qdrank.studies.zha2006.fold import fit_rows
+from qdrank.studies.zha2006.methods import PAIRWISE, method_name
 
 
 def run_pairwise(
-    fold: str, documents: FoldDocuments, data: FoldData, learner: str, grid: Mapping[str, Any] | None = None
+    fold: str, documents: FoldDocuments, data: FoldData, h: str, grid: Mapping[str, Any] | None = None
 ) -> tuple[pa.Table, pa.Table, pa.Table]:
-    """A learner tuned on a fold: the tables of cells, choices and scores."""
+    """The learner that is set against ``h``, tuned on a fold: the tables of cells, choices and scores."""
+    learner = PAIRWISE[h][0]
     tried = dict(GRIDS[learner] if grid is None else grid)
     choice = fit_method(learner, tried, documents, measure=data.measure, seed=data.seed)
     trained = TrainedMethod(choice.learner, documents.mean, documents.inverse)
     test = data.parts["test"].judged
     scores = trained.predict(test)
-    cells = fit_rows(fold, learner, "pairwise", "test", (inf, inf), test.query_id, value=data.values("test", scores))
-    return cells, choices_table(fold, f"zha-{learner}", tried, choice, data.measure), scores_table(test, scores)
+    cells = fit_rows(fold, h, "pairwise", "test", (inf, inf), test.query_id, value=data.values("test", scores))
+    return (
+        cells,
+        choices_table(fold, method_name(h, "pairwise"), tried, choice, data.measure),
+        scores_table(test, scores),
+    )

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from qdrank.datasets.simulated import Simulated, Simulation, _names, _rounded
+from qdrank.datasets.simulated.features import Simulated, Simulation, names_of, rounded
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, query_index
-from qdrank.registry import nearest
+from qdrank.registry import did_you_mean
 
 #: Scale and offset of the maps; all grades lie between 0 and 4.
 MAPS = np.array([[1, 0], [1, 1], [1, 2], [2, 0]])
@@ -42,7 +42,7 @@ class AffineCopies:
     def __post_init__(self) -> None:
         low, high = self.documents
         if not 1 <= low <= high:
-            raise InputError(f"documents: from {low} to {high} a query is no range", mend="for instance [15, 30]")
+            raise InputError(f"documents: from {low} to {high} a query is no range", fix="for instance [15, 30]")
         for name, least in {"train": 1, "vali": 0, "test": 0, "features": 2, "noise": 0, "shift": 0}.items():
             if not getattr(self, name) >= least:
                 raise InputError(f"{name} is too small: {getattr(self, name)}")
@@ -60,7 +60,7 @@ def simulate_affine(seed: int = 0, **changes: Any) -> Simulated:
     """
     names = [field.name for field in fields(AffineCopies)]
     for name in changes.keys() - set(names):
-        raise InputError(f"unknown setting {name!r} of affine copies", mend=nearest(name, names))
+        raise InputError(f"unknown setting {name!r} of affine copies", fix=did_you_mean(name, names))
     settings = replace(AffineCopies(), **changes)
     world, queries, documents, grades = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))
     n = settings.train + settings.vali + settings.test
@@ -76,9 +76,9 @@ def simulate_affine(seed: int = 0, **changes: Any) -> Simulated:
     own[:, shifted:] += shifts[of]
     scale, offset = maps.T
     return Simulated(
-        X=_rounded(own),
+        X=rounded(own),
         y=(offset[of] + scale[of] * merit).astype(np.int8),
-        **_names(Simulation(train=settings.train, vali=settings.vali, test=settings.test), offsets),
+        **names_of(Simulation(train=settings.train, vali=settings.vali, test=settings.test), offsets),
         types=np.array([f"scale {a}, offset {b}" for a, b in maps]),
         query_columns=np.empty((n, 0), dtype=np.float32),
         latent=maps.astype(np.float64),
