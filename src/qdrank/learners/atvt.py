@@ -30,7 +30,7 @@ from qdrank.learners.kernels import one_thread
 PAPER_TOL, TIGHT_TOL = 1e-3, 1e-8
 #: With a ``tol`` below this, Newton steps follow the first rounds of the alternation where h is linear.
 NEWTON_BELOW = 1e-4
-FIRST_ROUNDS = 5
+FIRST_ROUNDS = 2
 #: Rounds where ``rounds`` is not given. Boosted trees do not minimise exactly, so no tolerance would stop them.
 MOST_ROUNDS = {"ridge": 20_000, "kernel": 20_000, "trees": 3}
 #: The same without weights. Every round is penalised from alpha = 1 and beta = 0 anew, so the composed maps drift towards
@@ -190,8 +190,8 @@ class ATVT(Learner):
         limit = self.tol * np.sqrt(len(run.offsets) - 1)
         quick = self.newton and self.rounds is None and self.weighted and self.tol < NEWTON_BELOW
         while run.rounds < most:
-            if quick and run.rounds >= FIRST_ROUNDS and isinstance(run.regressor, Linear):
-                run.newton_step(run.regressor)
+            if quick and run.rounds >= FIRST_ROUNDS and run.rounds % 2 == 0 and isinstance(run.regressor, Linear):
+                run.newton_steps(run.regressor, limit)  # the round after the next shows whether the maps rest
             if run.round() <= limit:
                 return True
         if self.rounds is None and self.h != "trees" and self.weighted:

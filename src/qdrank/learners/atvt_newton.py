@@ -74,11 +74,12 @@ class Projected:
         alpha = np.repeat(at.maps.alpha, sizes)
         error = self.y - np.repeat(at.maps.beta, sizes) - alpha * at.h
         gradient = model.penalty * at.w - model.design.T @ (alpha * error)
-        hessian = (model.design * (alpha**2)[:, None]).T @ model.design
+        scaled = model.design * alpha[:, None]
+        hessian = scaled.T @ scaled
         hessian.flat[:: len(hessian) + 1] += model.penalty
         scale = hessian.diagonal().copy()
         # Mixed derivatives of each query by beta and by alpha, (n_queries, p).
-        by_beta = sums(model.design * alpha[:, None], self.offsets)
+        by_beta = sums(scaled, self.offsets)
         by_alpha = sums(model.design * (alpha * at.h - error)[:, None], self.offsets)
         bb, ba, aa = self._inverse(at)
         mixed = by_alpha.T @ (ba[:, None] * by_beta)

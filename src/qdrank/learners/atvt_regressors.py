@@ -52,10 +52,11 @@ class Linear:
 
     def fit(self, target: FloatArray, weight: FloatArray) -> FloatArray:
         """Solve the normal equations ``(Phi' W Phi + Lambda) w = Phi' W target``."""
-        weighted = self.design * weight[:, None]
-        normal = weighted.T @ self.design
+        root = np.sqrt(weight)
+        scaled = self.design * root[:, None]
+        normal = scaled.T @ scaled  # one array with itself: BLAS computes half of it
         normal.flat[:: len(normal) + 1] += self.penalty
-        self.w = solve(normal, weighted.T @ target)
+        self.w = solve(normal, scaled.T @ (root * target))
         return self.values()
 
     def values(self) -> FloatArray:

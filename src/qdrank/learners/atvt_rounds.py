@@ -13,6 +13,9 @@ from qdrank.learners.atvt_maps import Maps, Penalties, fit_maps, moments
 from qdrank.learners.atvt_newton import Projected, squared_error
 from qdrank.learners.atvt_regressors import Linear, Regressor
 
+#: Newton steps at a time, before the alternation is asked again.
+MOST_NEWTON = 25
+
 
 def grouped(X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[NDArray[Any], FloatArray, IntArray]:
     """Checked features, targets and offsets, each query's rows together, queries in order of first appearance."""
@@ -32,6 +35,11 @@ def grouped(X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[NDArray[Any],
         order = np.argsort(place, kind="stable")
         features, targets, place = features[order], targets[order], place[order]
     return features, targets, query_offsets(place)
+
+
+def moved(before: Maps, after: Maps) -> float:
+    """How far maps moved: ``|alpha' - alpha| + |beta' - beta|``, Euclidean norms over the queries."""
+    return float(np.linalg.norm(after.alpha - before.alpha) + np.linalg.norm(after.beta - before.beta))
 
 
 class Run:
@@ -65,14 +73,18 @@ class Run:
         self._record()
         self.fit_h()
         self.rounds += 1
-        return float(np.linalg.norm(found.alpha - before.alpha) + np.linalg.norm(found.beta - before.beta))
+        return moved(before, found)
 
-    def newton_step(self, model: Linear) -> None:
-        """Move h by a Newton step on the projected objective."""
+    def newton_steps(self, model: Linear, limit: float) -> None:
+        """Move h by Newton steps on the projected objective until the maps move by ``limit`` at most."""
         projected = Projected(model, self.y, self.offsets, self.penalties)
-        found = projected.step(projected.at(model.w))
-        model.w, self.h = found.w, found.h
-        self.newton += 1
+        at = projected.at(model.w)
+        for _ in range(MOST_NEWTON):
+            before, at = at, projected.step(at)
+            self.newton += 1
+            if moved(before.maps, at.maps) <= limit:
+                break
+        model.w, self.h = at.w, at.h
 
     def fit_h(self) -> None:
         """Fit h to the targets that the maps leave, weighted by alpha^2 (section 3.1)."""

@@ -8,6 +8,7 @@ STUDIES = Registry(
     "study",
     {
         "geng2008": "qdrank.studies.geng2008:STUDY",
+        "zha2006": "qdrank.studies.zha2006:STUDY",
     },
 )
 

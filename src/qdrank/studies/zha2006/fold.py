@@ -21,12 +21,12 @@ from qdrank.studies.zha2006.options import Cell, Options
 #: The paper's L1 result: one round, raw penalties.
 PAPERS_L1 = {"norm": "l1", "lam_alpha": 100.0, "lam_beta": 0.2, "rounds": 1, "penalties": "raw"}
 #: Rounds of the alternation that the figure of the objective shows.
-SHOWN_ROUNDS = {"ridge": 40, "trees": 5}
+SHOWN_ROUNDS = {"ridge": 20, "trees": 4}
 
 
 @dataclass(frozen=True)
 class FoldResult:
-    """Tables of one regressor and fold, and the scores of the test documents by method."""
+    """Tables of one regressor and fold, and the scores of the test documents by kind of method."""
 
     cells: pa.Table
     maps: pa.Table
@@ -63,8 +63,7 @@ def run_fold(fold: str, data: FoldData, h: str, options: Options) -> FoldResult:
         objectives=_objectives_table(fold, fitter, found.methods["plain"]),
         choices=_choices_table(fold, h, found, data.measure),
         scores={
-            method_name(h, kind): scores_table(data.parts["test"].judged, fit.scores["test"])
-            for kind, fit in found.methods.items()
+            kind: scores_table(data.parts["test"].judged, fit.scores["test"]) for kind, fit in found.methods.items()
         },
     )
 
@@ -77,7 +76,7 @@ def chosen(fitter: Fitter) -> Chosen:
     everything = {"plain": tried}
     methods = {"plain": plain}
     methods["atvt"], everything["atvt"] = fitter.search(start, options.cells)
-    methods["l1"], everything["l1"] = fitter.search(start, options.cells, "l1")
+    methods["l1"], everything["l1"] = fitter.search(start, options.cross, "l1")
     methods["scale"], everything["scale"] = fitter.search(start, [(a, inf) for a in options.lam_alpha])
     dense = fitter.dense_settings()
     methods["centred"], everything["centred"] = fitter.search(start, [OFFSET_ALONE], settings=dense)
@@ -190,10 +189,24 @@ def _choices_table(fold: str, h: str, found: Chosen, measure: str) -> pa.Table:
     for kind, tried in found.tried.items():
         best = found.methods[kind]
         for fit in tried:
-            row = {"fold": fold, "method": method_name(h, kind), "setting": fit.text, "measure": measure}
+            row = {
+                "fold": fold,
+                "method": method_name(h, kind),
+                "setting": fit.text,
+                "k": None,
+                "lam": None,
+                "measure": measure,
+            }
             rows.append(row | {"value": fit.watched, "chosen": fit.params == best.params})
     for kind in ("fixed", "unweighted"):  # the paper's penalties with the setting of the plain regressor
         fit = found.methods[kind]
-        row = {"fold": fold, "method": method_name(h, kind), "setting": fit.text, "measure": measure}
+        row = {
+            "fold": fold,
+            "method": method_name(h, kind),
+            "setting": fit.text,
+            "k": None,
+            "lam": None,
+            "measure": measure,
+        }
         rows.append(row | {"value": fit.watched, "chosen": True})
     return pa.Table.from_pylist(rows)

@@ -42,6 +42,11 @@ class Options:
         return [(a, b) for a in self.lam_alpha for b in self.lam_beta]
 
     @property
+    def cross(self) -> list[Cell]:
+        """Those that share a penalty with the paper's: the few that are tried with L1."""
+        return [cell for cell in self.cells if cell[0] == self.paper_alpha or cell[1] == self.paper_beta]
+
+    @property
     def paper(self) -> Cell:
         """Penalties of the paper's tables 5 to 7."""
         return self.paper_alpha, self.paper_beta

@@ -55,8 +55,8 @@ def chosen_rows(table: pa.Table, cell: Cell | None = None, **equal: str) -> pa.T
 def values(table: pa.Table, h: str, kind: str, cell: Cell | None = None, column: str = "value") -> Values:
     """Test values of a fit."""
     own = chosen_rows(table, cell, h=h, kind=kind)
-    texts = (own.column(name).to_numpy(zero_copy_only=False) for name in ("fold", "query_id"))
-    return Values(*texts, own.column(column).to_numpy())
+    fold, query = (own.column(name).to_numpy(zero_copy_only=False) for name in ("fold", "query_id"))
+    return Values(fold, query, own.column(column).to_numpy())
 
 
 def kinds(table: pa.Table, h: str) -> list[str]:

@@ -40,7 +40,7 @@ class Zha(StudySection):
         description="When the rounds of ridge end: 1e-8 is tight, 1e-3 is the usual rule. Maps of different rules are not "
         "comparable.",
     )
-    rounds: PositiveInt = Field(default=2, description="Rounds K with boosted trees, for which no tolerance is met.")
+    rounds: PositiveInt = Field(default=1, description="Rounds K with boosted trees, for which no tolerance is met.")
     lam_alpha: list[PositiveFloat] = Field(
         default=[1, 10, 100],
         min_length=1,
@@ -56,16 +56,16 @@ class Zha(StudySection):
         description="Both penalties where the paper lets them go to 0; at 0 itself the scale of h is free.",
     )
     lam_h: list[PositiveFloat] = Field(
-        default=[0.01, 0.1, 1, 10, 100, 1000, 10000], min_length=1, description="Penalties of ridge to choose from."
+        default=[0.1, 1, 10, 100, 1000, 10000], min_length=1, description="Penalties of ridge to choose from."
     )
-    trees: list[PositiveInt] = Field(default=[50, 150], min_length=1, description="Numbers of trees to choose from.")
+    trees: list[PositiveInt] = Field(default=[50, 100], min_length=1, description="Numbers of trees to choose from.")
     learning_rates: list[PositiveFloat] = Field(
-        default=[0.05, 0.1], min_length=1, description="Shrinkages of the trees to choose from."
+        default=[0.1], min_length=1, description="Shrinkages of the trees to choose from."
     )
     leaves: Annotated[int, Field(ge=2)] = Field(default=15, description="Leaves of a tree.")
     min_leaf: PositiveInt = Field(default=20, description="Fewest documents in a leaf.")
     refits: Annotated[int, Field(ge=0)] = Field(
-        default=10, description="Refits of the plain trees to jittered targets, whose spread a gain is read against."
+        default=5, description="Refits of the plain trees to jittered targets, whose spread a gain is read against."
     )
     jitter: PositiveFloat = Field(
         default=0.01, description="Noise of these targets, as a share of the targets' standard deviation."
