@@ -96,7 +96,7 @@ def draw_gain(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
 
 def _draw_groups(axes: Any, key: Any, gain: Any, shown: Shown, names: dict[str, str]) -> pa.Table:
     order = np.argsort(key, kind="stable")
-    groups = [part for part in np.array_split(order, GROUPS) if len(part)]
+    groups = np.array_split(order, max(1, min(GROUPS, len(order) // 2)))
     rows = []
     for part in groups:
         found = bootstrap_interval(gain[part], **shown.interval)
