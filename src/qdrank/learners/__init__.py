@@ -23,6 +23,7 @@ LEARNERS = Registry(
         "boosted-regression": "qdrank.learners.trees:BoostedRegression",
         "ser": "qdrank.learners.ser:SER",
         "sser": "qdrank.learners.sser:SSER",
+        "atvt": "qdrank.learners.atvt:ATVT",
     },
 )
 
@@ -42,6 +43,7 @@ _PUBLIC = {
     "BoostedRegression": "qdrank.learners.trees:BoostedRegression",
     "SER": "qdrank.learners.ser:SER",
     "SSER": "qdrank.learners.sser:SSER",
+    "ATVT": "qdrank.learners.atvt:ATVT",
     "Choice": "qdrank.learners.tuning:Choice",
     "tune": "qdrank.learners.tuning:tune",
 }

@@ -52,6 +52,8 @@ def _filled(kind: pa.DataType | Vector, width: int | None) -> pa.DataType:
 TEXT, NUMBER = pa.string(), pa.float64()
 NUMBERS = pa.list_(pa.field("item", NUMBER, nullable=False))
 
+_ZHA_FIT = {"fold": TEXT, "role": TEXT, "h": TEXT, "kind": TEXT, "lam_alpha": NUMBER, "lam_beta": NUMBER}
+
 SHAPES: dict[str, Shape] = {
     "judged": Shape(
         {"query_id": TEXT, "doc_id": TEXT, "label": pa.int8(), "part": TEXT, "features": Vector(pa.float32())}
@@ -122,6 +124,21 @@ SHAPES: dict[str, Shape] = {
     "classes": Shape(
         {"query_id": TEXT, "role": TEXT, "class": TEXT, "guess": TEXT, "origin": TEXT}, nullable=frozenset({"class"})
     ),
+    # Zha 2006: values of the test queries, a row for each fit; an infinite penalty holds alpha at 1 or beta at 0.
+    "zha_cells": Shape({**_ZHA_FIT, "query_id": TEXT, "value": NUMBER}),
+    # Maps of queries, and their values without and with them; whether the query has documents of different grades.
+    "zha_maps": Shape(
+        {
+            **_ZHA_FIT,
+            "query_id": TEXT,
+            "alpha": NUMBER,
+            "beta": NUMBER,
+            "plain": NUMBER,
+            "value": NUMBER,
+            "varied": pa.bool_(),
+        }
+    ),
+    "zha_objectives": Shape({"fold": TEXT, "h": TEXT, "norm": TEXT, "form": TEXT, "step": pa.int32(), "value": NUMBER}),
     "scores": Shape({"query_id": TEXT, "doc_id": TEXT, "score": NUMBER}),
     "measures": Shape({"fold": TEXT, "method": TEXT, "query_id": TEXT}, open=True),
     # Settings that were tried on validation; k and lambda have columns of their own, for the methods that have them.

@@ -136,7 +136,7 @@ def simulate(what: str | Simulation = "sim1", seed: int = 0, **changes: Any) -> 
     return Simulated(
         X=X,
         y=y,
-        **_names(settings, offsets),
+        **names_of(settings, offsets),
         types=np.array(TYPES)[kind],
         query_columns=columns,
         latent=latent,
@@ -168,7 +168,7 @@ def _query_columns(settings: Simulation, kind: IntArray, rng: np.random.Generato
     characters = words * 6 + rng.integers(-3, 9, size=n)
     cues = settings.cues * (kind[:, None] == np.arange(len(TYPES))) + rng.standard_normal((n, len(TYPES)))
     rare = rng.standard_normal(n)  # says nothing
-    return _rounded(np.column_stack([words, characters, cues, rare]))
+    return rounded(np.column_stack([words, characters, cues, rare]))
 
 
 def _smooth(latent: FloatArray, width: int, length: float, rng: np.random.Generator, waves: int = 64) -> FloatArray:
@@ -234,14 +234,15 @@ def _visible(own: FloatArray, means: FloatArray, offsets: IntArray) -> NDArray[n
     """Features as a learner sees them; the reference column is positive and skewed as BM25 scores are."""
     own += means[query_index(offsets)]
     own[:, REFERENCE] = np.logaddexp(0.0, own[:, REFERENCE])
-    return _rounded(own)
+    return rounded(own)
 
 
-def _rounded(values: FloatArray) -> NDArray[np.float32]:
+def rounded(values: FloatArray) -> NDArray[np.float32]:
+    """Values on a grid that is far coarser than the rounding that differs between machines."""
     return (np.rint(values / GRID) * GRID).astype(np.float32)
 
 
-def _names(settings: Simulation, offsets: IntArray) -> dict[str, Any]:
+def names_of(settings: Simulation, offsets: IntArray) -> dict[str, Any]:
     """Ids and parts of queries and documents."""
     sizes = {"train": settings.train, "vali": settings.vali, "test": settings.test}
     query_part = np.repeat(np.array(list(sizes)), list(sizes.values()))

@@ -10,6 +10,7 @@ import numpy as np
 
 from qdrank.datasets.columns import columns_table
 from qdrank.datasets.judged import Judged
+from qdrank.datasets.simulated.affine import simulate_affine
 from qdrank.datasets.simulated.features import REFERENCE, Simulated, simulate
 from qdrank.datasets.topics import topics_table
 from qdrank.store import write
@@ -17,7 +18,7 @@ from qdrank.store import write
 
 def write_simulated(out: Mapping[str, str | Path], *, like: str, seed: int, **changes: Any) -> None:
     """Draw a simulated data set and write the three artifacts."""
-    data = simulate(like, seed, **changes)
+    data = simulate_affine(seed, **changes) if like == "affine" else simulate(like, seed, **changes)
     names = ["BM25-like" if i == REFERENCE else f"feature {i + 1}" for i in range(data.X.shape[1])]
     write(out["judged"], "judged", _judged(data).to_table())
     write(out["columns"], "columns", columns_table(names, REFERENCE))

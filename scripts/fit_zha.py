@@ -1,0 +1,30 @@
+"""One regressor with and without aTVT on a fold, and the learner of pairs or lists that it is set against."""
+
+import pyarrow as pa
+
+from qdrank.datasets.judged import load_judged
+from qdrank.jobs import job
+from qdrank.rankers.documents import fold_documents
+from qdrank.store import write
+from qdrank.studies.zha2006.data import fold_data
+from qdrank.studies.zha2006.fold import run_fold
+from qdrank.studies.zha2006.options import Options
+from qdrank.studies.zha2006.pairwise import run_pairwise
+
+with job(snakemake.log[0]) as log:
+    params, out = snakemake.params, snakemake.output
+    fold, h = snakemake.wildcards.fold, snakemake.wildcards.regressor
+    judged = load_judged(snakemake.input.judged)
+    documents = fold_documents(judged, fold, params.scale)
+    data = fold_data(documents, Options(**params.zha), int(judged.y.max()), params.seed)
+    found = run_fold(fold, data, h, Options(**params.zha))
+    cells, choices, scores = run_pairwise(fold, documents, data, h)
+    write(out.cells, "zha_cells", pa.concat_tables([found.cells, cells]))
+    write(out.maps, "zha_maps", found.maps)
+    write(out.objectives, "zha_objectives", found.objectives)
+    write(out.choices, "choices", pa.concat_tables([found.choices, choices], promote_options="default"))
+    for kind, table in {**found.scores, "pairwise": scores}.items():
+        write(out[f"scores_{kind}"], "scores", table)
+    for row in found.choices.to_pylist():
+        if row["chosen"]:
+            log.info("%s: %s", row["method"], row["setting"])

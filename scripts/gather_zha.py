@@ -1,0 +1,14 @@
+"""Tables of all regressors of a fold in one."""
+
+import pyarrow as pa
+
+from qdrank.jobs import job
+from qdrank.store import read, write
+
+SHAPES = {"cells": "zha_cells", "maps": "zha_maps", "objectives": "zha_objectives", "choices": "choices"}
+
+with job(snakemake.log[0]):
+    for name, shape in SHAPES.items():
+        files = snakemake.input[name]
+        tables = [read(file, shape) for file in ([files] if isinstance(files, str) else files)]
+        write(snakemake.output[name], shape, pa.concat_tables(tables))

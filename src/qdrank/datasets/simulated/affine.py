@@ -1,0 +1,100 @@
+"""Simulated queries that are affine copies of one another: the data for which aTVT (Zha 2006) is made.
+
+One rule grades the documents of all queries, but every query has its own zero and unit: a document of merit 0, 1 or 2 gets
+the grade ``offset + scale * merit``. Half of the features are shifted by query, as in the paper's example of a popular
+and a rare query whose links differ by orders of magnitude: the same feature value means another merit in another query.
+A regressor that knows of no queries takes such features for worse than they are; one that learns the maps does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from qdrank.datasets.simulated.features import Simulated, Simulation, names_of, rounded
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.registry import did_you_mean
+
+#: Scale and offset of the maps; all grades lie between 0 and 4.
+MAPS = np.array([[1, 0], [1, 1], [1, 2], [2, 0]])
+#: Borders of merit 0, 1 and 2 as values of a standard normal variable: shares 0.6, 0.25, 0.15.
+BORDERS = (0.2533471031, 1.0364333895)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AffineCopies:
+    """What to simulate."""
+
+    train: int = 300
+    vali: int = 100
+    test: int = 200
+    features: int = 20
+    documents: tuple[int, int] = (15, 30)
+    """Fewest and most documents of a query."""
+    noise: float = 0.7
+    """Deviation of the noise in the merits, relative to what the features explain."""
+    shift: float = 2.0
+    """Deviation by query of the latter half of the features, relative to that of the documents of one query."""
+
+    def __post_init__(self) -> None:
+        low, high = self.documents
+        if not 1 <= low <= high:
+            raise InputError(f"documents: from {low} to {high} a query is no range", fix="for instance [15, 30]")
+        for name, least in {"train": 1, "vali": 0, "test": 0, "features": 2, "noise": 0, "shift": 0}.items():
+            if not getattr(self, name) >= least:
+                raise InputError(f"{name} is too small: {getattr(self, name)}")
+
+
+def simulate_affine(seed: int = 0, **changes: Any) -> Simulated:
+    """Draw affine copies; ``latent`` holds scale and offset of every query, ``types`` names them.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the draw; another seed is another rule.
+    **changes
+        Fields of `AffineCopies` that differ, for instance ``shift=0``.
+    """
+    names = [field.name for field in fields(AffineCopies)]
+    for name in changes.keys() - set(names):
+        raise InputError(f"unknown setting {name!r} of affine copies", fix=did_you_mean(name, names))
+    settings = replace(AffineCopies(), **changes)
+    world, queries, documents, grades = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))
+    n = settings.train + settings.vali + settings.test
+    maps = MAPS[queries.integers(len(MAPS), size=n)]
+    low, high = settings.documents
+    offsets = np.concatenate([[0], np.cumsum(documents.integers(low, high + 1, size=n))]).astype(np.int64)
+    own = documents.standard_normal((offsets[-1], settings.features))
+    weights = _weights(settings, world)
+    merit = _merit(own @ weights, settings.noise, grades)
+    of = query_index(offsets)
+    shifted = settings.features // 2
+    shifts = settings.shift * queries.standard_normal((n, settings.features - shifted))
+    own[:, shifted:] += shifts[of]
+    scale, offset = maps.T
+    return Simulated(
+        X=rounded(own),
+        y=(offset[of] + scale[of] * merit).astype(np.int8),
+        **names_of(Simulation(train=settings.train, vali=settings.vali, test=settings.test), offsets),
+        types=np.array([f"scale {a}, offset {b}" for a, b in maps]),
+        query_columns=np.empty((n, 0), dtype=np.float32),
+        latent=maps.astype(np.float64),
+        weights=np.broadcast_to(weights, (n, settings.features)).copy(),
+    )
+
+
+def _weights(settings: AffineCopies, rng: np.random.Generator) -> FloatArray:
+    """The one rule, of length 1; the first feature, the reference, helps."""
+    weights = rng.standard_normal(settings.features)
+    weights[0] = 2.0
+    return np.asarray(weights / np.linalg.norm(weights))
+
+
+def _merit(utility: FloatArray, noise: float, rng: np.random.Generator) -> IntArray:
+    """Merit 0, 1 or 2 of every document."""
+    noisy = (utility + noise * rng.standard_normal(len(utility))) / (1 + noise**2) ** 0.5
+    merit: IntArray = np.searchsorted(BORDERS, noisy.round(9), side="right")
+    return merit

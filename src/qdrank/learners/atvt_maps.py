@@ -1,0 +1,180 @@
+"""The per-query maps of Zha 2006: alpha and beta of every query for a fixed h, all queries at once.
+
+For each query, with r = y - h and a = alpha - 1 (Zha 2006, section 3.2)::
+
+    minimise over beta, a:   sum (r - beta - a h)^2 + lam_beta |beta|^p + lam_alpha |a|^p,   a >= alpha_min - 1
+
+The solutions are closed forms in the moments of h and r. These are taken about the query's means: the determinant of
+the normal equations, n sum h^2 - (sum h)^2, would cancel where h hardly varies within a query.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.groups import FloatArray, IntArray
+
+Norm = Literal["l1", "l2"]
+BoolArray = NDArray[np.bool_]
+
+#: A variance of h below this share of its mean square is rounding: the query's documents have one value of h.
+FLAT = 1e-14
+
+
+@dataclass(frozen=True)
+class Penalties:
+    """Weights of the penalties on alpha and beta as they enter the objective, and the least alpha allowed."""
+
+    lam_alpha: float
+    lam_beta: float
+    norm: Norm
+    alpha_min: float
+
+    def value(self, alpha: FloatArray, beta: FloatArray) -> float:
+        """Both penalties of all queries together (Zha 2006, eq. 3)."""
+        power = 1 if self.norm == "l1" else 2
+        return float((_penalty(self.lam_alpha, alpha - 1, power) + _penalty(self.lam_beta, beta, power)).sum())
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Moments of h and r = y - h within every query, shape (n_queries,) each.
+
+    Attributes
+    ----------
+    n : number of documents
+    h, r : means
+    hh, hr, rr : sums of products about the means
+    """
+
+    n: FloatArray
+    h: FloatArray
+    r: FloatArray
+    hh: FloatArray
+    hr: FloatArray
+    rr: FloatArray
+
+
+@dataclass(frozen=True)
+class Maps:
+    """The maps of every query: alpha, beta and whether alpha was held at its least value, (n_queries,) each."""
+
+    alpha: FloatArray
+    beta: FloatArray
+    guarded: BoolArray
+
+
+def sums(values: FloatArray, offsets: IntArray) -> FloatArray:
+    """Sum over the documents of each query: (n_documents, ...) to (n_queries, ...)."""
+    return np.add.reduceat(values, offsets[:-1], axis=0)
+
+
+def moments(h: FloatArray, y: FloatArray, offsets: IntArray) -> Moments:
+    """Moments of the predictions ``h`` and of what they leave of the targets ``y``, (n_documents,) each."""
+    sizes = np.diff(offsets)
+    n, r = sizes.astype(np.float64), y - h
+    mean_h, mean_r = sums(h, offsets) / n, sums(r, offsets) / n
+    h, r = h - np.repeat(mean_h, sizes), r - np.repeat(mean_r, sizes)
+    hh, hr = sums(h * h, offsets), sums(h * r, offsets)
+    flat = hh <= FLAT * n * mean_h**2
+    return Moments(n, mean_h, mean_r, np.where(flat, 0.0, hh), np.where(flat, 0.0, hr), sums(r * r, offsets))
+
+
+def fit_maps(found: Moments, penalties: Penalties) -> Maps:
+    """The best alpha and beta of every query."""
+    return (fit_l1 if penalties.norm == "l1" else fit_l2)(found, penalties)
+
+
+def _alpha(a: FloatArray, guarded: BoolArray, penalties: Penalties) -> FloatArray:
+    return np.where(guarded, penalties.alpha_min, 1 + a)  # 1 + (alpha_min - 1) would not be alpha_min
+
+
+# ---- p = 2 -------------------------------------------------------------------------------------------------------
+
+
+def fit_l2(found: Moments, penalties: Penalties) -> Maps:
+    """Solve the normal equations ``(X'X + diag(lam_beta, lam_alpha)) (beta, a) = X'r``, X = [1, h] (section 3.2.1).
+
+    Where alpha would fall below its least value it is held there and beta is fitted anew: the problem is convex, so
+    this is the minimum under the bound.
+    """
+    shrunk = _share(penalties.lam_beta, found.n)  # lam_beta / (n + lam_beta): 1 for an infinite penalty
+    above = found.hr + shrunk * found.n * found.h * found.r
+    below = found.hh + shrunk * found.n * found.h**2 + penalties.lam_alpha
+    a = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+    guarded = a < penalties.alpha_min - 1
+    a = np.where(guarded, penalties.alpha_min - 1, a)
+    return Maps(_alpha(a, guarded, penalties), (1 - shrunk) * (found.r - a * found.h), guarded)
+
+
+def _share(lam: float, n: FloatArray) -> FloatArray:
+    return np.ones_like(n) if np.isinf(lam) else lam / (n + lam)
+
+
+# ---- p = 1 -------------------------------------------------------------------------------------------------------
+
+
+def fit_l1(found: Moments, penalties: Penalties) -> Maps:
+    """Solve the lasso in two variables exactly (section 3.2.2): the best of its seven possible forms.
+
+    The minimum has a = 0, or a at its bound, or beta = 0, or neither 0 with one of four pairs of signs. Each form has a
+    closed solution; a pair of signs that its solution does not have is ruled out. Among equals the first form wins.
+    """
+    least = penalties.alpha_min - 1
+    forms = [
+        _beta_for(np.zeros_like(found.n), found, penalties),
+        _beta_for(np.full_like(found.n, least), found, penalties),
+    ]
+    forms.append((np.maximum(_a_alone(found, penalties), least), np.zeros_like(found.n)))
+    forms += [_both(s, t, found, penalties) for s in (-1.0, 1.0) for t in (-1.0, 1.0)]
+    values = np.array([_objective(a, beta, found, penalties) for a, beta in forms])
+    best = np.argmin(np.where(np.isnan(values), np.inf, values), axis=0)
+    query = np.arange(len(found.n))
+    a, beta = (np.array([form[i] for form in forms])[best, query] for i in (0, 1))
+    return Maps(_alpha(a, a <= least, penalties), beta, a <= least)
+
+
+def _beta_for(a: FloatArray, found: Moments, penalties: Penalties) -> tuple[FloatArray, FloatArray]:
+    """Best beta for a given a."""
+    return a, soft(found.n * (found.r - a * found.h), penalties.lam_beta / 2) / found.n
+
+
+def _a_alone(found: Moments, penalties: Penalties) -> FloatArray:
+    """Best a for beta = 0."""
+    above = soft(found.hr + found.n * found.h * found.r, penalties.lam_alpha / 2)
+    below = found.hh + found.n * found.h**2
+    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+
+
+def _both(s: float, t: float, found: Moments, penalties: Penalties) -> tuple[FloatArray, FloatArray]:
+    """Best a and beta if beta has the sign ``s`` and a the sign ``t``; NaN where they come out with others."""
+    if np.isinf(penalties.lam_alpha) or np.isinf(penalties.lam_beta):
+        return np.full_like(found.n, np.nan), np.full_like(found.n, np.nan)
+    above = found.hr + (s * penalties.lam_beta * found.h - t * penalties.lam_alpha) / 2
+    a = np.divide(above, found.hh, out=np.full_like(above, np.nan), where=found.hh > 0)
+    beta = found.r - a * found.h - s * penalties.lam_beta / (2 * found.n)
+    wrong = (np.sign(a) != t) | (np.sign(beta) != s) | (a < penalties.alpha_min - 1)
+    return np.where(wrong, np.nan, a), np.where(wrong, np.nan, beta)
+
+
+def _objective(a: FloatArray, beta: FloatArray, found: Moments, penalties: Penalties) -> FloatArray:
+    """What the maps of each query cost, (n_queries,)."""
+    loss = found.rr - 2 * a * found.hr + a**2 * found.hh + found.n * (found.r - beta - a * found.h) ** 2
+    cost: FloatArray = loss + _penalty(penalties.lam_alpha, a, 1) + _penalty(penalties.lam_beta, beta, 1)
+    return cost
+
+
+def soft(x: FloatArray, threshold: float) -> FloatArray:
+    """Soft thresholding: ``sign(x) max(|x| - threshold, 0)``."""
+    return np.sign(x) * np.maximum(np.abs(x) - threshold, 0.0)
+
+
+def _penalty(lam: float, x: FloatArray, power: int) -> FloatArray:
+    """``lam |x|^power``; an infinite weight costs nothing where x is 0."""
+    size = np.abs(x) ** power
+    cost: FloatArray = np.multiply(lam, size, out=np.zeros_like(size), where=size != 0)
+    return cost

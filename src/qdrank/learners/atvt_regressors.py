@@ -1,0 +1,178 @@
+"""What may stand for h in aTVT: ridge regression, its kernel form, and boosted trees; all take weighted targets.
+
+A regressor is prepared once for the training documents and then fitted many times, for other targets and weights.
+``state`` gives the model as plain values, `predict` scores documents with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray
+
+#: Most documents for which the kernel form is solved: its matrices have their square as size.
+MOST_KERNEL_DOCUMENTS = 2000
+#: Directions of the kernel matrix with less than this share of the largest eigenvalue are rounding.
+KERNEL_RANK = 1e-12
+
+
+class Regressor(Protocol):
+    """What aTVT asks of h."""
+
+    def fit(self, target: FloatArray, weight: FloatArray) -> FloatArray:
+        """Fit targets (n_documents,) with weights (n_documents,); predictions of the same documents."""
+
+    def penalty_value(self) -> float:
+        """``lam_h Omega(h)`` of the fitted h."""
+
+    def state(self) -> dict[str, Any]:
+        """The fitted h as plain values."""
+
+
+@dataclass
+class Linear:
+    """``h = Phi w``, minimising ``sum weight (target - h)^2 + sum penalty w^2``.
+
+    Attributes
+    ----------
+    design : (n_documents, p) Phi
+    penalty : (p,) 0 for a column that is free
+    w : (p,) of the last fit
+    """
+
+    design: FloatArray
+    penalty: FloatArray
+    w: FloatArray = field(init=False)
+
+    def fit(self, target: FloatArray, weight: FloatArray) -> FloatArray:
+        """Solve the normal equations ``(Phi' W Phi + Lambda) w = Phi' W target``."""
+        root = np.sqrt(weight)
+        scaled = self.design * root[:, None]
+        normal = scaled.T @ scaled  # one array with itself: BLAS computes half of it
+        normal.flat[:: len(normal) + 1] += self.penalty
+        self.w = solve(normal, scaled.T @ (root * target))
+        return self.values()
+
+    def values(self) -> FloatArray:
+        """Predictions of the training documents, (n_documents,)."""
+        return self.design @ self.w
+
+    def penalty_value(self) -> float:
+        """``lam_h Omega(h)``."""
+        return float(self.penalty @ self.w**2)
+
+
+class Ridge(Linear):
+    """Ridge regression, exact, with an unpenalised intercept: Omega(h) is the squared length of the weights.
+
+    The columns are taken about their means, which changes the intercept alone and keeps the equations well conditioned.
+    """
+
+    def __init__(self, X: FloatArray, lam: float) -> None:
+        self.mean = X.mean(axis=0)
+        design = np.column_stack([X - self.mean, np.ones(len(X))])
+        super().__init__(design, np.append(np.full(X.shape[1], lam), 0.0))
+
+    def state(self) -> dict[str, Any]:
+        """Weights and intercept for features as given."""
+        coef, intercept = self.w[:-1], self.w[-1]
+        return {"h": "ridge", "coef": coef.tolist(), "intercept": float(intercept - self.mean @ coef)}
+
+
+class Kernel(Linear):
+    """h in the space of a Gaussian kernel (Zha 2006, theorems 1 and 2): ``(W K + lam I) c = W target``.
+
+    With K = Phi Phi' the same h is ``Phi w``, and ``w'w = c'Kc``: a linear problem without intercept.
+    """
+
+    def __init__(self, X: FloatArray, lam: float, gamma: float) -> None:
+        if len(X) > MOST_KERNEL_DOCUMENTS:
+            fix = 'use h="ridge" or h="trees" for larger data'
+            raise InputError(f"the kernel form takes {MOST_KERNEL_DOCUMENTS} documents at most, not {len(X)}", fix=fix)
+        self.X, self.gamma = X, gamma
+        values, vectors = np.linalg.eigh(gaussian(X, X, gamma))
+        kept = values > KERNEL_RANK * values[-1]
+        root = np.sqrt(values[kept])
+        super().__init__(vectors[:, kept] * root, np.full(int(kept.sum()), lam))
+        self._back = vectors[:, kept] / root
+
+    def state(self) -> dict[str, Any]:
+        """Coefficients c of the training documents, and these documents."""
+        return {"h": "kernel", "dual": (self._back @ self.w).tolist(), "X": self.X.tolist(), "gamma": self.gamma}
+
+
+@dataclass(kw_only=True)
+class Trees:
+    """Gradient boosted regression trees (Zha 2006, section 3.1), by LightGBM: the same trees every time.
+
+    Omega(h) is the number and size of the trees and their shrinkage, not a term of the objective: `penalty_value` is 0.
+    """
+
+    X: NDArray[Any]
+    rounds: int
+    learning_rate: float
+    leaves: int
+    min_leaf: int
+    seed: int
+    _PARAMS: ClassVar[dict[str, Any]] = {
+        "objective": "regression",
+        "metric": "None",
+        "deterministic": True,
+        "force_row_wise": True,
+        "num_threads": 1,
+        "verbosity": -1,
+    }
+
+    def __post_init__(self) -> None:
+        import lightgbm
+
+        params = self._PARAMS | {"min_data_in_leaf": self.min_leaf, "seed": self.seed}
+        # The bins of the features are found once and serve every fit.
+        self._data = lightgbm.Dataset(self.X, np.zeros(len(self.X)), params=params, free_raw_data=False)
+
+    def fit(self, target: FloatArray, weight: FloatArray) -> FloatArray:
+        """Grow all trees anew."""
+        import lightgbm
+
+        self._data.set_label(target)
+        self._data.set_weight(weight)
+        params = self._PARAMS | {"learning_rate": self.learning_rate, "num_leaves": self.leaves}
+        params |= {"min_data_in_leaf": self.min_leaf, "seed": self.seed}
+        self.booster = lightgbm.train(params, self._data, num_boost_round=self.rounds)
+        return np.asarray(self.booster.predict(self.X, num_threads=1), dtype=np.float64)
+
+    def penalty_value(self) -> float:
+        """Nothing: see the class."""
+        return 0.0
+
+    def state(self) -> dict[str, Any]:
+        """The trees in LightGBM's text form."""
+        return {"h": "trees", "text": self.booster.model_to_string()}
+
+
+def predict(state: dict[str, Any], X: NDArray[Any]) -> FloatArray:
+    """Scores (n_documents,) of the rows of ``X`` by the ridge or kernel model that ``state`` gave."""
+    X = np.asarray(X, dtype=np.float64)
+    if state["h"] == "kernel":
+        return np.asarray(gaussian(X, np.array(state["X"]), state["gamma"]) @ np.array(state["dual"]))
+    return np.asarray(X @ np.array(state["coef"]) + state["intercept"])
+
+
+def gaussian(A: FloatArray, B: FloatArray, gamma: float) -> FloatArray:
+    """``exp(-gamma |a - b|^2)`` of all rows of A (n, d) and B (m, d), shape (n, m)."""
+    squares = (A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1) - 2 * A @ B.T
+    return np.asarray(np.exp(-gamma * np.maximum(squares, 0.0)), dtype=np.float64)
+
+
+def solve(matrix: FloatArray, right: FloatArray) -> FloatArray:
+    """Solution of a symmetric system; of a singular one, the shortest."""
+    try:
+        return np.asarray(cho_solve(cho_factor(matrix), right))
+    except LinAlgError:
+        return np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0], dtype=np.float64)

@@ -1,0 +1,59 @@
+"""Zha 2006: regression that learns an affine map of each training query's targets (aTVT)."""
+
+from __future__ import annotations
+
+from qdrank.studies.study import Output, Study
+from qdrank.studies.zha2006.methods import METHODS, run
+
+_ROOM = "qdrank.studies.zha2006"
+_CELLS = {"cells": "{fold}/zha/cells.parquet"}
+_MAPS = {"maps": "{fold}/zha/maps.parquet"}
+_PAPER = ("zha.paper_alpha", "zha.paper_beta")
+
+STUDY = Study(
+    name="zha2006",
+    short="zha",
+    paper="Zha 2006",
+    section=f"{_ROOM}.settings:Zha",
+    methods=METHODS,
+    run=run,
+    measures=("dcg@5/exp", "dcg@5/linear", "ndcg@5/exp", "ap"),
+    figures=(
+        Output(f"{_ROOM}.figures:draw_map", {"zha-map": "alpha and beta over queries"}, _MAPS, _PAPER),
+        Output(f"{_ROOM}.figures:draw_gain", {"zha-gain": "gain against deviation"}, _MAPS, _PAPER),
+        Output(
+            f"{_ROOM}.figures:draw_objective",
+            {"zha-objective": "the objective by half steps"},
+            {"objectives": "{first}/zha/objectives.parquet"},
+        ),
+    ),
+    tables=(
+        Output(
+            f"{_ROOM}.tables:tabulate",
+            {
+                "zha-table2": "Table 2: the grid, boosted trees",
+                "zha-table3": "Table 3: the grid, ridge",
+                "zha-table4": "Table 4: mean and variance of the maps",
+                "zha-l1": "the L1 result",
+                "zha-controls": "controls",
+            },
+            {**_CELLS, **_MAPS, "choices": "{fold}/choices/zha.parquet"},
+        ),
+        Output(
+            f"{_ROOM}.query_tables:tabulate",
+            {
+                "zha-table5": "Table 5: gain at percentiles of queries",
+                "zha-table6": "Table 6: alpha, beta and gain by interval",
+                "zha-table7": "Table 7: queries sorted by deviation",
+            },
+            _MAPS,
+            _PAPER,
+        ),
+    ),
+    evidence=Output(
+        f"{_ROOM}.evidence:gather", {"zha-claims": "claims"}, {**_CELLS, **_MAPS, "topics": "topics.parquet"}, _PAPER
+    ),
+    claims=f"{_ROOM}.claims:declare",
+    budget=("zha.lam_alpha", "zha.lam_beta", "zha.lam_h", "zha.trees", "zha.learning_rates"),
+    kinds=("letor", "text", "simulated"),
+)

@@ -1,0 +1,69 @@
+"""A fold as the study of Zha 2006 sees it: features on the learner's scale, targets, and the measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.datasets.folds import ROLES
+from qdrank.datasets.judged import Judged
+from qdrank.groups import FloatArray
+from qdrank.learners.validation import measure_values, shuffled_within
+from qdrank.rankers.documents import FoldDocuments
+from qdrank.rankers.learning import seen
+from qdrank.studies.zha2006.options import Options
+from qdrank.studies.zha2006.targets import dcg, values
+
+
+@dataclass(frozen=True)
+class Part:
+    """Documents of one role: the judged ones, their features as h sees them, and their targets."""
+
+    judged: Judged
+    X: NDArray[Any]
+    targets: FloatArray
+
+    @property
+    def varied(self) -> NDArray[np.bool_]:
+        """Whether a query has documents of different grades, (n_queries,): else no ranking is better than another."""
+        starts = self.judged.offsets[:-1]
+        return np.maximum.reduceat(self.judged.y, starts) > np.minimum.reduceat(self.judged.y, starts)
+
+
+@dataclass(frozen=True)
+class FoldData:
+    """Parts by role, the name of the DCG, and the seed that orders tied documents on validation."""
+
+    parts: Mapping[str, Part]
+    measure: str
+    seed: int
+
+    @property
+    def watched(self) -> str:
+        """Role on which settings are chosen: vali, or train where a fold has no validation queries."""
+        return "vali" if self.parts["vali"].judged.n_queries else "train"
+
+    def values(self, role: str, scores: FloatArray) -> FloatArray:
+        """DCG of every query, (n_queries,), ties in row order as everywhere."""
+        judged = self.parts[role].judged
+        return measure_values(self.measure, judged.y, scores, judged.offsets)
+
+    def watched_value(self, scores: FloatArray) -> float:
+        """Mean DCG on the watched role, tied documents in a random order of the seed."""
+        judged = self.parts[self.watched].judged
+        order = shuffled_within(judged.offsets, self.seed)
+        return float(measure_values(self.measure, judged.y[order], scores[order], judged.offsets).mean())
+
+
+def fold_data(documents: FoldDocuments, options: Options, highest: int, seed: int) -> FoldData:
+    """The fold with targets and measure as the options say; ``highest`` is the highest grade of the data set."""
+    parts = {}
+    for role in ROLES:
+        judged = documents.parts[role]
+        X = seen(judged.X, documents.mean, documents.inverse)
+        parts[role] = Part(judged, X, values(options.targets, judged.y, highest))
+    return FoldData(parts, dcg(options.gains, highest, options.depth), seed)

@@ -1,0 +1,110 @@
+"""Evidence for the claims in the results of a data set: values per query."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.evaluation.evidence import Part, part
+from qdrank.groups import FloatArray
+from qdrank.studies.making import Inputs, Shown
+from qdrank.studies.zha2006.claims import name
+from qdrank.studies.zha2006.options import Cell
+from qdrank.studies.zha2006.reading import Values, chosen_rows, deviation, kinds, regressors, values
+
+Parts = dict[str, dict[str, Part]]
+#: Kinds of fits whose test values are compared.
+COMPARED = (
+    *(("atvt", "plain"), ("fixed", "plain"), ("plain", "weak"), ("fixed", "weak"), ("l1", "atvt")),
+    *(("atvt", "centred"), ("centred", "plain"), ("scale", "plain"), ("atvt", "pairwise")),
+)
+
+
+def gather(inputs: Inputs, shown: Shown) -> Parts:
+    """Evidence of one data set from its artifacts."""
+    cell = shown.options["paper_alpha"], shown.options["paper_beta"]
+    topics = inputs.table("topics", "topics").select(["query_id", "type"]).to_pylist()
+    types = {row["query_id"]: row["type"] or "" for row in topics}
+    return evidence(inputs.table("cells", "zha_cells"), inputs.table("maps", "zha_maps"), cell, types)
+
+
+def evidence(cells: pa.Table, maps: pa.Table, paper: Cell, types: dict[str, str]) -> Parts:
+    """Evidence of one data set.
+
+    Parameters
+    ----------
+    cells : test values of every fit
+    maps : maps of training and test queries
+    paper : the paper's penalties
+    types : type of every query; affine copies say their maps so
+    """
+    found: Parts = {}
+    for h in regressors(cells):
+        found |= _differences(cells, h)
+        limit = values(cells, h, "limit scores")
+        found[name(h, "limit")] = {"value": part(limit.value, limit.query_id, limit.fold)}
+        found |= _adjusted(maps, h, paper)
+        found |= _recovered(maps, h, types)
+    return found
+
+
+def _differences(cells: pa.Table, h: str) -> Parts:
+    plain = values(cells, h, "plain")
+    found = {}
+    for a, b in COMPARED:
+        one, other = values(cells, h, a), values(cells, h, b)
+        found[name(h, f"{a} - {b}")] = _relative(one, one.less(other), plain)
+    found[name(h, "1 %")] = {"value": found[name(h, "atvt - plain")]["difference"]}
+    refits = [kind for kind in kinds(cells, h) if kind.startswith("jitter")]
+    if refits:
+        one = values(cells, h, "atvt")
+        less = np.mean([one.less(values(cells, h, kind)) for kind in refits], axis=0)
+        found[name(h, "atvt - refits")] = _relative(one, less, plain)
+    return found
+
+
+def _relative(of: Values, difference: FloatArray, plain: Values) -> dict[str, Part]:
+    """A difference in shares of the plain regressor's mean."""
+    return {"difference": part(difference / (float(plain.value.mean()) or 1.0), of.query_id, of.fold)}
+
+
+def _adjusted(maps: pa.Table, h: str, paper: Cell) -> Parts:
+    """Gains of the more adjusted half of the test queries, and of the other with its sign turned, both doubled.
+
+    The mean of these is the difference of the halves' mean gains.
+    """
+    own = chosen_rows(maps, paper, h=h, kind="grid")
+    found = {}
+    for which in ("adjusted", "adjusted, varied"):
+        used = own.filter(own.column("varied")) if which.endswith("varied") else own
+        alpha, beta, before, after = (used.column(c).to_numpy() for c in ("alpha", "beta", "plain", "value"))
+        if len(alpha) < 2:
+            continue
+        sign = _halves(deviation(alpha, beta))
+        gain = 2 * sign * (after - before) / (float(own.column("plain").to_numpy().mean()) or 1.0)
+        ids, folds = (used.column(c).to_numpy(zero_copy_only=False) for c in ("query_id", "fold"))
+        kept = sign != 0
+        found[name(h, which)] = {"difference": part(gain[kept], ids[kept], folds[kept])}
+    return found
+
+
+def _halves(key: FloatArray) -> FloatArray:
+    """1 for the upper half, -1 for the lower, 0 for the middle one of an odd number."""
+    n, sign = len(key), np.zeros(len(key))
+    order = np.argsort(key, kind="stable")
+    sign[order[: n // 2]], sign[order[n - n // 2 :]] = -1, 1
+    return sign
+
+
+def _recovered(maps: pa.Table, h: str, types: dict[str, str]) -> Parts:
+    """Alpha of queries of scale 2 over twice the mean alpha of those of scale 1, less 1; within each fold."""
+    own = chosen_rows(maps, h=h, kind="atvt", role="train")
+    ids, folds = (own.column(c).to_numpy(zero_copy_only=False) for c in ("query_id", "fold"))
+    scale = np.array([types.get(query, "")[:8] for query in ids])
+    if not {"scale 1,", "scale 2,"} <= set(scale):
+        return {}
+    alpha = own.column("alpha").to_numpy()
+    one = {fold: alpha[(folds == fold) & (scale == "scale 1,")].mean() for fold in np.unique(folds)}
+    twice = scale == "scale 2,"
+    ratio = alpha[twice] / (2 * np.array([one[fold] for fold in folds[twice]])) - 1
+    return {name(h, "recovered"): {"difference": part(ratio, ids[twice], folds[twice])}}

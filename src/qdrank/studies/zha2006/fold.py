@@ -1,0 +1,212 @@
+"""One regressor on one fold: the grid, the chosen settings, the controls, and what the tables need of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.evaluation.measuring import scores_table
+from qdrank.groups import FloatArray
+from qdrank.learners.atvt import ATVT
+from qdrank.studies.zha2006.data import FoldData
+from qdrank.studies.zha2006.fits import LIMIT, OFFSET_ALONE, Fit, Fitter, setting_of
+from qdrank.studies.zha2006.methods import method_name
+from qdrank.studies.zha2006.options import Cell, Options
+
+#: The paper's L1 result: one round, raw penalties.
+PAPERS_L1 = {"norm": "l1", "lam_alpha": 100.0, "lam_beta": 0.2, "rounds": 1, "penalties": "raw"}
+#: Rounds of the alternation that the figure of the objective shows.
+SHOWN_ROUNDS = {"ridge": 20, "trees": 4}
+
+
+@dataclass(frozen=True)
+class FoldResult:
+    """Tables of one regressor and fold, and the scores of the test documents by kind of method."""
+
+    cells: pa.Table
+    maps: pa.Table
+    objectives: pa.Table
+    choices: pa.Table
+    scores: Mapping[str, pa.Table]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Fits by what they are: the methods, and every cell of the grid."""
+
+    methods: Mapping[str, Fit]
+    tried: Mapping[str, Sequence[Fit]]
+    grid: Mapping[Cell, Fit]
+    others: Mapping[str, Fit]
+
+
+def run_fold(fold: str, data: FoldData, h: str, options: Options) -> FoldResult:
+    """Fit everything that the study asks of the regressor ``h`` on a fold.
+
+    Parameters
+    ----------
+    fold : its name
+    data : the fold
+    h : "ridge" or "trees"
+    options : section ``zha`` of the configuration
+    """
+    fitter = Fitter(data, h, options)
+    found = chosen(fitter)
+    return FoldResult(
+        cells=_cells_table(fold, fitter, found),
+        maps=_maps_table(fold, fitter, found),
+        objectives=_objectives_table(fold, fitter, found.methods["plain"]),
+        choices=_choices_table(fold, h, found, data.measure),
+        scores={
+            kind: scores_table(data.parts["test"].judged, fit.scores["test"]) for kind, fit in found.methods.items()
+        },
+    )
+
+
+def chosen(fitter: Fitter) -> Chosen:
+    """Every method with its settings chosen on validation, and the fits that are not chosen but shown."""
+    options = fitter.options
+    plain, tried = fitter.best_plain()
+    start = setting_of(plain)
+    everything = {"plain": tried}
+    methods = {"plain": plain}
+    methods["atvt"], everything["atvt"] = fitter.search(start, options.cells)
+    methods["l1"], everything["l1"] = fitter.search(start, options.cross, "l1")
+    methods["scale"], everything["scale"] = fitter.search(start, [(a, inf) for a in options.lam_alpha])
+    dense = fitter.dense_settings()
+    methods["centred"], everything["centred"] = fitter.search(start, [OFFSET_ALONE], settings=dense)
+    grid = {cell: fitter.fit(**start, norm="l2", **penalties(cell)) for cell in options.cells}
+    methods["fixed"] = grid[options.paper]
+    methods["unweighted"] = fitter.fit(**start, norm="l2", **penalties(options.paper), weighted=False)
+    others = {
+        "weak": fitter.fit(**start, norm="l2", **penalties((options.weak, options.weak))),
+        "limit": fitter.fit(**start, norm="l2", **penalties(LIMIT)),
+        "paper-l1": fitter.fit(**start, **PAPERS_L1),
+    }
+    return Chosen(methods, everything, grid, others)
+
+
+def penalties(cell: Cell) -> dict[str, float]:
+    """A cell as parameters."""
+    return {"lam_alpha": cell[0], "lam_beta": cell[1]}
+
+
+# ---- jittered refits ---------------------------------------------------------------------------------------------
+
+
+def jittered(fitter: Fitter, plain: Fit) -> dict[str, FloatArray]:
+    """Test values of the plain regressor refitted to targets with a little noise, by seed: what chance alone moves."""
+    train, options = fitter.data.parts["train"], fitter.options
+    found = {}
+    for i in range(options.refits):
+        rng = np.random.default_rng([fitter.data.seed, i])
+        noise = options.jitter * float(train.targets.std()) * rng.standard_normal(len(train.targets))
+        model = ATVT(**(fitter.fixed() | plain.params)).fit(train.X, train.targets + noise, train.judged.query)
+        found[f"jitter {i + 1}"] = fitter.data.values("test", model.predict(fitter.data.parts["test"].X))
+    return found
+
+
+# ---- tables ------------------------------------------------------------------------------------------------------
+
+
+def fit_rows(fold: str, h: str, kind: str, role: str, cell: Cell, query_id: Any, **columns: Any) -> pa.Table:
+    """A row a query, with the names of the fit."""
+    n = len(query_id)
+    texts = {"fold": fold, "role": role, "h": h, "kind": kind}
+    whole: dict[str, Any] = {name: pa.array([text] * n, pa.string()) for name, text in texts.items()}
+    whole |= {"lam_alpha": np.full(n, cell[0]), "lam_beta": np.full(n, cell[1])}
+    return pa.table(whole | {"query_id": pa.array(query_id, pa.string())} | columns)
+
+
+def _cell(fit: Fit) -> Cell:
+    return fit.params.get("lam_alpha", inf), fit.params.get("lam_beta", inf)
+
+
+def _cells_table(fold: str, fitter: Fitter, found: Chosen) -> pa.Table:
+    """Test values of every fit that is shown: grid, limits, the paper's L1, jittered refits."""
+    data, h = fitter.data, fitter.h
+    ids = data.parts["test"].judged.query_id
+    shown = [*found.methods.items(), *(("grid", fit) for fit in found.grid.values()), *found.others.items()]
+    tables = [
+        fit_rows(fold, h, kind, "test", _cell(fit), ids, value=data.values("test", fit.scores["test"]))
+        for kind, fit in shown
+    ]
+    tables.append(fit_rows(fold, h, "limit scores", "test", LIMIT, ids, value=_apart(data, found)))
+    if h == "trees":
+        for kind, values in jittered(fitter, found.methods["plain"]).items():
+            tables.append(fit_rows(fold, h, kind, "test", LIMIT, ids, value=values))
+    return pa.concat_tables(tables)
+
+
+def _apart(data: FoldData, found: Chosen) -> FloatArray:
+    """Largest difference between the scores of the limit and of the plain regressor, (n_queries,)."""
+    apart = np.abs(found.others["limit"].scores["test"] - found.methods["plain"].scores["test"])
+    return np.asarray(np.maximum.reduceat(apart, data.parts["test"].judged.offsets[:-1]))
+
+
+def _maps_table(fold: str, fitter: Fitter, found: Chosen) -> pa.Table:
+    """Maps of training and test queries, with the DCG of the plain regressor and of aTVT."""
+    plain = found.methods["plain"]
+    shown = [
+        *(("grid", fit) for fit in found.grid.values()),
+        ("atvt", found.methods["atvt"]),
+        ("l1", found.methods["l1"]),
+    ]
+    shown.append(("paper-l1", found.others["paper-l1"]))
+    tables = []
+    for kind, fit in shown:
+        for role in ("train", "test"):
+            part = fitter.data.parts[role]
+            alpha, beta = fitter.maps(fit, role)
+            before, after = (fitter.data.values(role, one.scores[role]) for one in (plain, fit))
+            columns = {"alpha": alpha, "beta": beta, "plain": before, "value": after, "varied": part.varied}
+            tables.append(fit_rows(fold, fitter.h, kind, role, _cell(fit), part.judged.query_id, **columns))
+    return pa.concat_tables(tables)
+
+
+def _objectives_table(fold: str, fitter: Fitter, plain: Fit) -> pa.Table:
+    """The objective after every half step at the paper's penalties: alternation, and Newton steps where h is linear."""
+    start, cell = setting_of(plain), penalties(fitter.options.paper)
+    rows = []
+    for norm in ("l2", "l1"):
+        runs = {"alternation": fitter.fit(**start, **cell, norm=norm, rounds=SHOWN_ROUNDS[fitter.h], tol=0.0)}
+        if fitter.h == "ridge":
+            runs["newton"] = fitter.fit(**start, **cell, norm=norm)
+        for form, fit in runs.items():
+            for step, value in enumerate(fit.model.objectives_.tolist()):
+                rows.append({"fold": fold, "h": fitter.h, "norm": norm, "form": form, "step": step, "value": value})
+    return pa.Table.from_pylist(rows)
+
+
+def _choices_table(fold: str, h: str, found: Chosen, measure: str) -> pa.Table:
+    """The artifact ``choices``: every setting that was tried on validation."""
+    rows = []
+    for kind, tried in found.tried.items():
+        best = found.methods[kind]
+        for fit in tried:
+            row = {
+                "fold": fold,
+                "method": method_name(h, kind),
+                "setting": fit.text,
+                "k": None,
+                "lam": None,
+                "measure": measure,
+            }
+            rows.append(row | {"value": fit.watched, "chosen": fit.params == best.params})
+    for kind in ("fixed", "unweighted"):  # the paper's penalties with the setting of the plain regressor
+        fit = found.methods[kind]
+        row = {
+            "fold": fold,
+            "method": method_name(h, kind),
+            "setting": fit.text,
+            "k": None,
+            "lam": None,
+            "measure": measure,
+        }
+        rows.append(row | {"value": fit.watched, "chosen": True})
+    return pa.Table.from_pylist(rows)

@@ -1,0 +1,46 @@
+"""The methods of the study: the one list of their names, labels, colours and markers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
+from qdrank.studies.study import Method
+
+#: Regressors by name, as they are called.
+REGRESSORS = {"ridge": "ridge", "trees": "boosted trees"}
+#: What is made of each regressor: label, colour and marker.
+KINDS = {
+    "plain": ("plain regression", BLACK, MARKERS[3]),
+    "atvt": ("aTVT", BLUE, MARKERS[0]),
+    "fixed": ("aTVT, the paper's penalties", SKY, MARKERS[0]),
+    "l1": ("aTVT, L1", VERMILION, MARKERS[1]),
+    "scale": ("scale alone", ORANGE, MARKERS[4]),
+    "centred": ("offset alone (query-centred)", GREEN, MARKERS[2]),
+    "unweighted": ("aTVT without weights", PURPLE, MARKERS[5]),
+    "pairwise": ("", GREY, MARKERS[6]),
+}
+#: The learner of pairs or lists that each regressor is set against.
+PAIRWISE = {"ridge": ("ranksvm", "RankSVM"), "trees": ("lambdamart", "LambdaMART")}
+
+
+def method_name(h: str, kind: str) -> str:
+    """Name of a method in files and tables, such as zha-ridge-plain."""
+    return f"zha-{h}-{kind}"
+
+
+def label(h: str, kind: str) -> str:
+    """How a method is called in tables and claims."""
+    return PAIRWISE[h][1] if kind == "pairwise" else f"{KINDS[kind][0]}, {REGRESSORS[h]}"
+
+
+METHODS = tuple(
+    Method(method_name(h, kind), label(h, kind), colour, marker, models=h)
+    for h in REGRESSORS
+    for kind, (_, colour, marker) in KINDS.items()
+)
+
+
+def run(section: Any) -> list[str]:
+    """Methods that are run; ``section`` is ``zha`` of the configuration."""
+    return [method.name for method in METHODS if method.models in section.regressors]

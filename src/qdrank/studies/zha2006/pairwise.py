@@ -1,0 +1,35 @@
+"""The control that the paper lacks: learners of pairs and lists on the same features, chosen by the same measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+import pyarrow as pa
+
+from qdrank.evaluation.measuring import scores_table
+from qdrank.learners.grids import GRIDS
+from qdrank.rankers.documents import FoldDocuments
+from qdrank.rankers.learning import TrainedMethod, choices_table, fit_method
+from qdrank.studies.zha2006.data import FoldData
+from qdrank.studies.zha2006.fold import fit_rows
+from qdrank.studies.zha2006.methods import PAIRWISE, method_name
+
+
+def run_pairwise(
+    fold: str, documents: FoldDocuments, data: FoldData, h: str, grid: Mapping[str, Any] | None = None
+) -> tuple[pa.Table, pa.Table, pa.Table]:
+    """The learner that is set against ``h``, tuned on a fold: the tables of cells, choices and scores."""
+    learner = PAIRWISE[h][0]
+    tried = dict(GRIDS[learner] if grid is None else grid)
+    choice = fit_method(learner, tried, documents, measure=data.measure, seed=data.seed)
+    trained = TrainedMethod(choice.learner, documents.mean, documents.inverse)
+    test = data.parts["test"].judged
+    scores = trained.predict(test)
+    cells = fit_rows(fold, h, "pairwise", "test", (inf, inf), test.query_id, value=data.values("test", scores))
+    return (
+        cells,
+        choices_table(fold, method_name(h, "pairwise"), tried, choice, data.measure),
+        scores_table(test, scores),
+    )

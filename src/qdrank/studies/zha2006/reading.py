@@ -1,0 +1,75 @@
+"""Values of the study's own tables, picked out and aligned by fold and query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+from qdrank.evaluation.pairs import Pairs
+from qdrank.groups import FloatArray
+from qdrank.studies.zha2006.options import Cell
+
+
+@dataclass(frozen=True)
+class Values:
+    """Values per query, in the order of fold and query id."""
+
+    fold: NDArray[Any]
+    query_id: NDArray[Any]
+    value: FloatArray
+
+    def less(self, other: Values) -> FloatArray:
+        """Difference from ``other`` on the same queries."""
+        return self.value - same_queries(self, other).value
+
+
+def same_queries(one: Values, other: Values) -> Values:
+    """``other``, if it has the queries of ``one``."""
+    if not (np.array_equal(one.query_id, other.query_id) and np.array_equal(one.fold, other.fold)):
+        raise InputError("two fits are not measured on the same queries")
+    return other
+
+
+def pairs(one: Values, other: Values) -> Pairs:
+    """The two for a paired test."""
+    names = np.array([f"{fold} {query}" for fold, query in zip(one.fold, one.query_id, strict=True)])
+    return Pairs(names, one.value, same_queries(one, other).value)
+
+
+def chosen_rows(table: pa.Table, cell: Cell | None = None, **equal: str) -> pa.Table:
+    """Rows whose columns have these texts, of one cell where it is given, by fold and query id."""
+    mask = pc.equal(table.column("role"), equal.pop("role", "test"))
+    for name, value in equal.items():
+        mask = pc.and_(mask, pc.equal(table.column(name), value))
+    for name, number in zip(("lam_alpha", "lam_beta"), cell or (), strict=False):
+        mask = pc.and_(mask, pc.equal(table.column(name), number))
+    return table.filter(mask).sort_by([("fold", "ascending"), ("query_id", "ascending")])
+
+
+def values(table: pa.Table, h: str, kind: str, cell: Cell | None = None, column: str = "value") -> Values:
+    """Test values of a fit."""
+    own = chosen_rows(table, cell, h=h, kind=kind)
+    fold, query = (own.column(name).to_numpy(zero_copy_only=False) for name in ("fold", "query_id"))
+    return Values(fold, query, own.column(column).to_numpy())
+
+
+def kinds(table: pa.Table, h: str) -> list[str]:
+    """Kinds of fits of a regressor, in order of first appearance."""
+    own = table.filter(pc.equal(table.column("h"), h))
+    return list(dict.fromkeys(own.column("kind").to_pylist()))
+
+
+def regressors(table: pa.Table) -> list[str]:
+    """Regressors that were run, in order of first appearance."""
+    return list(dict.fromkeys(table.column("h").to_pylist()))
+
+
+def deviation(alpha: FloatArray, beta: FloatArray) -> FloatArray:
+    """How far maps are from doing nothing: ``|alpha^0.1 - 1| + |beta / 10|`` (Zha 2006, table 7)."""
+    return np.asarray(np.abs(alpha**0.1 - 1) + np.abs(beta / 10))

@@ -1,0 +1,82 @@
+"""Section ``zha`` of the configuration."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from qdrank.sections import PositiveFloat, PositiveInt, StudySection
+
+Numbers = Literal["auto", "grades", "exp", "zha"]
+
+
+class Zha(StudySection):
+    """The study of Zha 2006: regression with a map of the targets for every query (aTVT)."""
+
+    regressors: list[Literal["ridge", "trees"]] = Field(
+        default=["ridge", "trees"],
+        min_length=1,
+        description="What stands for h: ridge regression, and boosted trees, the paper's.",
+    )
+    targets: Numbers = Field(
+        default="auto",
+        description="Targets of the regression: the grades, 2^g - 1 (exp), or 0, 0.5, 3, 7, 10 (zha); auto: zha for five "
+        "grades, else exp.",
+    )
+    gains: Numbers = Field(default="auto", description="Gains of the DCG, written as in targets.")
+    depth: PositiveInt = Field(default=5, description="Ranks that the DCG counts; the paper has 5.")
+    penalties: Literal["scaled", "raw"] = Field(
+        default="scaled",
+        description="Whether lam_alpha and lam_beta are normalised by the variance of the targets, so that they mean the "
+        "same on every data set, or taken as the paper has them.",
+    )
+    weighted: bool = Field(
+        default=True,
+        description="Whether h is fitted with weights alpha^2, or without weights to targets transformed again and again.",
+    )
+    tol: PositiveFloat = Field(
+        default=1e-8,
+        description="When the rounds of ridge end: 1e-8 is tight, 1e-3 is the usual rule. Maps of different rules are not "
+        "comparable.",
+    )
+    rounds: PositiveInt = Field(default=1, description="Rounds K with boosted trees, for which no tolerance is met.")
+    lam_alpha: list[PositiveFloat] = Field(
+        default=[1, 10, 100],
+        min_length=1,
+        description="Penalties on alpha - 1: the grid of tables 2 to 4, and the choice.",
+    )
+    lam_beta: list[PositiveFloat] = Field(
+        default=[0.1, 1, 10], min_length=1, description="Penalties on beta, likewise."
+    )
+    paper_alpha: PositiveFloat = Field(default=10, description="lam_alpha of tables 5 to 7, the paper's.")
+    paper_beta: PositiveFloat = Field(default=1, description="lam_beta of tables 5 to 7, the paper's.")
+    weak: PositiveFloat = Field(
+        default=0.001,
+        description="Both penalties where the paper lets them go to 0; at 0 itself the scale of h is free.",
+    )
+    lam_h: list[PositiveFloat] = Field(
+        default=[0.1, 1, 10, 100, 1000, 10000], min_length=1, description="Penalties of ridge to choose from."
+    )
+    trees: list[PositiveInt] = Field(default=[50, 100], min_length=1, description="Numbers of trees to choose from.")
+    learning_rates: list[PositiveFloat] = Field(
+        default=[0.1], min_length=1, description="Shrinkages of the trees to choose from."
+    )
+    leaves: Annotated[int, Field(ge=2)] = Field(default=15, description="Leaves of a tree.")
+    min_leaf: PositiveInt = Field(default=20, description="Fewest documents in a leaf.")
+    refits: Annotated[int, Field(ge=0)] = Field(
+        default=5, description="Refits of the plain trees to jittered targets, whose spread a gain is read against."
+    )
+    jitter: PositiveFloat = Field(
+        default=0.01, description="Noise of these targets, as a share of the targets' standard deviation."
+    )
+
+    @model_validator(mode="after")
+    def _grid_holds_the_papers_cell(self) -> Zha:
+        if self.paper_alpha not in self.lam_alpha or self.paper_beta not in self.lam_beta:
+            raise ValueError("paper_alpha and paper_beta must be among lam_alpha and lam_beta")
+        return self
+
+    def computed(self) -> dict[str, Any]:
+        """The keys that decide what is computed of a regressor."""
+        return self.model_dump(exclude={"datasets", "regressors"})

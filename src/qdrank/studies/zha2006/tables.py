@@ -1,0 +1,161 @@
+"""Tables 2 to 4 of Zha 2006: the grid of penalties, and the maps it gives; the L1 result; the controls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.evaluation.intervals import bootstrap_interval
+from qdrank.evaluation.significance import holm, wilcoxon
+from qdrank.figures.tables import chosen_by_fold
+from qdrank.groups import FloatArray
+from qdrank.studies.making import Inputs, Shown
+from qdrank.studies.zha2006.methods import KINDS, PAIRWISE, REGRESSORS, method_name
+from qdrank.studies.zha2006.options import Cell
+from qdrank.studies.zha2006.reading import Values, chosen_rows, kinds, pairs, regressors, values
+
+#: The grid's table of each regressor: the paper has one for each of its two data sets.
+GRIDS = {"zha-table2": "trees", "zha-table3": "ridge"}
+
+
+def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
+    """Tables of the grid, of L1 and of the controls, by id."""
+    cells, maps = inputs.table("cells", "zha_cells"), inputs.table("maps", "zha_maps")
+    return {
+        **{table: grid_table(cells, h) for table, h in GRIDS.items()},
+        "zha-table4": maps_table(maps),
+        "zha-l1": l1_table(cells, maps),
+        "zha-controls": controls_table(cells, inputs.tables("choices", "choices"), shown.interval),
+    }
+
+
+def gained(one: Values, plain: Values) -> dict[str, float]:
+    """DCG without and with aTVT, the gain in percent, and Wilcoxon's p: what the paper says of a cell."""
+    before, after = float(plain.value.mean()), float(one.value.mean())
+    percent = 100 * (after / before - 1) if before else float("nan")
+    p = wilcoxon(pairs(one, plain)).p
+    return {"DCG without": before, "DCG with": after, "gain in %": percent, "p (Wilcoxon)": p}
+
+
+def grid_cells(table: pa.Table, h: str) -> list[Cell]:
+    """Cells of the grid of a regressor, ascending."""
+    own = chosen_rows(table, h=h, kind="grid")
+    return sorted(set(zip(own.column("lam_alpha").to_pylist(), own.column("lam_beta").to_pylist(), strict=True)))
+
+
+def grid_table(cells: pa.Table, h: str) -> pa.Table:
+    """Tables 2 and 3: every cell of the grid against plain regression, corrected for the grid; then the two limits."""
+    if h not in regressors(cells):
+        return pa.table({"note": [f"{REGRESSORS[h]} is not among zha.regressors"]})
+    plain = values(cells, h, "plain")
+    found = {cell: gained(values(cells, h, "grid", cell), plain) for cell in grid_cells(cells, h)}
+    corrected = holm({str(cell): one["p (Wilcoxon)"] for cell, one in found.items()}, family="the grid").adjusted
+    rows = [_cell_row(cell, one, corrected[str(cell)], len(plain.value)) for cell, one in found.items()]
+    for kind in ("weak", "limit"):
+        own = chosen_rows(cells, h=h, kind=kind)
+        cell = own.column("lam_alpha")[0].as_py(), own.column("lam_beta")[0].as_py()
+        rows.append(_cell_row(cell, gained(values(cells, h, kind), plain), None, len(plain.value)))
+    return pa.Table.from_pylist(rows)
+
+
+def _cell_row(cell: Cell, found: Mapping[str, float], corrected: float | None, n: int) -> dict[str, Any]:
+    texts = {"lam_alpha": f"{cell[0]:g}", "lam_beta": f"{cell[1]:g}"}
+    return {**texts, "queries": n, **found, "p (Holm, grid)": corrected}
+
+
+def maps_table(maps: pa.Table) -> pa.Table:
+    """Table 4: mean and variance of alpha and beta of the training queries, a row for each cell."""
+    rows = []
+    for h in regressors(maps):
+        for cell in grid_cells(maps, h):
+            own = chosen_rows(maps, cell, h=h, kind="grid", role="train")
+            rows.append({"h": REGRESSORS[h], "lam_alpha": f"{cell[0]:g}", "lam_beta": f"{cell[1]:g}", **spread(own)})
+    return pa.Table.from_pylist(rows)
+
+
+def spread(own: pa.Table) -> dict[str, float]:
+    """Mean and variance of the maps in these rows."""
+    alpha, beta = own.column("alpha").to_numpy(), own.column("beta").to_numpy()
+    found = {"mean alpha": alpha.mean(), "variance of alpha": alpha.var()}
+    return {k: float(v) for k, v in (found | {"mean beta": beta.mean(), "variance of beta": beta.var()}).items()}
+
+
+def l1_table(cells: pa.Table, maps: pa.Table) -> pa.Table:
+    """The L1 result: chosen on validation beside L2, and the paper's setting (K = 1, raw 100 and 0.2)."""
+    texts = {"atvt": "L2, chosen", "l1": "L1, chosen", "paper-l1": "L1, the paper's: K = 1, raw 100 and 0.2"}
+    rows = []
+    for h in regressors(cells):
+        plain = values(cells, h, "plain")
+        for kind, text in texts.items():
+            own = chosen_rows(maps, h=h, kind=kind, role="train")
+            rows.append({"h": REGRESSORS[h], "penalties": text, **gained(values(cells, h, kind), plain), **spread(own)})
+    return pa.Table.from_pylist(rows)
+
+
+# ---- controls ----------------------------------------------------------------------------------------------------
+
+
+def controls_table(cells: pa.Table, choices: Sequence[pa.Table], interval: Mapping[str, Any]) -> pa.Table:
+    """Every method against plain regression with the same h, and what refits of the plain trees move by chance."""
+    settings = chosen_by_fold(choices)
+    rows = []
+    for h in regressors(cells):
+        for kind, row in control_rows(cells, h, interval).items():
+            chosen = "; ".join(settings.get(method_name(h, kind), []))
+            rows.append({"h": REGRESSORS[h], **row, "settings by fold": chosen})
+    return pa.Table.from_pylist(rows, _CONTROLS)
+
+
+def control_rows(cells: pa.Table, h: str, interval: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Rows of one regressor by kind; p-values corrected for all that is compared with it."""
+    plain, refits = values(cells, h, "plain"), refit_means(cells, h)
+    base = float(plain.value.mean()) or 1.0
+    deviation = 100 * float(refits.std(ddof=1)) / base if len(refits) > 1 else None
+    found = {kind: _against(values(cells, h, kind), plain, base, interval) for kind in KINDS if kind != "plain"}
+    corrected = holm({kind: one["p (Wilcoxon)"] for kind, one in found.items()}, family=h).adjusted
+    rows: dict[str, dict[str, Any]] = {"plain": {"method": KINDS["plain"][0], "DCG": float(plain.value.mean())}}
+    for kind, one in found.items():
+        row = {"method": KINDS[kind][0] or PAIRWISE[h][1], **one, "p (Holm)": corrected[kind]}
+        rows[kind] = row | {"gain over refit deviation": one["gain in %"] / deviation if deviation else None}
+    if deviation is not None:
+        text = f"{KINDS['plain'][0]}, {len(refits)} refits to jittered targets"
+        mean = float(refits.mean())
+        row = {"method": text, "DCG": mean, "gain in %": 100 * (mean / base - 1)}
+        rows["refits"] = row | {"refit deviation in %": deviation}
+    return rows
+
+
+_NUMBERS = (
+    "DCG",
+    "gain in %",
+    "low",
+    "high",
+    "p (Wilcoxon)",
+    "p (Holm)",
+    "gain over refit deviation",
+    "refit deviation in %",
+)
+_CONTROLS = pa.schema(
+    [
+        *((name, pa.string()) for name in ("h", "method")),
+        *((name, pa.float64()) for name in _NUMBERS),
+        ("settings by fold", pa.string()),
+    ]
+)
+
+
+def refit_means(cells: pa.Table, h: str) -> FloatArray:
+    """Mean DCG of each refit to jittered targets, (n_refits,)."""
+    refits = [kind for kind in kinds(cells, h) if kind.startswith("jitter")]
+    return np.array([values(cells, h, kind).value.mean() for kind in refits])
+
+
+def _against(one: Values, plain: Values, base: float, interval: Mapping[str, Any]) -> dict[str, float]:
+    less = one.less(plain) / base
+    found = bootstrap_interval(less, **interval)
+    row = {"DCG": float(one.value.mean()), "gain in %": 100 * float(less.mean())}
+    row |= {"low": 100 * found.low, "high": 100 * found.high}
+    return row | {"p (Wilcoxon)": wilcoxon(pairs(one, plain)).p}

@@ -1,0 +1,150 @@
+"""What is computed of a fold: choices on validation alone, equal budgets, limits that are exact, maps that belong."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.studies.zha2006.world import OPTIONS, PAPER, fold, tables
+
+from qdrank.errors import InputError
+from qdrank.groups import query_offsets
+from qdrank.learners.atvt import ATVT
+from qdrank.measures import measure
+from qdrank.store import read, write
+from qdrank.studies.zha2006.fits import Fitter, setting_of
+from qdrank.studies.zha2006.fold import jittered
+from qdrank.studies.zha2006.methods import KINDS
+from qdrank.studies.zha2006.reading import chosen_rows, values
+from qdrank.studies.zha2006.targets import dcg, resolved
+from qdrank.studies.zha2006.targets import values as target_values
+
+BOTH = pytest.mark.parametrize("h", ["ridge", "trees"])
+
+
+def test_targets_and_gains_by_name():
+    grades = np.array([0, 1, 2, 3, 4])
+    np.testing.assert_array_equal(target_values("grades", grades, 4), grades)
+    np.testing.assert_array_equal(target_values("exp", grades, 4), [0, 1, 3, 7, 15])
+    np.testing.assert_array_equal(target_values("zha", grades, 4), [0, 0.5, 3, 7, 10])
+    assert [resolved("auto", highest) for highest in (1, 2, 4, 5)] == ["exp", "exp", "zha", "exp"]
+    assert dcg("auto", 4) == "dcg@5/zha"
+    assert dcg("grades", 4, 10) == "dcg@10/linear"
+    with pytest.raises(InputError, match="grades 0 to 4"):
+        target_values("zha", grades, 7)
+
+
+@BOTH
+def test_every_method_has_scores_of_the_test_documents(h):
+    data, found, pairwise = fold(h)
+    assert set(found.scores) == set(KINDS) - {"pairwise"}
+    for table in (*found.scores.values(), pairwise[2]):
+        assert table.column("doc_id").to_pylist() == data.parts["test"].judged.doc_id.tolist()
+
+
+@BOTH
+def test_plain_regression_chooses_among_as_many_settings_as_atvt(h):
+    _, found, _ = fold(h)
+    method = np.array(found.choices.column("method").to_pylist())
+    plain, atvt, centred = ((method == f"zha-{h}-{kind}").sum() for kind in ("plain", "atvt", "centred"))
+    assert plain == len(OPTIONS.cells) + 2
+    assert abs(plain - atvt) <= 1
+    assert abs(centred - plain) <= 1
+
+
+@BOTH
+def test_validation_chooses(h):
+    data, found, _ = fold(h)
+    for kind in ("plain", "atvt", "l1", "scale", "centred"):
+        rows = [row for row in found.choices.to_pylist() if row["method"] == f"zha-{h}-{kind}"]
+        chosen = [row for row in rows if row["chosen"]]
+        assert len(chosen) == 1
+        assert chosen[0]["value"] == max(row["value"] for row in rows)
+    judged = data.parts["vali"].judged
+    fitter = Fitter(data, h, OPTIONS)
+    plain, _ = fitter.best_plain()
+    scores = plain.model.predict(data.parts["vali"].X)
+    value = measure([data.measure], judged.y, scores, judged.offsets)[data.measure].mean()
+    row = next(r for r in found.choices.to_pylist() if r["method"] == f"zha-{h}-plain" and r["chosen"])
+    assert row["value"] == pytest.approx(value, rel=0.02)  # ties are shuffled on validation
+
+
+def test_a_part_of_the_trees_is_a_smaller_ensemble():
+    data, _, _ = fold("trees")
+    fitter = Fitter(data, "trees", OPTIONS)
+    staged = fitter._plain_candidate({"trees": 4, "learning_rate": 0.2})
+    refitted = fitter.plain(trees=4, learning_rate=0.2)
+    np.testing.assert_allclose(staged.scores["vali"], refitted.scores["vali"], rtol=1e-12)
+
+
+@BOTH
+def test_cells_are_what_a_fit_by_hand_gives(h):
+    data, _, _ = fold(h)
+    cells, maps, _, _ = tables()
+    fitter = Fitter(data, h, OPTIONS)
+    setting = setting_of(fitter.best_plain()[0])
+    train, test = data.parts["train"], data.parts["test"]
+    options = fitter.fixed() | setting | {"lam_alpha": PAPER[0], "lam_beta": PAPER[1]}
+    model = ATVT(**options).fit(train.X, train.targets, train.judged.query)
+    expected = measure([data.measure], test.judged.y, model.predict(test.X), test.judged.offsets)[data.measure]
+    by_id = dict(zip(test.judged.query_id.tolist(), expected.tolist(), strict=True))
+    found = values(cells, h, "grid", PAPER)
+    np.testing.assert_allclose(found.value, [by_id[query] for query in found.query_id])
+    own = chosen_rows(maps, PAPER, h=h, kind="grid", role="train")
+    alpha = dict(zip(train.judged.query_id.tolist(), model.alpha_.tolist(), strict=True))
+    np.testing.assert_allclose(own.column("alpha").to_numpy(), [alpha[q] for q in own.column("query_id").to_pylist()])
+
+
+@BOTH
+def test_the_limit_is_the_plain_regressor_exactly(h):
+    cells, *_ = tables()
+    assert (values(cells, h, "limit scores").value == 0).all()
+    np.testing.assert_array_equal(values(cells, h, "limit").value, values(cells, h, "plain").value)
+
+
+def test_test_maps_are_the_best_for_the_test_grades():
+    data, _, _ = fold("ridge")
+    fitter = Fitter(data, "ridge", OPTIONS)
+    fit = fitter.fit(lam_h=1.0, norm="l2", lam_alpha=10.0, lam_beta=1.0)
+    alpha, beta = fitter.maps(fit, "test")
+    part = data.parts["test"]
+    again = fit.model.maps(part.X, part.targets, part.judged.query)
+    np.testing.assert_allclose(alpha, again[0])
+    np.testing.assert_allclose(beta, again[1])
+
+
+def test_varied_queries_have_documents_of_different_grades():
+    data, _, _ = fold("ridge")
+    part = data.parts["test"]
+    offsets = query_offsets(part.judged.query)
+    expected = [len(set(part.judged.y[a:b])) > 1 for a, b in pairwise(offsets)]
+    assert part.varied.tolist() == expected
+
+
+def test_jittered_refits_differ_and_repeat():
+    data, _, _ = fold("trees")
+    fitter = Fitter(data, "trees", OPTIONS)
+    plain, _ = fitter.best_plain()
+    one, two = jittered(fitter, plain), jittered(fitter, plain)
+    assert len(one) == OPTIONS.refits
+    for name, own in one.items():
+        np.testing.assert_array_equal(own, two[name])
+    assert len({own.tobytes() for own in one.values()}) > 1
+
+
+def test_tables_fit_their_shapes(tmp_path):
+    for name, table in zip(("zha_cells", "zha_maps", "zha_objectives", "choices"), tables(), strict=True):
+        write(tmp_path / f"{name}.parquet", name, table)
+        assert read(tmp_path / f"{name}.parquet", name).num_rows == table.num_rows
+
+
+def test_objectives_of_ridge_never_rise():
+    _, _, objectives, _ = tables()
+    own = pa.Table.from_pylist([row for row in objectives.to_pylist() if row["h"] == "ridge"])
+    for norm in ("l1", "l2"):
+        for form in ("alternation", "newton"):
+            curve = [r["value"] for r in own.to_pylist() if r["norm"] == norm and r["form"] == form]
+            assert len(curve) > 3
+            assert (np.diff(curve) <= 1e-9 * np.array(curve[:-1])).all()

@@ -1,0 +1,141 @@
+"""Tables, figures and evidence: numbers that can be checked by hand, pictures that are drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import wilcoxon
+from tests.studies.zha2006.world import INTERVAL, PAPER, Given, copies, shown, tables
+
+from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
+from qdrank.evaluation.judging import judge
+from qdrank.figures.style import save_figure
+from qdrank.studies.zha2006 import STUDY, figures, query_tables
+from qdrank.studies.zha2006 import tables as made
+from qdrank.studies.zha2006.claims import declare
+from qdrank.studies.zha2006.evidence import _halves, evidence
+from qdrank.studies.zha2006.reading import deviation, values
+from qdrank.studies.zha2006.settings import Zha
+
+BUDGET = {"lam_alpha": [1, 10], "lam_beta": [1], "lam_h": [1], "trees": [5], "learning_rates": [0.1]}
+
+
+def given():
+    cells, maps, objectives, choices = tables()
+    topics = pa.Table.from_pylist([{"query_id": q, "type": t} for q, t in copies()[1].items()])
+    return Given(cells=cells, maps=maps, objectives=objectives, choices=choices, topics=topics)
+
+
+def test_the_grid_has_a_row_for_each_cell_and_both_limits():
+    cells, *_ = tables()
+    rows = made.grid_table(cells, "ridge").to_pylist()
+    assert [(row["lam_alpha"], row["lam_beta"]) for row in rows[:4]] == [
+        ("1", "0.1"),
+        ("1", "1"),
+        ("10", "0.1"),
+        ("10", "1"),
+    ]
+    assert (rows[-1]["lam_alpha"], rows[-1]["gain in %"], rows[-1]["p (Wilcoxon)"]) == ("inf", 0.0, 1.0)
+    one, plain = values(cells, "ridge", "grid", PAPER), values(cells, "ridge", "plain")
+    assert rows[3]["gain in %"] == pytest.approx(100 * (one.value.mean() / plain.value.mean() - 1))
+    less = np.round(one.value - plain.value, 12)
+    if (less != 0).any():
+        expected = wilcoxon(less[less != 0], correction=False, method="auto").pvalue
+        assert rows[3]["p (Wilcoxon)"] == pytest.approx(expected, rel=0.25)
+    assert all(row["p (Holm, grid)"] >= row["p (Wilcoxon)"] for row in rows[:4])
+    assert rows[-1]["p (Holm, grid)"] is None
+
+
+def test_a_regressor_that_was_not_run_has_an_empty_grid():
+    cells, *_ = tables()
+    only = pa.Table.from_pylist([row for row in cells.to_pylist() if row["h"] == "ridge"], cells.schema)
+    assert made.grid_table(only, "trees").column_names == ["note"]
+
+
+def test_larger_penalties_bring_the_maps_to_rest():
+    _, maps, *_ = tables()
+    rows = [row for row in made.maps_table(maps).to_pylist() if row["h"] == "ridge"]
+    spread = {(row["lam_alpha"], row["lam_beta"]): row for row in rows}
+    assert spread["10", "1"]["variance of alpha"] < spread["1", "1"]["variance of alpha"]
+    assert spread["10", "1"]["variance of beta"] < spread["10", "0.1"]["variance of beta"]
+
+
+def test_tables_5_to_7_by_hand():
+    found = query_tables.tabulate(given(), shown())
+    _, maps, *_ = tables()
+    rows = [r for r in maps.to_pylist() if (r["h"], r["kind"], r["role"]) == ("ridge", "grid", "test")]
+    rows = [r for r in rows if (r["lam_alpha"], r["lam_beta"]) == PAPER]
+    gain = np.array([r["value"] - r["plain"] for r in rows])
+    own = [r for r in found["zha-table5"].to_pylist() if (r["h"], r["queries of"]) == ("ridge", "test")]
+    assert next(r for r in own if r["percentile"] == 50)["gain"] == pytest.approx(np.median(gain))
+    own = [r for r in found["zha-table6"].to_pylist() if (r["h"], r["queries of"]) == ("ridge", "test")]
+    assert sum(r["queries"] for r in own) == len(rows)
+    assert sum(r["queries"] * r["mean gain"] for r in own) == pytest.approx(gain.sum())
+    assert own[0]["mean gain"] <= own[-1]["mean gain"]
+    own = [r for r in found["zha-table7"].to_pylist() if (r["h"], r["queries of"]) == ("ridge", "test")]
+    assert own[-1]["queries"] == len(rows)
+    assert own[-1]["mean gain"] == pytest.approx(gain.mean())
+    key = np.array([abs(r["alpha"] ** 0.1 - 1) + abs(r["beta"] / 10) for r in rows])
+    assert own[-1]["deviation from"] == pytest.approx(key.min())
+    top = np.argsort(-key)[: own[0]["queries"]]
+    assert own[0]["mean gain"] == pytest.approx(gain[top].mean())
+
+
+def test_all_tables_are_made():
+    found = made.tabulate(given(), shown()) | query_tables.tabulate(given(), shown())
+    assert set(found) == {name for output in STUDY.tables for name in output.shows}
+    assert all(table.num_rows for table in found.values())
+    controls = found["zha-controls"].to_pylist()
+    assert [row["method"] for row in controls if row["h"] == "ridge"][-1] == "RankSVM"
+    assert "refits" in controls[-1]["method"]
+    assert controls[-1]["refit deviation in %"] >= 0
+    assert "lam_alpha=10" in next(r for r in controls if "paper's penalties" in r["method"])["settings by fold"]
+
+
+@pytest.mark.parametrize("draw", [figures.draw_map, figures.draw_gain, figures.draw_objective])
+def test_figures_are_drawn_the_same_twice(draw, tmp_path):
+    for name in ("a", "b"):
+        figure, numbers = draw(given(), shown())
+        assert numbers.num_rows
+        save_figure(figure, {"svg": tmp_path / f"{name}.svg"})
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_every_claim_is_judged():
+    cells, maps, *_ = tables()
+    found = evidence(cells, maps, PAPER, copies()[1])
+    declared = declare(BUDGET)
+    assert {claim.name for claim in declared} == set(found)
+    verdicts = judge(declared, {"copies": found}, dataset="copies").to_pylist()
+    assert {row["verdict"] for row in verdicts} <= {HOLDS, FAILS, UNCLEAR}
+    limits = [row for row in verdicts if row["claim"].endswith("limit")]
+    assert [row["verdict"] for row in limits] == [HOLDS, HOLDS]
+    assert all(row["budget"] for row in verdicts if row["unit"] == "share of DCG@5")
+
+
+def test_evidence_is_relative_to_the_plain_mean():
+    cells, maps, *_ = tables()
+    found = evidence(cells, maps, PAPER, {})
+    one, plain = values(cells, "trees", "atvt"), values(cells, "trees", "plain")
+    mean = found["trees: atvt - plain"]["difference"].value.mean()
+    assert mean == pytest.approx(one.value.mean() / plain.value.mean() - 1)
+    assert "ridge: recovered" not in found  # no types, no truth
+
+
+def test_halves_compare_the_more_adjusted_with_the_others():
+    key, gain = np.array([5.0, 1.0, 2.0, 9.0, 3.0]), np.array([1.0, 0.0, 0.0, 3.0, 7.0])
+    sign = _halves(key)
+    assert sign.tolist() == [1, -1, -1, 1, 0]
+    assert (2 * sign * gain)[sign != 0].mean() == pytest.approx(gain[[0, 3]].mean() - gain[[1, 2]].mean())
+
+
+def test_deviation_is_the_papers():
+    assert deviation(np.array([1.0, 2.0]), np.array([0.0, -3.0])).tolist() == pytest.approx([0, 2**0.1 - 1 + 0.3])
+
+
+def test_the_section_wants_the_papers_cell_in_its_grid():
+    with pytest.raises(ValueError, match="must be among"):
+        Zha(lam_alpha=[1.0])
+    assert Zha().computed().keys() >= {"lam_alpha", "tol"}
+    assert INTERVAL
