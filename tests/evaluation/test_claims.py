@@ -7,7 +7,6 @@ from math import isnan
 import numpy as np
 import pyarrow as pa
 import pytest
-
 from qdrank.evaluation.claims import (
     FAILS,
     HOLDS,
@@ -28,6 +27,7 @@ from qdrank.evaluation.claims import (
     mean_of,
     pooled_evidence,
 )
+
 from qdrank.store import read, write
 from qdrank.studies.geng2008.claims import claims, judge_groups, larger_set, same_class_share
 

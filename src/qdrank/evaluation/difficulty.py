@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.evaluation.curves import method_values
 from qdrank.evaluation.intervals import bootstrap_interval
-from qdrank.evaluation.pairs import Pairs
+from qdrank.evaluation.pairs import Pairs, query_values
 from qdrank.evaluation.significance import holm, paired_t
 from qdrank.groups import FloatArray, IntArray
 
@@ -90,12 +89,12 @@ def _checked(bounds: Mapping[str, Sequence[int | None]]) -> dict[str, tuple[int,
     last: int | None = 0
     for name, (low, high) in bounds.items():
         if name in (NONE, OTHER, ALL):
-            raise InputError(f"a difficulty class cannot be called {name!r}", mend="choose another name")
+            raise InputError(f"a difficulty class cannot be called {name!r}", fix="choose another name")
         if low is None or last is None or low <= last or (high is not None and high < low):
             raise InputError(
                 f"difficulty class {name!r} does not follow the one before it",
                 found=f"{low} to {high}",
-                mend="give least and greatest numbers of relevant documents, rising, for example hard: [1, 3]",
+                fix="give least and greatest numbers of relevant documents, rising, for example hard: [1, 3]",
             )
         found[name] = (int(low), None if high is None else int(high))
         last = found[name][1]
@@ -140,7 +139,7 @@ def breakdown(
     known = list(dict.fromkeys(measures.column("method").to_pylist()))
     shown = known if methods is None else [method for method in methods if method in known]
     if baseline not in known:
-        raise InputError(f"the baseline {baseline!r} is not measured", mend="measured are " + ", ".join(known))
+        raise InputError(f"the baseline {baseline!r} is not measured", fix="measured are " + ", ".join(known))
     order = list(dict.fromkeys([baseline, *shown]))
     rows = [row for name in names for row in _of_measure(measures, classes, name, order, dict(interval or {"seed": 1}))]
     return pa.Table.from_pylist(rows, _SCHEMA)
@@ -156,7 +155,7 @@ _SCHEMA = pa.schema(
 def _of_measure(
     measures: pa.Table, classes: Difficulty, name: str, methods: Sequence[str], interval: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    ids, values = method_values(measures, methods, name)
+    ids, values = query_values(measures, methods, name)
     own = classes.of(ids)
     groups = {ALL: np.ones(len(own), dtype=bool)} | {one: own == one for one in classes.present}
     rows = [

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from qdrank.evaluation.difficulty import ALL, NONE
-from qdrank.figures.style import COLOURS, label_axes, new_figure, save_figure
+from qdrank.figures.palette import BLUE
+from qdrank.figures.style import label_axes, new_figure
 from qdrank.measures.names import parse
-from qdrank.store import write
 
 SURE = 0.05
 
@@ -32,20 +31,18 @@ def readable(table: pa.Table, labels: Mapping[str, str], baseline: str) -> pa.Ta
 
 def draw(
     table: pa.Table,
-    paths: Mapping[str, str | Path],
     *,
     title: str,
-    dpi: int,
     labels: Mapping[str, str],
     baseline: str,
     colours: Mapping[str, str] | None = None,
     level: float = 0.95,
-) -> None:
+) -> Any:
     """Draw one row of panels per measure, one panel per class: differences from the baseline with their intervals.
 
     Parameters
     ----------
-    table : as from `qdrank.evaluation.difficulty.breakdown`; it is written as the numbers behind the picture
+    table : as from `qdrank.evaluation.difficulty.breakdown`
     labels, colours : of the methods; a method without a colour of its own is drawn in blue
     """
     rows = [row for row in table.to_pylist() if row["class"] not in (ALL, NONE) and row["method"] != baseline]
@@ -63,8 +60,7 @@ def draw(
         )
     base = labels.get(baseline, baseline)
     figure.suptitle(f"{title}: difference from {base} by difficulty, {level:.0%} intervals", fontsize="medium")
-    write(paths["parquet"], "figure", table)
-    save_figure(figure, {form: path for form, path in paths.items() if form != "parquet"}, dpi=dpi)
+    return figure
 
 
 def _draw_panel(
@@ -72,7 +68,7 @@ def _draw_panel(
 ) -> None:
     axes.axvline(0, color="black", linewidth=0.8)
     for row in rows:
-        y, colour = -methods.index(row["method"]), colours.get(row["method"], COLOURS[0])
+        y, colour = -methods.index(row["method"]), colours.get(row["method"], BLUE)
         sure = row["p_holm"] is not None and row["p_holm"] < SURE
         if row["difference_low"] is not None:
             axes.hlines(y, row["difference_low"], row["difference_high"], color=colour)

@@ -8,6 +8,7 @@ STUDIES = Registry(
     "study",
     {
         "geng2008": "qdrank.studies.geng2008:STUDY",
+        "lin2011": "qdrank.studies.lin2011:STUDY",
     },
 )
 

@@ -10,12 +10,12 @@ from tests.studies.lin2011.lin_world import GRID, documents, fold
 
 from qdrank.datasets.judged import Judged
 from qdrank.measures.compute import average_precision
-from qdrank.queries.artifacts import list_matrix
 from qdrank.rankers.documents import FoldDocuments
+from qdrank.store.lists import list_matrix
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.controls import directions, matched, ranked
 from qdrank.studies.lin2011.fold import LinFold, Setting
-from qdrank.studies.lin2011.methods import METHODS, NAIVE, RANKSVM, SELECT, TRANSFORM
+from qdrank.studies.lin2011.methods import ALGORITHMS, NAIVE, RANKSVM, SELECT, TRANSFORM
 from qdrank.studies.lin2011.sweep import (
     best,
     budget_lambdas,
@@ -44,11 +44,11 @@ def swept(study):
 def test_every_setting_is_tried_on_validation(study, swept):
     part = documents().parts["vali"]
     for (name, seed), values in swept.values.items():
-        sizes = {"naive": [1, 4], "select": [1, 3], "transform": [0]}[METHODS[name].kind]
+        sizes = {"naive": [1, 4], "select": [1, 3], "transform": [0]}[ALGORITHMS[name].kind]
         assert list(values) == [Setting(m, lam, s) for m in (2, 5) for lam in (0.1, 0.01) for s in sizes]
         setting = Setting(5, 0.1, sizes[-1])
-        local = study.local("vali", Key(METHODS[name].family, seed, 5), 0.1)
-        kind = METHODS[name].kind
+        local = study.local("vali", Key(ALGORITHMS[name].family, seed, 5), 0.1)
+        kind = ALGORITHMS[name].kind
         if kind == "naive":
             scores = local.scores_of(local.naive([4])[4])
         else:
@@ -102,9 +102,9 @@ def test_measures_are_of_the_chosen_settings(study, swept):
     table = measures_table("fold1", study, swept, ["ap", "ndcg@5/letor4"])
     part = documents().parts["test"]
     rows = {(r["method"], r["seed"], r["query_id"]): r for r in table.to_pylist()}
-    assert len(rows) == part.n_queries * (1 + 2 * len(METHODS))
+    assert len(rows) == part.n_queries * (1 + 2 * len(ALGORITHMS))
     for name in (NAIVE, SELECT, TRANSFORM):
-        scores = test_scores(study, METHODS[name], 2, swept.chosen(name, 2))
+        scores = test_scores(study, ALGORITHMS[name], 2, swept.chosen(name, 2))
         wanted = average_precision(part.y, scores, part.offsets)
         assert [rows[name, 2, q]["ap"] for q in part.query_id] == pytest.approx(wanted, abs=1e-14)
     single = average_precision(part.y, study.roles["test"].single, part.offsets)
@@ -116,8 +116,8 @@ def test_choices_say_what_was_tried_and_chosen(swept):
     chosen = [row for row in rows if row["chosen"]]
     assert len(chosen) == len(swept.values)
     assert len(rows) == sum(map(len, swept.values.values()))
-    assert text(METHODS[NAIVE], 2, Setting(5, 0.1, 3)) == "seed=2 m=5 lambda=0.1 t=3"
-    assert text(METHODS[TRANSFORM], 2, Setting(5, 0.1, 0)) == "seed=2 m=5 lambda=0.1"
+    assert text(ALGORITHMS[NAIVE], 2, Setting(5, 0.1, 3)) == "seed=2 m=5 lambda=0.1 t=3"
+    assert text(ALGORITHMS[TRANSFORM], 2, Setting(5, 0.1, 0)) == "seed=2 m=5 lambda=0.1"
 
 
 def test_curves_have_the_oracles_and_their_controls(study, swept):

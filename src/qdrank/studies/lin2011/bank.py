@@ -12,9 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
-from qdrank.queries.artifacts import list_column, list_matrix
-from qdrank.rankers.documents import rows_of
+from qdrank.groups import FloatArray, IntArray, rows_of
+from qdrank.store.lists import list_column, list_matrix
 from qdrank.studies.lin2011.clusters import Clustering
 from qdrank.studies.lin2011.training import ClusterModels
 
@@ -160,7 +159,7 @@ class Bank:
     @staticmethod
     def _found(tables: dict[tuple[Any, ...], pa.Table], key: tuple[Any, ...]) -> pa.Table:
         if key not in tables:
-            raise InputError(f"there are no clusters {key}", mend="run the training job again with these settings")
+            raise InputError(f"there are no clusters {key}", fix="run the training job again with these settings")
         return tables[key]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, IntArray
-from qdrank.rankers.clusters import k_means, nearest_centre
+from qdrank.queries.clusters import k_means, nearest_centre
 
 PAIRS, TRANSFORMED = "pairs", "transformed"
 #: Families of clusterings; each has a twin of random clusters of the same sizes.

@@ -11,10 +11,11 @@ import pyarrow as pa
 
 from qdrank.groups import FloatArray, IntArray
 from qdrank.measures.compute import measure
+from qdrank.store.lists import list_column
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.controls import Perturbed, directions, matched, ranked
 from qdrank.studies.lin2011.fold import LinFold, LocalModels, Setting
-from qdrank.studies.lin2011.methods import METHODS, NAIVE, RANKSVM, Method
+from qdrank.studies.lin2011.methods import ALGORITHMS, NAIVE, RANKSVM, Algorithm
 
 Values = dict[Setting, float]
 """Validation MAP by setting, in the order in which they are tried."""
@@ -34,7 +35,7 @@ class Grid:
     ts: Sequence[int]
     ks: Sequence[int]
 
-    def sizes(self, method: Method) -> list[int]:
+    def sizes(self, method: Algorithm) -> list[int]:
         """Values of the third number of a method's setting."""
         return {"naive": sorted(self.ts), "select": sorted(self.ks), "transform": [0]}[method.kind]
 
@@ -55,7 +56,7 @@ def budget_lambdas(lambdas: Sequence[float], budget: int) -> list[float]:
     return sorted({*known, *between}, reverse=True)
 
 
-def scores_for(local: LocalModels, method: Method, sizes: Sequence[int]) -> dict[int, FloatArray]:
+def scores_for(local: LocalModels, method: Algorithm, sizes: Sequence[int]) -> dict[int, FloatArray]:
     """Scores of the documents (n_documents,) by a method, for every t or k."""
     if method.kind == "naive":
         return {t: local.scores_of(choice) for t, choice in local.naive(sizes).items()}
@@ -64,7 +65,7 @@ def scores_for(local: LocalModels, method: Method, sizes: Sequence[int]) -> dict
     return {0: local.aggregated(local.transform_weights())}
 
 
-def precisions(local: LocalModels, method: Method, sizes: Sequence[int]) -> dict[int, FloatArray]:
+def precisions(local: LocalModels, method: Algorithm, sizes: Sequence[int]) -> dict[int, FloatArray]:
     """Average precisions (n_queries,) of a method, for every t or k."""
     if method.kind == "naive":
         return {t: local.ap_of(choice) for t, choice in local.naive(sizes).items()}
@@ -73,7 +74,7 @@ def precisions(local: LocalModels, method: Method, sizes: Sequence[int]) -> dict
     return dict(zip(found, ap, strict=True))
 
 
-def validated(fold: LinFold, method: Method, seed: int, grid: Grid) -> Values:
+def validated(fold: LinFold, method: Algorithm, seed: int, grid: Grid) -> Values:
     """Validation MAP of every setting of a method, for one seed of the clusters."""
     found: Values = {}
     for m in sorted(grid.ms):
@@ -101,7 +102,7 @@ class Swept:
         return best(self.values[method, seed], m)
 
 
-def sweep(fold: LinFold, grid: Grid, methods: Mapping[str, Method] = METHODS) -> Swept:
+def sweep(fold: LinFold, grid: Grid, methods: Mapping[str, Algorithm] = ALGORITHMS) -> Swept:
     """Every method and seed for which there are clusters, on validation."""
     known = {name: one for name, one in methods.items() if one.family in fold.bank.families}
     return Swept(
@@ -112,7 +113,7 @@ def sweep(fold: LinFold, grid: Grid, methods: Mapping[str, Method] = METHODS) ->
 # ---- on test queries ---------------------------------------------------------------------------------------------
 
 
-def test_scores(fold: LinFold, method: Method, seed: int, setting: Setting) -> FloatArray:
+def test_scores(fold: LinFold, method: Algorithm, seed: int, setting: Setting) -> FloatArray:
     """Scores of the test documents by a method with one setting, shape (n_documents,)."""
     local = fold.local("test", Key(method.family, seed, setting.m), setting.lam)
     return scores_for(local, method, [setting.size])[setting.size]
@@ -123,7 +124,7 @@ def measures_table(name: str, fold: LinFold, swept: Swept, names: Sequence[str])
     test = fold.roles["test"]
     tables = [_measured(name, RANKSVM, 0, fold, test.single, names)]
     for method, seed in swept.values:
-        scores = test_scores(fold, METHODS[method], seed, swept.chosen(method, seed))
+        scores = test_scores(fold, ALGORITHMS[method], seed, swept.chosen(method, seed))
         tables.append(_measured(name, method, seed, fold, scores, names))
     return pa.concat_tables(tables)
 
@@ -140,18 +141,31 @@ def _heads(fold: str, method: str, seed: int, query_id: Any) -> dict[str, Any]:
     return texts | {"seed": np.full(n, seed, dtype=np.int32), "query_id": pa.array(query_id, pa.string())}
 
 
+def first_scores(fold: LinFold, swept: Swept) -> Iterator[tuple[str, FloatArray]]:
+    """Every method with the first seed of its clusters and the setting chosen for it: scores of the test documents."""
+    first = min(seed for _, seed in swept.values)
+    for method, seed in swept.values:
+        if seed == first:
+            yield method, test_scores(fold, ALGORITHMS[method], seed, swept.chosen(method, seed))
+
+
+def all_choices(name: str, swept: Swept, single: pa.Table) -> pa.Table:
+    """The artifact ``choices`` of RankSVM and of the methods with clusters."""
+    return pa.concat_tables([single, choices_table(name, swept).select(single.column_names).cast(single.schema)])
+
+
 def choices_table(name: str, swept: Swept) -> pa.Table:
     """The artifact ``choices`` of the methods with clusters."""
     rows = []
     for (method, seed), values in swept.values.items():
         chosen = best(values)
         for setting, value in values.items():
-            row = {"fold": name, "method": method, "setting": text(METHODS[method], seed, setting), "measure": "ap"}
-            rows.append(row | {"value": value, "chosen": setting == chosen})
+            row = {"fold": name, "method": method, "setting": text(ALGORITHMS[method], seed, setting), "measure": "ap"}
+            rows.append(row | {"k": setting.m, "lam": setting.lam, "value": value, "chosen": setting == chosen})
     return pa.Table.from_pylist(rows)
 
 
-def text(method: Method, seed: int, setting: Setting) -> str:
+def text(method: Algorithm, seed: int, setting: Setting) -> str:
     """A setting as it stands in tables."""
     size = f" {method.size}={setting.size}" if method.size else ""
     return f"seed={seed} m={setting.m} lambda={setting.lam!r}{size}"
@@ -201,8 +215,8 @@ def _aps(fold: LinFold, swept: Swept, seed: int, m: int) -> Iterator[tuple[str, 
         if own != seed:
             continue
         setting = swept.chosen(method, seed, m)
-        local = fold.local("test", Key(METHODS[method].family, seed, m), setting.lam)
-        yield method, precisions(local, METHODS[method], [setting.size])[setting.size]
+        local = fold.local("test", Key(ALGORITHMS[method].family, seed, m), setting.lam)
+        yield method, precisions(local, ALGORITHMS[method], [setting.size])[setting.size]
         if method == NAIVE:
             yield "relevant-only", local.ap_of(local.relevant_only())
 
@@ -250,8 +264,6 @@ def _control_row(name: str, fold: LinFold, seed: int, m: int, models: Models) ->
 
 
 def _ranked(name: str, kind: str, seed: int, fold: LinFold, ap: FloatArray, single: FloatArray) -> pa.Table:
-    from qdrank.queries.artifacts import list_column
-
     n = len(single)
     columns = _heads(name, f"local{kind}", seed, fold.roles["test"].part.query_id)
     columns["models"] = columns.pop("method")

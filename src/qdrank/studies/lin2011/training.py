@@ -17,7 +17,7 @@ import numpy as np
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.kernels import one_thread
-from qdrank.learners.local import Ground, LocalModels, lay_ground, train_block
+from qdrank.learners.local import LocalModels, TrainingBase, prepare_training, train_block
 from qdrank.learners.preferences import Preferences, prepare
 from qdrank.learners.ranksvm import Model, RankSVM, inverted, preconditioner, solve, whole_problem
 from qdrank.rankers.documents import FoldDocuments
@@ -63,7 +63,7 @@ class Trainer:
         self.train, self.tol, self.fallback, self.singles = documents.parts["train"], tol, fallback, singles
         self.X = seen(documents, self.train)
         self.data = documents.preferences()
-        self.grounds = {lam: lay_ground(self.data, lam=lam, tol=tol, single=one) for lam, one in singles.items()}
+        self.grounds = {lam: prepare_training(self.data, lam=lam, tol=tol, single=one) for lam, one in singles.items()}
 
     def fit(
         self, clustering: Clustering, training_set: TrainingSet, only: np.ndarray | None = None
@@ -108,7 +108,7 @@ class Trainer:
         if (pairs > 0).sum() < 2:  # alone in its block: the engine would take it for the global model
             return {lam: self._lonely(data, pairs, lam) for lam in self.grounds}
         first = next(iter(self.grounds))
-        ground = lay_ground(data, lam=first, tol=self.tol, single=self.singles[first])
+        ground = prepare_training(data, lam=first, tol=self.tol, single=self.singles[first])
         return {lam: train_block(_at_lambda(ground, lam), table, tol=self.tol) for lam in self.grounds}
 
     def _lonely(self, data: Preferences, pairs: IntArray, lam: float) -> LocalModels:
@@ -133,7 +133,7 @@ def seen(documents: FoldDocuments, part: Judged) -> np.ndarray:
     return ((part.X - documents.mean) * documents.inverse).astype(np.float32)
 
 
-def _at_lambda(ground: Ground, lam: float) -> Ground:
+def _at_lambda(ground: TrainingBase, lam: float) -> TrainingBase:
     """The same ground for another lambda: the start stays, the matrix of all pairs is shifted."""
     shift = (lam - ground.lam) * np.eye(len(ground.inverse))
     matrix = np.linalg.inv(ground.inverse) + shift
