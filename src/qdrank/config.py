@@ -172,6 +172,30 @@ class Evaluation(Section):
     resamples: Annotated[int, Field(ge=100)] = Field(default=2000, description="Bootstrap and permutation resamples.")
 
 
+class Difficulty(Section):
+    """Measures by the difficulty of the queries, for every method."""
+
+    classes: dict[str, list[PositiveInt | None]] = Field(
+        default={"hard": [1, 3], "normal": [4, 20], "easy": [21, None]},
+        min_length=1,
+        description="Least and greatest number of relevant documents of each class, rising; null: no limit. The default is "
+        "Lin 2011's. Queries without relevant documents stand apart.",
+    )
+    measures: list[MeasureName] = Field(default=["ap"], min_length=1, description="What is broken down.")
+    against: list[str] = Field(
+        default=["single", "lin-ranksvm", "ranksvm", "reference"],
+        min_length=1,
+        description="Method that the others are compared with: the first of these that was run.",
+    )
+
+    @field_validator("classes")
+    @classmethod
+    def _rising(cls, classes: dict[str, list[int | None]]) -> dict[str, list[int | None]]:
+        if any(len(bounds) != 2 for bounds in classes.values()):
+            raise ValueError("give two numbers for each class, for example hard: [1, 3]")
+        return classes
+
+
 class Training(Section):
     """How models are trained, for every study."""
 
@@ -258,6 +282,7 @@ class _Settings(Section):
     queries: QueryVectors = Field(default_factory=QueryVectors, description="Query vectors.")
     neighbours: Neighbours = Field(default_factory=Neighbours, description="The k-NN graph.")
     evaluation: Evaluation = Field(default_factory=Evaluation, description="Measures and significance.")
+    difficulty: Difficulty = Field(default_factory=Difficulty, description="Measures by the difficulty of the queries.")
     training: Training = Field(default_factory=Training, description="Training of models.")
     learners: Learners = Field(default_factory=Learners, description="The classic learners and aggregators.")
     figures: Figures = Field(default_factory=Figures, description="Pictures.")

@@ -111,6 +111,7 @@ MEASURE_NAMES = list(
         ]
         for name in CONVENTIONS[convention]
     )
+    | dict.fromkeys(settings.difficulty.measures)
 )
 
 

@@ -76,6 +76,7 @@ rule write_manifest:
         [whole_study(study) for study in ALL_STUDIES],
         CLAIMS,
         rules.learners.input,
+        rules.difficulty.input,
         each_dataset("results/{dataset}/measures.parquet"),
         each_dataset_and_fold(["results/{dataset}/{fold}/neighbours.parquet"]),
         "results/overview.html",

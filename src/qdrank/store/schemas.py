@@ -117,6 +117,36 @@ SHAPES: dict[str, Shape] = {
             "weights": Vector(NUMBER),
         }
     ),
+    # Clusters of documents or of queries: one row per family of clusterings, seed, number of clusters and cluster. The
+    # centres of an empty cluster are NaN; counts go with queries.
+    "clusters": Shape(
+        {
+            "family": TEXT,
+            "seed": pa.int32(),
+            "m": pa.int32(),
+            "cluster": pa.int32(),
+            "items": pa.int64(),
+            "centre": NUMBERS,
+            "queries": pa.list_(pa.field("item", TEXT, nullable=False)),
+            "counts": pa.list_(pa.field("item", pa.int32(), nullable=False)),
+        }
+    ),
+    # Linear models of clusters, and whether one is the global model because its cluster has no pairs.
+    "cluster_models": Shape(
+        {
+            "family": TEXT,
+            "seed": pa.int32(),
+            "m": pa.int32(),
+            "cluster": pa.int32(),
+            "part": TEXT,
+            "lam": NUMBER,
+            "pairs": pa.int64(),
+            "fallback": pa.bool_(),
+            "gap": NUMBER,
+            "iterations": pa.int32(),
+            "weights": Vector(NUMBER),
+        }
+    ),
     # Measures of the validation and test queries for every k and lambda that was tried.
     "sweep": Shape(
         {"fold": TEXT, "role": TEXT, "method": TEXT, "k": pa.int32(), "lam": NUMBER, "query_id": TEXT}, open=True

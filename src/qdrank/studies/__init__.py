@@ -10,6 +10,7 @@ STUDIES = Registry(
         "geng2008": "qdrank.studies.geng2008:STUDY",
         "hoi2008": "qdrank.studies.hoi2008:STUDY",
         "zha2006": "qdrank.studies.zha2006:STUDY",
+        "lin2011": "qdrank.studies.lin2011:STUDY",
     },
 )
 

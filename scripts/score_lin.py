@@ -1,0 +1,52 @@
+"""Naive, SelectRanker, Transform, oracles and controls of Lin 2011 on a fold, with the settings that validation chooses."""
+
+from qdrank.datasets.columns import reference_column
+from qdrank.datasets.judged import load_judged
+from qdrank.evaluation.measuring import scores_table
+from qdrank.jobs import job
+from qdrank.learners.kernels import one_thread
+from qdrank.rankers.documents import fold_documents
+from qdrank.store import read, write
+from qdrank.studies.lin2011.bank import Bank, gathered
+from qdrank.studies.lin2011.fold import LinFold
+from qdrank.studies.lin2011.methods import RANKSVM
+from qdrank.studies.lin2011.readings import Readings
+from qdrank.studies.lin2011.singles import load_singles
+from qdrank.studies.lin2011.sweep import (
+    Grid,
+    all_choices,
+    clusters_summary,
+    curves,
+    first_scores,
+    measures_table,
+    sweep,
+)
+from qdrank.studies.lin2011.variants import variants_table
+
+with job(snakemake.log[0]) as log, one_thread():
+    files, params, out, name = snakemake.input, snakemake.params, snakemake.output, snakemake.wildcards.fold
+    documents = fold_documents(load_judged(files.judged), name, params.scale)
+    grid, test = Grid(**params.grid), documents.parts["test"]
+    bank = Bank(
+        gathered([read(path, "clusters") for path in files.clusters]),
+        gathered([read(path, "cluster_models") for path in files.models]),
+        documents.parts["train"].query_id,
+    )
+    single = documents.stored(load_singles(read(files.singles, "models"), documents).weights)
+    fold = LinFold(
+        documents, reference_column(files.columns), single, bank, Readings(**params.readings), base=params.seed
+    )
+    swept = sweep(fold, grid)
+    log.info("settings chosen")
+    write(out.choices, "choices", all_choices(name, swept, read(files.choices, "choices")))
+    write(out.seeds, "measures", measures_table(name, fold, swept, params.measures))
+    found = curves(name, fold, swept, grid, params.ranked if params.ranked in grid.ms else max(grid.ms))
+    log.info("curves")
+    write(out.curve, "figure", found.curve)
+    write(out.ranked, "figure", found.ranked)
+    write(out.controls, "table", found.controls)
+    write(out.summary, "table", clusters_summary(name, fold))
+    write(out.variants, "table", variants_table(name, fold, grid, params.variants))
+    write(out[RANKSVM], "scores", scores_table(test, fold.roles["test"].single))
+    for method, scores in first_scores(fold, swept):
+        write(out[method], "scores", scores_table(test, scores))

@@ -1,0 +1,28 @@
+"""A shard of the clusters of a fold and their local models."""
+
+from qdrank.datasets.columns import reference_column
+from qdrank.datasets.judged import load_judged
+from qdrank.jobs import job
+from qdrank.rankers.documents import fold_documents
+from qdrank.store import read, write
+from qdrank.studies.lin2011.readings import Readings
+from qdrank.studies.lin2011.singles import load_singles
+from qdrank.studies.lin2011.units import Plan, Workshop, shard_units
+
+with job(snakemake.log[0]) as log:
+    files, params = snakemake.input, snakemake.params
+    documents = fold_documents(load_judged(files.judged, ["features"]), snakemake.wildcards.fold, params.scale)
+    singles = load_singles(read(files.singles, "models"), documents)
+    plan = Plan(readings=Readings(**params.readings), **params.plan)
+    shard, n_shards = map(int, snakemake.wildcards.scatteritem.split("-of-"))
+    workshop = Workshop(
+        documents,
+        reference_column(files.columns),
+        {lam: singles.models[lam] for lam in params.lambdas},
+        singles.weights,
+        plan,
+        tol=params.tol,
+    )
+    clusters, models = workshop.run(shard_units(plan, shard - 1, n_shards), log.info)
+    write(snakemake.output.clusters, "clusters", clusters)
+    write(snakemake.output.models, "cluster_models", models)

@@ -1,0 +1,81 @@
+"""The difficulty breakdown of any methods as a table to read and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.evaluation.difficulty import ALL, NONE
+from qdrank.figures.palette import BLUE
+from qdrank.figures.style import label_axes, new_figure
+from qdrank.measures.names import parse
+
+SURE = 0.05
+
+
+def readable(table: pa.Table, labels: Mapping[str, str], baseline: str) -> pa.Table:
+    """The breakdown with labels for names: one row per measure, class and method."""
+    base = labels.get(baseline, baseline)
+    rows = []
+    for row in table.to_pylist():
+        found: dict[str, Any] = {"measure": parse(row["measure"]).title, "class": row["class"]}
+        found |= {"relevant documents": row["relevant"], "queries": row["queries"], "share": row["share"]}
+        found |= {"method": labels.get(row["method"], row["method"]), "mean": row["mean"]}
+        found |= {f"difference from {base}": row["difference"], "low": row["difference_low"]}
+        rows.append(found | {"high": row["difference_high"], "p": row["p"], "p (Holm)": row["p_holm"]})
+    return pa.Table.from_pylist(rows)
+
+
+def draw(
+    table: pa.Table,
+    *,
+    title: str,
+    labels: Mapping[str, str],
+    baseline: str,
+    colours: Mapping[str, str] | None = None,
+    level: float = 0.95,
+) -> Any:
+    """Draw one row of panels per measure, one panel per class: differences from the baseline with their intervals.
+
+    Parameters
+    ----------
+    table : as from `qdrank.evaluation.difficulty.breakdown`
+    labels, colours : of the methods; a method without a colour of its own is drawn in blue
+    """
+    rows = [row for row in table.to_pylist() if row["class"] not in (ALL, NONE) and row["method"] != baseline]
+    measures = list(dict.fromkeys(row["measure"] for row in rows)) or ["ap"]
+    classes = list(dict.fromkeys(row["class"] for row in rows)) or [ALL]
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    height = 0.9 + len(measures) * (0.9 + 0.17 * max(len(methods), 2))
+    figure, panels = new_figure(len(measures), len(classes), height=height, squeeze=False, sharey=True)
+    for line, measure in zip(panels, measures, strict=True):
+        for axes, name in zip(line, classes, strict=True):
+            own = [row for row in rows if row["measure"] == measure and row["class"] == name]
+            _draw_panel(axes, own, methods, colours or {}, parse(measure).title)
+        line[0].set_yticks(
+            -np.arange(len(methods)), [labels.get(method, method) for method in methods], fontsize="small"
+        )
+    base = labels.get(baseline, baseline)
+    figure.suptitle(f"{title}: difference from {base} by difficulty, {level:.0%} intervals", fontsize="medium")
+    return figure
+
+
+def _draw_panel(
+    axes: Any, rows: Sequence[Mapping[str, Any]], methods: Sequence[str], colours: Mapping[str, str], title: str
+) -> None:
+    axes.axvline(0, color="black", linewidth=0.8)
+    for row in rows:
+        y, colour = -methods.index(row["method"]), colours.get(row["method"], BLUE)
+        sure = row["p_holm"] is not None and row["p_holm"] < SURE
+        if row["difference_low"] is not None:
+            axes.hlines(y, row["difference_low"], row["difference_high"], color=colour)
+        axes.plot(row["difference"], y, color=colour, marker="o", markerfacecolor=colour if sure else "white")
+    axes.locator_params(axis="x", nbins=4)
+    axes.tick_params(axis="x", labelsize="small")
+    if rows:
+        head = f"{rows[0]['class']}: {rows[0]['relevant']}\n{rows[0]['queries']} queries, {rows[0]['share']:.0%}"
+        axes.set_title(head, fontsize="small")
+    label_axes(axes, title, "")

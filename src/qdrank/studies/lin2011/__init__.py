@@ -1,0 +1,69 @@
+"""Lin 2011: local Ranking SVMs of clusters, one chosen (Naive) or several aggregated (SelectRanker, Transform).
+
+Much of the paper is lost. What had to be inferred is an option of `readings.Readings`, and its default is a proposal.
+"""
+
+from __future__ import annotations
+
+from qdrank.studies.lin2011.methods import METHODS, run
+from qdrank.studies.study import Output, Study
+
+_ROOM = "qdrank.studies.lin2011"
+_SEEDS = {"seeds": "{fold}/lin/seeds.parquet"}
+_CURVE = {"curve": "{fold}/lin/curve.parquet"}
+_RANKED = {"ranked": "{fold}/lin/ranked.parquet"}
+_BASELINES = {"baselines": "lin/baselines.parquet"}
+_JUDGED = {"judged": "judged.parquet"}
+_CLASSES = ("difficulty.classes",)
+
+STUDY = Study(
+    name="lin2011",
+    short="lin",
+    paper="Lin 2011",
+    section=f"{_ROOM}.settings:Lin",
+    methods=METHODS,
+    run=run,
+    measures=("letor4",),
+    figures=(
+        Output(f"{_ROOM}.fig2:draw", {"lin-fig2": "Figure 2: number of clusters"}, _CURVE),
+        Output(f"{_ROOM}.fig3:draw", {"lin-fig3": "Figure 3: the j-th best model"}, _RANKED),
+        Output(f"{_ROOM}.fig4:draw", {"lin-fig4": "Figure 4: relevant documents"}, _JUDGED, _CLASSES),
+    ),
+    tables=(
+        Output(
+            f"{_ROOM}.tables:tabulate",
+            {
+                "lin-table1": "Table 1: rank aggregation",
+                "lin-table2": "Table 2: methods",
+                "lin-table3": "Table 3: difficulty",
+                "lin-table4": "Table 4: largest gains and losses",
+            },
+            {**_SEEDS, **_BASELINES, **_JUDGED, "topics": "topics.parquet"},
+            _CLASSES,
+        ),
+        Output(
+            f"{_ROOM}.details:tabulate",
+            {
+                "lin-seeds": "seeds and settings",
+                "lin-clusters": "clusters",
+                "lin-controls": "perturbed models",
+                "lin-readings": "inferred choices",
+            },
+            {
+                **_SEEDS,
+                "choices": "{fold}/choices/lin.parquet",
+                "clusters": "{fold}/lin/clusters.parquet",
+                "controls": "{fold}/lin/controls.parquet",
+                "variants": "{fold}/lin/variants.parquet",
+            },
+        ),
+    ),
+    evidence=Output(
+        f"{_ROOM}.evidence:gather",
+        {"lin-claims": "claims"},
+        {**_SEEDS, **_CURVE, **_RANKED, **_BASELINES, **_JUDGED},
+        _CLASSES,
+    ),
+    claims=f"{_ROOM}.claims:declare",
+    budget=("lin.ms", "lin.lambdas", "lin.ts", "lin.ks", "lin.seeds"),
+)

@@ -1,0 +1,113 @@
+"""Clusters of relevant documents (Naive, SelectRanker) and of transformed queries (Transform)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from qdrank.datasets.judged import Judged
+from qdrank.groups import FloatArray, IntArray
+from qdrank.queries.clusters import k_means, nearest_centre
+
+PAIRS, TRANSFORMED = "pairs", "transformed"
+#: Families of clusterings; each has a twin of random clusters of the same sizes.
+FAMILIES = (PAIRS, TRANSFORMED)
+RANDOM = "-random"
+
+
+@dataclass(frozen=True)
+class Items:
+    """What is put into clusters.
+
+    Attributes
+    ----------
+    vectors : (n_items, n_columns)
+    query : (n_items,) training query of each
+    row : (n_items,) training document of each; -1 where the item is a whole query
+    """
+
+    vectors: FloatArray
+    query: IntArray
+    row: IntArray
+
+    def take(self, chosen: IntArray) -> Items:
+        """Some of the items."""
+        return Items(self.vectors[chosen], self.query[chosen], self.row[chosen])
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """Items in ``m`` clusters.
+
+    Attributes
+    ----------
+    label : (n_items,) cluster of each item, 0 to m - 1
+    centres : (m, n_columns) mean of each cluster; NaN where it is empty
+    """
+
+    family: str
+    seed: int
+    m: int
+    items: Items
+    label: IntArray
+    centres: FloatArray
+
+    @property
+    def sizes(self) -> IntArray:
+        """Items of each cluster, shape (m,)."""
+        return np.bincount(self.label, minlength=self.m)
+
+
+def relevant_items(train: Judged, vectors: FloatArray) -> Items:
+    """The relevant documents (grade 1 or more) as items; ``vectors`` are (n_documents, n_features)."""
+    rows = np.flatnonzero(train.y > 0)
+    return Items(vectors[rows], train.query_index[rows], rows)
+
+
+def query_items(vectors: FloatArray) -> Items:
+    """All training queries as items, ``vectors`` (n_queries, n_columns)."""
+    n = len(vectors)
+    return Items(vectors, np.arange(n), np.full(n, -1))
+
+
+def cluster(family: str, items: Items, m: int, *, seed: int, base: int) -> Clustering:
+    """K-means of the items; with fewer items than ``m`` the last clusters stay empty.
+
+    ``seed`` numbers the clustering, ``base`` is the seed of the whole study.
+    """
+    k = min(m, len(items.query))
+    label = np.zeros(0, dtype=np.int64)
+    if k:
+        label = k_means(items.vectors, k, seed=_state(base, family, seed, m))[1]
+    return Clustering(family, seed, m, items, label, means(items.vectors, label, m))
+
+
+def shuffled(clustering: Clustering, *, base: int) -> Clustering:
+    """Random clusters of the same sizes: the control."""
+    family = clustering.family + RANDOM
+    rng = np.random.default_rng(_state(base, family, clustering.seed, clustering.m))
+    label = rng.permutation(clustering.label)
+    centres = means(clustering.items.vectors, label, clustering.m)
+    return replace(clustering, family=family, label=label, centres=centres)
+
+
+def _state(base: int, family: str, seed: int, m: int) -> int:
+    """Seed of one clustering: its own, whatever else is run."""
+    return int(np.random.SeedSequence([base, seed, m, *family.encode()]).generate_state(1)[0])
+
+
+def means(vectors: FloatArray, label: IntArray, m: int) -> FloatArray:
+    """Mean of every cluster, shape (m, n_columns), NaN where it is empty."""
+    total = np.zeros((m, vectors.shape[1]))
+    np.add.at(total, label, vectors)
+    sizes = np.bincount(label, minlength=m)
+    total[sizes == 0] = np.nan
+    return total / np.maximum(sizes, 1)[:, None]
+
+
+def nearest(vectors: FloatArray, centres: FloatArray) -> IntArray:
+    """Nearest cluster of each row of ``vectors`` (n, n_columns) that is not empty, shape (n,)."""
+    filled = np.flatnonzero(~np.isnan(centres[:, 0]))
+    found: IntArray = filled[nearest_centre(vectors, centres[filled])]
+    return found

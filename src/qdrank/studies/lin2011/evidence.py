@@ -1,0 +1,167 @@
+"""Evidence for the claims of Lin 2011 in the results of a data set: values per test query, means over the seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from qdrank.datasets.judged import load_judged
+from qdrank.evaluation.difficulty import Difficulty, difficulty
+from qdrank.evaluation.evidence import Part, part
+from qdrank.evaluation.pairs import query_values
+from qdrank.groups import FloatArray, rows_of
+from qdrank.store.lists import list_matrix
+from qdrank.studies.lin2011.claims import AROUND, BY_CLASS, MEASURE, PLACE, RANKS, TABLE2
+from qdrank.studies.lin2011.methods import AGGREGATING, NAIVE, PAPER, RANKSVM
+from qdrank.studies.making import Inputs, Shown
+
+AGGREGATORS = ("bordacount", "cps-kendall", "cps-footrule", "cps-spearman")
+Parts = dict[str, dict[str, Part]]
+
+
+def gather(inputs: Inputs, shown: Shown) -> Parts:
+    """Evidence of one data set from its artifacts."""
+    return evidence(
+        inputs.table("seeds", "measures"),
+        inputs.table("curve", "figure"),
+        inputs.table("ranked", "figure"),
+        difficulty(load_judged(inputs.path("judged"), []), shown.options["classes"]),
+        inputs.table("baselines", "measures"),
+    )
+
+
+def evidence(
+    seeds: pa.Table, curve: pa.Table, ranked: pa.Table, classes: Difficulty, baselines: pa.Table | None = None
+) -> Parts:
+    """Evidence of one data set.
+
+    Parameters
+    ----------
+    seeds : measures of the study's methods, one row per seed and query
+    curve : average precisions along the number of clusters
+    ranked : average precisions of all models of a clustering, best first
+    classes : difficulty of the queries
+    baselines : measures of classic methods on the same queries
+    """
+    values = over_seeds(seeds)
+    folds = fold_of(values)
+    found = _differences(values, folds) | _most_measures(values, folds) | _by_class(values, classes, folds)
+    found |= _oracles(curve, folds) | _place(ranked, folds)
+    return found | ({} if baselines is None else _against_aggregators(values, baselines, folds))
+
+
+def over_seeds(measures: pa.Table) -> pa.Table:
+    """Mean of every measure over the seeds of the clusters: one row per fold, method and query."""
+    keys = ["fold", "method", "query_id"]
+    names = [name for name in measures.column_names if name not in (*keys, "seed")]
+    grouped = measures.group_by(keys, use_threads=False).aggregate([(name, "mean") for name in names])
+    columns = {name: grouped.column(name) for name in keys}
+    return pa.table(columns | {name: grouped.column(f"{name}_mean") for name in names})
+
+
+def fold_of(measures: pa.Table) -> dict[str, str]:
+    """The fold in which a query is a test query."""
+    return dict(zip(measures.column("query_id").to_pylist(), measures.column("fold").to_pylist(), strict=True))
+
+
+def _part(values: FloatArray, ids: NDArray[np.object_], folds: dict[str, str]) -> Part:
+    return part(values, ids, [folds[query] for query in ids])
+
+
+def _difference(values: pa.Table, a: str, b: str, folds: dict[str, str], name: str = MEASURE) -> Part:
+    ids, both = query_values(values, [a, b], name)
+    return _part(both[:, 0] - both[:, 1], ids, folds)
+
+
+def _present(values: pa.Table, *methods: str) -> bool:
+    return set(methods) <= set(values.column("method").to_pylist())
+
+
+def _differences(values: pa.Table, folds: dict[str, str]) -> Parts:
+    pairs = {f"{a} - {RANKSVM}": (a, RANKSVM) for a in PAPER}
+    pairs |= {f"{a} - {NAIVE}": (a, NAIVE) for a in AGGREGATING}
+    pairs |= {f"{a} - random": (a, f"{a}-random") for a in PAPER if _present(values, f"{a}-random")}
+    return {name: {"difference": _difference(values, *pair, folds)} for name, pair in pairs.items()}
+
+
+def _most_measures(values: pa.Table, folds: dict[str, str]) -> Parts:
+    """Share of the measures on which a query is above RankSVM, less the share on which it is below."""
+    names = [name for name in TABLE2 if name in values.column_names]
+    found: Parts = {}
+    for method in AGGREGATING:
+        ids = query_values(values, [method], names[0])[0]
+        apart = np.stack([_difference(values, method, RANKSVM, folds, name).value for name in names])
+        found[f"most {method}"] = {"difference": _part(np.sign(apart.round(12)).mean(axis=0), ids, folds)}
+    return found
+
+
+def _by_class(values: pa.Table, classes: Difficulty, folds: dict[str, str]) -> Parts:
+    found: Parts = {}
+    for method in AGGREGATING:
+        ids, ap = query_values(values, [method, RANKSVM], MEASURE)
+        own = classes.of(ids)
+        for name, sign in BY_CLASS.items():
+            inside = own == name
+            if inside.any():
+                apart = sign * (ap[inside, 0] - ap[inside, 1])
+                found[f"{name} {method}"] = {"difference": _part(apart, ids[inside], folds)}
+    return found
+
+
+def _oracles(curve: pa.Table, folds: dict[str, str]) -> Parts:
+    """The oracles at the largest number of clusters."""
+    most = pc.max(curve.column("m")).as_py()
+    own = over_seeds(curve.filter(pc.equal(curve.column("m"), most)).drop_columns(["m"]))
+    pairs = {
+        "relevant-only": ("relevant-only", RANKSVM),
+        "upper-bound - perturbed": ("upper-bound", "upper-bound-perturbed"),
+        "upper-bound - random": ("upper-bound", "upper-bound-random"),
+    }
+    found = {n: {"difference": _difference(own, *pair, folds)} for n, pair in pairs.items() if _present(own, *pair)}
+    return found | {"upper-bound": {"value": _difference(own, "upper-bound", RANKSVM, folds)}}
+
+
+def _place(ranked: pa.Table, folds: dict[str, str]) -> Parts:
+    """RankSVM against the models at two places; nothing where there are not a hundred models."""
+    ids, best, single = mean_ranked(ranked, "local")
+    if best.shape[1] != 100:
+        return {}
+    rise, fall = best[:, PLACE - AROUND - 1] - single, single - best[:, PLACE + AROUND - 1]
+    return {"place": {"rise": _part(rise, ids, folds), "fall": _part(fall, ids, folds)}}
+
+
+def mean_ranked(ranked: pa.Table, models: str) -> tuple[NDArray[np.object_], FloatArray, FloatArray]:
+    """Query ids, average precision of the best, second best ... model (n_queries, m), and RankSVM's: means over the seeds."""
+    own = ranked.filter(pc.equal(ranked.column("models"), models))
+    ids, row = np.unique(own.column("query_id").to_numpy(zero_copy_only=False).astype(str), return_inverse=True)
+    matrix, single = list_matrix(own.column("ap")), own.column("single").to_numpy()
+    total, alone, count = np.zeros((len(ids), matrix.shape[1])), np.zeros(len(ids)), np.zeros(len(ids))
+    np.add.at(total, row, matrix)
+    np.add.at(alone, row, single)
+    np.add.at(count, row, 1)
+    return ids.astype(object), total / count[:, None], alone / count
+
+
+def _against_aggregators(values: pa.Table, others: pa.Table, folds: dict[str, str]) -> Parts:
+    """The methods against the aggregator with the best mean, in both readings of the ranks."""
+    found: Parts = {}
+    for suffix in RANKS.values():
+        known = aggregators(others, suffix)
+        if not known:
+            continue
+        ids, ap = query_values(others, known, MEASURE)
+        best = ap[:, int(ap.mean(axis=0).argmax())]
+        for method in PAPER:
+            own_ids, own = query_values(values, [method], MEASURE)
+            apart = own[:, 0] - best[rows_of(own_ids, ids)]
+            found[f"{method} - aggregators{suffix}"] = {"value": _part(apart, own_ids, folds)}
+    return found
+
+
+def aggregators(measures: pa.Table, suffix: str) -> Sequence[str]:
+    """Aggregators that were measured, in one reading of the ranks."""
+    return [name + suffix for name in AGGREGATORS if _present(measures, name + suffix)]

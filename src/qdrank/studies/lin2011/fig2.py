@@ -1,0 +1,76 @@
+"""Figure 2 of Lin 2011: MAP against the number of clusters, with the oracles and the controls of the upper bound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from qdrank.evaluation.intervals import column_intervals
+from qdrank.evaluation.pairs import query_values
+from qdrank.figures.palette import BLACK
+from qdrank.figures.style import label_axes, new_figure
+from qdrank.studies.lin2011.evidence import over_seeds
+from qdrank.studies.lin2011.methods import BY_NAME, ORACLES, PAPER, RANKSVM
+from qdrank.studies.making import Inputs, Shown
+
+UPPER = tuple(method.name for method in ORACLES if method.name.startswith("upper-bound"))
+LOWER = (*PAPER, *(f"{name}-random" for name in PAPER), "relevant-only")
+
+
+def numbers(curve: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
+    """Mean over queries and seeds, the least and the greatest seed, and the interval of the difference from RankSVM."""
+    present = set(curve.column("method").to_pylist())
+    rows = []
+    for m in sorted(set(curve.column("m").to_pylist())):
+        own = curve.filter(pc.equal(curve.column("m"), m)).drop_columns(["m"])
+        values = over_seeds(own)
+        for method in (name for name in (RANKSVM, *LOWER, *UPPER) if name in present):
+            _, ap = query_values(values, [method, RANKSVM], "ap")
+            low, high = column_intervals(ap[:, :1] - ap[:, 1:], **interval)
+            seeds = _seed_means(own, method)
+            row: dict[str, Any] = {"method": method, "m": m, "mean": float(ap[:, 0].mean())}
+            row |= {"seed_least": min(seeds), "seed_most": max(seeds), "seeds": len(seeds)}
+            row |= {"difference": float((ap[:, 0] - ap[:, 1]).mean())}
+            rows.append(row | {"difference_low": float(low[0]), "difference_high": float(high[0])})
+    return pa.Table.from_pylist(rows)
+
+
+def _seed_means(curve: pa.Table, method: str) -> list[float]:
+    own = curve.filter(pc.equal(curve.column("method"), method)).group_by("seed", use_threads=False)
+    return [float(value) for value in own.aggregate([("ap", "mean")]).column("ap_mean").to_pylist()]
+
+
+def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
+    """Draw the oracles above, the methods below, each with its own scale; bands are the range of the seeds."""
+    table = numbers(inputs.table("curve", "figure"), shown.interval)
+    rows = table.to_pylist()
+    figure, (upper, lower) = new_figure(2, 1, height=6.2, sharex=True)
+    _draw_panel(upper, rows, UPPER)
+    _draw_panel(lower, rows, LOWER)
+    upper.set_title(f"{shown.dataset}: the best of all local models for each query, an oracle")
+    lower.set_title("methods, and RelevantOnly")
+    for axes in (upper, lower):
+        axes.legend(fontsize="x-small", ncols=1, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        label_axes(axes, "", "MAP")
+    lower.set_xlabel("number of clusters")
+    return figure, table
+
+
+def _draw_panel(axes: Any, rows: Sequence[Mapping[str, Any]], methods: Sequence[str]) -> None:
+    single = [row for row in rows if row["method"] == RANKSVM]
+    axes.axhline(single[0]["mean"], color=BLACK, linestyle="--", label="RankSVM")
+    for method in methods:
+        own = [row for row in rows if row["method"] == method]
+        if not own:
+            continue
+        m, mean, low, high = (np.array([row[key] for row in own]) for key in ("m", "mean", "seed_least", "seed_most"))
+        axes.plot(m, mean, linestyle=":" if "random" in method else "-", **BY_NAME[method].marked)
+        axes.fill_between(m, low, high, color=BY_NAME[method].colour, alpha=0.12, linewidth=0)
+    axes.set_xscale("log")
+    ticks = [row["m"] for row in single]
+    axes.set_xticks(ticks, [str(m) for m in ticks])
+    axes.minorticks_off()

@@ -1,0 +1,225 @@
+"""The three algorithms and the oracles on one fold, as functions of the scores of all local models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.datasets.judged import Judged
+from qdrank.groups import FloatArray, IntArray
+from qdrank.rankers.documents import FoldDocuments
+from qdrank.studies.lin2011.bank import HALVES, Bank, Clusters, Key
+from qdrank.studies.lin2011.kernels import ap_matrix
+from qdrank.studies.lin2011.readings import Readings
+from qdrank.studies.lin2011.representations import naive_choices, relevant_choices, standardised, transformed
+from qdrank.studies.lin2011.scores import combined, distributions, divergences, scaled
+from qdrank.studies.lin2011.training import seen
+from qdrank.studies.lin2011.units import halves
+from qdrank.studies.lin2011.weights import distance_weights, median_distance, select_weights
+
+
+class Setting(NamedTuple):
+    """Number of clusters, lambda of the local models, and t of Naive or k of SelectRanker (0 for Transform)."""
+
+    m: int
+    lam: float
+    size: int
+
+
+@dataclass(frozen=True)
+class Role:
+    """Documents of one role.
+
+    Attributes
+    ----------
+    part : the documents
+    X : (n_documents, n_features) float64, as given
+    vectors : (n_documents, n_features) float64, on the scale of the clusters
+    base, single : (n_documents,) scores of the base model and of the global Ranking SVM
+    points : (n_queries, 2) transformed queries
+    """
+
+    part: Judged
+    X: FloatArray
+    vectors: FloatArray
+    base: FloatArray
+    single: FloatArray
+    points: FloatArray
+
+    @property
+    def offsets(self) -> IntArray:
+        """Bounds of the queries."""
+        return self.part.offsets
+
+    def ap(self, S: FloatArray) -> FloatArray:
+        """Average precision (n_rankers, n_queries) of scores (n_rankers, n_documents)."""
+        return np.asarray(ap_matrix(np.ascontiguousarray(S), self.part.y > 0, self.offsets))
+
+
+class LinFold:
+    """A fold with its clusters and models.
+
+    Parameters
+    ----------
+    documents : documents of the fold
+    reference : column of the base model's score, counted from 0
+    single : (n_features,) weights of the chosen global Ranking SVM, for features as given
+    bank : clusters and models
+    """
+
+    def __init__(
+        self,
+        documents: FoldDocuments,
+        reference: int,
+        single: FloatArray,
+        bank: Bank,
+        readings: Readings,
+        *,
+        base: int = 1,
+    ) -> None:
+        self.documents, self.bank, self.readings, self.single, self.base = documents, bank, readings, single, base
+        self.reference = reference
+        self.roles = {name: self._role(part) for name, part in documents.parts.items() if part.n_queries}
+
+    def _role(self, part: Judged) -> Role:
+        X = part.X.astype(np.float64)
+        base, single = X[:, self.reference], self.scores_of(X, self.single[None])[0]
+        points = transformed(base, single, part.offsets, self.readings)
+        return Role(part, X, seen(self.documents, part).astype(np.float64), base, single, points)
+
+    @staticmethod
+    def scores_of(X: FloatArray, W: FloatArray) -> FloatArray:
+        """Scores (m, n_documents) of models (m, n_features): the one product that everything else is made of."""
+        return W @ X.T
+
+    @property
+    def validation(self) -> str:
+        """Role whose queries choose settings: validation, or training where there is none."""
+        return "vali" if "vali" in self.roles else "train"
+
+    def read_as(self, readings: Readings) -> LinFold:
+        """The same fold with other readings."""
+        return LinFold(self.documents, self.reference, self.single, self.bank, readings, base=self.base)
+
+    def points(self, role: str) -> FloatArray:
+        """Transformed queries of a role on the scale of the training queries, (n_queries, 2)."""
+        return standardised(self.roles["train"].points, self.roles[role].points)[1]
+
+    def local(self, role: str, key: Key, lam: float) -> LocalModels:
+        """Local models of one clustering on the documents of one role."""
+        return LocalModels(self, role, key, lam)
+
+    @cached_property
+    def first_half(self) -> NDArray[np.bool_]:
+        """Training queries of the first half, shape (n_queries,)."""
+        return halves(self.roles["train"].part.n_queries, self.base)
+
+
+class LocalModels:
+    """Local models of one clustering on the documents of one role; everything is computed once."""
+
+    def __init__(self, fold: LinFold, role: str, key: Key, lam: float) -> None:
+        self.fold, self.role, self.name, self.key, self.lam = fold, fold.roles[role], role, key, lam
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """Weights (m, n_features)."""
+        return self.fold.bank.weights(self.key, self.lam)
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """Scores (m, n_documents)."""
+        return self.fold.scores_of(self.role.X, self.weights)
+
+    @cached_property
+    def ap(self) -> FloatArray:
+        """Average precisions (m, n_queries)."""
+        return self.role.ap(self.scores)
+
+    @cached_property
+    def scaled(self) -> FloatArray:
+        """Scores as eq. 1 adds them up, (m, n_documents)."""
+        return scaled(self.scores, self.role.offsets, self.fold.readings.score_scale)
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """The clusters."""
+        return self.fold.bank.clusters(self.key)
+
+    # ---- Naive, and the oracles ----------------------------------------------------------------------------------
+
+    def naive(self, ts: Sequence[int]) -> dict[int, IntArray]:
+        """Cluster that Naive chooses for every query, for every t."""
+        role, readings = self.role, self.fold.readings
+        return naive_choices(
+            role.vectors, role.single, role.offsets, self.clusters.centres, ts, readings.representation
+        )
+
+    def relevant_only(self) -> IntArray:
+        """Cluster nearest to the relevant documents of every query: an oracle."""
+        role = self.role
+        return relevant_choices(role.vectors, role.part.y, role.offsets, self.clusters.centres)
+
+    def ap_of(self, choice: IntArray) -> FloatArray:
+        """Average precision of every query with the model of its cluster, shape (n_queries,)."""
+        return np.asarray(self.ap[choice, np.arange(len(choice))])
+
+    def scores_of(self, choice: IntArray) -> FloatArray:
+        """Scores of the documents, each query's by the model of its cluster, shape (n_documents,)."""
+        own = np.repeat(choice, np.diff(self.role.offsets))
+        return np.asarray(self.scores[own, np.arange(len(own))])
+
+    # ---- SelectRanker --------------------------------------------------------------------------------------------
+
+    def select_weights(self, ks: Sequence[int]) -> dict[int, FloatArray]:
+        """Weights of algorithm 2, (m, n_queries) for every k."""
+        readings, role = self.fold.readings, self.role
+        P = distributions(self.scores, role.offsets, readings.distribution)
+        base = distributions(role.base, role.offsets, readings.distribution)
+        delta = divergences(P, base, role.offsets, readings.divergence)
+        cluster, member_delta, member_ap = self._members()
+        return select_weights(delta, cluster, member_delta, member_ap, ks, readings.confidence)
+
+    def _members(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Clusters of the member queries, and divergence and precision of the cluster's model on each."""
+        readings, train = self.fold.readings, self.fold.roles["train"]
+        query, cluster = self.clusters.members(readings.membership)
+        rows, bounds = ranges(train.offsets, query)
+        own = np.repeat(np.arange(len(query)), np.diff(bounds))
+        scores = np.einsum("nf,nf->n", train.X[rows], self.weights[cluster][own])
+        P, base = (distributions(s, bounds, readings.distribution) for s in (scores, train.base[rows]))
+        delta = divergences(P[None], base, bounds, readings.divergence)[0]
+        if readings.confidence_from == "inner":
+            W = np.stack([self.fold.bank.weights(self.key, self.lam, half) for half in HALVES])
+            left_out = np.where(self.fold.first_half[query], 0, 1)
+            scores = np.einsum("nf,nf->n", train.X[rows], W[left_out, cluster][own])
+        ap = ap_matrix(np.ascontiguousarray(scores[None]), train.part.y[rows] > 0, bounds)[0]
+        return cluster, delta, ap
+
+    # ---- Transform -----------------------------------------------------------------------------------------------
+
+    def transform_weights(self) -> FloatArray:
+        """Weights of algorithm 3, (m, n_queries)."""
+        clusters, fold = self.clusters, self.fold
+        label = np.zeros(fold.roles["train"].part.n_queries, dtype=np.int64)
+        label[clusters.query] = clusters.cluster
+        width = median_distance(fold.points("train"), clusters.centres, label)
+        return distance_weights(fold.points(self.name), clusters.centres, fold.readings.weighting, width)
+
+    # ---- eq. 1 ---------------------------------------------------------------------------------------------------
+
+    def aggregated(self, weights: FloatArray) -> FloatArray:
+        """Eq. 1 with weights (m, n_queries): scores (n_documents,)."""
+        return combined(self.scaled, weights, self.role.offsets)
+
+
+def ranges(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
+    """Rows of the documents of some queries, one query after the other, and the bounds (n_chosen + 1,)."""
+    sizes = np.diff(offsets)[chosen]
+    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return np.arange(bounds[-1]) + np.repeat(offsets[chosen] - bounds[:-1], sizes), bounds

@@ -1,0 +1,97 @@
+"""Queries as points: top documents for Naive (algorithm 1), two global models for Transform (algorithm 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.measures.kernels import ranked_rows
+from qdrank.studies.lin2011.clusters import nearest
+from qdrank.studies.lin2011.readings import Readings, Transformation
+from qdrank.studies.lin2011.scores import distributions, kl, sums
+
+
+def top_rows(scores: FloatArray, offsets: IntArray, t: int) -> tuple[IntArray, IntArray]:
+    """The ``t`` best documents of every query, all where it has fewer: rows by rank, and bounds (n_queries + 1,)."""
+    ranked, sizes = ranked_rows(np.asarray(scores, dtype=np.float64), offsets), np.diff(offsets)
+    rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
+    return ranked[rank < t], np.concatenate([[0], np.cumsum(np.minimum(sizes, t))])
+
+
+def group_means(X: FloatArray, rows: IntArray, bounds: IntArray) -> FloatArray:
+    """Mean feature vector of each group of rows, shape (n_groups, n_features); groups are not empty."""
+    total: FloatArray = np.add.reduceat(X[rows], bounds[:-1], axis=0)
+    return total / np.diff(bounds)[:, None]
+
+
+def naive_choices(
+    X: FloatArray, scores: FloatArray, offsets: IntArray, centres: FloatArray, ts: Sequence[int], representation: str
+) -> dict[int, IntArray]:
+    """Algorithm 1: the cluster nearest to each query's top-t documents, for every t, shape (n_queries,).
+
+    Parameters
+    ----------
+    X : (n_documents, n_features) on the scale of the centres
+    scores : (n_documents,) of the global Ranking SVM
+    centres : (m, n_features), NaN where a cluster is empty
+    representation : "mean" of the documents, or each document's "vote"
+    """
+    found = {}
+    for t in ts:
+        rows, bounds = top_rows(scores, offsets, t)
+        if representation == "mean":
+            found[t] = nearest(group_means(X, rows, bounds), centres)
+        else:
+            found[t] = majority(nearest(X[rows], centres), bounds, len(centres))
+    return found
+
+
+def majority(votes: IntArray, bounds: IntArray, m: int) -> IntArray:
+    """Cluster with most votes in each group, among equals the one voted for first, shape (n_groups,)."""
+    group = query_index(bounds)
+    counts = np.zeros((len(bounds) - 1, m))
+    np.add.at(counts, (group, votes), 1)
+    # a bonus below one vote, the larger the earlier the first vote
+    bonus = 1 - (np.arange(len(votes)) - bounds[group] + 1) / (np.diff(bounds)[group] + 1)
+    first = np.zeros_like(counts)
+    np.maximum.at(first, (group, votes), bonus)
+    best: IntArray = (counts + first).argmax(axis=1)
+    return best
+
+
+def relevant_choices(X: FloatArray, y: IntArray, offsets: IntArray, centres: FloatArray) -> IntArray:
+    """RelevantOnly, an oracle: the cluster nearest to the mean of the relevant documents, shape (n_queries,).
+
+    For a query without any the mean of all documents: its average precision is 0 in any case.
+    """
+    counts = sums((y > 0).astype(np.float64), offsets)
+    use = (y > 0) | (np.repeat(counts, np.diff(offsets)) == 0)
+    bounds = np.concatenate([[0], np.cumsum(sums(use.astype(np.float64), offsets))]).astype(np.int64)
+    return nearest(group_means(X, np.flatnonzero(use), bounds), centres)
+
+
+def transformed(base: FloatArray, single: FloatArray, offsets: IntArray, readings: Readings) -> FloatArray:
+    """Algorithm 3, step 1: every query as a point, (n_queries, 2), from the scores (n_documents,) of two models."""
+    kind: Transformation = readings.transformation
+    if kind == "top-scores":
+        return np.stack([_top_mean(scores, offsets, readings.top) for scores in (base, single)], axis=1)
+    p, q = (distributions(scores, offsets, readings.distribution) for scores in (base, single))
+    if kind == "divergence":
+        return np.stack([kl(p, q, offsets), kl(q, p, offsets)], axis=1)
+    sizes = np.diff(offsets)
+    uniform = np.repeat(1 / sizes, sizes)
+    return np.stack([kl(p, uniform, offsets), kl(q, uniform, offsets)], axis=1)
+
+
+def _top_mean(scores: FloatArray, offsets: IntArray, t: int) -> FloatArray:
+    rows, bounds = top_rows(scores, offsets, t)
+    return group_means(np.asarray(scores, dtype=np.float64)[:, None], rows, bounds)[:, 0]
+
+
+def standardised(train: FloatArray, *others: FloatArray) -> list[FloatArray]:
+    """Points on the scale on which those of the training queries have mean 0 and deviation 1 in each dimension."""
+    mean, deviation = train.mean(axis=0), train.std(axis=0)
+    inverse = np.where(deviation > 0, 1 / np.where(deviation > 0, deviation, 1.0), 0.0)
+    return [(points - mean) * inverse for points in (train, *others)]

@@ -1,0 +1,95 @@
+"""The global Ranking SVM that everything is compared with: as many lambdas to choose from as the methods have settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.groups import FloatArray
+from qdrank.learners.ranksvm import Model
+from qdrank.rankers.documents import FoldDocuments
+from qdrank.studies.lin2011.kernels import ap_matrix
+from qdrank.studies.lin2011.methods import RANKSVM
+from qdrank.studies.lin2011.training import train_singles
+
+CANDIDATE = f"{RANKSVM}-candidate"
+
+
+@dataclass(frozen=True)
+class Singles:
+    """Global models by lambda on the learner's scale, and the lambda that validation chose."""
+
+    models: dict[float, Model]
+    chosen: float
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights of the chosen model."""
+        return self.models[self.chosen].w
+
+
+def choose_single(
+    fold: str, documents: FoldDocuments, lambdas: Sequence[float], *, tol: float
+) -> tuple[Singles, pa.Table]:
+    """Train a Ranking SVM for every lambda; validation MAP chooses, training MAP where there are no validation queries.
+
+    Returns the models and the artifact ``choices``.
+    """
+    models = train_singles(documents.preferences(), lambdas, tol=tol)
+    part = documents.parts["vali"] if documents.parts["vali"].n_queries else documents.parts["train"]
+    W = documents.stored(np.stack([models[lam].w for lam in lambdas]))
+    values = ap_matrix(W @ part.X.astype(np.float64).T, part.y > 0, part.offsets).mean(axis=1)
+    best = int(values.round(12).argmax())
+    rows = [
+        {"fold": fold, "method": RANKSVM, "setting": f"lambda={lam!r}", "k": None, "lam": lam, "measure": "ap"}
+        | {"value": float(value), "chosen": i == best}
+        for i, (lam, value) in enumerate(zip(lambdas, values, strict=True))
+    ]
+    kinds = [pa.string()] * 3 + [pa.int32(), pa.float64(), pa.string(), pa.float64(), pa.bool_()]
+    schema = pa.schema(list(zip(rows[0], kinds, strict=True)))
+    return Singles(models, lambdas[best]), pa.Table.from_pylist(rows, schema)
+
+
+def singles_table(singles: Singles, documents: FoldDocuments) -> pa.Table:
+    """The artifact ``models``; weights are for the features as given."""
+    train = documents.parts["train"]
+    pairs = int(documents.preferences().pairs.sum())
+    rows = [
+        {
+            "model": RANKSVM if lam == singles.chosen else CANDIDATE,
+            "k": train.n_queries,
+            "lam": lam,
+            "weights": documents.stored(one.w),
+            "text": None,
+            "pairs": pairs,
+            "gap": one.gap,
+            "iterations": one.iterations,
+        }
+        for lam, one in singles.models.items()
+    ]
+    kinds = [
+        pa.string(),
+        pa.int32(),
+        pa.float64(),
+        pa.list_(pa.float64()),
+        pa.string(),
+        pa.int64(),
+        pa.float64(),
+        pa.int32(),
+    ]
+    return pa.Table.from_pylist(rows, pa.schema(list(zip(rows[0], kinds, strict=True))))
+
+
+def load_singles(table: pa.Table, documents: FoldDocuments) -> Singles:
+    """The models of the artifact ``models``, back on the learner's scale."""
+    inverse = documents.inverse
+    unscale = np.where(inverse > 0, 1 / np.where(inverse > 0, inverse, 1.0), 0.0)
+    models, chosen = {}, 0.0
+    for row in table.to_pylist():
+        w = np.array(row["weights"]) * unscale
+        models[row["lam"]] = Model(w, float("nan"), row["gap"], row["iterations"])
+        chosen = row["lam"] if row["model"] == RANKSVM else chosen
+    return Singles(models, chosen)

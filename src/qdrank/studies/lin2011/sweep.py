@@ -1,0 +1,291 @@
+"""Settings tried on validation, the choice, and what the chosen settings give on test queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.groups import FloatArray, IntArray
+from qdrank.measures.compute import measure
+from qdrank.store.lists import list_column
+from qdrank.studies.lin2011.bank import Key
+from qdrank.studies.lin2011.controls import Perturbed, directions, matched, ranked
+from qdrank.studies.lin2011.fold import LinFold, LocalModels, Setting
+from qdrank.studies.lin2011.methods import ALGORITHMS, NAIVE, RANKSVM, Algorithm
+
+Values = dict[Setting, float]
+"""Validation MAP by setting, in the order in which they are tried."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Settings to try.
+
+    Attributes
+    ----------
+    ts, ks : top documents of Naive, queries of SelectRanker
+    """
+
+    ms: Sequence[int]
+    lambdas: Sequence[float]
+    ts: Sequence[int]
+    ks: Sequence[int]
+
+    def sizes(self, method: Algorithm) -> list[int]:
+        """Values of the third number of a method's setting."""
+        return {"naive": sorted(self.ts), "select": sorted(self.ks), "transform": [0]}[method.kind]
+
+    @property
+    def budget(self) -> int:
+        """Most settings that any method may choose from: as many the global Ranking SVM gets."""
+        return len(set(self.ms)) * len(set(self.lambdas)) * max(len(set(self.ts)), len(set(self.ks)), 1)
+
+
+def budget_lambdas(lambdas: Sequence[float], budget: int) -> list[float]:
+    """Lambdas of the global Ranking SVM: those of the local models, and more between a tenth and ten times of them.
+
+    Evenly spaced on the logarithm, ``budget`` in all, falling.
+    """
+    known = sorted(set(lambdas))
+    rest = max(0, budget - len(known))
+    between = np.geomspace(known[0] / 10, known[-1] * 10, rest + 2)[1:-1].tolist() if rest else []
+    return sorted({*known, *between}, reverse=True)
+
+
+def scores_for(local: LocalModels, method: Algorithm, sizes: Sequence[int]) -> dict[int, FloatArray]:
+    """Scores of the documents (n_documents,) by a method, for every t or k."""
+    if method.kind == "naive":
+        return {t: local.scores_of(choice) for t, choice in local.naive(sizes).items()}
+    if method.kind == "select":
+        return {k: local.aggregated(weights) for k, weights in local.select_weights(sizes).items()}
+    return {0: local.aggregated(local.transform_weights())}
+
+
+def precisions(local: LocalModels, method: Algorithm, sizes: Sequence[int]) -> dict[int, FloatArray]:
+    """Average precisions (n_queries,) of a method, for every t or k."""
+    if method.kind == "naive":
+        return {t: local.ap_of(choice) for t, choice in local.naive(sizes).items()}
+    found = scores_for(local, method, sizes)
+    ap = local.role.ap(np.stack(list(found.values())))
+    return dict(zip(found, ap, strict=True))
+
+
+def validated(fold: LinFold, method: Algorithm, seed: int, grid: Grid) -> Values:
+    """Validation MAP of every setting of a method, for one seed of the clusters."""
+    found: Values = {}
+    for m in sorted(grid.ms):
+        for lam in sorted(grid.lambdas, reverse=True):
+            local = fold.local(fold.validation, Key(method.family, seed, m), lam)
+            for size, ap in precisions(local, method, grid.sizes(method)).items():
+                found[Setting(m, lam, size)] = float(ap.mean())
+    return found
+
+
+def best(values: Values, m: int | None = None) -> Setting:
+    """The first of the best settings, of those with ``m`` clusters where it is given."""
+    own = {setting: value for setting, value in values.items() if m is None or setting.m == m}
+    return max(own, key=lambda setting: round(own[setting], 12))
+
+
+@dataclass(frozen=True)
+class Swept:
+    """Validation MAP by method and seed."""
+
+    values: Mapping[tuple[str, int], Values]
+
+    def chosen(self, method: str, seed: int, m: int | None = None) -> Setting:
+        """Setting that validation chooses."""
+        return best(self.values[method, seed], m)
+
+
+def sweep(fold: LinFold, grid: Grid, methods: Mapping[str, Algorithm] = ALGORITHMS) -> Swept:
+    """Every method and seed for which there are clusters, on validation."""
+    known = {name: one for name, one in methods.items() if one.family in fold.bank.families}
+    return Swept(
+        {(name, seed): validated(fold, one, seed, grid) for name, one in known.items() for seed in fold.bank.seeds}
+    )
+
+
+# ---- on test queries ---------------------------------------------------------------------------------------------
+
+
+def test_scores(fold: LinFold, method: Algorithm, seed: int, setting: Setting) -> FloatArray:
+    """Scores of the test documents by a method with one setting, shape (n_documents,)."""
+    local = fold.local("test", Key(method.family, seed, setting.m), setting.lam)
+    return scores_for(local, method, [setting.size])[setting.size]
+
+
+def measures_table(name: str, fold: LinFold, swept: Swept, names: Sequence[str]) -> pa.Table:
+    """Measures of RankSVM and of every method and seed with its chosen setting, one row per test query."""
+    test = fold.roles["test"]
+    tables = [_measured(name, RANKSVM, 0, fold, test.single, names)]
+    for method, seed in swept.values:
+        scores = test_scores(fold, ALGORITHMS[method], seed, swept.chosen(method, seed))
+        tables.append(_measured(name, method, seed, fold, scores, names))
+    return pa.concat_tables(tables)
+
+
+def _measured(name: str, method: str, seed: int, fold: LinFold, scores: FloatArray, names: Sequence[str]) -> pa.Table:
+    part = fold.roles["test"].part
+    columns = _heads(name, method, seed, part.query_id)
+    return pa.table(columns | measure(names, part.y, scores, part.offsets))
+
+
+def _heads(fold: str, method: str, seed: int, query_id: Any) -> dict[str, Any]:
+    n = len(query_id)
+    texts = {"fold": pa.array([fold] * n, pa.string()), "method": pa.array([method] * n, pa.string())}
+    return texts | {"seed": np.full(n, seed, dtype=np.int32), "query_id": pa.array(query_id, pa.string())}
+
+
+def first_scores(fold: LinFold, swept: Swept) -> Iterator[tuple[str, FloatArray]]:
+    """Every method with the first seed of its clusters and the setting chosen for it: scores of the test documents."""
+    first = min(seed for _, seed in swept.values)
+    for method, seed in swept.values:
+        if seed == first:
+            yield method, test_scores(fold, ALGORITHMS[method], seed, swept.chosen(method, seed))
+
+
+def all_choices(name: str, swept: Swept, single: pa.Table) -> pa.Table:
+    """The artifact ``choices`` of RankSVM and of the methods with clusters."""
+    return pa.concat_tables([single, choices_table(name, swept).select(single.column_names).cast(single.schema)])
+
+
+def choices_table(name: str, swept: Swept) -> pa.Table:
+    """The artifact ``choices`` of the methods with clusters."""
+    rows = []
+    for (method, seed), values in swept.values.items():
+        chosen = best(values)
+        for setting, value in values.items():
+            row = {"fold": name, "method": method, "setting": text(ALGORITHMS[method], seed, setting), "measure": "ap"}
+            rows.append(row | {"k": setting.m, "lam": setting.lam, "value": value, "chosen": setting == chosen})
+    return pa.Table.from_pylist(rows)
+
+
+def text(method: Algorithm, seed: int, setting: Setting) -> str:
+    """A setting as it stands in tables."""
+    size = f" {method.size}={setting.size}" if method.size else ""
+    return f"seed={seed} m={setting.m} lambda={setting.lam!r}{size}"
+
+
+# ---- Figures 2 and 3 ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Average precisions of the test queries along the number of clusters, and those of all models at one number.
+
+    Attributes
+    ----------
+    curve : columns fold, method, seed, m, query_id, ap
+    ranked : columns fold, models, seed, query_id, single (RankSVM's), and the vector ap, best first
+    controls : how well the perturbed models match the local ones, one row per seed and number of clusters
+    """
+
+    curve: pa.Table
+    ranked: pa.Table
+    controls: pa.Table
+
+
+def curves(name: str, fold: LinFold, swept: Swept, grid: Grid, ranked_m: int) -> Curves:
+    """All that Figures 2 and 3 show, each method with the settings that validation chose for the number of clusters."""
+    curve, order, control = [], [], []
+    test = fold.roles["test"]
+    single = test.ap(test.single[None])[0]
+    for seed in fold.bank.seeds:
+        for m in sorted(grid.ms):
+            found = dict(_aps(fold, swept, seed, m))
+            models = dict(_models(fold, swept, seed, m))
+            control.append(_control_row(name, fold, seed, m, models))
+            upper = {f"upper-bound{kind}": ap.max(axis=0) for kind, ap in _test_aps(fold, models).items()}
+            for method, ap in {RANKSVM: single, **found, **upper}.items():
+                columns = _heads(name, method, seed, test.part.query_id)
+                curve.append(pa.table(columns | {"m": np.full(len(ap), m, dtype=np.int32), "ap": ap}))
+            if m == ranked_m:
+                order += [_ranked(name, kind, seed, fold, ap, single) for kind, ap in _test_aps(fold, models).items()]
+    return Curves(pa.concat_tables(curve), pa.concat_tables(order), pa.Table.from_pylist(control))
+
+
+def _aps(fold: LinFold, swept: Swept, seed: int, m: int) -> Iterator[tuple[str, FloatArray]]:
+    """Average precisions of every method and of RelevantOnly on the test queries at one number of clusters."""
+    for method, own in swept.values:
+        if own != seed:
+            continue
+        setting = swept.chosen(method, seed, m)
+        local = fold.local("test", Key(ALGORITHMS[method].family, seed, m), setting.lam)
+        yield method, precisions(local, ALGORITHMS[method], [setting.size])[setting.size]
+        if method == NAIVE:
+            yield "relevant-only", local.ap_of(local.relevant_only())
+
+
+Models = dict[str, FloatArray | Perturbed]
+
+
+def _models(fold: LinFold, swept: Swept, seed: int, m: int) -> Iterator[tuple[str, FloatArray | Perturbed]]:
+    """Weights of the local models with Naive's lambda, of random clusters, and of perturbed global models."""
+    lam = swept.chosen(NAIVE, seed, m).lam
+    local = fold.local(fold.validation, Key("pairs", seed, m), lam)
+    yield "", local.weights
+    if "pairs-random" in fold.bank.families:
+        yield "-random", fold.bank.weights(Key("pairs-random", seed, m), lam)
+    seen = fold.roles[fold.validation]
+    # isotropic on the learner's scale, where features are comparable
+    steps = directions(m, len(fold.single), seed=int(np.random.SeedSequence([fold.base, seed]).generate_state(1)[0]))
+    inverse = fold.documents.inverse
+    learned = np.where(inverse > 0, fold.single / np.where(inverse > 0, inverse, 1.0), 0.0)
+    found = matched(
+        learned,
+        steps,
+        lambda W: float(seen.ap(fold.scores_of(seen.X, W * inverse)).mean()),
+        float(local.ap.mean()),
+    )
+    yield "-perturbed", Perturbed(found.W * inverse, found.size, found.wanted, found.reached)
+
+
+def _weights(models: FloatArray | Perturbed) -> FloatArray:
+    return models.W if isinstance(models, Perturbed) else models
+
+
+def _test_aps(fold: LinFold, models: Models) -> dict[str, FloatArray]:
+    test = fold.roles["test"]
+    return {kind: test.ap(fold.scores_of(test.X, _weights(one))) for kind, one in models.items()}
+
+
+def _control_row(name: str, fold: LinFold, seed: int, m: int, models: Models) -> dict[str, Any]:
+    perturbed = models["-perturbed"]
+    assert isinstance(perturbed, Perturbed)
+    aps = {kind: float(ap.mean()) for kind, ap in _test_aps(fold, models).items()}
+    row: dict[str, Any] = {"fold": name, "seed": seed, "m": m, "size": perturbed.size, "wanted": perturbed.wanted}
+    row |= {"reached": perturbed.reached, "test_local": aps[""], "test_perturbed": aps["-perturbed"]}
+    return row | {"test_random": aps.get("-random", float("nan"))}
+
+
+def _ranked(name: str, kind: str, seed: int, fold: LinFold, ap: FloatArray, single: FloatArray) -> pa.Table:
+    n = len(single)
+    columns = _heads(name, f"local{kind}", seed, fold.roles["test"].part.query_id)
+    columns["models"] = columns.pop("method")
+    order: Sequence[str] = ("fold", "models", "seed", "query_id")
+    assert len(ap.T) == n
+    return pa.table({key: columns[key] for key in order} | {"single": single, "ap": list_column(ranked(ap))})
+
+
+# ---- clusters, counted -------------------------------------------------------------------------------------------
+
+
+def clusters_summary(name: str, fold: LinFold) -> pa.Table:
+    """One row per clustering and lambda: clusters, empty ones, those that fell back to the global model, their sizes."""
+    rows = []
+    for key, lam, table in fold.bank.models():
+        clusters = fold.bank.clusters(key)
+        pairs = table.column("pairs").to_numpy()
+        row = {"fold": name, "family": key.family, "seed": key.seed, "clusters": key.m, "lam": lam}
+        row |= {"empty": int(np.isnan(clusters.centres[:, 0]).sum()), "fallback": int((pairs == 0).sum())}
+        queries: IntArray = np.bincount(clusters.cluster, minlength=key.m)
+        row |= {"queries_mean": float(queries.mean()), "queries_least": int(queries.min())}
+        rows.append(
+            row | {"queries_most": int(queries.max()), "largest_gap": float(table.column("gap").to_numpy().max())}
+        )
+    return pa.Table.from_pylist(rows)

@@ -1,0 +1,174 @@
+"""Tables 1 to 4 of Lin 2011. Figures of the study's methods are means over the seeds of the clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from qdrank.datasets.judged import load_judged
+from qdrank.evaluation.comparison import compare
+from qdrank.evaluation.difficulty import Difficulty, breakdown, difficulty
+from qdrank.evaluation.pairs import Pairs, query_values
+from qdrank.evaluation.significance import holm
+from qdrank.figures.difficulty import readable
+from qdrank.measures.names import parse
+from qdrank.rankers.methods import CLASSIC
+from qdrank.studies.lin2011.claims import TABLE2
+from qdrank.studies.lin2011.evidence import aggregators, over_seeds
+from qdrank.studies.lin2011.methods import AGGREGATING, METHODS, PAPER, RANKSVM, label
+from qdrank.studies.making import Inputs, Shown
+
+SURE = 0.05
+#: Measures of Tables 1 and 3, and how many queries of each side Table 4 shows.
+SHORT = ("ap", "mean_ndcg/letor4", "p@1/letor4", "p@5/letor4", "ndcg@1/letor4", "ndcg@5/letor4", "ndcg@10/letor4")
+SHOWN = 10
+
+
+def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
+    """Tables 1 to 4, by id."""
+    seeds, baselines = inputs.table("seeds", "measures"), inputs.table("baselines", "measures")
+    classes = difficulty(load_judged(inputs.path("judged"), []), shown.options["classes"])
+    values = over_seeds(seeds)
+    return {
+        "lin-table1": aggregation_table(values, baselines),
+        "lin-table2": methods_table(seeds, baselines, shown.interval),
+        "lin-table3": difficulty_table(values, classes, shown.interval),
+        "lin-table4": queries_table(values, inputs.table("topics", "topics"), classes),
+    }
+
+
+def _label(method: str) -> str:
+    return CLASSIC[method].label if method in CLASSIC else label(method)
+
+
+def _present(measures: pa.Table) -> list[str]:
+    known = set(measures.column("method").to_pylist())
+    return [method.name for method in METHODS if method.name in known]
+
+
+def _means(measures: pa.Table, method: str, names: Sequence[str]) -> dict[str, float]:
+    return {
+        parse(n).title: float(query_values(measures, [method], n)[1].mean())
+        for n in names
+        if n in measures.column_names
+    }
+
+
+# ---- Table 1 ---------------------------------------------------------------------------------------------------------
+
+
+def aggregation_table(values: pa.Table, baselines: pa.Table) -> pa.Table:
+    """BordaCount and CPS in both readings of the ranks, beside the study's methods on features made of the same ranks.
+
+    Data without rankings to aggregate have no rows of BordaCount and CPS.
+    """
+    rows = []
+    for reading, suffix in (("ranks: 1 is best", ""), ("ranks: 1 is worst (upside down)", "-high")):
+        for method in aggregators(baselines, suffix):
+            name = _label(method.removesuffix("-high"))
+            rows.append({"method": name, "input": reading, **_means(baselines, method, SHORT)})
+    known = "features made of the same ranks" if rows else "features"
+    rows += [{"method": _label(name), "input": known, **_means(values, name, SHORT)} for name in (RANKSVM, *PAPER)]
+    return pa.Table.from_pylist(rows)
+
+
+# ---- Table 2 ---------------------------------------------------------------------------------------------------------
+
+
+def methods_table(seeds: pa.Table, baselines: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
+    """Every method on every measure of the paper's Table 2, its difference from RankSVM in MAP with interval and test.
+
+    ``+`` after a mean: above RankSVM's, as in the paper; ``*``: significantly apart from it, p < 0.05 in a paired t test
+    corrected after Holm for all methods on that measure.
+    """
+    values = over_seeds(seeds)
+    others = _others(baselines)
+    own = values.select(baselines.column_names)
+    wanted = baselines.filter(pc.is_in(baselines.column("method"), pa.array(others, pa.string())))
+    whole = pa.concat_tables([own, wanted.cast(own.schema)])
+    names = [name for name in TABLE2 if name in values.column_names]
+    methods = [*_present(values), *others]
+    marks = {name: _marks(whole, methods, name) for name in names}
+    spread = _spread(seeds)
+    rows = []
+    for method in methods:
+        row: dict[str, Any] = {"method": _label(method)}
+        row |= {parse(name).title: marks[name][method] for name in names}
+        apart = [_apart(whole, method, name).differences.mean() for name in names]
+        row |= {"measures above RankSVM": f"{sum(value > 1e-12 for value in apart)} of {len(apart)}"}
+        found = compare(_apart(whole, method, "ap"), **interval)
+        row |= {"MAP: difference": found.difference, "low": found.interval.low, "high": found.interval.high}
+        row |= {"p": None if method == RANKSVM else found.t.p, "smallest detectable difference": found.detectable}
+        rows.append(row | {"spread of the seeds (MAP)": spread.get(method)})
+    return pa.Table.from_pylist(rows)
+
+
+def _others(baselines: pa.Table) -> list[str]:
+    """Learners among the baselines; aggregators stand in Table 1."""
+    known = set(baselines.column("method").to_pylist())
+    return [name for name, method in CLASSIC.items() if name in known and not method.aggregates]
+
+
+def _apart(measures: pa.Table, method: str, name: str) -> Pairs:
+    ids, both = query_values(measures, [method, RANKSVM], name)
+    return Pairs(ids, both[:, 0], both[:, 1])
+
+
+def _marks(measures: pa.Table, methods: Sequence[str], name: str) -> dict[str, str]:
+    """Means as text with the marks of the paper."""
+    from qdrank.evaluation.significance import paired_t
+
+    tests = {method: paired_t(_apart(measures, method, name)) for method in methods if method != RANKSVM}
+    corrected = holm({method: test.p for method, test in tests.items()}, family=name).adjusted
+    found = {}
+    for method in methods:
+        mean = float(query_values(measures, [method], name)[1].mean())
+        plus = "+" if method in tests and tests[method].difference > 1e-12 else ""
+        found[method] = f"{mean:.4f}{plus}{'*' if corrected.get(method, 1.0) < SURE else ''}"
+    return found
+
+
+def _spread(seeds: pa.Table) -> dict[str, float]:
+    """Standard deviation over the seeds of a method's MAP."""
+    means = seeds.group_by(["method", "seed"], use_threads=False).aggregate([("ap", "mean")]).to_pylist()
+    by_method: dict[str, list[float]] = {}
+    for row in means:
+        by_method.setdefault(row["method"], []).append(row["ap_mean"])
+    return {method: float(np.std(own, ddof=1)) for method, own in by_method.items() if len(own) > 1}
+
+
+# ---- Tables 3 and 4 --------------------------------------------------------------------------------------------------
+
+
+def difficulty_table(values: pa.Table, classes: Difficulty, interval: Mapping[str, Any]) -> pa.Table:
+    """RankSVM and the methods on hard, normal and easy queries, with shares, intervals and tests."""
+    names = [name for name in ("ap", "mean_ndcg/letor4", "p@5/letor4", "ndcg@5/letor4") if name in values.column_names]
+    found = breakdown(values, classes, names, baseline=RANKSVM, methods=[RANKSVM, *PAPER], interval=interval)
+    return readable(found, {method.name: method.label for method in METHODS}, RANKSVM)
+
+
+def queries_table(values: pa.Table, topics: pa.Table, classes: Difficulty, n: int = SHOWN) -> pa.Table:
+    """The queries with the largest gains and losses of the aggregating methods over RankSVM, with their words."""
+    words = dict(zip(topics.column("query_id").to_pylist(), topics.column("text").to_pylist(), strict=True))
+    relevant = dict(zip(classes.query_id.tolist(), classes.relevant.tolist(), strict=True))
+    rows = []
+    for method in AGGREGATING:
+        ids, ap = query_values(values, [method, RANKSVM, *PAPER], "ap")
+        order = np.argsort(-(ap[:, 0] - ap[:, 1]).round(12), kind="stable")
+        chosen = [*(("gain", i) for i in order[:n]), *(("loss", i) for i in order[::-1][:n])]
+        own = classes.of(ids)
+        for side, i in chosen:
+            gain = float(ap[i, 0] - ap[i, 1])
+            if (gain > 0) != (side == "gain") or gain == 0:
+                continue
+            row: dict[str, Any] = {"method": _label(method), "": side, "query": ids[i], "words": words.get(ids[i])}
+            row |= {"relevant": relevant[ids[i]], "class": own[i], "RankSVM": float(ap[i, 1])}
+            row |= {_label(name): float(ap[i, 2 + j]) for j, name in enumerate(PAPER)}
+            rows.append(row | {"difference": gain})
+    kinds = [pa.string()] * 4 + [pa.int64(), pa.string()] + [pa.float64()] * 5
+    names = ["method", "", "query", "words", "relevant", "class", "RankSVM", *map(_label, PAPER), "difference"]
+    return pa.Table.from_pylist(rows, pa.schema(list(zip(names, kinds, strict=True))))

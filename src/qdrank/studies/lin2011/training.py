@@ -1,0 +1,212 @@
+"""A Ranking SVM for every cluster, trained together by the block engine.
+
+Clusters of whole queries share one set of preferences. A cluster of relevant documents learns from these and from all
+non-relevant documents of their queries: each query that a cluster touches is there cut down to what the cluster sees
+of it, a *partial query*, and the partial queries of consecutive clusters are one set of preferences. Blocks depend on
+the data alone, so shards of whole clusterings change no bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from qdrank.datasets.judged import Judged
+from qdrank.groups import FloatArray, IntArray
+from qdrank.learners.kernels import one_thread
+from qdrank.learners.local import LocalModels, TrainingBase, prepare_training, train_block
+from qdrank.learners.preferences import Preferences, prepare
+from qdrank.learners.ranksvm import Model, RankSVM, inverted, preconditioner, solve, whole_problem
+from qdrank.rankers.documents import FoldDocuments
+from qdrank.studies.lin2011.clusters import Clustering
+from qdrank.studies.lin2011.readings import TrainingSet
+
+#: Documents of partial queries that are held at once.
+ROWS = 400_000
+
+
+@dataclass(frozen=True)
+class ClusterModels:
+    """Models of a clustering at one lambda.
+
+    Attributes
+    ----------
+    W : (m, n_features) weights on the learner's scale
+    pairs : (m,) preference pairs of each cluster
+    fallback : (m,) bool; no pair to learn from, so the model is the global one
+    gaps : (m,), evaluations : (m,)
+    """
+
+    W: FloatArray
+    pairs: IntArray
+    fallback: np.ndarray
+    gaps: FloatArray
+    evaluations: IntArray
+
+
+class Trainer:
+    """Trains the clusterings of a fold.
+
+    Parameters
+    ----------
+    documents : documents of the fold
+    singles : global model by lambda, optimal for it
+    fallback : (n_features,) weights of the model that stands in for clusters without pairs
+    """
+
+    def __init__(
+        self, documents: FoldDocuments, singles: Mapping[float, Model], fallback: FloatArray, *, tol: float = 1e-6
+    ) -> None:
+        self.train, self.tol, self.fallback, self.singles = documents.parts["train"], tol, fallback, singles
+        self.X = seen(documents, self.train)
+        self.data = documents.preferences()
+        self.grounds = {lam: prepare_training(self.data, lam=lam, tol=tol, single=one) for lam, one in singles.items()}
+
+    def fit(
+        self, clustering: Clustering, training_set: TrainingSet, only: np.ndarray | None = None
+    ) -> dict[float, ClusterModels]:
+        """Models of all clusters, for every lambda; ``only`` (n_queries,) bool leaves the other queries out."""
+        label, items = clustering.label, clustering.items
+        if only is not None:
+            kept = np.flatnonzero(only[items.query])
+            label, items = label[kept], items.take(kept)
+        if training_set == "relevant" and (items.row >= 0).all():
+            return self._fit_partial(clustering.m, label, items.query, items.row)
+        return self._fit_queries(clustering.m, label, items.query)
+
+    def _fit_queries(self, m: int, label: IntArray, query: IntArray) -> dict[float, ClusterModels]:
+        members = [np.unique(query[label == i]) for i in range(m)]
+        found = {}
+        for lam, ground in self.grounds.items():
+            found[lam] = self._finished(train_block(ground, padded(members), tol=self.tol))
+        return found
+
+    def _fit_partial(self, m: int, label: IntArray, query: IntArray, row: IntArray) -> dict[float, ClusterModels]:
+        """Clusters of relevant documents; one that holds all of them is the training set itself."""
+        whole = np.bincount(label, minlength=m) == (self.train.y > 0).sum()
+        if whole.any():
+            return self._fit_queries(m, label, query)
+        parts: dict[float, list[LocalModels]] = {lam: [] for lam in self.grounds}
+        for clusters in partial_blocks(self.train, m, label, query, row):
+            rows, offsets, members = clusters
+            data = prepare(self.X[rows], self.train.y[rows], offsets)
+            for lam, models in self._partial_models(data, members).items():
+                parts[lam].append(models)
+        return {lam: self._finished(_joined(own)) for lam, own in parts.items()}
+
+    def _partial_models(self, data: Preferences, members: Sequence[IntArray]) -> dict[float, LocalModels]:
+        """Models of partial queries, for every lambda, from one start and one matrix of all pairs."""
+        table = padded(members)
+        pairs = (
+            np.where(table >= 0, data.pairs[table], 0).sum(axis=1)
+            if data.n_queries
+            else np.zeros(len(table), dtype=np.int64)
+        )
+        if (pairs > 0).sum() < 2:  # alone in its block: the engine would take it for the global model
+            return {lam: self._lonely(data, pairs, lam) for lam in self.grounds}
+        first = next(iter(self.grounds))
+        ground = prepare_training(data, lam=first, tol=self.tol, single=self.singles[first])
+        return {lam: train_block(_at_lambda(ground, lam), table, tol=self.tol) for lam in self.grounds}
+
+    def _lonely(self, data: Preferences, pairs: IntArray, lam: float) -> LocalModels:
+        n, d = len(pairs), self.X.shape[1]
+        found = LocalModels(
+            np.arange(n), np.zeros((n, d)), np.zeros(n), np.zeros(n, dtype=np.int64), pairs.astype(np.int64)
+        )
+        for i in np.flatnonzero(pairs):
+            alone = RankSVM(lam=lam, tol=self.tol).fit_preferences(data)
+            found.W[i], found.gaps[i], found.evaluations[i] = alone.coef_, alone.gap_, alone.n_iter_
+        return found
+
+    def _finished(self, models: LocalModels) -> ClusterModels:
+        """Clusters without pairs get the global model."""
+        none = models.pairs == 0
+        W = np.where(none[:, None], self.fallback, models.W)
+        return ClusterModels(W, models.pairs, none, models.gaps, models.evaluations)
+
+
+def seen(documents: FoldDocuments, part: Judged) -> np.ndarray:
+    """Features of documents as the learner sees them, (n_documents, n_features) float32."""
+    return ((part.X - documents.mean) * documents.inverse).astype(np.float32)
+
+
+def _at_lambda(ground: TrainingBase, lam: float) -> TrainingBase:
+    """The same ground for another lambda: the start stays, the matrix of all pairs is shifted."""
+    shift = (lam - ground.lam) * np.eye(len(ground.inverse))
+    matrix = np.linalg.inv(ground.inverse) + shift
+    noise = float(np.finfo(ground.data.X.dtype).eps * np.sqrt(2 * np.trace(matrix)))
+    return replace(ground, lam=lam, inverse=inverted(matrix), noise=noise)
+
+
+def train_singles(data: Preferences, lambdas: Sequence[float], *, tol: float = 1e-6) -> dict[float, Model]:
+    """Global Ranking SVMs, one a lambda; the matrix of all pairs is made once."""
+    found = {}
+    with one_thread():
+        matrix = preconditioner(whole_problem(data, np.ones(data.n_queries), 1.0)) - np.eye(data.n_features)
+        for lam in lambdas:
+            inverse = inverted(matrix + lam * np.eye(data.n_features))
+            problem = whole_problem(data, np.ones(data.n_queries), lam)
+            found[lam] = solve(problem, loss="squared_hinge", tol=tol, limit=100, inverse=inverse)
+    return found
+
+
+def padded(members: Sequence[IntArray]) -> IntArray:
+    """Lists of different length as one matrix, -1 for none; at least one column."""
+    table = np.full((len(members), max([1, *map(len, members)])), -1, dtype=np.int64)
+    for row, own in zip(table, members, strict=True):
+        row[: len(own)] = own
+    return table
+
+
+PartialBlock = tuple[IntArray, IntArray, list[IntArray]]
+"""Rows of documents, bounds of the partial queries, and the partial queries of each cluster of the block."""
+
+
+def partial_blocks(
+    train: Judged, m: int, label: IntArray, query: IntArray, row: IntArray, limit: int = ROWS
+) -> Iterator[PartialBlock]:
+    """Partial queries of consecutive clusters, as many clusters as have ``limit`` documents together, one at least.
+
+    A partial query has the relevant documents of one cluster and query, and all non-relevant ones of the query.
+    """
+    keys, group = np.unique(label * train.n_queries + query, return_inverse=True)
+    cluster, of_query = keys // train.n_queries, keys % train.n_queries
+    others = _non_relevant(train)
+    parts = [np.concatenate([own, others[q]]) for own, q in zip(_grouped(row, group, len(keys)), of_query, strict=True)]
+    sizes = np.array([len(part) for part in parts], dtype=np.int64)
+    documents: FloatArray = np.bincount(cluster, weights=sizes.astype(np.float64), minlength=m).astype(np.float64)
+    for first, last in pairwise(_cuts(documents, limit)):
+        own = np.flatnonzero((cluster >= first) & (cluster < last))
+        members = [np.flatnonzero(cluster[own] == i) for i in range(first, last)]
+        rows = np.concatenate([parts[i] for i in own]) if len(own) else np.zeros(0, dtype=np.int64)
+        yield rows, np.concatenate([[0], np.cumsum(sizes[own])]), members
+
+
+def _grouped(row: IntArray, group: IntArray, n: int) -> list[IntArray]:
+    order = np.argsort(group, kind="stable")
+    return np.split(row[order], np.cumsum(np.bincount(group, minlength=n))[:-1]) if n else []
+
+
+def _non_relevant(train: Judged) -> list[IntArray]:
+    """Rows of the non-relevant documents of each query."""
+    return [start + np.flatnonzero(train.y[start:end] == 0) for start, end in pairwise(train.offsets)]
+
+
+def _cuts(sizes: FloatArray, limit: int) -> list[int]:
+    """Bounds of runs whose sizes sum to at most ``limit``, a single larger one standing alone."""
+    cuts, total = [0], 0.0
+    for i, size in enumerate(sizes):
+        if total and total + size > limit:
+            cuts.append(i)
+            total = 0.0
+        total += size
+    return [*cuts, len(sizes)]
+
+
+def _joined(parts: Sequence[LocalModels]) -> LocalModels:
+    names = ("W", "gaps", "evaluations", "pairs")
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return LocalModels(rows=np.arange(len(columns["W"])), **columns)

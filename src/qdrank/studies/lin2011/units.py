@@ -1,0 +1,155 @@
+"""What is trained for a fold, in units that shards share out: every clustering of one kind and seed is one unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray
+from qdrank.learners.kernels import one_thread
+from qdrank.learners.ranksvm import Model
+from qdrank.rankers.documents import FoldDocuments
+from qdrank.studies.lin2011.bank import ALL, HALVES, Key, clusters_table, models_table, no_tables
+from qdrank.studies.lin2011.clusters import (
+    PAIRS,
+    TRANSFORMED,
+    Clustering,
+    cluster,
+    query_items,
+    relevant_items,
+    shuffled,
+)
+from qdrank.studies.lin2011.readings import Readings, TrainingSet, Transformation
+from qdrank.studies.lin2011.representations import standardised, transformed
+from qdrank.studies.lin2011.training import Trainer, seen
+
+#: Further families for the table of readings: the other training set, the other transformations.
+OTHER_SET = f"{PAIRS}-other"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fold trains.
+
+    Attributes
+    ----------
+    ms : numbers of clusters
+    seeds : numbers of the K-means runs
+    base : seed of the study
+    random : whether clusters are also drawn at random
+    variants : seeds for which models for the table of readings are trained, counted from the first; 0: none
+    """
+
+    ms: Sequence[int]
+    seeds: Sequence[int]
+    readings: Readings
+    base: int = 1
+    random: bool = True
+    variants: int = 0
+
+    def varied(self, seed: int) -> bool:
+        """Whether models for the table of readings are trained with this seed."""
+        return seed in list(self.seeds)[: self.variants]
+
+
+Unit = tuple[str, int]
+"""Family and seed."""
+
+
+def other_transformations(readings: Readings) -> dict[str, Readings]:
+    """Families of Transform with another transformation than the study's."""
+    kinds: tuple[Transformation, ...] = ("divergence", "peakedness", "top-scores")
+    others = [replace(readings, transformation=kind) for kind in kinds if kind != readings.transformation]
+    return {f"{TRANSFORMED}-{one.transformation}": one for one in others}
+
+
+def units(plan: Plan) -> list[Unit]:
+    """All units of a fold; they do not depend on each other."""
+    found = [(family, seed) for family in (PAIRS, TRANSFORMED) for seed in plan.seeds]
+    others = other_transformations(plan.readings)
+    return found + [(family, seed) for family in others for seed in plan.seeds if plan.varied(seed)]
+
+
+def shard_units(plan: Plan, shard: int, n_shards: int) -> list[Unit]:
+    """Units of shard number ``shard`` (from 0), dealt out in turn."""
+    if not 0 <= shard < n_shards:
+        raise InputError(f"there is no shard {shard} among {n_shards}")
+    return units(plan)[shard::n_shards]
+
+
+def halves(n_queries: int, base: int) -> NDArray[np.bool_]:
+    """Which training queries are in the first half, for precisions of models that did not see them."""
+    order = np.random.default_rng([base, n_queries]).permutation(n_queries)
+    return np.asarray(order % 2 == 0)
+
+
+class Workshop:
+    """Clusters and trains the units of a fold.
+
+    Parameters
+    ----------
+    documents : documents of the fold
+    reference : column of the base model's score (BM25), counted from 0
+    singles : global model by lambda of the local models
+    chosen : (n_features,) weights of the Ranking SVM that validation chose, on the learner's scale
+    """
+
+    def __init__(
+        self,
+        documents: FoldDocuments,
+        reference: int,
+        singles: Mapping[float, Model],
+        chosen: FloatArray,
+        plan: Plan,
+        *,
+        tol: float = 1e-6,
+    ) -> None:
+        self.documents, self.plan = documents, plan
+        self.train = documents.parts["train"]
+        self.trainer = Trainer(documents, singles, chosen, tol=tol)
+        self.vectors = seen(documents, self.train).astype(np.float64)
+        self.base = self.train.X[:, reference].astype(np.float64)
+        self.single = self.vectors @ chosen
+
+    def run(self, wanted: Sequence[Unit], log: Callable[[str], object] = lambda _: None) -> tuple[pa.Table, pa.Table]:
+        """The artifacts ``clusters`` and ``cluster_models`` of some units."""
+        clusters, models = ([table] for table in no_tables(self.train.X.shape[1]))
+        with one_thread():
+            for family, seed in wanted:
+                for clustering, training_set in self.clusterings(family, seed):
+                    log(f"{clustering.family}, seed {seed}, {clustering.m} clusters")
+                    clusters.append(clusters_table(clustering, self.train.query_id))
+                    models += self._trained(clustering, training_set)
+        return pa.concat_tables(clusters), pa.concat_tables(models)
+
+    def clusterings(self, family: str, seed: int) -> Iterator[tuple[Clustering, TrainingSet]]:
+        """Every clustering of a unit, and what its clusters learn from."""
+        plan, own = self.plan, self.plan.readings.training_set
+        other: TrainingSet = "queries" if own == "relevant" else "relevant"
+        items = relevant_items(self.train, self.vectors) if family == PAIRS else query_items(self._points(family))
+        for m in plan.ms:
+            found = cluster(family, items, m, seed=seed, base=plan.base)
+            yield found, own
+            if plan.random and family in (PAIRS, TRANSFORMED):
+                yield shuffled(found, base=plan.base), own
+            if family == PAIRS and plan.varied(seed):
+                yield replace(found, family=OTHER_SET), other
+
+    def _points(self, family: str) -> FloatArray:
+        readings = {TRANSFORMED: self.plan.readings, **other_transformations(self.plan.readings)}[family]
+        return standardised(transformed(self.base, self.single, self.train.offsets, readings))[0]
+
+    def _trained(self, clustering: Clustering, training_set: TrainingSet) -> Iterator[pa.Table]:
+        key = Key(clustering.family, clustering.seed, clustering.m)
+        parts: dict[str, NDArray[np.bool_] | None] = {ALL: None}
+        if self.plan.readings.confidence_from == "inner" and clustering.family.startswith(PAIRS):
+            first = halves(self.train.n_queries, self.plan.base)
+            parts |= {HALVES[0]: ~first, HALVES[1]: first}
+        for part, only in parts.items():
+            for lam, models in self.trainer.fit(clustering, training_set, only).items():
+                yield models_table(key, part, lam, models, self.documents.stored(models.W))

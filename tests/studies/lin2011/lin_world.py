@@ -1,0 +1,66 @@
+"""A small simulated fold with all that the study of Lin 2011 needs, trained once for the tests."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from qdrank.datasets.judged import Judged
+from qdrank.datasets.simulated import REFERENCE, simulate
+from qdrank.rankers.documents import fold_documents
+from qdrank.studies.lin2011.bank import Bank, gathered
+from qdrank.studies.lin2011.fold import LinFold
+from qdrank.studies.lin2011.readings import Readings
+from qdrank.studies.lin2011.sweep import Grid
+from qdrank.studies.lin2011.training import train_singles
+from qdrank.studies.lin2011.units import Plan, Workshop, shard_units
+
+SEED = 3
+LAMBDAS = (0.1, 0.01)
+GRID = Grid(ms=[2, 5], lambdas=LAMBDAS, ts=[1, 4], ks=[1, 3])
+
+
+@cache
+def judged():
+    data = simulate("sim1", SEED, train=20, vali=8, test=9, features=6, documents=(7, 11))
+    y = data.y.astype(np.int64)
+    y[data.offsets[4] : data.offsets[5]] = 0  # a training query without relevant documents
+    y[data.offsets[30] : data.offsets[31]] = 0  # and a test query
+    texts = [array.astype(object) for array in (data.query_id, data.query_part)]
+    return Judged(*texts, data.offsets, data.document.astype(object), y, data.X)
+
+
+@cache
+def documents():
+    return fold_documents(judged(), "fold1")
+
+
+@cache
+def singles():
+    return train_singles(documents().preferences(), LAMBDAS)
+
+
+def chosen():
+    """Weights of the global model on the learner's scale."""
+    return singles()[0.01].w
+
+
+def workshop(plan):
+    return Workshop(documents(), REFERENCE, singles(), chosen(), plan)
+
+
+@cache
+def trained(plan_items, n_shards=1, **readings):
+    plan = Plan(readings=Readings(**readings), **dict(plan_items))
+    shop = workshop(plan)
+    parts = [shop.run(shard_units(plan, shard, n_shards)) for shard in range(n_shards)]
+    return gathered([c for c, _ in parts]), gathered([m for _, m in parts])
+
+
+def fold(ms=(2, 5), seeds=(1, 2), variants=0, random=True, n_shards=1, **readings):
+    """The fold with its models, read in some way."""
+    items = (("ms", ms), ("seeds", seeds), ("variants", variants), ("random", random))
+    clusters, models = trained(items, n_shards, **readings)
+    bank = Bank(clusters, models, documents().parts["train"].query_id)
+    return LinFold(documents(), REFERENCE, documents().stored(chosen()), bank, Readings(**readings))

@@ -1,0 +1,68 @@
+# Difficulty: every measure of every method of every study, by the number of relevant documents of a query.
+#
+# reads:  results/{dataset}/measures.parquet, judged.parquet
+# writes: results/{dataset}/tables/difficulty.*      means by class, differences, intervals, tests
+#         results/{dataset}/figures/difficulty.*     differences by class
+
+
+def shown_methods():
+    """Label and colour of every method of every study, and labels of the classic methods."""
+    own = [(study, method) for study in ALL_STUDIES for method in study.methods]
+    labels = {
+        **{name: method.label for name, method in CLASSIC.items()},
+        **{
+            method.name: f"{method.label} ({study.paper.split()[0]})"
+            for study, method in own
+        },
+        "reference": "reference feature",
+    }
+    return labels, {method.name: method.colour for _, method in own}
+
+
+DIFFICULTY_LABELS, DIFFICULTY_COLOURS = shown_methods()
+
+
+rule break_down:
+    """Every method by the difficulty of the queries."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        measures="results/{dataset}/measures.parquet",
+    output:
+        **table_outputs("", "difficulty", "Difficulty", "table"),
+        **{f"figure_{form}": path for form, path in figure_files("difficulty").items()},
+        figure_svg=reported(
+            "",
+            "difficulty-figure",
+            "results/{dataset}/figures/difficulty.svg",
+            "Difficulty",
+            "figure",
+        ),
+    log:
+        "logs/break_down/{dataset}.log",
+    benchmark:
+        "benchmarks/break_down/{dataset}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(700, 20),
+        runtime=minutes(15),
+    params:
+        title=dataset_title,
+        classes=settings.difficulty.classes,
+        measures=settings.difficulty.measures,
+        against=settings.difficulty.against,
+        labels=DIFFICULTY_LABELS,
+        colours=DIFFICULTY_COLOURS,
+        interval=INTERVAL,
+        formats=sorted({*settings.figures.formats, "svg"}),
+        dpi=settings.figures.dpi,
+        code=code("break_down"),
+    script:
+        "../../scripts/break_down.py"
+
+
+rule difficulty:
+    """Target: measures of every method by the difficulty of the queries, for every data set."""
+    input:
+        each_dataset("results/{dataset}/tables/difficulty.html"),
+        each_dataset("results/{dataset}/figures/difficulty.svg"),

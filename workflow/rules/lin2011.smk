@@ -1,0 +1,174 @@
+# Lin 2011: local models of clusters, one chosen or several aggregated. What it shows is declared in its folder.
+#
+# reads:  results/{dataset}/judged.parquet, columns.parquet; scores of classic methods for the tables
+# writes: results/{dataset}/{fold}/models/lin-singles.parquet    RankSVM, every lambda
+#         results/{dataset}/{fold}/scores/{method}.parquet       with the settings that validation chose, first seed
+#         results/{dataset}/{fold}/choices/lin.parquet           the settings tried, and which was chosen
+#         results/{dataset}/{fold}/lin/seeds.parquet             measures of every method and seed of the clusters
+#         results/{dataset}/{fold}/lin/curve.parquet             average precisions for every number of clusters
+#         results/{dataset}/{fold}/lin/ranked.parquet            average precisions of all models of a query, best first
+#         results/{dataset}/{fold}/lin/clusters.parquet          sizes of clusters, and those that fell back
+#         results/{dataset}/{fold}/lin/controls.parquet          how well the perturbed models match the local ones
+#         results/{dataset}/{fold}/lin/variants.parquet          the inferred choices varied one by one
+#         results/{dataset}/lin/baselines.parquet                measures of the classic methods of the tables
+
+LIN = STUDIES["lin2011"]
+LIN_DATASETS = names_pattern(datasets_of(LIN))
+LIN_MEASURES = study_measures(LIN)
+LIN_MODULES = sorted(set(map(measure_module, LIN_MEASURES)))
+LIN_SEEDS = list(range(1, settings.lin.seeds + 1))
+# Minutes a shard may take for each MB of documents: several times what has been measured.
+LIN_MINUTES = (
+    0.1 * settings.lin.seeds * len(settings.lin.lambdas) / settings.training.shards
+)
+
+
+# A shard is a set of whole units (clusterings of one kind and seed); their number changes no bit of what is gathered.
+scattergather:
+    lin=settings.training.shards,
+
+
+rule train_lin_single:
+    """The global Ranking SVM, its lambda chosen among as many as the methods have settings."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+    output:
+        models="results/{dataset}/{fold}/models/lin-singles.parquet",
+        choices="results/{dataset}/{fold}/choices/lin-ranksvm.parquet",
+    log:
+        "logs/train_lin_single/{dataset}/{fold}.log",
+    benchmark:
+        "benchmarks/train_lin_single/{dataset}/{fold}.tsv"
+    wildcard_constraints:
+        dataset=LIN_DATASETS,
+    # The longest jobs wait for it.
+    priority: 11
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(800, 12),
+        runtime=minutes(30, 1),
+    params:
+        **TRAINING,
+        grid=settings.lin.grid(),
+        code=code("train_lin_single"),
+    script:
+        "../../scripts/train_lin_single.py"
+
+
+rule train_lin:
+    """One shard of the clusters of a fold and their models, for every number of clusters and lambda."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        columns="results/{dataset}/columns.parquet",
+        singles="results/{dataset}/{fold}/models/lin-singles.parquet",
+    output:
+        clusters=temp(
+            "results/{dataset}/{fold}/lin/shards/{scatteritem}.clusters.parquet"
+        ),
+        models=temp("results/{dataset}/{fold}/lin/shards/{scatteritem}.models.parquet"),
+    log:
+        "logs/train_lin/{dataset}/{fold}/{scatteritem}.log",
+    benchmark:
+        "benchmarks/train_lin/{dataset}/{fold}/{scatteritem}.tsv"
+    wildcard_constraints:
+        dataset=LIN_DATASETS,
+    priority: 10
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(1500, 20),
+        runtime=minutes(60, LIN_MINUTES),
+    params:
+        **TRAINING,
+        lambdas=settings.lin.lambdas,
+        readings=settings.lin.readings(),
+        plan={
+            "ms": settings.lin.ms,
+            "seeds": LIN_SEEDS,
+            "base": settings.seed,
+            "random": settings.lin.random,
+            "variants": settings.lin.variants,
+        },
+        code=code("train_lin"),
+    script:
+        "../../scripts/train_lin.py"
+
+
+rule score_lin:
+    """Naive, SelectRanker, Transform, the oracles and the controls: settings chosen on validation, measured on test queries."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        columns="results/{dataset}/columns.parquet",
+        singles="results/{dataset}/{fold}/models/lin-singles.parquet",
+        choices="results/{dataset}/{fold}/choices/lin-ranksvm.parquet",
+        clusters=gather.lin(
+            "results/{{dataset}}/{{fold}}/lin/shards/{scatteritem}.clusters.parquet"
+        ),
+        models=gather.lin(
+            "results/{{dataset}}/{{fold}}/lin/shards/{scatteritem}.models.parquet"
+        ),
+    output:
+        **{
+            method: f"results/{{dataset}}/{{fold}}/scores/{method}.parquet"
+            for method in methods_run(LIN)
+        },
+        choices="results/{dataset}/{fold}/choices/lin.parquet",
+        seeds="results/{dataset}/{fold}/lin/seeds.parquet",
+        curve="results/{dataset}/{fold}/lin/curve.parquet",
+        ranked="results/{dataset}/{fold}/lin/ranked.parquet",
+        controls="results/{dataset}/{fold}/lin/controls.parquet",
+        summary="results/{dataset}/{fold}/lin/clusters.parquet",
+        variants="results/{dataset}/{fold}/lin/variants.parquet",
+    log:
+        "logs/score_lin/{dataset}/{fold}.log",
+    benchmark:
+        "benchmarks/score_lin/{dataset}/{fold}.tsv"
+    wildcard_constraints:
+        dataset=LIN_DATASETS,
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(1500, 20),
+        runtime=minutes(60, 1),
+    params:
+        scale=settings.training.scale,
+        grid=settings.lin.grid(),
+        readings=settings.lin.readings(),
+        measures=LIN_MEASURES,
+        ranked=settings.lin.ranked,
+        variants=settings.lin.variants,
+        seed=settings.seed,
+        code=code("score_lin", *LIN_MODULES),
+    script:
+        "../../scripts/score_lin.py"
+
+
+def lin_baselines(wildcards):
+    """Classic methods of a data set beside which the tables of the study stand, and the reference feature."""
+    known = learners_of(wildcards.dataset)
+    return ["reference", *(name for name in settings.lin.baselines if name in known)]
+
+
+use rule measure_methods as measure_lin_baselines with:
+    input:
+        judged="results/{dataset}/judged.parquet",
+        scores=lambda wc: expand(
+            "results/{dataset}/{fold}/scores/{method}.parquet",
+            dataset=wc.dataset,
+            fold=planned.datasets[wc.dataset].folds,
+            method=lin_baselines(wc),
+        ),
+    output:
+        "results/{dataset}/lin/baselines.parquet",
+    log:
+        "logs/measure_lin_baselines/{dataset}.log",
+    benchmark:
+        "benchmarks/measure_lin_baselines/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=LIN_DATASETS,
+    params:
+        measures=LIN_MEASURES,
+        folds=folds_of,
+        methods=lin_baselines,
+        code=code("measure_methods", *LIN_MODULES),
