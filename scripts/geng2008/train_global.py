@@ -14,7 +14,6 @@ with job(snakemake.log[0]) as log:
         queries,
         read(snakemake.input.topics, "topics"),
         n_classes=params.n_classes,
-        classify_from=params.classify_from,
         seed=params.seed,
     )
     log.info("classes: %s", classes.origin)

@@ -1,23 +1,24 @@
-"""LambdaMART: its trees, and its scores of the test documents."""
-
-from math import nan
-
-import pyarrow as pa
+"""LambdaMART on a fold, tuned on validation: its trees, and its scores of the test documents."""
 
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
-from qdrank.learners.trees import LambdaMART
+from qdrank.queries.artifacts import load_queries
 from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.learning import TrainedMethod, choices_table, fit_method, with_query_vectors
 from qdrank.store import write
 
 with job(snakemake.log[0]) as log:
-    parts = fold_documents(load_judged(snakemake.input.judged), snakemake.wildcards.fold, snakemake.params.scale).parts
-    train, vali, test = parts["train"], parts["vali"], parts["test"]
-    watched = (vali.X, vali.y, vali.query) if vali.n_queries else None
-    learner = LambdaMART(**snakemake.params.learner).fit(train.X, train.y, train.query, validation=watched)
-    row = {"model": "lambdamart", "k": train.n_queries, "lam": nan, "weights": [], "text": learner.to_text()}
-    row |= {"pairs": int(train.pairs.sum()), "gap": nan, "iterations": learner.to_text().count("Tree=")}
-    log.info("%d trees", row["iterations"])
-    write(snakemake.output.models, "models", pa.Table.from_pylist([row]))
-    write(snakemake.output.scores, "scores", scores_table(test, learner.predict(test.X)))
+    files, params, out = snakemake.input, snakemake.params, snakemake.output
+    fold, method = snakemake.wildcards.fold, snakemake.wildcards.method
+    documents = fold_documents(load_judged(files.judged), fold, params.scale)
+    if params.query_vectors:
+        documents = with_query_vectors(documents, load_queries(files.queries))
+    choice = fit_method("lambdamart", params.grid, documents, measure=params.measure, seed=params.seed)
+    choices = choices_table(fold, method, params.grid, choice, params.measure)
+    for row in choices.to_pylist():
+        log.info("%s: %s %.4f%s", row["setting"], row["measure"], row["value"], " chosen" * row["chosen"])
+    trained = TrainedMethod(choice.learner, documents.mean, documents.inverse)
+    write(out.choices, "choices", choices)
+    write(out.models, "models", trained.to_table(method, documents.parts["train"]))
+    write(out.scores, "scores", scores_table(documents.parts["test"], trained.predict(documents.parts["test"])))

@@ -200,7 +200,7 @@ class Training(Section):
     """How models are trained, for every study."""
 
     lambdas: list[PositiveFloat] = Field(
-        default=[1.0, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001],
+        default=[10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001, 0.00003],
         min_length=1,
         description="Weights of the regulariser that are tried for models of all training queries (Single, QC).",
     )

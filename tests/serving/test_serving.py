@@ -72,7 +72,7 @@ class Study:
         write(self.folder / "neighbours.parquet", "neighbours", graph_table)
         nearest = list_matrix(graph_table.column("neighbours"))
         documents = fold_documents(judged, "fold1", scale)
-        classes = query_classes(queries, self.topics, n_classes=3, classify_from="query", seed=1)
+        classes = query_classes(queries, self.topics, n_classes=3, seed=1)
         whole = train_global(documents, classes.true[queries.is_train], [0.1, 0.01], tol=1e-6)
         write(self.folder / "models/global.parquet", "models", whole)
         wanted = families(queries, nearest, self.geng, 1)

@@ -4,7 +4,7 @@
 #         neighbours.parquet, metric.parquet
 # writes: results/{dataset}/{fold}/models/global.parquet        Single, its variants and the class models, every lambda
 #         results/{dataset}/{fold}/models/local.parquet         local models of every query, k and lambda
-#         results/{dataset}/{fold}/models/lambdamart.parquet    boosted trees, as text
+#         results/{dataset}/{fold}/models/lambdamart*.parquet   boosted trees, as text; choices/lambdamart*.parquet: what was tried
 #         results/{dataset}/{fold}/classes.parquet              class of every query, known and guessed
 #         results/{dataset}/{fold}/scores/{method}.parquet      with the settings that validation chose
 #         results/{dataset}/{fold}/choices/geng.parquet         the settings tried, and which was chosen
@@ -13,7 +13,8 @@
 #         results/{dataset}/{fold}/geng/variants.parquet        measures of variants of KNN Online
 #         results/{dataset}/{fold}/rankers.parquet              Single, Offline-1 and Offline-2 for `qdrank rank`
 
-from qdrank.studies.geng2008.methods import scored
+from qdrank.learners import LEARNERS
+from qdrank.studies.geng2008.methods import TREES, scored
 
 GENG = STUDIES["geng2008"]
 # What decides which models are trained, and which of them rank.
@@ -58,7 +59,6 @@ rule train_global:
         **TRAINING,
         lambdas=sorted({*settings.training.lambdas, settings.geng.lam}, reverse=True),
         n_classes=settings.geng.classes,
-        classify_from=settings.geng.classify_from,
         seed=settings.seed,
         code=code("geng2008/train_global"),
     script:
@@ -119,31 +119,38 @@ rule gather_local:
 
 
 rule train_lambdamart:
-    """LambdaMART, its number of trees chosen on validation."""
+    """LambdaMART, with and without query vectors: tuned on validation, its model, its scores of the test documents."""
     input:
         judged="results/{dataset}/judged.parquet",
+        queries="results/{dataset}/{fold}/queries.parquet",
     output:
-        models="results/{dataset}/{fold}/models/lambdamart.parquet",
-        scores="results/{dataset}/{fold}/scores/lambdamart.parquet",
+        models="results/{dataset}/{fold}/models/{method}.parquet",
+        choices="results/{dataset}/{fold}/choices/{method}.parquet",
+        scores="results/{dataset}/{fold}/scores/{method}.parquet",
     log:
-        "logs/train_lambdamart/{dataset}/{fold}.log",
+        "logs/train_lambdamart/{dataset}/{fold}/{method}.log",
     benchmark:
-        "benchmarks/train_lambdamart/{dataset}/{fold}.tsv"
+        "benchmarks/train_lambdamart/{dataset}/{fold}/{method}.tsv"
+    wildcard_constraints:
+        method=names_pattern(TREES),
     conda:
         "../../envs/qdrank.yaml"
     resources:
-        mem_mb=memory(1000, 20),
-        runtime=minutes(60, 0.5),
+        mem_mb=memory(1000, 30),
+        runtime=minutes(60, 1),
     params:
         scale=settings.training.scale,
-        learner={
-            "rounds": settings.training.trees,
-            "learning_rate": 0.1,
-            "patience": 30,
-            "measure": settings.training.measure,
-            "seed": settings.seed,
+        measure=settings.training.measure,
+        grid={
+            **settings.geng.trees,
+            "rounds": [settings.training.trees],
+            "patience": [20],
         },
-        code=code("geng2008/train_lambdamart"),
+        query_vectors=lambda wc: TREES[wc.method],
+        seed=settings.seed,
+        code=code(
+            "geng2008/train_lambdamart", LEARNERS.module("lambdamart"), *GENG_MODULES
+        ),
     script:
         "../../scripts/geng2008/train_lambdamart.py"
 

@@ -96,7 +96,7 @@ def _estimate(seeds: Sequence[FloatArray], analysis: str) -> Estimate:
     return over_queries(seeds[0]) if len(seeds) == 1 else over_these_seeds(seeds)
 
 
-def estimate_of(members: Members, claim: str, part: str, rules: Rules = Rules()) -> tuple[Estimate, str]:  # noqa: B008
+def estimate_of(members: Members, claim: str, part: str, rules: Rules) -> tuple[Estimate, str]:
     """Estimate of one part of the evidence, and the unit of analysis: for claims that compare data sets."""
     seeds = [own[claim][part].value for own in members.values()]
     analysis = QUERIES if len(seeds) == 1 else SEEDS if len(seeds) >= rules.seeds else THESE_WORLDS

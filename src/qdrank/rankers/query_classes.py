@@ -1,15 +1,16 @@
 """Hard classes of queries for QC, the baseline that trains one model per class (Geng 2008, section 4.2.1).
 
-The classes are the query types in the data, or K-means classes of the query vectors if the data have no types.
-A classifier trained on the training queries predicts the class of a query. It sees only the query, as in
-the paper: its words, their number and rarity, and the query columns of the data.
+The classes are the query types in the data, or K-means classes of the query vectors if the data have no types. Two
+classifiers trained on the training queries predict the class of a query. The first sees only the query, as in
+the paper: its words, their number and rarity, and the query columns of the data. The second sees the query's vector,
+that is its top documents: as much as the KNN methods see.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,45 +21,65 @@ from qdrank.queries.artifacts import Queries
 from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.queries.types import TypeClassifier
 
-From = Literal["query", "documents", "both"]
-
+#: What is said of classes that the data do not know.
+K_MEANS = "K-means classes"
+#: What is said of classes that are not guessed, since nothing is known of a query but its documents.
+NO_CLASSIFIER = "nothing is known of a query but its documents: no classifier of the query alone"
 #: Most words that are columns of their own, and the fewest training queries that such a word is in.
 WORDS, IN_QUERIES = 200, 3
 
 
 @dataclass(frozen=True)
 class Classes:
-    """Class (None if unknown) and predicted class of every query of a fold, and where the classes come from."""
+    """Class (None if unknown) and both predicted classes of every query of a fold, and where the classes come from.
+
+    ``guess`` is predicted from the query alone; if only the documents of a query are known, it equals ``from_documents``.
+    """
 
     true: NDArray[np.object_]
     guess: NDArray[np.object_]
+    from_documents: NDArray[np.object_]
     origin: str
+
+    @property
+    def sees_queries(self) -> bool:
+        """Whether ``guess`` is made from the query alone."""
+        return NO_CLASSIFIER not in self.origin
 
     @classmethod
     def from_table(cls, table: pa.Table) -> Classes:
         """Read the artifact ``classes``."""
-        true, guess = (table.column(name).to_numpy(zero_copy_only=False) for name in ("class", "guess"))
-        return cls(true, guess, table.column("origin")[0].as_py())
+        names = ("class", "guess", "guess_documents")
+        true, guess, from_documents = (table.column(name).to_numpy(zero_copy_only=False) for name in names)
+        return cls(true, guess, from_documents, table.column("origin")[0].as_py())
 
     def to_table(self, queries: Queries) -> pa.Table:
         """The artifact ``classes``."""
         texts = {"query_id": queries.query_id, "role": queries.role, "class": self.true, "guess": self.guess}
+        texts |= {"guess_documents": self.from_documents}
         columns = {name: pa.array(values, pa.string()) for name, values in texts.items()}
         return pa.table(columns | {"origin": pa.array([self.origin] * len(self.guess), pa.string())})
 
 
-def query_classes(queries: Queries, topics: pa.Table, *, n_classes: int, classify_from: From, seed: int) -> Classes:
-    """Classes of the queries of a fold, and the predictions of a classifier trained on the training queries."""
+def query_classes(queries: Queries, topics: pa.Table, *, n_classes: int, seed: int) -> Classes:
+    """Classes of the queries of a fold, and the guesses of two classifiers trained on the training queries."""
     true, origin = _true_classes(queries, n_classes, seed)
-    columns, seen = _columns(queries, topics, classify_from)
-    if columns.shape[1] == 0:
-        return Classes(
-            true, true, f"{origin}; nothing is known about a query but its documents, so there is no classifier"
-        )
-    train = np.flatnonzero(queries.is_train)
+    # A K-means class is decided by the vector itself: there is nothing to guess.
+    from_documents = true if K_MEANS in origin else _guessed(queries.vectors, true, queries.is_train)
+    own = query_columns(queries, topics)
+    if own.shape[1] == 0:
+        return Classes(true, from_documents, from_documents, f"{origin}; {NO_CLASSIFIER}")
+    return Classes(true, _guessed(own, true, queries.is_train), from_documents, origin)
+
+
+def _guessed(columns: FloatArray, true: NDArray[np.object_], train: NDArray[np.bool_]) -> NDArray[np.object_]:
+    """Guesses for all queries, (n_queries,), of a classifier that sees ``columns`` (n_queries, n_columns)."""
+    known = set(true[train])
+    if len(known) == 1:
+        return np.array([*known] * len(true), dtype=object)
     classifier = TypeClassifier().fit(columns[train], true[train].astype(str))
-    guess = classifier.predict(columns).astype(object)
-    return Classes(true, guess, f"{origin}; classified from {seen}")
+    guess: NDArray[np.object_] = classifier.predict(columns).astype(object)
+    return guess
 
 
 def _true_classes(queries: Queries, n_classes: int, seed: int) -> tuple[NDArray[np.object_], str]:
@@ -68,17 +89,7 @@ def _true_classes(queries: Queries, n_classes: int, seed: int) -> tuple[NDArray[
     n_classes = min(n_classes, int(train.sum()))
     centres, _ = k_means(queries.vectors[train], n_classes, seed=seed)
     classes = np.array([f"class {i + 1}" for i in range(n_classes)], dtype=object)
-    return classes[nearest_centre(queries.vectors, centres)], f"{n_classes} K-means classes of query vectors"
-
-
-def _columns(queries: Queries, topics: pa.Table, classify_from: From) -> tuple[FloatArray, str]:
-    """What the classifier sees, shape (n_queries, n_columns), and its name."""
-    if classify_from == "documents":
-        return queries.vectors, "top documents"
-    own = query_columns(queries, topics)
-    if classify_from == "query":
-        return own, "the query alone"
-    return np.hstack([own, queries.vectors]), "the query and its top documents"
+    return classes[nearest_centre(queries.vectors, centres)], f"{n_classes} {K_MEANS} of query vectors"
 
 
 def query_columns(queries: Queries, topics: pa.Table) -> FloatArray:

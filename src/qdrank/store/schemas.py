@@ -152,7 +152,8 @@ SHAPES: dict[str, Shape] = {
         {"fold": TEXT, "role": TEXT, "method": TEXT, "k": pa.int32(), "lam": NUMBER, "query_id": TEXT}, open=True
     ),
     "classes": Shape(
-        {"query_id": TEXT, "role": TEXT, "class": TEXT, "guess": TEXT, "origin": TEXT}, nullable=frozenset({"class"})
+        {"query_id": TEXT, "role": TEXT, "class": TEXT, "guess": TEXT, "guess_documents": TEXT, "origin": TEXT},
+        nullable=frozenset({"class"}),
     ),
     # Zha 2006: values of the test queries, a row for each fit; an infinite penalty holds alpha at 1 or beta at 0.
     "zha_cells": Shape({**_ZHA_FIT, "query_id": TEXT, "value": NUMBER}),

@@ -9,6 +9,7 @@ import pytest
 from qdrank.evaluation.intervals import column_intervals
 from qdrank.evaluation.pairs import query_values
 from qdrank.figures.style import save_figure
+from qdrank.rankers.query_classes import NO_CLASSIFIER
 from qdrank.store import read, write
 from qdrank.store.lists import list_column
 from qdrank.studies.geng2008 import bound, fig1, fig7, fig8, fig9
@@ -18,7 +19,7 @@ from qdrank.studies.geng2008.variants_table import variants_table
 from qdrank.studies.making import Inputs, Shown
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}
-METHODS = ["single", "qc", "knn-online", "knn-offline1", "knn-offline2", "knn-random", "reference"]
+METHODS = ["single", "qc", "qc-documents", "knn-online", "knn-offline1", "knn-offline2", "knn-random", "reference"]
 LAM = 0.01
 
 
@@ -102,7 +103,11 @@ def made_queries():
     lists = {"neighbours": list_column(nearest), "distances": list_column(np.sort(apart, axis=1))}
     neighbours = pa.table({"query_id": texts["query_id"], "role": roles} | lists)
     origin = pa.array(["types known in the data"] * 40)
-    classes = pa.table({"query_id": texts["query_id"], "role": roles, "class": kinds, "guess": kinds, "origin": origin})
+    classes = pa.table(
+        {"query_id": texts["query_id"], "role": roles, "class": kinds}
+        | dict.fromkeys(("guess", "guess_documents"), kinds)
+        | {"origin": origin}
+    )
     return {
         "queries": ("queries", queries),
         "neighbours": ("neighbours", neighbours),
@@ -166,18 +171,21 @@ def test_tables_of_methods_folds_and_tests():
     folds = folds_table(measures).to_pylist()
     assert folds[0]["mean of folds"] == pytest.approx((folds[0]["fold1"] + folds[0]["fold2"]) / 2)
     tests = comparisons_table(measures, INTERVAL).to_pylist()
-    assert len(tests) == 6
+    assert len(tests) == 9
     assert all(r["p (Holm)"] >= r["p (t test)"] for r in tests)
 
 
 def test_classes_without_a_classifier_have_no_f1():
-    rows = [{"query_id": f"q{i}", "role": "test", "class": "ab"[i % 2], "guess": "a"} for i in range(4)]
-    known = pa.Table.from_pylist([r | {"origin": "types known; classified from the query alone"} for r in rows])
-    none = pa.Table.from_pylist([r | {"origin": "K-means; no classifier"} for r in rows])
+    rows = [
+        {"query_id": f"q{i}", "role": "test", "class": "ab"[i % 2], "guess": "a", "guess_documents": "b"}
+        for i in range(4)
+    ]
+    known = pa.Table.from_pylist([r | {"origin": "types known"} for r in rows])
+    none = pa.Table.from_pylist([r | {"origin": f"K-means; {NO_CLASSIFIER}"} for r in rows])
     found = classes_table({"fold1": known, "fold2": none}).to_pylist()
     assert found[0]["accuracy"] == 0.5
     assert found[0]["F1"] == pytest.approx(1 / 3)
-    assert found[1]["F1"] is None
+    assert [row["F1"] is None for row in found] == [False, False, True, False]
 
 
 def test_variants_are_compared_with_knn_online():

@@ -12,6 +12,7 @@ from tests.studies.geng2008.world import GENG, study
 from qdrank.measures import measure
 from qdrank.rankers.sizes import Setting
 from qdrank.studies.geng2008.fold import LOCAL, SWEPT, GengFold, choose, chosen_settings, sweep_table
+from qdrank.studies.geng2008.methods import GLOBAL
 from qdrank.studies.geng2008.stability import bound_table, largest_difference
 
 
@@ -67,7 +68,7 @@ def test_change_ratios_in_the_sweep_are_counted_in_pairs(fold, sweep):
 
 def test_the_choice_is_the_best_on_validation(fold, sweep):
     chosen, choices = choose("fold1", fold, sweep, "mean_ndcg/geng")
-    assert set(chosen) == {"single", "single-equal", "qc", *LOCAL}
+    assert set(chosen) == {*GLOBAL, *LOCAL}
     vali = fold.documents.parts["vali"]
     for method in chosen:
         values = {}
@@ -97,6 +98,13 @@ def test_qc_uses_the_model_of_the_guessed_class(fold):
     assert (fold.whole.by_class(np.array(["unheard of"]), 0.1)[0] == fold.whole.weights("single", 0.1)).all()
 
 
+def test_qc_from_documents_uses_its_own_guess(fold):
+    setting, rows = fold.settings("qc-documents")[0], fold.rows("test")
+    assert (fold.classes.guess[rows] != fold.classes.from_documents[rows]).any()
+    expected = fold.whole.by_class(fold.classes.from_documents[rows], setting.lam)
+    assert (fold.weights("test", "qc-documents", setting, {}) == expected).all()
+
+
 def test_the_bound_holds_and_is_zero_for_equal_models(fold):
     table = bound_table("fold1", fold, n_queries=5, n_pairs=10, seed=1)
     bound, observed, k = (table.column(name).to_numpy() for name in ("bound", "observed", "k"))
@@ -120,4 +128,5 @@ def test_kappa_is_the_longest_difference_of_a_pair(fold):
 def test_a_lambda_of_many_digits_is_read_back_as_it_was():
     setting = Setting(7, 0.0123456789012345)
     row = {"fold": "fold1", "method": "knn-online", "setting": setting.text, "chosen": True}
+    row |= {"k": setting.k, "lam": setting.lam}
     assert chosen_settings(pa.Table.from_pylist([row])) == {("fold1", "knn-online"): setting}

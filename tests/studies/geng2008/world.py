@@ -70,7 +70,7 @@ def study():
     """The fold with its models."""
     judged, topics, queries, nearest = world()
     documents = fold_documents(judged, "fold1")
-    classes = query_classes(queries, topics, n_classes=3, classify_from="query", seed=SEED)
+    classes = query_classes(queries, topics, n_classes=3, seed=SEED)
     whole = train_global(documents, classes.true[queries.is_train], [0.1, 0.01], tol=TOL)
     return GengFold(
         documents=documents,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from qdrank.studies.geng2008.methods import METHODS, run
+from qdrank.studies.geng2008.methods import METHODS, TREES, run
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.geng2008"
 _SWEEPS = {"sweeps": "{fold}/geng/sweep.parquet"}
 _FIRST = {name: f"{{first}}/{name}.parquet" for name in ("queries", "neighbours", "classes")}
+_DESCRIBED = {name: f"{{fold}}/{name}.parquet" for name in ("queries", "neighbours", "classes")}
 _BOUNDS = {"bounds": "{fold}/geng/bound.parquet"}
 _MEASURES = {"measures": "geng/measures.parquet"}
 
@@ -35,7 +36,12 @@ STUDY = Study(
                 "geng-tests": "tests of Figure 7",
                 "geng-qc": "classes for QC",
             },
-            {**_MEASURES, "choices": "{fold}/choices/geng.parquet", "classes": "{fold}/classes.parquet"},
+            {
+                **_MEASURES,
+                "choices": "{fold}/choices/geng.parquet",
+                **{tree: f"{{fold}}/choices/{tree}.parquet" for tree in TREES},
+                "classes": "{fold}/classes.parquet",
+            },
             titles={"geng-tests": "KNN against Single and QC, mean NDCG", "geng-qc": "classes for QC, test queries"},
         ),
         Output(
@@ -54,11 +60,11 @@ STUDY = Study(
     evidence=Output(
         f"{_ROOM}.evidence:gather",
         {"geng-claims": "claims"},
-        {**_MEASURES, **_SWEEPS, **_BOUNDS, **_FIRST},
+        {**_MEASURES, **_SWEEPS, **_BOUNDS, **_DESCRIBED},
         ("geng.lam",),
     ),
     claims=f"{_ROOM}.claims:declare",
-    budget=("geng.lam", "geng.candidates", "geng.lambdas", "training.lambdas as global_lambdas"),
+    budget=("geng.lam", "geng.candidates", "geng.lambdas", "geng.trees", "training.lambdas as global_lambdas"),
     across=f"{_ROOM}.across:judge_across",
     timed=("geng-table1",),
     also=("results/{dataset}/{fold}/models/local.parquet", "results/{dataset}/{fold}/rankers.parquet"),

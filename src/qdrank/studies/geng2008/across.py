@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from qdrank.evaluation.declared import Claim, Declaration
+from qdrank.evaluation.declared import Claim, Declaration, Rules
 from qdrank.evaluation.estimates import Estimate
-from qdrank.evaluation.judging import Members, estimate_of, row, verdicts_table
+from qdrank.evaluation.judging import THESE_WORLDS, Members, estimate_of, row, verdicts_table
 from qdrank.evaluation.verdicts import judge_estimates
 from qdrank.studies.geng2008.claims import GAMMA_MARGIN, PAPERS_K, PAPERS_NUMBER
 from qdrank.studies.geng2008.methods import BY_NAME, OFFLINE
@@ -26,7 +26,7 @@ def judge_across(declaration: Declaration, groups: Mapping[str, Members], worlds
     rows = []
     for small, large in LARGER:
         if small in groups and large in groups:
-            found = list(_claims(groups[small], groups[large]))
+            found = list(_claims(groups[small], groups[large], declaration.rules))
             for claim, apart, analysis in found:
                 one = judge_estimates(claim, {"difference": apart}, size=len(found), rules=declaration.rules)
                 about = {"dataset": f"{small}, {large}", "world": worlds[large], "analysis": analysis}
@@ -34,11 +34,11 @@ def judge_across(declaration: Declaration, groups: Mapping[str, Members], worlds
     return verdicts_table(rows)
 
 
-def _claims(small: Members, large: Members) -> Iterator[tuple[Claim, Estimate, str]]:
+def _claims(small: Members, large: Members, rules: Rules) -> Iterator[tuple[Claim, Estimate, str]]:
     for method in OFFLINE:
         text = f"the change ratio of {BY_NAME[method].label} is smaller on the larger set, at the same"
         for name, part, at in _places(method, small, large):
-            (a, analysis), (b, _) = (estimate_of(members, name, part) for members in (small, large))
+            (a, first), (b, second) = (estimate_of(members, name, part, rules) for members in (small, large))
             claim = Claim(
                 name=f"larger {method}, {at}",
                 text=f"{text} {'share k/m' if at.startswith('k/m') else 'k'}",
@@ -50,7 +50,7 @@ def _claims(small: Members, large: Members) -> Iterator[tuple[Claim, Estimate, s
                 measure=f"change ratio at {at}",
                 note=f"{a.mean:.3f} on the smaller, {b.mean:.3f} on the larger",
             )
-            yield claim, a.minus(b), analysis
+            yield claim, a.minus(b), first if first == second else THESE_WORLDS
 
 
 def _places(method: str, small: Members, large: Members) -> Iterator[tuple[str, str, str]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
+from math import prod
 from typing import Any
 
 from qdrank.evaluation.declared import CHECK, CONTROL, Claim, Declaration
-from qdrank.studies.geng2008.methods import BY_NAME, KNN, OFFLINE
+from qdrank.studies.geng2008.methods import BY_NAME, KNN, OFFLINE, QC, TREES
 
 MEASURE = "mean_ndcg/geng"
 #: The smallest difference in mean NDCG that counts, and the smallest in a change ratio.
@@ -33,23 +35,22 @@ def difference(a: str, b: str) -> str:
 DIFFERENCES = {
     difference(a, b): (a, b)
     for a, b in (
-        *((a, b) for b in ("single", "qc") for a in KNN),
-        ("qc", "single"),
+        *((a, b) for b in ("single", *QC) for a in KNN),
+        *((b, "single") for b in QC),
         *((a, "knn-online") for a in OFFLINE),
         ("knn-offline1", "knn-offline2"),
         ("knn-online", "knn-random"),
         ("knn-equal", "single-equal"),
         ("single-equal", "single"),
-        ("lambdamart", "knn-online"),
+        *((tree, "knn-online") for tree in TREES),
+        *((tree, "single") for tree in TREES),
     )
 }
 
 
 def declare(options: Mapping[str, Any]) -> Declaration:
     """All claims; ``options`` are the keys of the configuration that decide the budgets of validation."""
-    local = len(options["candidates"]) * len(options["lambdas"])
-    whole = len({*options["global_lambdas"], options["lam"]})
-    budget = f"local models choose among {local} settings, models of many queries among {whole}"
+    budget = budget_text(options)
     claims = (
         *_against(budget),
         *_as_the_paper(),
@@ -57,9 +58,28 @@ def declare(options: Mapping[str, Any]) -> Declaration:
         *_curves(),
         *_gammas(),
         *_theory(),
+        *_against_documents(budget),
         *_controls(budget),
     )
     return Declaration(study="geng2008", paper="Geng 2008", claims=claims)
+
+
+def budgets(options: Mapping[str, Any]) -> dict[str, int]:
+    """Settings that validation decides between, by kind of method."""
+    return {
+        "local models": len(options["candidates"]) * len(options["lambdas"]),
+        "models of many queries": len({*options["global_lambdas"], options["lam"]}),
+        "LambdaMART": prod(len(values) for values in options["trees"].values()),
+    }
+
+
+def budget_text(options: Mapping[str, Any]) -> str:
+    """Budgets in words."""
+    found = budgets(options)
+    trees = "; the number of LambdaMART's trees is chosen on validation too"
+    if len(set(found.values())) == 1:
+        return f"every method chooses among {found['local models']} settings{trees}"
+    return "; ".join(f"{kind} choose among {n} settings" for kind, n in found.items()) + trees
 
 
 def _label(method: str) -> str:
@@ -72,9 +92,20 @@ def _against(budget: str) -> Iterator[Claim]:
         for a in KNN:
             text = f"{_label(a)} beats {_label(b)}"
             yield _beats(name=difference(a, b), text=text, family="KNN against Single and QC", budget=budget)
-    text = "QC does not beat Single"
-    expected = "difference not above 0"
-    yield _ndcg(name="qc - single", text=text, expected=expected, kind="no superiority", budget=budget)
+    yield _not_better("qc", budget)
+
+
+def _against_documents(budget: str) -> Iterator[Claim]:
+    """KNN against the QC that sees what KNN sees: methods are compared, and not what they know."""
+    for a in KNN:
+        text, family = f"{_label(a)} beats {_label('qc-documents')}", "KNN against QC from documents"
+        yield _beats(name=difference(a, "qc-documents"), text=text, family=family, group=CONTROL, budget=budget)
+    yield replace(_not_better("qc-documents", budget), group=CONTROL)
+
+
+def _not_better(qc: str, budget: str) -> Claim:
+    text, expected = f"{_label(qc)} does not beat Single", "difference not above 0"
+    return _ndcg(name=difference(qc, "single"), text=text, expected=expected, kind="no superiority", budget=budget)
 
 
 def _as_the_paper() -> Iterator[Claim]:
@@ -157,7 +188,10 @@ def _controls(budget: str) -> Iterator[Claim]:
         "knn-online - knn-random": "nearness matters: KNN Online beats random queries for neighbours",
         "knn-equal - single-equal": "the gain is no repair of pair weights: KNN beats Single, both with equal query weights",
         "single-equal - single": "Single with equal query weights beats Single",
-        "lambdamart - knn-online": "LambdaMART beats KNN Online",
+        **{
+            difference(tree, b): f"{_label(tree)} beats {_label(b)}" for b in ("knn-online", "single") for tree in TREES
+        },
     }
     for name, text in texts.items():
-        yield _beats(name=name, text=text, group=CONTROL, budget=budget)
+        family = "LambdaMART" if name.startswith("lambdamart") else ""
+        yield _beats(name=name, text=text, family=family, group=CONTROL, budget=budget)

@@ -13,6 +13,7 @@ from qdrank.evaluation.evidence import Part, part
 from qdrank.evaluation.pairs import query_values
 from qdrank.groups import FloatArray
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
+from qdrank.rankers.query_classes import K_MEANS, Classes
 from qdrank.studies.geng2008.claims import DIFFERENCES, FLAT, MEASURE, NEIGHBOURS, PAPERS_K
 from qdrank.studies.geng2008.curves import Curve, curve
 from qdrank.studies.geng2008.methods import KNN, OFFLINE
@@ -21,14 +22,18 @@ from qdrank.studies.making import Inputs, Shown
 
 def gather(inputs: Inputs, shown: Shown) -> dict[str, dict[str, Part]]:
     """Evidence of one data set from its artifacts."""
-    queries, (_, nearest, _) = load_queries(inputs.path("queries")), load_neighbours(inputs.path("neighbours"))
-    return evidence(
+    classes = inputs.tables("classes", "classes")
+    files = [map(load_queries, inputs.files["queries"]), (load_neighbours(f)[1] for f in inputs.files["neighbours"])]
+    found = evidence(
         inputs.table("measures", "measures"),
         inputs.table("sweeps", "sweep"),
         inputs.table("bounds", "figure"),
-        locality_evidence(queries, nearest, inputs.table("classes", "classes")),
+        locality_evidence(dict(zip(shown.folds, zip(*files, classes, strict=True), strict=True))),
         shown.options["lam"],
     )
+    # Where nothing is known of a query but its documents there is no QC that sees the query alone.
+    blind = not all(Classes.from_table(table).sees_queries for table in classes)
+    return {name: parts for name, parts in found.items() if not (blind and "qc" in DIFFERENCES.get(name, ()))}
 
 
 def evidence(
@@ -133,14 +138,23 @@ def _gamma_evidence(sweep: pa.Table, lam: float) -> dict[str, dict[str, Part]]:
     return found
 
 
-def locality_evidence(queries: Queries, nearest: NDArray[Any], classes: pa.Table) -> Part | None:
-    """`same_class_share` of the test queries; None where classes are made from the vectors themselves."""
-    if "K-means" in classes.column("origin")[0].as_py():
+def locality_evidence(folds: Mapping[str, tuple[Queries, NDArray[Any], pa.Table]]) -> Part | None:
+    """`same_class_share` of the test queries of all folds; None where classes are made from the vectors themselves.
+
+    ``folds`` has the queries, their nearest training queries and the artifact ``classes`` of every fold.
+    """
+    if any(K_MEANS in classes.column("origin")[0].as_py() for _, _, classes in folds.values()):
         return None
+    found = [(name, *_shares(*own)) for name, own in folds.items()]
+    values, ids = (np.concatenate([own[i] for own in found]) for i in (1, 2))
+    return part(values, ids, np.concatenate([[name] * len(own) for name, own, _ in found]))
+
+
+def _shares(queries: Queries, nearest: NDArray[Any], classes: pa.Table) -> tuple[FloatArray, NDArray[Any]]:
+    """`same_class_share` of the test queries of one fold, and their ids."""
     kinds = classes.column("class").to_numpy(zero_copy_only=False)
     rows = np.flatnonzero((queries.role == "test") & np.array([kind is not None for kind in kinds]))
-    shares = same_class_share(nearest[rows], kinds[queries.is_train], kinds[rows])
-    return part(shares, queries.query_id[rows])
+    return same_class_share(nearest[rows], kinds[queries.is_train], kinds[rows]), queries.query_id[rows]
 
 
 def same_class_share(

@@ -94,8 +94,9 @@ class GengFold:
     def weights(self, role: str, method: str, setting: Setting, chosen: dict[int, IntArray]) -> FloatArray:
         """Weights for every query of a role, shape (n_queries, n_features); ``chosen`` as from `chosen_models`."""
         rows = self.rows(role)
-        if method == "qc":
-            return self.whole.by_class(self.classes.guess[rows], setting.lam)
+        if method.startswith("qc"):
+            guess = self.classes.from_documents if method == "qc-documents" else self.classes.guess
+            return self.whole.by_class(guess[rows], setting.lam)
         if method not in LOCAL:
             w = self.whole.weights(method, setting.lam)
             return np.broadcast_to(w, (len(rows), len(w)))

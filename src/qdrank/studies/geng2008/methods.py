@@ -13,18 +13,24 @@ METHODS = (
     Method("knn-offline2", "KNN Offline-2", GREEN, MARKERS[2], models="neighbours"),
     Method("single", "Single", BLACK, MARKERS[3], models="global"),
     Method("qc", "QC", PURPLE, MARKERS[4], models="global"),
+    Method("qc-documents", "QC from documents", PURPLE, MARKERS[7], models="global"),
     Method("single-equal", "Single, equal query weights", GREY, MARKERS[3], models="global"),
     Method("knn-equal", "KNN Online, equal query weights", SKY, MARKERS[0], models="equal"),
     Method("knn-random", "random queries for neighbours", ORANGE, MARKERS[5], models="random"),
     Method("lambdamart", "LambdaMART", GREEN, MARKERS[6]),
+    Method("lambdamart-vectors", "LambdaMART with query vectors", ORANGE, MARKERS[6]),
 )
 #: By name, with the reference feature last, as figures and tables show them.
 BY_NAME = {method.name: method for method in (*METHODS, REFERENCE)}
 #: The five methods of the paper; all others are controls and baselines that it lacks.
 PAPER = ("knn-online", "knn-offline1", "knn-offline2", "single", "qc")
 KNN, OFFLINE = PAPER[:3], PAPER[1:3]
+#: QC as in the paper, whose classifier sees the query alone, and with a classifier that sees what KNN sees.
+QC = ("qc", "qc-documents")
 #: Methods that rank with models of many queries, and those that use local models, with the family of these.
-GLOBAL = ("single", "single-equal", "qc")
+GLOBAL = ("single", "single-equal", "qc", "qc-documents")
+#: Boosted trees, and whether they see the query's vector beside each of its documents.
+TREES = {"lambdamart": False, "lambdamart-vectors": True}
 LOCAL = {method.name: method.models for method in METHODS if method.models not in ("", "global")}
 
 
@@ -35,7 +41,7 @@ def scored(section: Any) -> list[str]:
 
 def run(section: Any) -> list[str]:
     """Methods that are run."""
-    return [*scored(section), "lambdamart"]
+    return [*scored(section), *TREES]
 
 
 def present(methods: set[str]) -> list[str]:

@@ -30,6 +30,10 @@ class Geng(StudySection):
     lambdas: list[PositiveFloat] = Field(
         default=[0.1, 0.01, 0.001], min_length=1, description="Lambdas to choose from, for local models."
     )
+    trees: dict[Literal["leaves", "min_leaf", "learning_rate"], list[PositiveInt | PositiveFloat]] = Field(
+        default={"leaves": [7, 15, 31], "min_leaf": [20, 100], "learning_rate": [0.1, 0.2]},
+        description="Values to choose from for LambdaMART: as many combinations as local models have settings.",
+    )
     offline1: Literal["shared_pairs", "shared_queries", "smallest_gamma"] = Field(
         default="shared_pairs",
         description="What makes two neighbourhoods alike for Offline-1: most shared pairs (eq. 1), most shared queries, "
@@ -41,10 +45,6 @@ class Geng(StudySection):
     )
     classes: Annotated[int, Field(ge=2)] = Field(
         default=3, description="Classes for QC where the data know no types: K-means of the query vectors."
-    )
-    classify_from: Literal["query", "documents", "both"] = Field(
-        default="query",
-        description="What QC's classifier sees: the query alone, its top documents (its vector), or both.",
     )
     bound_queries: Annotated[int, Field(ge=0)] = Field(
         default=100, description="Test queries of each fold on which the stability bound is checked."

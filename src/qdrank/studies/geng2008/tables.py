@@ -14,24 +14,26 @@ from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.measures.folds import fold_means
 from qdrank.queries.types import type_scores
-from qdrank.studies.geng2008.methods import BY_NAME, KNN, present
+from qdrank.rankers.query_classes import Classes
+from qdrank.studies.geng2008.methods import BY_NAME, KNN, TREES, present
 from qdrank.studies.making import Inputs, Shown
 
 MEASURE = "mean_ndcg/geng"
 
 
-def compared(measures: pa.Table, a: str, b: str, interval: Mapping[str, Any], name: str = MEASURE) -> Comparison:
-    """Method ``a`` against ``b`` on all test queries."""
-    ids, values = query_values(measures, [a, b], name)
-    return compare(Pairs(ids, values[:, 0], values[:, 1]), **interval)
+def compared(measures: pa.Table, a: str, b: str, interval: Mapping[str, Any], *, family: int = 1) -> Comparison:
+    """Method ``a`` against ``b`` on all test queries, as one of ``family`` comparisons."""
+    ids, values = query_values(measures, [a, b], MEASURE)
+    return compare(Pairs(ids, values[:, 0], values[:, 1]), family=family, **interval)
 
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables of the methods, by id."""
     measures = inputs.table("measures", "measures")
+    choices = [table for name in ("choices", *TREES) for table in inputs.tables(name, "choices")]
     classes = dict(zip(shown.folds, inputs.tables("classes", "classes"), strict=True))
     return {
-        "geng-methods": methods_table(measures, inputs.tables("choices", "choices"), shown.interval),
+        "geng-methods": methods_table(measures, choices, shown.interval),
         "geng-folds": folds_table(measures),
         "geng-tests": comparisons_table(measures, shown.interval),
         "geng-qc": classes_table(classes),
@@ -72,9 +74,9 @@ def folds_table(measures: pa.Table) -> pa.Table:
 
 
 def comparisons_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
-    """Each KNN method against Single and against QC in mean NDCG, p-values corrected together after Holm."""
-    asked = [(a, b) for b in ("single", "qc") for a in KNN]
-    found = {f"{a} {b}": compared(measures, a, b, interval) for a, b in asked}
+    """Each KNN method against Single and both QCs in mean NDCG, p-values corrected together after Holm."""
+    asked = [(a, b) for b in ("single", "qc", "qc-documents") for a in KNN]
+    found = {f"{a} {b}": compared(measures, a, b, interval, family=len(asked)) for a, b in asked}
     corrected = holm({name: one.t.p for name, one in found.items()}, family="KNN methods against Single and QC")
     rows = []
     for (a, b), (name, one) in zip(asked, found.items(), strict=True):
@@ -87,17 +89,19 @@ def comparisons_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Tab
 
 
 def classes_table(classes: Mapping[str, pa.Table]) -> pa.Table:
-    """How well the classes of the test queries are guessed, one row per fold."""
+    """How well the classes of the test queries are guessed, one row per fold and classifier."""
     rows = []
     for fold, table in classes.items():
-        test = [row for row in table.to_pylist() if row["role"] == "test" and row["class"] is not None]
-        origin = table.column("origin")[0].as_py()
-        row: dict[str, Any] = {"fold": fold, "queries": len(test), "classes": None, "F1": None, "accuracy": None}
-        if test and "no classifier" not in origin:
-            true, guess = (np.array([row[key] for row in test]) for key in ("class", "guess"))
-            scores = type_scores(true, guess)
-            row |= {"F1": scores.macro_f1, "accuracy": scores.accuracy}
-        row["classes"] = len({r["class"] for r in table.to_pylist() if r["class"] is not None})
-        rows.append(row | {"where they come from": origin})
-    kinds = [pa.string(), pa.int64(), pa.int64(), pa.float64(), pa.float64(), pa.string()]
+        found = Classes.from_table(table)
+        test = table.column("role").to_numpy(zero_copy_only=False) == "test"
+        test &= np.array([kind is not None for kind in found.true])
+        n_classes = len({kind for kind in found.true if kind is not None})
+        for sees, guess in (("the query", found.guess), ("its top documents", found.from_documents)):
+            row: dict[str, Any] = {"fold": fold, "QC sees": sees, "queries": int(test.sum()), "classes": n_classes}
+            row |= {"F1": None, "accuracy": None}
+            if test.any() and (found.sees_queries or sees != "the query"):
+                scores = type_scores(found.true[test], guess[test])
+                row |= {"F1": scores.macro_f1, "accuracy": scores.accuracy}
+            rows.append(row | {"where they come from": found.origin})
+    kinds = [pa.string(), pa.string(), pa.int64(), pa.int64(), pa.float64(), pa.float64(), pa.string()]
     return pa.Table.from_pylist(rows, pa.schema(list(zip(rows[0], kinds, strict=True))))

@@ -1,0 +1,118 @@
+"""What Geng 2008's claims declare: both QCs, equal budgets, families."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from qdrank.config import Settings
+from qdrank.evaluation.declared import CONTROL, FINDING, Rules
+from qdrank.evaluation.evidence import part
+from qdrank.evaluation.judging import SEEDS, THESE_WORLDS
+from qdrank.studies.geng2008 import STUDY
+from qdrank.studies.geng2008.across import judge_across
+from qdrank.studies.geng2008.claims import DIFFERENCES, budget_text, budgets, declare
+from qdrank.studies.geng2008.evidence import locality_evidence, same_class_share
+from qdrank.studies.geng2008.methods import KNN, run
+from qdrank.studies.geng2008.tables import classes_table
+
+
+def options(**changes):
+    """Values of the keys of the default configuration that decide the budgets."""
+    settings, found = Settings(), {}
+    for key in STUDY.budget:
+        path, _, name = key.partition(" as ")
+        section, _, last = path.partition(".")
+        found[name or last] = getattr(getattr(settings, section), last)
+    return found | changes
+
+
+def claims():
+    return {claim.name: claim for claim in declare(options())}
+
+
+def test_every_method_of_a_claim_has_the_same_budget_by_default():
+    assert len(set(budgets(options()).values())) == 1
+    assert budget_text(options()).startswith("every method chooses among 12 settings")
+
+
+def test_unequal_budgets_are_said():
+    text = budget_text(options(lambdas=[0.1]))
+    assert "local models choose among 4 settings; models of many queries choose among 12 settings" in text
+
+
+def test_knn_is_compared_with_the_qc_of_the_paper_and_with_one_that_sees_as_much():
+    for method in KNN:
+        for qc, group in (("qc", FINDING), ("qc-documents", CONTROL)):
+            assert claims()[f"{method} - {qc}"].group == group
+    assert {claims()[f"{qc} - single"].kind for qc in ("qc", "qc-documents")} == {"no superiority"}
+
+
+def test_what_is_compared_is_run():
+    methods = {name for pair in DIFFERENCES.values() for name in pair}
+    assert methods <= set(run(Settings().geng))
+    assert set(DIFFERENCES) <= set(claims())
+
+
+def test_the_classifier_of_words_and_that_of_documents_are_both_told():
+    n = 8
+    kinds = np.array(["a", "b"] * 4, dtype=object)
+    table = pa.table(
+        {
+            "query_id": [f"q{i}" for i in range(n)],
+            "role": ["test"] * n,
+            "class": kinds,
+            "guess": ["a"] * n,
+            "guess_documents": kinds,
+            "origin": ["types known in the data"] * n,
+        }
+    )
+    words, documents = classes_table({"fold1": table}).to_pylist()
+    assert (words["QC sees"], words["accuracy"]) == ("the query", 0.5)
+    assert (documents["QC sees"], documents["accuracy"]) == ("its top documents", 1.0)
+
+
+def test_share_of_neighbours_with_the_class_of_a_query():
+    train = np.array(["a", "a", "b", "b"], dtype=object)
+    nearest = np.array([[0, 1, 2, 3], [0, 2, 3, 1]])
+    found = same_class_share(nearest, train, np.array(["a", "b"], dtype=object), k=2)
+    assert found.tolist() == [0.5, 0.0]
+
+
+def test_locality_is_judged_on_all_folds(world_fold):
+    queries, nearest, classes = world_fold
+    one = locality_evidence({"fold1": (queries, nearest, classes)})
+    two = locality_evidence(dict.fromkeys(("fold1", "fold2"), (queries, nearest, classes)))
+    assert len(two.value) == 2 * len(one.value)
+    assert set(two.fold) == {"fold1", "fold2"}
+
+
+@pytest.fixture
+def world_fold():
+    from tests.studies.geng2008 import world
+
+    _, _, queries, nearest = world.world()
+    return queries, nearest, world.study().classes.to_table(queries)
+
+
+def test_classes_of_vectors_say_nothing_about_locality(world_fold):
+    queries, nearest, classes = world_fold
+    origin = pa.array(["3 K-means classes of query vectors"] * len(classes))
+    changed = classes.set_column(classes.column_names.index("origin"), "origin", origin)
+    assert locality_evidence({"fold1": (queries, nearest, changed)}) is None
+
+
+def gammas(means):
+    return {f"gamma {m}": {"value": part(np.linspace(-0.1, 0.1, 40) + means)} for m in ("knn-offline1", "knn-offline2")}
+
+
+@pytest.mark.parametrize(("seeds", "analysis"), [(10, SEEDS), (3, THESE_WORLDS)])
+def test_the_larger_set_is_compared_with_the_rules_of_the_study(seeds, analysis):
+    groups = {
+        "sim1": {f"s{i}": gammas(0.3 + 0.001 * i) for i in range(10)},
+        "sim2": {f"s{i}": gammas(0.2 + 0.001 * i) for i in range(seeds)},
+    }
+    rows = judge_across(declare(options()), groups, {"sim1": "w", "sim2": "w"}).to_pylist()
+    assert {(row["verdict"], row["analysis"]) for row in rows} == {("holds", analysis)}
+    assert Rules().seeds == 10
