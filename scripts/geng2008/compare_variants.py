@@ -27,5 +27,7 @@ with job(snakemake.log[0]) as log:
         clusters=params.clusters,
         seed=params.seed,
     )
-    table = compare_variants(fold, documents, list(found), setting, block=params.block, tol=params.tol)
+    table = compare_variants(
+        fold, documents, list(found), setting, block=params.block, tol=params.tol, penalty=params.penalty
+    )
     write(snakemake.output[0], "measures", table)

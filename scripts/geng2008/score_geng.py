@@ -11,7 +11,6 @@ from qdrank.rankers.query_classes import Classes
 from qdrank.store import read, write
 from qdrank.studies.geng2008.fold import SWEPT, GengFold, choose, sweep_table
 from qdrank.studies.geng2008.options import Options
-from qdrank.studies.geng2008.stability import bound_table
 
 with job(snakemake.log[0]) as log:
     files, params, fold = snakemake.input, snakemake.params, snakemake.wildcards.fold
@@ -32,5 +31,3 @@ with job(snakemake.log[0]) as log:
         log.info("%s: %s", method, setting.text)
         _, scores = next(study.scores("test", method, [setting]))
         write(snakemake.output[method], "scores", scores_table(study.documents.parts["test"], scores))
-    bound = bound_table(fold, study, n_queries=params.bound_queries, n_pairs=params.bound_pairs, seed=params.seed)
-    write(snakemake.output.bound, "figure", bound)

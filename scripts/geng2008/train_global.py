@@ -21,5 +21,7 @@ with job(snakemake.log[0]) as log:
     documents = fold_documents(
         load_judged(snakemake.input.judged, ["features"]), snakemake.wildcards.fold, params.scale
     )
-    models = train_global(documents, classes.true[queries.is_train], params.lambdas, tol=params.tol)
+    models = train_global(
+        documents, classes.true[queries.is_train], params.lambdas, tol=params.tol, penalty=params.penalty
+    )
     write(snakemake.output.models, "models", models)

@@ -24,6 +24,7 @@ with job(snakemake.log[0]) as log:
         n_shards=n_shards,
         block=params.block,
         tol=params.tol,
+        penalty=params.penalty,
         log=log.info,
     )
     write(snakemake.output[0], "local_models", models)

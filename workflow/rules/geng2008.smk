@@ -57,6 +57,7 @@ rule train_global:
         runtime=minutes(60, 0.5),
     params:
         **TRAINING,
+        penalty=settings.geng.penalty,
         lambdas=sorted({*settings.training.lambdas, settings.geng.lam}, reverse=True),
         n_classes=settings.geng.classes,
         seed=settings.seed,
@@ -86,6 +87,7 @@ rule train_local:
         runtime=minutes(60, GENG_MINUTES),
     params:
         **TRAINING,
+        penalty=settings.geng.penalty,
         geng=GENG_TRAINED,
         block=settings.training.block,
         seed=settings.seed,
@@ -171,7 +173,6 @@ rule score_geng:
         },
         choices="results/{dataset}/{fold}/choices/geng.parquet",
         sweep="results/{dataset}/{fold}/geng/sweep.parquet",
-        bound="results/{dataset}/{fold}/geng/bound.parquet",
     log:
         "logs/score_geng/{dataset}/{fold}.log",
     benchmark:
@@ -185,12 +186,38 @@ rule score_geng:
         scale=settings.training.scale,
         measure=settings.training.measure,
         geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
-        bound_queries=settings.geng.bound_queries,
-        bound_pairs=settings.geng.bound_pairs,
-        seed=settings.seed,
         code=code("geng2008/score_geng", *GENG_MODULES),
     script:
         "../../scripts/geng2008/score_geng.py"
+
+
+rule check_bound:
+    """The bound of theorem 1 and the differences of loss that are observed, with models of the hinge loss."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        queries="results/{dataset}/{fold}/queries.parquet",
+        neighbours="results/{dataset}/{fold}/neighbours.parquet",
+    output:
+        "results/{dataset}/{fold}/geng/bound.parquet",
+    log:
+        "logs/check_bound/{dataset}/{fold}.log",
+    benchmark:
+        "benchmarks/check_bound/{dataset}/{fold}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(800, 8),
+        runtime=minutes(60, 1),
+    params:
+        **TRAINING,
+        penalty=settings.geng.penalty,
+        geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
+        queries=settings.geng.bound_queries,
+        pairs=settings.geng.bound_pairs,
+        seed=settings.seed,
+        code=code("geng2008/check_bound"),
+    script:
+        "../../scripts/geng2008/check_bound.py"
 
 
 rule compare_variants:
@@ -214,6 +241,7 @@ rule compare_variants:
         runtime=minutes(60, 0.5),
     params:
         **TRAINING,
+        penalty=settings.geng.penalty,
         block=settings.training.block,
         vectors=settings.queries.model_dump(),
         metric=settings.neighbours.metric,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.local import prepare_training, train_block
 from qdrank.learners.preferences import Preferences
-from qdrank.learners.ranksvm import RankSVM
+from qdrank.learners.ranksvm import Penalty, RankSVM
 from qdrank.rankers.documents import FoldDocuments
 
 #: Name of a class's model.
@@ -20,7 +20,12 @@ CLASS = "class:"
 
 
 def train_global(
-    documents: FoldDocuments, classes: NDArray[np.object_], lambdas: Iterable[float], *, tol: float
+    documents: FoldDocuments,
+    classes: NDArray[np.object_],
+    lambdas: Iterable[float],
+    *,
+    tol: float,
+    penalty: Penalty = "half",
 ) -> pa.Table:
     """Train Single, Single with equal weights and the class models, for every lambda; the artifact ``models``.
 
@@ -30,9 +35,10 @@ def train_global(
     classes : (m,) class of every training query
     lambdas : lambdas to try
     tol : relative gap to reach
+    penalty : what lambda stands before, see `RankSVM`
     """
     data = documents.preferences()
-    rows = [row for lam in lambdas for row in _of_lambda(data, classes, lam, tol)]
+    rows = [row for lam in lambdas for row in _of_lambda(data, classes, lam, tol, penalty)]
     for row in rows:
         row["weights"] = documents.stored(row["weights"])
     return pa.Table.from_pylist(rows, _schema())
@@ -43,11 +49,13 @@ def _schema() -> pa.Schema:
     return pa.schema(kinds | {"text": pa.string(), "pairs": pa.int64(), "gap": pa.float64(), "iterations": pa.int32()})
 
 
-def _of_lambda(data: Preferences, classes: NDArray[np.object_], lam: float, tol: float) -> Iterator[dict[str, Any]]:
-    base = prepare_training(data, lam=lam, tol=tol)
+def _of_lambda(
+    data: Preferences, classes: NDArray[np.object_], lam: float, tol: float, penalty: Penalty
+) -> Iterator[dict[str, Any]]:
+    base = prepare_training(data, lam=lam, penalty=penalty, tol=tol)
     single, pairs = base.single, int(data.pairs.sum())
     yield _row("single", data.n_queries, lam, single.w, pairs, single.gap, single.iterations)
-    equal = RankSVM(lam=lam, query_weights="equal", tol=tol).fit_preferences(data)
+    equal = RankSVM(lam=lam, penalty=penalty, query_weights="equal", tol=tol).fit_preferences(data)
     yield _row("single-equal", data.n_queries, lam, equal.coef_, pairs, equal.gap_, equal.n_iter_)
     names = sorted(set(classes.tolist()))
     members = [np.flatnonzero(classes == name) for name in names]

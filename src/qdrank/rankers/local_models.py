@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from qdrank.groups import FloatArray, IntArray, rows_of
 from qdrank.learners.blocks import locality_order, make_blocks, progress_lines, shard_blocks
 from qdrank.learners.local import LocalModels, prepare_training, train_sweep
+from qdrank.learners.ranksvm import Penalty
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.sizes import Setting, by_lambda
@@ -51,6 +52,7 @@ def train_shard(
     n_shards: int,
     block: int,
     tol: float,
+    penalty: Penalty = "half",
     log: Callable[[str], object] = lambda _: None,
 ) -> pa.Table:
     """Train shard number ``shard`` (from 0) of all families; the artifact ``local_models``."""
@@ -61,7 +63,7 @@ def train_shard(
         blocks = shard_blocks(make_blocks(order, block), shard, n_shards)
         for lam, ks in by_lambda(family.settings).items() if blocks else ():
             log(f"{family.name}, lambda {lam:g}, k from {ks[0]} to {ks[-1]}")
-            base = prepare_training(data, lam=lam, query_weights=WEIGHTING[family.name], tol=tol)
+            base = prepare_training(data, lam=lam, penalty=penalty, query_weights=WEIGHTING[family.name], tol=tol)
             swept = train_sweep(base, family.neighbours, ks, blocks, tol=tol, progress=progress_lines(log))
             tables += [_table(family, queries, documents, Setting(k, lam), swept[k]) for k in ks]
     return pa.concat_tables(tables)

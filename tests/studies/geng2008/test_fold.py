@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.studies.geng2008.world import GENG, study
+from tests.studies.geng2008.world import GENG, TOL, study
 
 from qdrank.measures import measure
 from qdrank.rankers.sizes import Setting
-from qdrank.studies.geng2008.fold import LOCAL, SWEPT, GengFold, choose, chosen_settings, sweep_table
+from qdrank.studies.geng2008.fold import LOCAL, SWEPT, GengFold, Neighbourhoods, choose, chosen_settings, sweep_table
 from qdrank.studies.geng2008.methods import GLOBAL
-from qdrank.studies.geng2008.stability import bound_table, largest_difference
+from qdrank.studies.geng2008.stability import HingeModels, bound_table, largest_difference
 
 
 @pytest.fixture(scope="module")
@@ -106,12 +106,39 @@ def test_qc_from_documents_uses_its_own_guess(fold):
 
 
 def test_the_bound_holds_and_is_zero_for_equal_models(fold):
-    table = bound_table("fold1", fold, n_queries=5, n_pairs=10, seed=1)
+    near = Neighbourhoods(**{name: getattr(fold, name) for name in Neighbourhoods.__dataclass_fields__})
+    whole = replace(near, options=replace(GENG, candidates=[0.3, 1]))
+    table = bound_table("fold1", whole, n_queries=5, n_pairs=10, tol=TOL, seed=1)
     bound, observed, k = (table.column(name).to_numpy() for name in ("bound", "observed", "k"))
-    # equal training sets of two queries are solved to the same gap, not to the same bits
-    assert (observed <= bound + 5e-3).all()
+    assert set(k) == {7, fold.m}
+    assert (observed <= bound).all()
+    assert (observed[k < fold.m] > 0).any()
     assert (observed[k == fold.m] == 0).all()
     assert (bound[k == fold.m] == 0).all()
+
+
+def test_the_models_of_the_bound_minimise_the_hinge(fold):
+    data, members = fold.documents.preferences(), np.array([5, 2, 9, 11])
+    models = HingeModels(data, 0.01, 1e-9)
+    w = models.weights(members)
+    assert (models.weights(members[::-1]) == w).all()
+    D = np.vstack([pairs_of(data, q) for q in members])
+
+    def objective(at):
+        return 0.005 * at @ at + np.maximum(0, 1 - D @ at).mean()
+
+    rng = np.random.default_rng(0)
+    assert all(
+        objective(w) <= objective(w + scale * rng.normal(size=len(w))) + 1e-9
+        for scale in (1e-3, 0.1)
+        for _ in range(50)
+    )
+
+
+def pairs_of(data, q):
+    start, n = data.offsets[q], data.offsets[q + 1] - data.offsets[q]
+    rows = [data.X[start + i] - data.X[start + j] for i in range(n) for j in range(data.lower[start + i], n)]
+    return np.array(rows, dtype=np.float64).reshape(-1, data.n_features)
 
 
 def test_kappa_is_the_longest_difference_of_a_pair(fold):

@@ -9,10 +9,9 @@ import pytest
 from tests.studies.geng2008.world import VECTORS, study, world
 
 from qdrank.datasets.simulated.features import REFERENCE
-from qdrank.learners.local import prepare_training
 from qdrank.measures import ndcg
 from qdrank.rankers.sizes import Setting
-from qdrank.studies.geng2008.timing import timing_table
+from qdrank.studies.geng2008.timing import COLD, WARM, timing_table
 from qdrank.studies.geng2008.variants import clustered, compare_variants, space_of, variants, within
 
 
@@ -94,7 +93,10 @@ def test_a_radius_takes_all_within_and_never_none():
 def test_steps_of_testing_are_timed():
     fold = study()
     train, test = fold.documents.parts["train"], fold.documents.parts["test"]
-    table = timing_table(prepare_training(fold.documents.preferences()), train, test, REFERENCE)
+    table = timing_table(fold.documents.preferences(), train, test, REFERENCE)
     assert min(table.column("m=24 k=6").to_pylist()) > 0
     assert all(text.startswith("m^") for text in table.column("growth").to_pylist())
+    growth = dict(zip(table.column("step").to_pylist(), table.column("growth").to_pylist(), strict=True))
+    assert [step for step, text in growth.items() if "(kp)^" in text] == [COLD[0], WARM[0]]
+    assert sum(step.startswith("once") for step in growth) == 2
     assert {"Offline-1", "Offline-2", "Online"} <= set(table.column("methods").to_pylist())

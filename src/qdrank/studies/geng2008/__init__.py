@@ -48,7 +48,7 @@ STUDY = Study(
             f"{_ROOM}.timing:tabulate",
             {"geng-table1": "Table 1: time of testing"},
             {"judged": "judged.parquet", "columns": "columns.parquet"},
-            ("geng.lam", "training.scale", "training.tol"),
+            ("geng.lam", "geng.penalty", "training.scale", "training.tol"),
             titles={"geng-table1": "time of testing, one thread"},
         ),
         Output(

@@ -175,7 +175,7 @@ def _theory() -> Iterator[Claim]:
     yield Claim(
         name="bound",
         text="the loss differs by no more than the bound of theorem 1",
-        expected="observed / bound at most 1",
+        expected="observed / bound at most 1, models trained with the hinge loss",
         kind="bounded",
         limit=1.0,
         group=CHECK,

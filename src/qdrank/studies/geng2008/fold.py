@@ -29,8 +29,8 @@ SWEPT = ("mean_ndcg/geng", "ndcg@5/geng", "ndcg@10/geng")
 
 
 @dataclass(frozen=True, kw_only=True)
-class GengFold:
-    """All that the methods need to know of a fold.
+class Neighbourhoods:
+    """The queries of a fold and who is near whom.
 
     Attributes
     ----------
@@ -41,9 +41,6 @@ class GengFold:
     documents: FoldDocuments
     queries: Queries
     nearest: NDArray[np.int32]
-    local: ModelBank
-    whole: GlobalModels
-    classes: Classes
     options: Options
 
     @cached_property
@@ -56,27 +53,9 @@ class GengFold:
         """Document pairs of the training queries, shape (m,)."""
         return self.documents.parts["train"].pairs
 
-    @cached_property
-    def methods(self) -> list[str]:
-        """Methods for which there are models."""
-        return [*GLOBAL, *(method for method, family in LOCAL.items() if self.local.settings(family))]
-
     def rows(self, role: str) -> IntArray:
         """Rows of the queries of a role."""
         return np.flatnonzero(self.queries.role == role)
-
-    def settings(self, method: str) -> list[Setting]:
-        """Settings for which a method has models; a model of all queries has k = m."""
-        if method in LOCAL:
-            return self.local.settings(LOCAL[method])
-        return [Setting(self.m, lam) for lam in self.whole.lambdas]
-
-    def eligible(self, method: str) -> list[Setting]:
-        """Settings among which validation decides; the fixed one alone where that is wanted or nothing else can be."""
-        fixed = self.options.choose == "fixed" or len(self.rows("vali")) == 0
-        if method not in LOCAL:
-            return [Setting(self.m, self.options.lam)] if fixed else self.settings(method)
-        return [self.options.fixed(self.m)] if fixed else self.options.eligible(self.m)
 
     def chosen_models(self, role: str, method: str, ks: Sequence[int]) -> dict[int, IntArray]:
         """Training queries whose models an offline method uses, for every k, shape (n_queries,) each."""
@@ -90,6 +69,33 @@ class GengFold:
         """Change ratios of an offline method, for every k, shape (n_queries,) each."""
         train = self.nearest[self.rows("train")]
         return change_ratios(self.nearest[self.rows(role)], train, self.pairs, chosen)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GengFold(Neighbourhoods):
+    """All that the methods need to know of a fold: its neighbourhoods, the models, and the classes for QC."""
+
+    local: ModelBank
+    whole: GlobalModels
+    classes: Classes
+
+    @cached_property
+    def methods(self) -> list[str]:
+        """Methods for which there are models."""
+        return [*GLOBAL, *(method for method, family in LOCAL.items() if self.local.settings(family))]
+
+    def settings(self, method: str) -> list[Setting]:
+        """Settings for which a method has models; a model of all queries has k = m."""
+        if method in LOCAL:
+            return self.local.settings(LOCAL[method])
+        return [Setting(self.m, lam) for lam in self.whole.lambdas]
+
+    def eligible(self, method: str) -> list[Setting]:
+        """Settings among which validation decides; the fixed one alone where that is wanted or nothing else can be."""
+        fixed = self.options.choose == "fixed" or len(self.rows("vali")) == 0
+        if method not in LOCAL:
+            return [Setting(self.m, self.options.lam)] if fixed else self.settings(method)
+        return [self.options.fixed(self.m)] if fixed else self.options.eligible(self.m)
 
     def weights(self, role: str, method: str, setting: Setting, chosen: dict[int, IntArray]) -> FloatArray:
         """Weights for every query of a role, shape (n_queries, n_features); ``chosen`` as from `chosen_models`."""

@@ -19,6 +19,11 @@ class Geng(StudySection):
         "The paper's 400 of 1,500 is 0.27, its flat range 300 to 800 is 0.2 to 0.53.",
     )
     lam: PositiveFloat = Field(default=0.01, description="Lambda of the curves, the paper's.")
+    penalty: Literal["half", "whole"] = Field(
+        default="half",
+        description="What lambda stands before: half the squared norm of the weights, or the whole of it. The paper does not "
+        "say; whole is half with twice the lambda.",
+    )
     choose: Literal["validation", "fixed"] = Field(
         default="validation",
         description="k and lambda of each method: the best on validation in each fold, or the fixed ones.",
@@ -47,7 +52,8 @@ class Geng(StudySection):
         default=3, description="Classes for QC where the data know no types: K-means of the query vectors."
     )
     bound_queries: Annotated[int, Field(ge=0)] = Field(
-        default=100, description="Test queries of each fold on which the stability bound is checked."
+        default=8,
+        description="Test queries of each fold on which the stability bound is checked, with models of the hinge loss.",
     )
     bound_pairs: PositiveInt = Field(default=50, description="Document pairs of each of them.")
     clusters: list[PositiveFloat] = Field(

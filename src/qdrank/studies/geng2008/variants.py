@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.local import LocalModels, prepare_training, train_local
+from qdrank.learners.ranksvm import Penalty
 from qdrank.measures.compute import measure
 from qdrank.queries import METRICS
 from qdrank.queries.artifacts import Queries, VectorOptions, describe_queries
@@ -149,14 +150,21 @@ def clustered(space: Space, size: float, k: int, seed: int) -> Variant:
 
 
 def compare_variants(
-    fold: str, documents: FoldDocuments, found: Sequence[Variant], setting: Setting, *, block: int, tol: float
+    fold: str,
+    documents: FoldDocuments,
+    found: Sequence[Variant],
+    setting: Setting,
+    *,
+    block: int,
+    tol: float,
+    penalty: Penalty = "half",
 ) -> pa.Table:
     """Measures of every variant on the test queries, with what its models cost; the artifact ``measures``.
 
     ``work`` is the number of pair visits of all its models (evaluations times pairs), in millions: a cost that is
     the same on every machine. ``same`` is the share of test queries with the very neighbours of the first variant.
     """
-    base = prepare_training(documents.preferences(), lam=setting.lam, tol=tol)
+    base = prepare_training(documents.preferences(), lam=setting.lam, penalty=penalty, tol=tol)
     tables = []
     for _, sharing in groupby(found, lambda variant: id(variant.rows)):
         alike = list(sharing)

@@ -1,0 +1,30 @@
+"""The stability bound of Geng 2008 beside what is observed on a fold, with models of the hinge loss."""
+
+from qdrank.datasets.judged import load_judged
+from qdrank.jobs import job
+from qdrank.queries.artifacts import load_neighbours, load_queries
+from qdrank.rankers.documents import fold_documents
+from qdrank.store import write
+from qdrank.studies.geng2008.fold import Neighbourhoods
+from qdrank.studies.geng2008.options import Options
+from qdrank.studies.geng2008.stability import bound_table
+
+with job(snakemake.log[0]) as log:
+    files, params, fold = snakemake.input, snakemake.params, snakemake.wildcards.fold
+    near = Neighbourhoods(
+        documents=fold_documents(load_judged(files.judged, ["features"]), fold, params.scale),
+        queries=load_queries(files.queries),
+        nearest=load_neighbours(files.neighbours)[1],
+        options=Options(**params.geng),
+    )
+    table = bound_table(
+        fold,
+        near,
+        n_queries=params.queries,
+        n_pairs=params.pairs,
+        tol=params.tol,
+        seed=params.seed,
+        penalty=params.penalty,
+    )
+    log.info("%d differences of models", len(table))
+    write(snakemake.output[0], "figure", table)
