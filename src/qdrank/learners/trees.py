@@ -9,9 +9,13 @@ import lightgbm
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.base import Learner
 from qdrank.learners.validation import Judged, as_judged, mean_measure, shuffled_within
+
+LARGEST_GRADE = 30
+"""Highest grade that has a gain in LightGBM."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -118,6 +122,11 @@ class LambdaMART(BoostedTrees):
 
     NAME: ClassVar[str] = "lambdamart"
     OBJECTIVE: ClassVar[dict[str, Any]] = {"objective": "lambdarank"}
+
+    def _dataset(self, X: NDArray[Any], y: IntArray, offsets: IntArray, reference: Any = None) -> Any:
+        if y.max(initial=0) > LARGEST_GRADE:
+            raise InputError(f"LambdaMART takes grades up to {LARGEST_GRADE}", found=f"grade {y.max()}")
+        return super()._dataset(X, y, offsets, reference)
 
 
 @dataclass(kw_only=True, eq=False)

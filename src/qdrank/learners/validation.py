@@ -26,6 +26,9 @@ def as_judged(X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[NDArray[Any
         )
     if not np.isfinite(X).all():
         raise InputError("the features hold missing or infinite values", fix="fill them before training")
+    whole = grades.astype(np.float64)
+    if not (np.isfinite(whole) & (whole == np.floor(whole))).all():
+        raise InputError("the grades must be whole numbers", fix="give each document a grade such as 0, 1 or 2")
     return X, grades.astype(np.int64), offsets
 
 
