@@ -82,5 +82,5 @@ def test_k_means_finds_clear_groups_and_is_deterministic():
 
 def test_k_means_of_equal_points_and_of_too_few():
     assert k_means(np.zeros((4, 2)), 3, seed=1)[0].shape == (3, 2)
-    with pytest.raises(InputError, match="4 queries cannot be put into 5 clusters"):
+    with pytest.raises(InputError, match="4 queries cannot be divided into 5 clusters"):
         k_means(np.zeros((4, 2)), 5, seed=1)
