@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.base import Learner
-from qdrank.learners.validation import Judged, as_judged, mean_measure, shuffled_within
+from qdrank.learners.validation import JudgedArrays, as_judged, mean_measure, shuffled_within
 
 LARGEST_GRADE = 30
 """Highest grade that has a gain in LightGBM."""
@@ -54,7 +54,7 @@ class BoostedTrees(Learner):
     seed: int = 1
     text_: str = field(init=False, repr=False)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:
         """Learn from judged documents, the rows of each query together."""
         train = self._dataset(*as_judged(X, y, query))
         watched: dict[str, Any] = {}

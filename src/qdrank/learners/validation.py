@@ -11,7 +11,7 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, query_index, query_offsets
 from qdrank.measures.compute import measure
 
-Judged = tuple[ArrayLike, ArrayLike, ArrayLike]
+JudgedArrays = tuple[ArrayLike, ArrayLike, ArrayLike]
 """Features (n_documents, n_features), grades (n_documents,) and query ids (n_documents,), in this order."""
 
 
@@ -58,7 +58,7 @@ class RoundChoice:
     Without validation data the last round watched is the best one.
     """
 
-    def __init__(self, validation: Judged | None, measure: str, seed: int) -> None:
+    def __init__(self, validation: JudgedArrays | None, measure: str, seed: int) -> None:
         self.measure = measure
         self.best_round, self.best_value = 0, -np.inf
         self.X: NDArray[Any] | None = None
