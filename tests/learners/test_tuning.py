@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from qdrank.aggregators import AGGREGATORS
-from qdrank.learners import LEARNERS, tune
-from qdrank.learners.grids import GRIDS
+from qdrank import aggregators
+from qdrank.learners import LEARNERS, grids, tune
 from qdrank.learners.tuning import fit_one
+from qdrank.rankers.methods import CLASSIC
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.2], [1.0, 0.0], [0.0, 1.0], [0.5, 0.2]])
 TRAIN = (X, [1, 0, 0, 1, 0, 0], [1, 1, 1, 2, 2, 2])
@@ -36,16 +36,21 @@ class OneFeature:
 TOYS = {"toy": OneFeature}
 
 
-@pytest.mark.parametrize("name", list(GRIDS))
+BY_NAME = {name: (LEARNERS[name], grid) for name, grid in grids.GRIDS.items()}
+BY_NAME |= {name: (aggregators.AGGREGATORS[name], grid) for name, grid in aggregators.GRIDS.items()}
+
+
+@pytest.mark.parametrize("name", list(BY_NAME))
 def test_a_grid_names_parameters_of_its_learner(name: str) -> None:
-    registry = AGGREGATORS if name in AGGREGATORS else LEARNERS
-    for parameter, values in GRIDS[name].items():
+    learner, grid = BY_NAME[name]
+    for parameter, values in grid.items():
         for value in values:
-            assert registry[name](**{parameter: value}).get_params()[parameter] == value
+            assert learner(**{parameter: value}).get_params()[parameter] == value
 
 
-def test_every_learner_has_a_grid() -> None:
-    assert set(GRIDS) == {*LEARNERS, *AGGREGATORS}
+def test_every_aggregator_and_every_classic_learner_has_a_grid() -> None:
+    assert set(aggregators.GRIDS) == set(aggregators.AGGREGATORS)
+    assert {method.learner for method in CLASSIC.values()} <= set(BY_NAME)
 
 
 def test_all_combinations_are_tried_in_order_and_one_is_chosen() -> None:
