@@ -25,7 +25,7 @@ def test_grades_that_are_no_whole_numbers_are_refused(name: str, grade: float) -
 @pytest.mark.parametrize("name", REAL)
 @pytest.mark.parametrize("grade", [np.nan, np.inf])
 def test_where_any_number_will_do_it_must_be_finite(name: str, grade: float) -> None:
-    with pytest.raises(InputError, match="finite|missing or infinite"):
+    with pytest.raises(InputError, match=r"finite|missing or infinite"):
         LEARNERS[name]().fit(X, [0, 1, grade, 0, 1, 2], QUERY)
 
 
