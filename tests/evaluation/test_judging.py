@@ -88,7 +88,7 @@ def test_few_seeds_speak_of_these_worlds_only():
     seeds = {f"s{i}": evidence(gain) for i, gain in enumerate((0.02, 0.03, 0.04))}
     row = by_claim(judge(DECLARATION, seeds, dataset="sim", world="kinds of queries with rules of their own"))["gain"]
     assert (row["verdict"], row["analysis"], row["n"]) == (HOLDS, THESE_WORLDS, 300)
-    assert row["reason"].endswith("3 seeds, 10 needed for more than these worlds")
+    assert row["reason"].endswith("3 seeds, 10 needed for a statement beyond these worlds")
     assert row["note"] == "by seed: +0.0200, +0.0300, +0.0400"
 
 

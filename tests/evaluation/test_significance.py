@@ -40,7 +40,7 @@ def test_objects_and_text_are_the_same_ids():
 
 def test_unmatched_queries_are_refused_or_dropped_and_counted():
     arguments = (["a", "b", "c"], [1, 2, 3], ["b", "c", "d"], [2, 3, 4])
-    with pytest.raises(InputError, match="2 queries are measured for one of the two rankers only"):
+    with pytest.raises(InputError, match="2 queries are measured for only one of the two rankers"):
         join(*arguments)
     pairs = join(*arguments, unmatched="drop")
     assert list(pairs.query) == ["b", "c"]

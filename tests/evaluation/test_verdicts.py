@@ -292,7 +292,7 @@ def test_one_value_says_nothing():
 def test_values_that_are_not_finite_are_left_out_and_counted():
     found = judge_estimates(claim("below"), {"d": over_queries(np.r_[spread(0.3), np.inf])}, size=1, rules=Rules())
     assert found.verdict == HOLDS
-    assert found.reason.endswith("1 values that are not finite left out")
+    assert found.reason.endswith("1 values left out that are not finite")
 
 
 def test_seeds_are_the_units():

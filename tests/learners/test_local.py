@@ -203,7 +203,13 @@ def test_progress_lines():
     report = progress_lines(lines.append, clock=lambda: next(times))
     report(10, 40)
     report(40, 40)
-    assert lines == ["10 of 40 models, 5.0 a second, 6 s left", "40 of 40 models, 5.0 a second, 0 s left"]
+    assert lines == ["10 of 40 models, 5.0 per second, 6 s left", "40 of 40 models, 5.0 per second, 0 s left"]
+
+
+def test_progress_before_the_first_model_has_no_speed():
+    lines: list[str] = []
+    progress_lines(lines.append)(0, 40)
+    assert lines == ["0 of 40 models"]
 
 
 def test_bad_neighbours_and_k_are_named(case):

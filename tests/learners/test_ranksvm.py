@@ -179,7 +179,7 @@ def test_bad_data_are_named():
     X[3, 1] = np.nan
     with pytest.raises(InputError, match="not finite"):
         RankSVM().fit(X, y, query)
-    with pytest.raises(InputError, match="belong together"):
+    with pytest.raises(InputError, match="do not match"):
         RankSVM().fit(X[:-1], y, query)
     with pytest.raises(InputError, match="weights"):
         RankSVM().fit(np.nan_to_num(X), y, query, np.ones(2))

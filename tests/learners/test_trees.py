@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from qdrank.errors import InputError
 from qdrank.groups import query_offsets
 from qdrank.learners.trees import BoostedRegression, LambdaMART
 from qdrank.measures import average_precision
@@ -41,3 +42,25 @@ def test_rows_sorted_by_grade_do_not_stop_the_growing():
     ordered = X[order], y[order], query[order]
     model = LambdaMART(rounds=60, patience=20, leaves=7).fit(*ordered, validation=ordered)
     assert model._booster.num_trees() > 5
+
+
+def test_grades_without_a_gain_are_refused_by_name():
+    """LightGBM has gains for grades up to 30; regression takes any."""
+    X, y, query = judged(4, n_queries=4)
+    assert LambdaMART(rounds=2, min_leaf=1).fit(X, np.where(y == 2, 30, y), query).predict(X).shape == (40,)
+    with pytest.raises(InputError, match="grades up to 30"):
+        LambdaMART(rounds=2).fit(X, np.where(y == 2, 31, y), query)
+    with pytest.raises(InputError, match="grades up to 30"):
+        LambdaMART(rounds=2).fit(X, y, query, validation=(X, np.where(y == 2, 31, y), query))
+    assert BoostedRegression(rounds=2, min_leaf=1).fit(X, np.where(y == 2, 31, y), query).predict(X).max() > 2
+
+
+def test_another_seed_draws_other_features():
+    X, y, query = judged(5)
+    other = LambdaMART(rounds=5, feature_fraction=0.5, seed=2).fit(X, y, query)
+    assert LambdaMART(rounds=5, feature_fraction=0.5, seed=1).fit(X, y, query).to_text() != other.to_text()
+
+
+def test_a_model_that_was_not_fitted_has_no_text():
+    with pytest.raises(InputError, match="has not been fitted"):
+        LambdaMART().to_text()

@@ -174,9 +174,18 @@ def test_a_radius_equal_to_a_distance_includes_it(name):
 
 
 def test_wrong_use_is_refused():
-    with pytest.raises(InputError, match="3 neighbours were asked for, and there are 2"):
+    with pytest.raises(InputError, match="3 neighbours were asked for"):
         neighbours(np.zeros((1, 1)), np.zeros((2, 1)), 3)
     with pytest.raises(InputError, match="not finite"):
         neighbours(np.full((1, 1), np.nan), np.zeros((2, 1)), 1)
     with pytest.raises(InputError, match="above 1e"):
         neighbours(np.zeros((1, 1)), np.full((2, 1), 1e200), 1)
+    with pytest.raises(InputError, match="ask for 1 to 2"):
+        neighbours(np.zeros((1, 1)), np.zeros((2, 1)), 0)
+    with pytest.raises(InputError, match="of 3 and of 2 columns"):
+        neighbours(np.zeros((1, 3)), np.zeros((2, 2)), 1)
+
+
+def test_no_queries_have_no_neighbours():
+    assert neighbours(np.zeros((0, 2)), np.zeros((3, 2)), 2).rows.shape == (0, 2)
+    assert within_radius(np.zeros((0, 2)), np.zeros((3, 2)), 1.0).bounds.tolist() == [0]

@@ -121,7 +121,7 @@ def test_principal_components_equal_the_svd_up_to_sign():
     np.testing.assert_allclose(np.abs(components.components_.T), np.abs(axes[:3]), atol=1e-10)
     np.testing.assert_allclose(components.explained_, (s**2 / (s**2).sum())[:3])
     assert (components.components_[np.abs(components.components_).argmax(axis=0), range(3)] > 0).all()
-    with pytest.raises(InputError, match="cannot be had"):
+    with pytest.raises(InputError, match="7 components were asked for, but there are only"):
         PrincipalComponents(components=7).fit(V)
 
 

@@ -142,7 +142,7 @@ def test_wrong_use_is_refused():
     test, train, pairs = line_world()
     with pytest.raises(InputError, match="unknown similarity"):
         offline1(test, train, pairs, [2], alike="largest")
-    with pytest.raises(InputError, match="61 neighbours were asked for, and 60 are known"):
+    with pytest.raises(InputError, match="61 neighbours were asked for, but only 60 are stored"):
         offline1(test, train, pairs, [61])
-    with pytest.raises(InputError, match="61 neighbours were asked for, and 50 training"):
+    with pytest.raises(InputError, match="61 neighbours were asked for, but there are only 50 training"):
         random_neighbours(["a"], 50, 61, seed=0)

@@ -211,7 +211,7 @@ def test_the_pack_serves_alone(tiny: Study, tmp_path: Path) -> None:
     shutil.copy(tiny.folder / "rankers.parquet", tmp_path)
     ranker = load_ranker(tmp_path / "rankers.parquet", "offline2")
     assert np.array_equal(ranker.score_many(tiny.test.X, tiny.test.offsets), tiny.scores("offline2"))
-    with pytest.raises(InputError, match="models of other settings are not there"):
+    with pytest.raises(InputError, match="models of other settings are missing"):
         load_ranker(tmp_path, "offline2", k=1)
 
 
@@ -271,7 +271,7 @@ def test_wrong_input_is_told_in_words(
 
 def test_arrays_of_another_shape_are_refused(tiny: Study) -> None:
     ranker = load_ranker(tiny.folder, "single")
-    with pytest.raises(InputError, match="know 8 features"):
+    with pytest.raises(InputError, match="have 8 features"):
         ranker.score(np.zeros((3, 7)))
     with pytest.raises(InputError, match="offsets"):
         ranker.score_many(np.zeros((3, 8)), np.array([0, 2]))
@@ -289,7 +289,7 @@ def test_a_flipped_byte_is_never_served(tiny: Study, tmp_path: Path) -> None:
 
 def test_columns_of_the_query_are_asked_for(tmp_path: Path) -> None:
     study = Study(tmp_path, query_columns=True)
-    with pytest.raises(InputError, match="look at 6 columns of the query itself"):
+    with pytest.raises(InputError, match="need 6 columns of the query itself"):
         load_ranker(study.folder).score(study.test.X[:5])
     new = tmp_path / "new.txt"
     new.write_text("".join(letor_rows(study.test)))
@@ -312,7 +312,7 @@ def test_vectors_of_another_configuration_are_not_packed(tiny: Study) -> None:
     )
     of = tiny.study
     fitted = load_scale(tiny.folder / "scale.parquet"), load_metric(tiny.folder / "metric.parquet")
-    with pytest.raises(InputError, match="not those of these documents"):
+    with pytest.raises(InputError, match="do not match these documents"):
         packed(judged, tiny.topics, "fold1", of.queries, of.nearest, of.whole, of.local, tiny.packed.terms, *fitted)
 
 

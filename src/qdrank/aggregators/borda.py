@@ -12,7 +12,7 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, query_offsets
 from qdrank.learners.base import Learner
 from qdrank.learners.borda_points import borda_points
-from qdrank.learners.validation import Judged
+from qdrank.learners.validation import JudgedArrays
 
 Best = Literal["low", "high"]
 
@@ -33,7 +33,7 @@ class BordaCount(Learner):
 
     best: Best = "low"
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:  # noqa: ARG002
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:  # noqa: ARG002
         """Nothing is learned."""
         return self
 

@@ -13,7 +13,7 @@ from qdrank.aggregators.cps_kernels import kind_of, log_likelihood, stagewise
 from qdrank.groups import FloatArray, IntArray, query_index
 from qdrank.learners.base import Learner
 from qdrank.learners.convex import newton_minimise
-from qdrank.learners.validation import Judged
+from qdrank.learners.validation import JudgedArrays
 
 Distance = Literal["kendall", "footrule", "spearman"]
 
@@ -51,7 +51,7 @@ class CPS(Learner):
     theta_: FloatArray = field(init=False, repr=False)
     """Weight of each input ranking, shape (n_lists,); negative for a ranking that misleads."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:  # noqa: ARG002
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:  # noqa: ARG002
         """Learn the weights from ranks (n_documents, n_lists), NaN where missing, and grades (n_documents,)."""
         ranks, offsets = as_rankings(X, query)
         loss = CosetLoss(list_ranks(ranks, offsets, self.best), np.asarray(y), offsets, self)

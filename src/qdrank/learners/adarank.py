@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.base import LinearLearner
-from qdrank.learners.validation import Judged, RoundChoice, as_judged, measure_values, shuffled_within
+from qdrank.learners.validation import JudgedArrays, RoundChoice, as_judged, measure_values, shuffled_within
 
 
 @dataclass(kw_only=True, eq=False)
@@ -53,7 +53,7 @@ class AdaRank(LinearLearner):
     measure: str = "ap"
     seed: int = 1
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:
         """Learn from judged documents, each query's rows standing together."""
         X, grades, offsets = as_judged(X, y, query)
         order = shuffled_within(offsets, self.seed)

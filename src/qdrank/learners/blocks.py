@@ -44,7 +44,7 @@ def make_blocks(order: IntArray, size: int) -> list[IntArray]:
 
 
 def shard_blocks(blocks: Sequence[IntArray], shard: int, n_shards: int) -> list[IntArray]:
-    """Blocks of shard number ``shard`` (from 0): consecutive whole blocks, divided as evenly as possible; empty if there are none left."""
+    """Blocks of shard number ``shard`` (from 0): consecutive whole blocks, divided evenly; empty if none are left."""
     if not 0 <= shard < n_shards:
         raise InputError(f"there is no shard {shard}: {n_shards} shards are numbered from 0")
     return list(blocks[len(blocks) * shard // n_shards : len(blocks) * (shard + 1) // n_shards])
@@ -56,6 +56,7 @@ def progress_lines(write: Callable[[str], object], clock: Callable[[], float] = 
 
     def report(done: int, total: int) -> None:
         rate = done / max(clock() - began, 1e-9)
-        write(f"{done} of {total} models, {rate:.1f} per second, {(total - done) / rate:.0f} s left")
+        speed = f", {rate:.1f} per second, {(total - done) / rate:.0f} s left" if done else ""
+        write(f"{done} of {total} models{speed}")
 
     return report

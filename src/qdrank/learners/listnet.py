@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.groups import FloatArray, IntArray, query_index
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.convex import newton_minimise
-from qdrank.learners.validation import Judged, as_judged
+from qdrank.learners.validation import JudgedArrays, as_judged
 
 
 @dataclass(kw_only=True, eq=False)
@@ -41,7 +41,7 @@ class ListNet(LinearLearner):
     tol: float = 1e-12
     max_iterations: int = 100
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:  # noqa: ARG002
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:  # noqa: ARG002
         """Learn from judged documents, the rows of each query together; nothing is chosen on validation."""
         X, grades, offsets = as_judged(X, y, query)
         loss = TopOneLoss(X, self.scale * map_grades(grades, self.mapping), offsets, self.l2)

@@ -13,7 +13,7 @@ from qdrank.groups import FloatArray, query_offsets
 from qdrank.learners.base import Learner
 from qdrank.learners.borda_points import borda_points
 from qdrank.learners.ranksvm import RankSVM
-from qdrank.learners.validation import Judged, as_judged
+from qdrank.learners.validation import JudgedArrays, as_judged
 
 
 @dataclass(kw_only=True, eq=False)
@@ -38,7 +38,7 @@ class MultipleHyperplaneRanker(Learner):
     coef_: FloatArray = field(init=False, repr=False)
     """Weights of each hyperplane, shape (n_hyperplanes, n_features)."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:  # noqa: ARG002
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:  # noqa: ARG002
         """Learn from judged documents, the rows of each query together; nothing is chosen on validation."""
         X, y, _ = as_judged(X, y, query)
         pairs = [(high, low) for low, high in combinations(np.unique(y).tolist(), 2)]

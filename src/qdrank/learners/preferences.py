@@ -90,6 +90,8 @@ def _check(X: NDArray[Any], y: NDArray[Any], offsets: IntArray) -> None:
         raise InputError(f"features {X.shape} and grades {y.shape} do not match")
     if not np.issubdtype(y.dtype, np.number):
         raise InputError(f"grades must be numbers, not {y.dtype}")
+    if not np.isfinite(y).all():
+        raise InputError("a grade is not finite", fix="give every document a grade")
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(y) or (np.diff(offsets) < 0).any():
         raise InputError("the offsets do not cover the documents", fix="use qdrank.groups.query_offsets")
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.groups import FloatArray, IntArray, query_index
 from qdrank.learners.base import Learner
 from qdrank.learners.boosting_kernels import best_threshold
-from qdrank.learners.validation import Judged, RoundChoice, as_judged
+from qdrank.learners.validation import JudgedArrays, RoundChoice, as_judged
 
 
 @dataclass(kw_only=True, eq=False)
@@ -41,7 +41,7 @@ class RankBoost(Learner):
     thresholds_: FloatArray = field(init=False, repr=False)
     alphas_: FloatArray = field(init=False, repr=False)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:
         """Learn from judged documents, the rows of each query together."""
         X, grades, offsets = as_judged(X, y, query)
         choice = RoundChoice(validation, self.measure, self.seed)

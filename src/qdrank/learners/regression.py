@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qdrank.learners.base import LinearLearner
-from qdrank.learners.validation import Judged, as_judged
+from qdrank.learners.validation import JudgedArrays, as_judged
 
 
 @dataclass(kw_only=True, eq=False)
@@ -26,7 +26,7 @@ class Regression(LinearLearner):
 
     l2: float = 1.0
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:  # noqa: ARG002
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:  # noqa: ARG002
         """Learn from judged documents, the rows of each query together; nothing is chosen on validation."""
         X, grades, _ = as_judged(X, y, query)
         centred = X - X.mean(axis=0, dtype=np.float64)

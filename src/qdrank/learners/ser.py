@@ -13,7 +13,7 @@ from qdrank.groups import FloatArray
 from qdrank.learners.base import Learner
 from qdrank.learners.quadratic import Program, Solution
 from qdrank.learners.trace_coefficients import Similarity, Ties, coefficients, relevance_levels
-from qdrank.learners.validation import Judged, as_judged
+from qdrank.learners.validation import JudgedArrays, as_judged
 
 #: Digits of a score that count, relative to the sum of the weights: what is below is rounding, and breaks no tie.
 DIGITS = 10
@@ -89,7 +89,7 @@ class SER(Learner):
     n_iter_: int = field(init=False, repr=False)
     _solved: tuple[Program, Solution] | None = field(init=False, repr=False, default=None)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:  # noqa: ARG002
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:  # noqa: ARG002
         """Learn from scores X (n_documents, n_rankers), grades y and query ids (n_documents,), each query's together."""
         X, grades, offsets = as_judged(X, y, query)
         B = coefficients(X, relevance_levels(grades, self.max_grade), offsets, **self._coefficient_options())

@@ -15,7 +15,7 @@ from qdrank.groups import FloatArray, query_offsets
 from qdrank.learners.document_graph import Edges, Laplacian, NeighbourTies, Symmetry, document_graph, roughness
 from qdrank.learners.quadratic import Solution, printed_weights
 from qdrank.learners.ser import SER, rounded_scores
-from qdrank.learners.validation import Judged
+from qdrank.learners.validation import JudgedArrays
 
 
 @dataclass(kw_only=True, eq=False)
@@ -49,7 +49,7 @@ class SSER(SER):
     laplacian: Laplacian = "normalised"
     printed: bool = False
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:
         """Learn from scores X (n_documents, n_rankers), grades y and query ids (n_documents,), each query's together."""
         if not (self.gamma >= 0 and np.isfinite(self.gamma)):
             raise InputError(f"gamma must not be negative, and is {self.gamma}")

@@ -9,9 +9,13 @@ import lightgbm
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.base import Learner
-from qdrank.learners.validation import Judged, as_judged, mean_measure, shuffled_within
+from qdrank.learners.validation import JudgedArrays, as_judged, mean_measure, shuffled_within
+
+LARGEST_GRADE = 30
+"""Highest grade that has a gain in LightGBM."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -50,7 +54,7 @@ class BoostedTrees(Learner):
     seed: int = 1
     text_: str = field(init=False, repr=False)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: Judged | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:
         """Learn from judged documents, the rows of each query together."""
         train = self._dataset(*as_judged(X, y, query))
         watched: dict[str, Any] = {}
@@ -118,6 +122,11 @@ class LambdaMART(BoostedTrees):
 
     NAME: ClassVar[str] = "lambdamart"
     OBJECTIVE: ClassVar[dict[str, Any]] = {"objective": "lambdarank"}
+
+    def _dataset(self, X: NDArray[Any], y: IntArray, offsets: IntArray, reference: Any = None) -> Any:
+        if y.max(initial=0) > LARGEST_GRADE:
+            raise InputError(f"LambdaMART takes grades up to {LARGEST_GRADE}", found=f"grade {y.max()}")
+        return super()._dataset(X, y, offsets, reference)
 
 
 @dataclass(kw_only=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 from qdrank.errors import InputError
 from qdrank.groups import query_offsets
 from qdrank.learners import LEARNERS
-from qdrank.learners.validation import Judged, mean_measure, shuffled_within
+from qdrank.learners.validation import JudgedArrays, mean_measure, shuffled_within
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Choice:
 def tune(
     learner_name: str,
     grid: Mapping[str, Sequence[Any]],
-    train: Judged,
-    vali: Judged,
+    train: JudgedArrays,
+    vali: JudgedArrays,
     measure: str = "ap",
     learners: Mapping[str, Any] = LEARNERS,
     seed: int = 1,
@@ -55,7 +55,7 @@ def tune(
     return Choice(fitted[best], candidates[best], table)
 
 
-def fit_one(learner_class: Any, params: Mapping[str, Any], train: Judged, vali: Judged | None) -> Any:
+def fit_one(learner_class: Any, params: Mapping[str, Any], train: JudgedArrays, vali: JudgedArrays | None) -> Any:
     """A learner with these parameters, fitted on ``train``."""
     learner = learner_class(**params)
     if "validation" in signature(learner.fit).parameters:

@@ -11,7 +11,7 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, query_index, query_offsets
 from qdrank.measures.compute import measure
 
-Judged = tuple[ArrayLike, ArrayLike, ArrayLike]
+JudgedArrays = tuple[ArrayLike, ArrayLike, ArrayLike]
 """Features (n_documents, n_features), grades (n_documents,) and query ids (n_documents,), in this order."""
 
 
@@ -26,6 +26,9 @@ def as_judged(X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[NDArray[Any
         )
     if not np.isfinite(X).all():
         raise InputError("the features hold missing or infinite values", fix="fill them before training")
+    whole = grades.astype(np.float64)
+    if not (np.isfinite(whole) & (whole == np.floor(whole))).all():
+        raise InputError("the grades must be whole numbers", fix="give each document a grade such as 0, 1 or 2")
     return X, grades.astype(np.int64), offsets
 
 
@@ -55,7 +58,7 @@ class RoundChoice:
     Without validation data the last round watched is the best one.
     """
 
-    def __init__(self, validation: Judged | None, measure: str, seed: int) -> None:
+    def __init__(self, validation: JudgedArrays | None, measure: str, seed: int) -> None:
         self.measure = measure
         self.best_round, self.best_value = 0, -np.inf
         self.X: NDArray[Any] | None = None

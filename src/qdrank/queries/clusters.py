@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil, log10
+
 import numpy as np
 
 from qdrank.errors import InputError
@@ -16,6 +18,8 @@ def k_means(vectors: FloatArray, k: int, *, seed: int, limit: int = 100) -> tupl
     """
     if not 1 <= k <= len(vectors):
         raise InputError(f"{len(vectors)} queries cannot be divided into {k} clusters")
+    if not np.isfinite(vectors).all():
+        raise InputError("a query vector has a value that is not finite")
     centres = _spread_out(vectors, k, np.random.default_rng(seed))
     own = nearest_centre(vectors, centres)
     for _ in range(limit):
@@ -34,9 +38,12 @@ def nearest_centre(vectors: FloatArray, centres: FloatArray) -> IntArray:
 
 
 def _squared_distances(vectors: FloatArray, centres: FloatArray) -> FloatArray:
-    raw = (vectors**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1) - 2 * vectors @ centres.T
-    # rounded, so that equal distances tie whatever the order of summation
-    squared: FloatArray = np.maximum(raw.round(9), 0.0)
+    lengths = (vectors**2).sum(axis=1)
+    raw = lengths[:, None] + (centres**2).sum(axis=1) - 2 * vectors @ centres.T
+    # rounded, so that equal distances tie whatever the order of summation; to more digits where all vectors are short
+    longest = float(lengths.max(initial=0.0))
+    digits = 9 + (max(0, ceil(-log10(longest))) if longest > 0 else 0)
+    squared: FloatArray = np.maximum(raw.round(digits), 0.0)
     return squared
 
 

@@ -137,7 +137,9 @@ class Learned(Mahalanobis):
             raise InputError("the learned metric needs a target for every training query")
         X, Y = vectors - vectors.mean(axis=0), targets - targets.mean(axis=0)
         gram = X.T @ X
-        gram[np.diag_indices(len(gram))] += self.ridge * np.trace(gram) / len(gram)
+        varies = np.trace(gram) / len(gram)
+        # Where no column varies there is nothing to learn: any penalty makes the map 0.
+        gram[np.diag_indices(len(gram))] += self.ridge * varies if varies > 0 else 1.0
         weights = np.linalg.solve(gram, X.T @ Y)
         _, _, directions = np.linalg.svd(X @ weights, full_matrices=False)
         self.map_ = weights @ directions[: self.rank].T

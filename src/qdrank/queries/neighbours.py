@@ -81,7 +81,9 @@ def neighbours(
         Rows estimated at a time; changes memory and speed, never the result.
     """
     if not 1 <= k <= len(train):
-        raise InputError(f"{k} neighbours were asked for, but there are only {len(train)} training queries")
+        raise InputError(
+            f"{k} neighbours were asked for", fix=f"ask for 1 to {len(train)}, the number of training queries"
+        )
     space = _Space(vectors, train, own, ids, metric or Euclidean())
     found = _tree_candidates(space, k) if search == "kdtree" else _block_candidates(space, k, block)
     rows = np.empty((len(vectors), k), dtype=np.int32)
@@ -145,6 +147,8 @@ class _Space:
         ids: NDArray[Any] | None,
         metric: Euclidean,
     ) -> None:
+        if vectors.shape[1] != train.shape[1]:
+            raise InputError(f"query vectors of {vectors.shape[1]} and of {train.shape[1]} columns do not match")
         for points in (vectors, train):
             if not np.isfinite(points).all():
                 raise InputError("a query vector has a value that is not finite")

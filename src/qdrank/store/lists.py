@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from qdrank.errors import InputError
+
 
 def list_column(matrix: NDArray[Any]) -> pa.FixedSizeListArray:
     """A matrix as a column of fixed-size lists, whose type allows no nulls, as the store keeps it."""
@@ -23,12 +25,23 @@ def open_list_column(matrix: NDArray[Any]) -> pa.ListArray:
 
 
 def list_matrix(column: pa.ChunkedArray) -> NDArray[Any]:
-    """A column of lists of one length as a matrix."""
+    """A column of lists of one length as a matrix.
+
+    Raises
+    ------
+    InputError
+        If the lists are of different lengths.
+    """
     flat = column.combine_chunks()
-    width = column.type.list_size if pa.types.is_fixed_size_list(column.type) else -1
-    if width < 0 and not len(column):
-        width = 0
+    width = column.type.list_size if pa.types.is_fixed_size_list(column.type) else _common_length(flat)
     return np.asarray(flat.flatten().to_numpy(zero_copy_only=False)).reshape(len(column), width)
+
+
+def _common_length(lists: pa.ListArray) -> int:
+    lengths = np.unique(lists.value_lengths().to_numpy(zero_copy_only=False))
+    if len(lengths) > 1:
+        raise InputError(f"lists of {lengths[0]} to {lengths[-1]} values are not a matrix")
+    return int(lengths[0]) if len(lengths) else 0
 
 
 def _item(matrix: NDArray[Any]) -> pa.Field:

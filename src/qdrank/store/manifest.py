@@ -46,12 +46,21 @@ def manifest_text(folder: str | Path, timed: Collection[str] = ()) -> str:
     return json.dumps(found, indent=1) + "\n"
 
 
+def _recorded(place: Path) -> dict[str, str]:
+    """Files and digests of the manifest at ``place``."""
+    try:
+        files: dict[str, str] = dict(json.loads(place.read_text(encoding="utf-8"))["files"])
+    except (ValueError, KeyError, TypeError):
+        raise InputError("not a manifest", file=place, fix="delete it and run the workflow again") from None
+    return files
+
+
 def changed(folder: str | Path, timed: Collection[str] = ()) -> list[str]:
     """What differs from the manifest in ``folder``: one line per file that was changed, removed or added."""
     place = Path(folder) / "manifest.json"
     if not place.is_file():
         raise InputError("no manifest", file=place, fix="run the workflow to its end first")
-    recorded, found = json.loads(place.read_text(encoding="utf-8"))["files"], digests(folder, timed)
+    recorded, found = _recorded(place), digests(folder, timed)
     words = {(True, True): "changed", (True, False): "gone", (False, True): "not in the manifest"}
     names = sorted(name for name in {**recorded, **found} if recorded.get(name) != found.get(name))
     return [f"{name}: {words[name in recorded, name in found]}" for name in names]

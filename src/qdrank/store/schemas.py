@@ -221,7 +221,7 @@ def shape_of(name: str) -> Shape:
 
 
 def conform(table: pa.Table, name: str) -> pa.Table:
-    """``table`` with the columns of shape ``name`` in order, cast where nothing is lost.
+    """``table`` with the columns of shape ``name`` in order, cast where Arrow calls that safe (a float may be rounded).
 
     Raises
     ------
@@ -241,7 +241,17 @@ def conform(table: pa.Table, name: str) -> pa.Table:
         cast = table.select(wanted.names).cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
         raise InputError(f"not a {name} table: {error}") from None
+    _check_items(cast, shape, name)
     return cast.replace_schema_metadata(None)
+
+
+def _check_items(table: pa.Table, shape: Shape, name: str) -> None:
+    """Refuse nulls inside lists, which a cast lets pass."""
+    for column in shape.columns:
+        kind = table.schema.field(column).type
+        is_list = pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind)
+        if is_list and any(chunk.flatten().null_count for chunk in table.column(column).chunks):
+            raise InputError(f"not a {name} table: a list in {column} holds a null")
 
 
 def _widths(table: pa.Table, shape: Shape, name: str) -> dict[str, int]:

@@ -116,8 +116,16 @@ def open_artifact(path: AnyPath, kind: str) -> pq.ParquetFile:
 def read(path: AnyPath, kind: str, columns: Sequence[str] | None = None) -> pa.Table:
     """Read an artifact, or some columns of it, after checking digest and shape."""
     with open_artifact(path, kind) as file, _readable(path):
+        _check_columns(path, columns or (), file.schema_arrow.names)
         table = file.read(columns=None if columns is None else list(columns), use_threads=False)
     return conform(table, kind) if columns is None else table
+
+
+def _check_columns(path: AnyPath, columns: Sequence[str], there: Sequence[str]) -> None:
+    """Refuse columns that are not there: Parquet's reader would leave them out without a word."""
+    unknown = [column for column in columns if column not in there]
+    if unknown:
+        raise InputError(f"there is no column {', '.join(unknown)}", file=path, fix="columns: " + ", ".join(there))
 
 
 @contextmanager

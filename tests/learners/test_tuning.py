@@ -1,0 +1,96 @@
+"""Tuning: what decides, what is recorded, and that every grid names parameters that exist."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from qdrank import aggregators
+from qdrank.learners import LEARNERS, grids, tune
+from qdrank.learners.tuning import fit_one
+from qdrank.rankers.methods import CLASSIC
+
+X = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.2], [1.0, 0.0], [0.0, 1.0], [0.5, 0.2]])
+TRAIN = (X, [1, 0, 0, 1, 0, 0], [1, 1, 1, 2, 2, 2])
+
+
+@dataclass
+class OneFeature:
+    """Ranks by one feature; counts how often it was fitted."""
+
+    feature: int = 0
+    sign: int = 1
+    fitted = 0
+
+    def fit(self, X: Any, y: Any, query: Any) -> OneFeature:
+        OneFeature.fitted += 1
+        return self
+
+    def predict(self, X: Any, query: Any = None) -> np.ndarray:
+        return self.sign * np.asarray(X)[:, self.feature]
+
+
+TOYS = {"toy": OneFeature}
+
+
+BY_NAME = {name: (LEARNERS[name], grid) for name, grid in grids.GRIDS.items()}
+BY_NAME |= {name: (aggregators.AGGREGATORS[name], grid) for name, grid in aggregators.GRIDS.items()}
+
+
+@pytest.mark.parametrize("name", list(BY_NAME))
+def test_a_grid_names_parameters_of_its_learner(name: str) -> None:
+    learner, grid = BY_NAME[name]
+    for parameter, values in grid.items():
+        for value in values:
+            assert learner(**{parameter: value}).get_params()[parameter] == value
+
+
+def test_every_aggregator_and_every_classic_learner_has_a_grid() -> None:
+    assert set(aggregators.GRIDS) == set(aggregators.AGGREGATORS)
+    assert {method.learner for method in CLASSIC.values()} <= set(BY_NAME)
+
+
+def test_all_combinations_are_tried_in_order_and_one_is_chosen() -> None:
+    OneFeature.fitted = 0
+    choice = tune("toy", {"feature": [1, 0], "sign": [-1, 1]}, TRAIN, TRAIN, learners=TOYS)
+    assert [(row["feature"], row["sign"]) for row in choice.table] == [(1, -1), (1, 1), (0, -1), (0, 1)]
+    assert [row["chosen"] for row in choice.table] == [True, False, False, False]
+    assert choice.params == {"feature": 1, "sign": -1}
+    assert OneFeature.fitted == 4
+
+
+def test_the_first_of_equal_candidates_is_kept() -> None:
+    choice = tune("toy", {"feature": [0], "sign": [1, 1.0, 2]}, TRAIN, TRAIN, learners=TOYS)
+    assert [row["chosen"] for row in choice.table] == [True, False, False]
+
+
+def test_the_measure_decides() -> None:
+    """Relevant documents at ranks 1 and 4, or at ranks 2 and 3."""
+    vali = (np.array([[4.0, 3.0], [3.0, 4.0], [2.0, 1.0], [1.0, 2.0]]), [1, 0, 0, 1], [1, 1, 1, 1])
+    found = {name: tune("toy", {"feature": [0, 1]}, vali, vali, name, TOYS) for name in ("ap", "p@3/letor4")}
+    assert [row["value"] for row in found["ap"].table] == pytest.approx([3 / 4, 7 / 12])
+    assert [row["value"] for row in found["p@3/letor4"].table] == pytest.approx([1 / 3, 2 / 3])
+    assert [choice.params["feature"] for choice in found.values()] == [0, 1]
+
+
+def test_tied_validation_documents_are_not_taken_in_the_order_of_their_grades() -> None:
+    n = 60
+    vali = (np.zeros((3 * n, 2)), np.tile([1, 0, 0], n), np.repeat(np.arange(n), 3))
+    value = tune("toy", {"feature": [0]}, vali, vali, learners=TOYS).table[0]["value"]
+    assert 0.45 < value < 0.8  # 11/18 on average, 1 in the order of the rows
+    assert value == tune("toy", {"feature": [0]}, vali, vali, learners=TOYS).table[0]["value"]
+    assert value != tune("toy", {"feature": [0]}, vali, vali, learners=TOYS, seed=2).table[0]["value"]
+
+
+def test_validation_data_go_to_the_learners_that_take_them() -> None:
+    class Watching(OneFeature):
+        def fit(self, X: Any, y: Any, query: Any, validation: Any = None) -> OneFeature:
+            self.seen = validation
+            return self
+
+    assert fit_one(Watching, {}, TRAIN, TRAIN).seen is TRAIN
+    assert fit_one(Watching, {}, TRAIN, None).seen is None
+    assert isinstance(fit_one(OneFeature, {"sign": -1}, TRAIN, TRAIN), OneFeature)

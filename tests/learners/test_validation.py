@@ -1,0 +1,78 @@
+"""What learners take, what they refuse, and how a round is chosen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from qdrank.errors import InputError
+from qdrank.learners import LEARNERS
+from qdrank.learners.validation import RoundChoice, as_judged, mean_measure, shuffled_within
+
+X = np.random.default_rng(0).random((6, 2))
+QUERY = [1, 1, 1, 2, 2, 2]
+REAL = ("ranksvm", "atvt")  # any numbers will do: one sees their order, the other fits them
+
+
+@pytest.mark.parametrize("grade", [0.5, np.nan, np.inf])
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in REAL])
+def test_grades_that_are_no_whole_numbers_are_refused(name: str, grade: float) -> None:
+    """They would be cut to whole numbers without a word."""
+    with pytest.raises(InputError, match="whole numbers"):
+        LEARNERS[name]().fit(X, [0, 1, grade, 0, 1, 2], QUERY)
+
+
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("grade", [np.nan, np.inf])
+def test_where_any_number_will_do_it_must_be_finite(name: str, grade: float) -> None:
+    with pytest.raises(InputError, match=r"finite|missing or infinite"):
+        LEARNERS[name]().fit(X, [0, 1, grade, 0, 1, 2], QUERY)
+
+
+def test_a_ranking_svm_sees_the_order_of_the_grades_alone() -> None:
+    halves = LEARNERS["ranksvm"]().fit(X, [0, 0.5, 1, 0, 0.5, 1], QUERY)
+    wholes = LEARNERS["ranksvm"]().fit(X, [0, 1, 2, -1, 0, 1], QUERY)
+    np.testing.assert_array_equal(halves.coef_, wholes.coef_)
+
+
+def test_whole_numbers_may_come_as_floats() -> None:
+    _, grades, offsets = as_judged(X, np.array([0.0, 1.0, 2.0, 0.0, 0.0, 1.0]), QUERY)
+    assert grades.dtype == np.int64
+    assert offsets.tolist() == [0, 3, 6]
+
+
+@pytest.mark.parametrize("bad", [X[:, 0], X[:5], X[None]])
+def test_shapes_that_do_not_match_are_refused(bad: np.ndarray) -> None:
+    with pytest.raises(InputError, match="do not match"):
+        as_judged(bad, [0, 1, 2, 0, 1, 2], QUERY)
+
+
+def test_a_query_without_relevant_documents_counts_zero() -> None:
+    y, offsets = np.array([1, 0, 0, 0]), np.array([0, 2, 4])
+    assert mean_measure("ap", y, np.array([2.0, 1.0, 2.0, 1.0]), offsets) == 0.5
+
+
+def test_the_first_of_equal_rounds_is_kept_and_a_later_better_one_taken() -> None:
+    y, query = [1, 0, 0, 1, 0, 0], QUERY
+    choice = RoundChoice((np.zeros((6, 1)), y, query), "ap", seed=1)
+    bad, good = np.where(choice.y, -1.0, 0.0), np.where(choice.y, 5.0, 0.0)
+    for number, gain in enumerate([bad, bad, good, good], start=1):
+        choice.watch(number, gain)
+    assert choice.best_round == 3
+    assert choice.best_value == 1.0
+
+
+def test_without_validation_the_last_round_is_kept() -> None:
+    choice = RoundChoice(None, "ap", seed=1)
+    for number in (1, 2, 3):
+        choice.watch(number, None)
+    assert choice.best_round == 3
+
+
+def test_shuffling_follows_the_seed_alone() -> None:
+    offsets = np.array([0, 40, 40, 90])
+    first, again, other = (shuffled_within(offsets, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+    assert sorted(first[:40]) == list(range(40))
+    assert sorted(first[40:]) == list(range(40, 90))
