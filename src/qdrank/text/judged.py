@@ -165,8 +165,8 @@ def _notes(collection: Collection, queries: Queries, found: Candidates, parts: l
     relevant = np.bincount(found.query, weights=found.label > 0, minlength=len(queries))
     for row, query in enumerate(collection.queries):
         if parts[row] is None:
-            book.add("query without judgments, in no part", query.query_id)
-        elif n[row] == 0:
+            continue  # without judgments: the collection's own notes count it
+        if n[row] == 0:
             book.add("query without a candidate (no word of it occurs), left out", query.query_id)
         elif relevant[row] == 0:
             book.add("query without a relevant candidate, kept", query.query_id)
