@@ -48,7 +48,12 @@ class FeatureFiles(Section):
         min_length=1,
     )
     reference: PositiveInt = Field(description="Number of the feature that ranks like BM25 (1 is the first).")
-    max_label: PositiveInt = Field(default=4, le=100, description="Highest grade; a higher label is an error.")
+    max_label: PositiveInt = Field(default=4, le=62, description="Highest grade; a higher label is an error.")
+    sparse: bool | None = Field(
+        default=None,
+        description="Whether rows may leave features out, which are then zero; null: they may unless the first row holds "
+        "all features from 1 on.",
+    )
     missing_values: bool = Field(default=False, description="Whether NULL may stand for a missing value.")
     title: str = Field(default="", description="How the data set is called in tables and in the report.")
     note: str = Field(default="", description="A sentence for the report, such as what the data may be compared with.")

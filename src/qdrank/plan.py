@@ -140,7 +140,7 @@ def _own(name: str, settings: Settings, folders: Sequence[str | Path]) -> Planne
     match own:
         case FeatureFiles():
             folds = ("fold1",) if "train" in own.files else ROTATION
-            options = own.model_dump(include={"reference", "max_label", "missing_values"})
+            options = own.model_dump(include={"reference", "max_label", "sparse", "missing_values"})
             files = {part: _path(path, settings, folders) for part, path in own.files.items()}
             return replace(plain, folds=_wanted(folds, settings), files=files, options=options)
         case TextCollection():

@@ -29,7 +29,14 @@ def fetched_parts(dataset: str, listing: str | Path) -> dict[str, str]:
 
 
 def import_features(
-    files: Paths, out: Paths, *, reference: int | None, max_label: int, missing_values: bool, seed: int
+    files: Paths,
+    out: Paths,
+    *,
+    reference: int | None,
+    max_label: int,
+    missing_values: bool,
+    seed: int,
+    sparse: bool | None = None,
 ) -> None:
     """Read LETOR text by part into the artifacts ``judged``, ``columns`` and ``topics``.
 
@@ -37,7 +44,7 @@ def import_features(
     training queries of the first fold best takes its place.
     """
     source = files["all"] if set(files) == {"all"} else files
-    import_letor(source, out["judged"], missing=missing_values, max_label=max_label, seed=seed)
+    import_letor(source, out["judged"], sparse=sparse, missing=missing_values, max_label=max_label, seed=seed)
     judged = load_judged(out["judged"], ["features"] if reference is None else ["doc_id"])
     refuse_unusable(judged)
     number = best_feature(judged) if reference is None else reference - 1
