@@ -114,6 +114,11 @@ class Text(Section):
         default=False,
         description="Whether judged documents that BM25 does not find are candidates too; unjudged count 0.",
     )
+    relevant: Literal["all", "candidates"] = Field(
+        default="all",
+        description="Relevant documents that measures count: all that are judged, as trec_eval does, or only those among the "
+        "candidates, which reads higher.",
+    )
     features: list[Literal["hoi", "extra", "letor46"]] = Field(
         default=["hoi", "extra"],
         min_length=1,

@@ -6,10 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.collections import COLLECTIONS
 from qdrank.datasets.collections.model import Collection, Note
+from qdrank.datasets.judged import Judged, load_judged
+from qdrank.datasets.usable import refuse_unusable
+from qdrank.measures import measure
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
 from qdrank.text.constants import OHSUMED, Constants
@@ -41,6 +45,7 @@ def text_settings(options: Mapping[str, Any], seed: int) -> TextSettings:
         folds=5 if options["folds"] == "rotation" else None,
         seed=seed,
         lsa=options["lsa"],
+        relevant=options["relevant"],
     )
 
 
@@ -48,12 +53,26 @@ def extract_features(
     out: Mapping[str, str | Path], *, like: str, folder: str | Path, seed: int, **options: Any
 ) -> tuple[Note, ...]:
     """Write ``judged``, ``columns`` and ``topics`` of the collection in ``folder``; give what was noticed."""
-    return write_judged_text(out, read_collection(like, folder), text_settings(options, seed))
+    notes = write_judged_text(out, read_collection(like, folder), text_settings(options, seed))
+    refuse_unusable(load_judged(out["judged"], []))
+    return notes
 
 
-def notes_table(settings: Mapping[str, Any], notes: Sequence[Note]) -> pa.Table:
-    """What decided the features, and what was noticed in the data."""
-    rows = [{"what": f"setting {name}", "value": _words(value)} for name, value in settings.items()]
+def reference_maps(judged: Judged, reference: int) -> dict[str, float]:
+    """MAP of the reference feature over all relevant documents, and over those among the candidates."""
+    scores = judged.X[:, reference].astype(np.float64)
+    ways: dict[str, Any] = {"over all relevant documents": judged.unranked} if judged.unranked is not None else {}
+    ways |= {"over the relevant documents among the candidates": None}
+    return {
+        way: float(measure(["ap"], judged.y, scores, judged.offsets, unranked=unranked)["ap"].mean())
+        for way, unranked in ways.items()
+    }
+
+
+def notes_table(settings: Mapping[str, Any], notes: Sequence[Note], maps: Mapping[str, float]) -> pa.Table:
+    """How well the reference ranks, what decided the features, and what was noticed in the data."""
+    rows = [{"what": f"MAP of the reference {way}", "value": f"{value:.4f}"} for way, value in maps.items()]
+    rows += [{"what": f"setting {name}", "value": _words(value)} for name, value in settings.items()]
     rows += [
         {"what": f"note: {note.kind}", "value": f"{note.count} (for instance {', '.join(note.examples)})"}
         for note in notes
