@@ -9,7 +9,7 @@ from qdrank.text.extract import extract_features, notes_table, reference_maps
 with job(snakemake.log[0]) as log:
     params, paths = snakemake.params, dict(snakemake.output.items())
     made = {name: paths.pop(name) for name in ("judged", "columns", "topics")}
-    notes = extract_features(made, **params.options, seed=params.seed, **params.settings)
+    notes = extract_features(made, params.options, seed=params.seed, **params.settings)
     for note in notes:
         log.info("%s", note)
     maps = reference_maps(load_judged(made["judged"], ["features"]), reference_column(made["columns"]))

@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_folder_in_beir_form_becomes_the_artifacts(folder: Path, tmp_path: Path) -> None:
     out = {name: tmp_path / "out" / f"{name}.parquet" for name in ("judged", "columns", "topics")}
-    notes = extract_features(out, like="beir", folder=folder, seed=1, **Text().model_dump())
+    notes = extract_features(out, {"like": "beir", "folder": folder}, seed=1, **Text().model_dump())
     judged = load_judged(out["judged"])
     assert judged.n_queries == 10
     assert judged.folds == ["fold1", "fold2", "fold3", "fold4", "fold5"]

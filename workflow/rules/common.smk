@@ -229,6 +229,8 @@ def collection_files(wildcards):
     dataset = planned.datasets[wildcards.dataset]
     if dataset.registered:
         return f"resources/downloads/{dataset.name}.json"
+    if dataset.files:
+        return list(dataset.files.values())
     return sorted(
         str(path)
         for path in Path(dataset.options["folder"]).rglob("*")
