@@ -104,7 +104,7 @@ def judged_text(collection: Collection, settings: TextSettings | None = None) ->
     )
     kept = np.unique(found.query)
     missed = missed_grades(found, collection.qrels, len(index.doc_id))
-    topics, topic_names = _topic_columns(searched, queries, ranking, settings.lsa)
+    topics, topic_names = topic_columns(searched, queries, ranking, settings.lsa)
     return JudgedText(
         judged=_judged_table(collection, found, parts, X, missed if settings.relevant == "all" else None),
         columns=columns,
@@ -124,7 +124,8 @@ def write_judged_text(
     return found.notes
 
 
-def _topic_columns(searched: FieldIndex, queries: Queries, ranking: Ranking, lsa: int) -> tuple[FloatArray, list[str]]:
+def topic_columns(searched: FieldIndex, queries: Queries, ranking: Ranking, lsa: int) -> tuple[FloatArray, list[str]]:
+    """Columns of the queries themselves, (n_queries, n_columns), ``lsa`` of them latent semantic, and their names."""
     columns, names = query_columns(searched, queries, ranking), list(QUERY_COLUMNS)
     if lsa:
         latent = lsa_columns(lsa_coordinates(searched, lsa), ranking)
