@@ -9,11 +9,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.made-from-$(shell cksum < requirements/dev.txt | cut -d' ' -f1)
 CONFIG ?=
 
-.PHONY: help run test test-cluster lint bench picture lock clean
+.PHONY: help setup run test test-cluster lint bench picture lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+
+setup: $(READY) ## set up .venv, compile the kernels, and look for what would stop a run
+	@PATH="$(CURDIR)/$(BIN):$$PATH" qdrank doctor --compile
 
 run: $(READY) ## run the default study on all cores, then write results/report.html (CONFIG=file for another)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh workflow/run.sh $(if $(CONFIG),--configfile $(CONFIG))
