@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 # Named after what it was made from: an edited lock makes it stale, a fresh checkout of the same lock does not.
 READY := $(VENV)/.made-from-$(shell cksum < requirements/dev.txt | cut -d' ' -f1)
 CONFIG ?=
+DIRECTORY ?=
 
 .PHONY: help setup run test test-cluster lint bench picture lock clean
 .DEFAULT_GOAL := help
@@ -18,8 +19,8 @@ help: ## list the commands
 setup: $(READY) ## set up .venv, compile the kernels, and look for what would stop a run
 	@PATH="$(CURDIR)/$(BIN):$$PATH" qdrank doctor --compile
 
-run: $(READY) ## run the default study on all cores, then write results/report.html (CONFIG=file for another)
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh workflow/run.sh $(if $(CONFIG),--configfile $(CONFIG))
+run: $(READY) ## run the default study on all cores, then write results/report.html (CONFIG=file for another, DIRECTORY=folder for its results)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" DIRECTORY="$(DIRECTORY)" sh workflow/run.sh $(if $(CONFIG),--configfile $(CONFIG))
 
 test: $(READY) ## run the tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
