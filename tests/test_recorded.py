@@ -8,7 +8,7 @@ import pytest
 
 from qdrank.cli import main
 from qdrank.errors import InputError
-from qdrank.recorded import command, recorded_options, recorded_text, refuse_other_configuration
+from qdrank.recorded import command, recorded_options, recorded_text, refuse_other_configuration, where_to_look
 from qdrank.store.manifest import manifest_text
 
 
@@ -53,3 +53,11 @@ def test_the_check_of_digests_prints_commands_to_copy(results: Path, capsys: pyt
     printed = capsys.readouterr().out
     assert "rm -f results/a.csv results/new.csv\n" in printed
     assert "snakemake --cores all results/a.csv --configfile mine.yaml\n" in printed
+
+
+def test_a_run_ends_with_where_to_look(results: Path) -> None:
+    (results / "overview.html").touch()
+    text = where_to_look(results, ["my data.yaml"])
+    assert "results/overview.html " in text
+    assert "claims" not in text  # not made by this run
+    assert text.endswith("  snakemake --report results/report.html --configfile 'my data.yaml'")

@@ -18,7 +18,7 @@ from qdrank.errors import QdrankError
 from qdrank.jobs import prepare_environment
 from qdrank.plan import plan
 from qdrank.provenance import code_digest
-from qdrank.recorded import refuse_other_configuration
+from qdrank.recorded import refuse_other_configuration, where_to_look
 
 prepare_environment(PROJECT / "src")
 # A large graph of jobs is all living objects: looking for garbage among them took a sixth of the time of planning.
