@@ -8,15 +8,19 @@ BIN := $(VENV)/bin
 # Named after what it was made from: an edited lock makes it stale, a fresh checkout of the same lock does not.
 READY := $(VENV)/.made-from-$(shell cksum < requirements/dev.txt | cut -d' ' -f1)
 CONFIG ?=
+DIRECTORY ?=
 
-.PHONY: help run test test-cluster lint bench picture lock clean
+.PHONY: help setup run test test-cluster lint bench picture lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
-run: $(READY) ## run the default study on all cores, then write results/report.html (CONFIG=file for another)
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh workflow/run.sh $(if $(CONFIG),--configfile $(CONFIG))
+setup: $(READY) ## set up .venv, compile the kernels, and look for what would stop a run
+	@PATH="$(CURDIR)/$(BIN):$$PATH" qdrank doctor --compile
+
+run: $(READY) ## run the default study on all cores, then write results/report.html (CONFIG=file for another, DIRECTORY=folder for its results)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" DIRECTORY="$(DIRECTORY)" sh workflow/run.sh $(if $(CONFIG),--configfile $(CONFIG))
 
 test: $(READY) ## run the tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile

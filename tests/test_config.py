@@ -41,7 +41,7 @@ def test_the_default_file_is_the_default_configuration() -> None:
         ({"datasets": ["sim1", "sim1"]}, "each name may stand here once"),
         ({"datasets": ["$(touch x)"]}, "String should match pattern"),
         ({"datasets": ["../up"]}, "String should match pattern"),
-        ({"own": {"x": {"kind": "zip"}}}, "'letor', 'beir', 'simulated'"),
+        ({"own": {"x": {"kind": "zip"}}}, "'letor', 'beir', 'smart', 'trec', 'simulated'"),
         ({"own": {"x": {"kind": "letor", "files": {"S1": "a"}, "reference": 1}}}, "parts must be S1 to S5"),
         ({"own": {"x": {"kind": "letor", "files": {"all": "a"}}}}, "mine.yaml: own.x.reference: needed, but not given"),
         (

@@ -30,7 +30,7 @@ ROOMS = [
     ("figures",),
     ("studies",),
     ("serving",),
-    ("config", "config_files", "plan", "commands", "cli"),
+    ("config", "config_files", "plan", "commands", "kernel_cache", "cli"),
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 
@@ -155,6 +155,15 @@ def test_the_lock_is_hashed_and_names_no_address(project: Path) -> None:
         for line in (project / "requirements" / f"{name}.in").read_text().splitlines():
             wanted = re.match(r"[A-Za-z][\w-]*", line)
             assert not wanted or re.search(rf"^{re.escape(wanted[0].lower())}==", text, re.MULTILINE), line
+
+
+def test_measures_never_forget_documents_that_were_not_retrieved(project: Path) -> None:
+    """Measures of a data set's documents count the relevant ones that are not among the candidates."""
+    rooms = [project / "src" / "qdrank" / room for room in ("studies", "evaluation", "text")]
+    for path in [path for room in rooms for path in room.rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "measure":
+                assert "unranked" in {keyword.arg for keyword in node.keywords}, f"{path.name}, line {node.lineno}"
 
 
 def test_no_pickle_and_no_eval(project: Path) -> None:

@@ -107,3 +107,15 @@ def test_own_files_are_looked_for_beside_the_configuration(tmp_path: Path) -> No
     (tmp_path / "elsewhere" / "a.txt").write_text("1 qid:1 1:1\n")
     found = plan(resolve(letor(all="a.txt")), [tmp_path / "elsewhere"])
     assert found.datasets["mine"].files["all"] == str(tmp_path / "elsewhere" / "a.txt")
+
+
+def test_names_of_features_come_from_a_list_or_a_file(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("1 qid:1 1:1\n")
+    (tmp_path / "names.txt").write_text("BM25\nclicks\n\n")
+    values = letor(all="a.txt")
+    for names in (["BM25", "clicks"], "names.txt"):
+        values["own"]["mine"]["names"] = names
+        assert plan(resolve(values)).datasets["mine"].options["names"] == ["BM25", "clicks"]
+    values["own"]["mine"]["names"] = "nowhere.txt"
+    with pytest.raises(InputError, match=r"own\.mine\.names: no such file"):
+        plan(resolve(values))

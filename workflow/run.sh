@@ -1,19 +1,15 @@
 #!/bin/sh
-# Run the study on all cores, then write the report where results changed. Arguments go to snakemake.
+# Run the study on all cores, then write the report where results changed. Arguments go to snakemake; the folder of the run is
+# DIRECTORY, or the current one.
 set -eu
+folder=${DIRECTORY:-.}
 report=results/report.html
-snakemake --cores all "$@"
-if [ "$report" -nt results/manifest.json ]; then
+snakemake --cores all --directory "$folder" "$@"
+if [ "$folder/$report" -nt "$folder/results/manifest.json" ]; then
     echo "Nothing changed since the last run; the report is up to date."
 else
-    echo "Writing $report ..."
+    echo "Writing $folder/$report ..."
     # Snakemake leaves a coroutine behind when it asks for the size of an input in a report; harmless, and noisy.
-    PYTHONWARNINGS=ignore::RuntimeWarning snakemake "$@" --report "$report" --quiet all
+    PYTHONWARNINGS=ignore::RuntimeWarning snakemake --directory "$folder" "$@" --report "$report" --quiet all
 fi
-cat <<TXT
-
-Where to look:
-  $report   every table and figure, with captions; opens offline
-  results/{data set}/      tables (csv, md, tex, html, parquet) and figures (pdf, svg, png)
-  results/manifest.json    digest of every file made
-TXT
+echo "Every table and figure, with captions, on one page that opens offline: $folder/$report"

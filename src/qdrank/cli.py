@@ -9,6 +9,7 @@ from importlib import import_module
 
 from qdrank import __version__
 from qdrank.errors import QdrankError
+from qdrank.kernel_cache import announce
 
 # Each command is a module with ``add_arguments(parser)`` and ``run(args) -> int``, imported only when it is asked for.
 COMMANDS = {
@@ -16,9 +17,17 @@ COMMANDS = {
     "datasets": ("qdrank.commands.datasets", "list the data sets, what is present, and how to get the rest"),
     "digest": ("qdrank.commands.digest", "print the digest of every artifact in a folder"),
     "evaluate": ("qdrank.commands.evaluate", "measure a file of scores against a LETOR file"),
+    "doctor": (
+        "qdrank.commands.doctor",
+        "look for what would stop a run here: Python, memory, disk, mirror, kernels, SLURM",
+    ),
+    "features": ("qdrank.commands.features", "compute the features of new text queries, for `qdrank rank`"),
     "findings": ("qdrank.commands.findings", "write the table of what was found into the page of each study"),
     "rank": ("qdrank.commands.rank", "score new queries in a LETOR file with the models of a study"),
 }
+
+#: Commands that use compiled kernels.
+COMPILED = ("evaluate", "features", "rank")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,6 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if argv and argv[0] == name:
             import_module(module).add_arguments(command)
     args = parser.parse_args(argv)
+    if args.command in COMPILED:
+        announce()
     return _guarded(import_module(COMMANDS[args.command][0]).run, args)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from qdrank.config import FeatureFiles, Settings, SimulatedVariant, TextCollection
+from qdrank.config import FeatureFiles, Settings, SimulatedVariant, SmartCollection, TextCollection, TrecCollection
 from qdrank.datasets import registry as table
 from qdrank.datasets.fetching.presence import available, download_folder, instruction
 from qdrank.errors import InputError
@@ -31,7 +32,7 @@ class PlannedDataset:
     registered: bool = True
     """Whether its files are those of the registry, to be fetched; else they are the user's."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """Part to path, for the user's own feature files."""
+    """Part to path, for the user's own files."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """What the step that makes its judged documents needs to know."""
 
@@ -113,7 +114,8 @@ def _refuse_unknown_datasets(settings: Settings, known: Iterable[str]) -> None:
 def _refuse_missing_files(dataset: PlannedDataset) -> None:
     for part, path in dataset.files.items():
         if not os.path.isfile(path):
-            raise InputError(f"own.{dataset.name}.files.{part}: no such file", found=path, fix="correct the path")
+            key = f"files.{part}" if dataset.kind == "letor" else part
+            raise InputError(f"own.{dataset.name}.{key}: no such file", found=path, fix="correct the path")
     folder = dataset.options.get("folder")
     if folder is not None and not os.path.isdir(folder):
         raise InputError(f"own.{dataset.name}.folder: no such folder", found=folder, fix="correct the path")
@@ -137,18 +139,66 @@ def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
 def _own(name: str, settings: Settings, folders: Sequence[str | Path]) -> PlannedDataset:
     own = settings.own[name]
     plain = PlannedDataset(name, "letor", own.title or name, own.note, registered=False)
+    at = partial(_path, settings=settings, folders=folders)
+    rotating = ROTATION if settings.text.folds == "rotation" else ("fold1",)
+    text = replace(plain, kind="text", folds=_wanted(rotating, settings))
     match own:
         case FeatureFiles():
             folds = ("fold1",) if "train" in own.files else ROTATION
-            options = own.model_dump(include={"reference", "max_label", "missing_values"})
-            files = {part: _path(path, settings, folders) for part, path in own.files.items()}
+            options = own.model_dump(include={"reference", "max_label", "sparse", "missing_values", "names"})
+            if isinstance(own.names, str):
+                options["names"] = _lines(name, at(own.names))
+            files = {part: at(path) for part, path in own.files.items()}
             return replace(plain, folds=_wanted(folds, settings), files=files, options=options)
         case TextCollection():
-            options = {"like": "beir", "folder": _path(own.folder, settings, folders)}
-            folds = ROTATION if settings.text.folds == "rotation" else ("fold1",)
-            return replace(plain, kind="text", folds=_wanted(folds, settings), options=options)
+            return replace(text, options={"like": "beir", "folder": at(own.folder)})
+        case SmartCollection():
+            return _with_files(
+                text, own, {"documents": _several(own.documents, at), **_single(own, at, "queries", "qrels")}
+            )
+        case TrecCollection():
+            qrels = own.qrels if isinstance(own.qrels, str) else {split: at(path) for split, path in own.qrels.items()}
+            qrels = at(qrels) if isinstance(qrels, str) else qrels
+            return _with_files(
+                text, own, {"documents": _several(own.documents, at), **_single(own, at, "topics"), "qrels": qrels}
+            )
         case SimulatedVariant():
             return replace(plain, kind="simulated", options={"seed": settings.seed, **own.settings, "like": own.like})
+
+
+def _with_files(
+    plain: PlannedDataset, own: SmartCollection | TrecCollection, files: Mapping[str, Any]
+) -> PlannedDataset:
+    """A text collection of several files; ``files`` are those of each key of its section."""
+    named = {f"{key}.{part}" if part else key: path for key, value in files.items() for part, path in _parts(value)}
+    form = own.model_dump(exclude={"kind", "title", "note", *files})
+    return replace(plain, files=named, options={"like": own.kind, "files": dict(files), "form": form})
+
+
+def _parts(value: Any) -> list[tuple[str, str]]:
+    """What a key holds, one path or several, each with the name of its part."""
+    if isinstance(value, str):
+        return [("", value)]
+    return list(value.items()) if isinstance(value, Mapping) else [(str(i + 1), path) for i, path in enumerate(value)]
+
+
+def _single(own: Any, at: Callable[[str], str], *keys: str) -> dict[str, str]:
+    return {key: at(getattr(own, key)) for key in keys}
+
+
+def _several(documents: str | list[str], at: Callable[[str], str]) -> list[str]:
+    """Paths of the documents: those named, or all files of a folder."""
+    paths = [at(path) for path in ([documents] if isinstance(documents, str) else documents)]
+    if len(paths) == 1 and os.path.isdir(paths[0]):
+        paths = sorted(str(path) for path in Path(paths[0]).rglob("*") if path.is_file())
+    return paths
+
+
+def _lines(name: str, path: str) -> list[str]:
+    """Names of features from a file, one per line."""
+    if not os.path.isfile(path):
+        raise InputError(f"own.{name}.names: no such file", found=path, fix="correct the path, or give a list of names")
+    return [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
 def _path(path: str, settings: Settings, folders: Sequence[str | Path]) -> str:

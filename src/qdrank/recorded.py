@@ -62,3 +62,18 @@ def refuse_other_configuration(results: str | os.PathLike[str], files: Sequence[
         f"         or let this run take the place of the other, then run the same command again:\n"
         f"           rm {shlex.quote(os.fspath(Path(results) / FILE))}",
     )
+
+
+def where_to_look(results: str | os.PathLike[str], files: Sequence[str]) -> str:
+    """What to open after a run: those of the usual files that are there, and the command that makes the report."""
+    folder = Path(results)
+    places = {
+        folder / "claims-overview.html": "what was found: every claim on every data set",
+        folder / "overview.html": "what was run on what",
+    }
+    known = {str(path): words for path, words in places.items() if path.is_file()}
+    known[f"{folder}/DATASET/"] = "figures (pdf, svg, png) and tables (html, csv, md, tex, parquet) of each data set"
+    width = max(map(len, known))
+    report = f"snakemake --report {folder}/report.html {options(files) if files else ''}".strip()
+    rows = [f"  {path:<{width}}  {words}" for path, words in known.items()]
+    return "\n".join(["Where to look:", *rows, "All on one page, with captions:", f"  {report}"])

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdrank.datasets.collections import COLLECTIONS
-from qdrank.datasets.collections.beir import read_beir
+from qdrank.datasets.collections.beir import read_beir, read_queries
 from qdrank.datasets.collections.files import lines
 from qdrank.errors import InputError
 
@@ -111,7 +111,7 @@ def test_what_is_odd_is_counted_and_said(tmp_path):
         "grade below 0, read as 0": 1,
         "judgment of an unknown document, left out": 1,
         "judgment of an unknown query, left out": 1,
-        "query without judgments, kept": 1,
+        "query without judgments, left out": 1,
     }
     assert "train.tsv: judgment of an unknown query, left out: 1 (ghost)" in map(str, found.notes)
     assert found.qrels.grade.min() == 0
@@ -205,3 +205,9 @@ def test_whatever_the_files_hold_only_input_errors_come(tmp_path_factory, corpus
     (folder / "qrels/train.tsv").write_bytes(qrels)
     with suppress(InputError):
         read_beir(folder)
+
+
+def test_lines_that_end_with_cr_alone_are_named(tmp_path: Path) -> None:
+    (tmp_path / "queries.jsonl").write_bytes(b'{"_id": "1", "text": "a"}\r{"_id": "2", "text": "b"}\r')
+    with pytest.raises(InputError, match="CR alone"):
+        list(read_queries(tmp_path / "queries.jsonl"))

@@ -98,3 +98,14 @@ def test_without_a_reference_the_best_feature_takes_its_place(tmp_path: Path) ->
     assert reference_column(out["columns"]) == 1
     assert load_judged(out["judged"]).n_queries == 45
     assert read(out["topics"], "topics").num_rows == 45
+
+
+def test_names_of_own_features(tmp_path: Path) -> None:
+    (tmp_path / "all.txt").write_text("".join(f"{d % 2} qid:{q} 1:{d} 2:{q}\n" for q in range(20) for d in range(3)))
+    out = {name: tmp_path / f"{name}.parquet" for name in ("judged", "columns", "topics")}
+    options = {"reference": 1, "max_label": 4, "missing_values": False, "seed": 1}
+    import_features({"all": tmp_path / "all.txt"}, out, **options, names=["BM25 of the title", "clicks"])
+    assert read(out["columns"], "columns").column("name").to_pylist() == ["BM25 of the title", "clicks"]
+    for names, words in ((["one"], "1 names for 2 features"), (["same", "same"], "the same name")):
+        with pytest.raises(InputError, match=words):
+            import_features({"all": tmp_path / "all.txt"}, out, **options, names=names)

@@ -30,6 +30,7 @@ from qdrank.rankers.global_models import GlobalModels, train_global
 from qdrank.rankers.knn import ALIKE, offline1, offline2
 from qdrank.rankers.local_models import ModelBank, gathered, train_shard
 from qdrank.rankers.query_classes import query_classes
+from qdrank.recorded import recorded_text
 from qdrank.serving import lookup as serving_lookup
 from qdrank.serving.build import packed, study_terms
 from qdrank.serving.lookup import Neighbourhoods, Offline1, Offline2, TrainingSpace
@@ -167,7 +168,7 @@ def rank(tiny: Study, new: Path, *arguments: object) -> int:
 
 @pytest.mark.parametrize("method", SERVED)
 def test_the_command_writes_the_scores_of_the_study(tiny: Study, new: Path, method: str, tmp_path: Path) -> None:
-    out = tmp_path / "out" / "scores.txt"
+    out = tmp_path / "scores.txt"
     assert rank(tiny, new, "--method", method, "--output", out) == 0
     assert [float(line) for line in out.read_text().splitlines()] == tiny.scores(method).tolist()
 
@@ -261,6 +262,7 @@ def test_wrong_input_is_told_in_words(
     assert "the first row has 9 features, and the models know 8" in told(wide, "--sparse")
     assert "there are no packed models" in told(new, models=tmp_path)
     assert "did you mean offline1?" in told(new, "--method", "offline-1")
+    assert "KNN Online trains a model for every query" in told(new, "--method", "online")
     assert "no models were trained with k=3 lambda=" in told(new, "--k", "3")
     assert "Single has no number of neighbours" in told(new, "--method", "single", "--k", "3")
     with new.open("a") as file:
@@ -347,3 +349,23 @@ def test_lookups_are_those_of_the_study(seed: int, metric: str, choice: str, coa
     with mock.patch.object(serving_lookup, "DENSE_MOST", 4096 if dense else 0):
         first = Offline1(space, Neighbourhoods(of_train[:, :k], pairs, choice), largest)
     assert [first(vector) for vector in test] == offline1(of_test, of_train, pairs, [k], alike=choice)[k].tolist()
+
+
+def test_no_folder_is_made_for_the_output(
+    tiny: Study, new: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert rank(tiny, new, "--output", tmp_path / "misspelt" / "deep" / "scores.txt") == 2
+    assert f"{tmp_path / 'misspelt' / 'deep'}: no such folder" in capsys.readouterr().err
+    assert not (tmp_path / "misspelt").exists()
+
+
+def test_the_command_that_makes_the_models_is_complete(tmp_path: Path) -> None:
+    fold = tmp_path / "results" / "mine" / "fold1"
+    fold.mkdir(parents=True)
+    (tmp_path / "results" / "config.yaml").write_text(recorded_text(["my data.yaml"], "seed: 1\n"))
+    with pytest.raises(InputError) as caught:
+        load_ranker(fold)
+    wanted = (
+        f"snakemake --cores all results/mine/fold1/rankers.parquet --directory {tmp_path} --configfile 'my data.yaml'"
+    )
+    assert wanted in str(caught.value)

@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_folder_in_beir_form_becomes_the_artifacts(folder: Path, tmp_path: Path) -> None:
     out = {name: tmp_path / "out" / f"{name}.parquet" for name in ("judged", "columns", "topics")}
-    notes = extract_features(out, like="beir", folder=folder, seed=1, **Text().model_dump())
+    notes = extract_features(out, {"like": "beir", "folder": folder}, seed=1, **Text().model_dump())
     judged = load_judged(out["judged"])
     assert judged.n_queries == 10
     assert judged.folds == ["fold1", "fold2", "fold3", "fold4", "fold5"]
@@ -41,7 +41,8 @@ def test_a_folder_in_beir_form_becomes_the_artifacts(folder: Path, tmp_path: Pat
     assert [row["name"] for row in columns if row["reference"]] == ["both.H1"]
     assert len(columns) == judged.X.shape[1]
     assert read(out["topics"], "topics").column("text").to_pylist()[0] == "wing "
-    table = notes_table(Text().model_dump(), notes).to_pylist()
+    table = notes_table(Text().model_dump(), notes, {"over all relevant documents": 0.25}).to_pylist()
+    assert table[0] == {"what": "MAP of the reference over all relevant documents", "value": "0.2500"}
     assert {"what": "setting stemmer", "value": "english"} in table
     assert any("unknown words" in row["what"] for row in table)
 

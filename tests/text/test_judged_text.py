@@ -75,7 +75,7 @@ def test_the_artifacts_are_written_and_read_back(tmp_path):
 
 def test_queries_that_take_no_part_are_counted():
     kinds = {note.kind: note.examples for note in judged_text(made()).notes}
-    assert kinds["query without judgments, in no part"] == ("q-unjudged",)
+    assert kinds["query without judgments, left out"] == ("q-unjudged",)
     assert kinds["query without a candidate (no word of it occurs), left out"] == ("q-empty", "q-ghost")
     assert "q-ghost" in kinds["query with unknown words"]
     both = judged_text(made(), TextSettings(judged=True))

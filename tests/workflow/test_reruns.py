@@ -58,3 +58,14 @@ def test_a_changed_setting_reruns_its_stage_alone(study: Project) -> None:
     edit(study.folder / "tests/configs/tiny.yaml", "evaluation:", "neighbours: {metric: cosine}\nevaluation:")
     assert "find_neighbours" in study.planned()
     assert not {"simulate_features", "describe_queries", "measure_features"} & study.planned()
+
+
+def test_a_new_title_is_shown_and_takes_no_time_again(study: Project) -> None:
+    edit(study.folder / "tests/configs/tiny.yaml", "title: A tiny simulated set", "title: Quite another title")
+    planned = study.planned()
+    assert {"draw_features", "draw_geng_fig7", "tabulate_geng_table1"} <= planned
+    assert "time_testing" not in planned
+    figures = [f"results/tiny/figures/{name}.svg" for name in ("single-features", "geng-fig7", "geng-fig8")]
+    study.tiny(*figures)
+    for figure in figures:
+        assert "Quite another title" in (study.folder / figure).read_text(), figure

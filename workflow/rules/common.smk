@@ -18,7 +18,7 @@ from qdrank.errors import QdrankError
 from qdrank.jobs import prepare_environment
 from qdrank.plan import plan
 from qdrank.provenance import code_digest
-from qdrank.recorded import refuse_other_configuration
+from qdrank.recorded import refuse_other_configuration, where_to_look
 
 prepare_environment(PROJECT / "src")
 # A large graph of jobs is all living objects: looking for garbage among them took a sixth of the time of planning.
@@ -229,6 +229,8 @@ def collection_files(wildcards):
     dataset = planned.datasets[wildcards.dataset]
     if dataset.registered:
         return f"resources/downloads/{dataset.name}.json"
+    if dataset.files:
+        return list(dataset.files.values())
     return sorted(
         str(path)
         for path in Path(dataset.options["folder"]).rglob("*")

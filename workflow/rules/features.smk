@@ -47,7 +47,7 @@ rule summarise_data:
         mem_mb=memory(500, 6),
         runtime=minutes(15, 0.05),
     params:
-        title=lambda wc: planned.datasets[wc.dataset].title,
+        title=dataset_title,
         code=code("summarise_data"),
     script:
         "../../scripts/summarise_data.py"
@@ -75,7 +75,7 @@ rule tabulate_features:
         mem_mb=memory(600, 10),
         runtime=minutes(15),
     params:
-        title=lambda wc: planned.datasets[wc.dataset].title,
+        title=dataset_title,
         code=code("tabulate_features"),
     script:
         "../../scripts/tabulate_features.py"
@@ -98,7 +98,7 @@ rule draw_features:
         mem_mb=memory(700, 10),
         runtime=minutes(15),
     params:
-        title=lambda wc: wc.dataset,
+        title=dataset_title,
         interval=INTERVAL,
         dpi=settings.figures.dpi,
         code=code("draw_features"),

@@ -11,6 +11,7 @@
 #         results/{dataset}/{fold}/geng/sweep.parquet           measures and change ratios for every k and lambda
 #         results/{dataset}/{fold}/geng/bound.parquet           the stability bound beside what is observed
 #         results/{dataset}/{fold}/geng/variants.parquet        measures of variants of KNN Online
+#         results/{dataset}/geng/table1-times.parquet           time of each step of testing, on the first fold
 #         results/{dataset}/{fold}/rankers.parquet              Single, Offline-1 and Offline-2 for `qdrank rank`
 
 from qdrank.learners import LEARNERS
@@ -252,6 +253,32 @@ rule compare_variants:
         ),
     script:
         "../../scripts/geng2008/compare_variants.py"
+
+
+rule time_testing:
+    """Time of each step of testing; apart from its table, so that a new title does not take the time again."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        columns="results/{dataset}/columns.parquet",
+    output:
+        "results/{dataset}/geng/table1-times.parquet",
+    log:
+        "logs/time_testing/{dataset}.log",
+    benchmark:
+        "benchmarks/time_testing/{dataset}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(1000, 20),
+        runtime=minutes(30, 0.5),
+    params:
+        **TRAINING,
+        lam=settings.geng.lam,
+        penalty=settings.geng.penalty,
+        fold=lambda wc: folds_of(wc)[0],
+        code=code("geng2008/time_testing"),
+    script:
+        "../../scripts/geng2008/time_testing.py"
 
 
 rule pack_rankers:

@@ -95,6 +95,7 @@ rule extract_features:
     params:
         options=lambda wc: dict(planned.datasets[wc.dataset].options),
         settings=settings.text.model_dump(),
+        title=dataset_title,
         seed=settings.seed,
         code=code("extract_features", *COLLECTION_MODULES),
     script:

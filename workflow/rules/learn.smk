@@ -71,7 +71,7 @@ rule tabulate_learners:
         mem_mb=memory(600, 20),
         runtime=minutes(15),
     params:
-        title=lambda wc: planned.datasets[wc.dataset].title,
+        title=dataset_title,
         methods=lambda wc: learners_of(wc.dataset),
         convention=lambda wc: learner_convention(wc.dataset),
         interval=INTERVAL,
@@ -100,7 +100,7 @@ rule compare_published:
         mem_mb=memory(600, 10),
         runtime=minutes(15),
     params:
-        title=lambda wc: planned.datasets[wc.dataset].title,
+        title=dataset_title,
         code=code("compare_published"),
     script:
         "../../scripts/compare_published.py"

@@ -96,3 +96,7 @@ rule write_manifest:
         code=code("write_manifest"),
     script:
         "../../scripts/write_manifest.py"
+
+
+onsuccess:
+    print(where_to_look("results", CONFIG_FILES), file=sys.stderr)

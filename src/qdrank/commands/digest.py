@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
+from qdrank.recorded import command
 from qdrank.store.manifest import changed, digests
 from qdrank.studies import timed_outputs
 
@@ -21,8 +23,17 @@ def run(args: argparse.Namespace) -> int:
         faults = changed(args.folder, timed_outputs())
         print("\n".join(faults) or "all files are as the run left them")
         if faults:
-            print("  fix:   delete what changed and ask for it by name: snakemake --cores all FILE ...")
+            print(f"  fix:   {_fix(args.folder, faults)}")
         return 1 if faults else 0
     for name, value in digests(args.folder, timed_outputs()).items():
         print(f"{value}  {name}")
     return 0
+
+
+def _fix(results: Path, faults: list[str]) -> str:
+    """Commands that delete what changed and make it again."""
+    files = [results / fault.rpartition(": ")[0] for fault in faults]
+    known = [path for path, fault in zip(files, faults, strict=True) if not fault.endswith("not in the manifest")]
+    rows = [f"rm -f {shlex.join(map(str, files))}"]
+    rows += [command(results, *(path.relative_to(results.parent) for path in known))] if known else []
+    return "delete what differs, and make it again:\n         " + "\n         ".join(rows)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TextIO
 
 import numpy as np
@@ -62,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score the file batch by batch."""
+    refuse_missing_folder(args.output)
     ranker = load_ranker(args.models, args.method, k=args.k, lam=args.lam)
     sparse = True if args.sparse else None
     refuse_other_width(args.input, ranker.n_features, sparse)
@@ -80,6 +83,12 @@ def run(args: argparse.Namespace) -> int:
             scores = ranker.score_many(batch.X, batch.offsets, own=own)
             file.writelines(FORMATS[args.format](batch, scores, ranker))
     return 0
+
+
+def refuse_missing_folder(output: str | None) -> None:
+    """Raise if the folder of the output does not exist: a misspelt path must not make folders."""
+    if output not in (None, "-") and not (folder := Path(str(output)).parent).is_dir():
+        raise InputError("no such folder", file=folder, fix=f"correct --output, or mkdir -p {shlex.quote(str(folder))}")
 
 
 def refuse_other_width(path: str | os.PathLike[str], n_features: int, sparse: bool | None) -> None:

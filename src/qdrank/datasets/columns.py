@@ -29,6 +29,19 @@ def reference_column(path: str | os.PathLike[str]) -> int:
     return int(np.argmax(read(path, "columns").column("reference").to_numpy(zero_copy_only=False)))
 
 
+def feature_names(n_features: int, names: Sequence[str] | None = None) -> list[str]:
+    """Names of the features of a file: those given, one for each, or those of LETOR."""
+    if names is None:
+        return letor_names(n_features)
+    if len(names) != n_features:
+        fix = "give one name for each feature, in their order"
+        raise InputError(f"{len(names)} names for {n_features} features", found=", ".join(names), fix=fix)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise InputError("two features have the same name", found=twice, fix="give each feature a name of its own")
+    return list(names)
+
+
 def letor_names(n_features: int) -> list[str]:
     """Names of the features of a LETOR file: those of LETOR 4.0 if there are 46, else their numbers."""
     if n_features != 46:

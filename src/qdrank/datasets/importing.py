@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from qdrank.datasets import registry
-from qdrank.datasets.columns import columns_table, letor_names
+from qdrank.datasets.columns import columns_table, feature_names
 from qdrank.datasets.folds import roles
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.letor.features import rank_features
@@ -29,7 +29,15 @@ def fetched_parts(dataset: str, listing: str | Path) -> dict[str, str]:
 
 
 def import_features(
-    files: Paths, out: Paths, *, reference: int | None, max_label: int, missing_values: bool, seed: int
+    files: Paths,
+    out: Paths,
+    *,
+    reference: int | None,
+    max_label: int,
+    missing_values: bool,
+    seed: int,
+    sparse: bool | None = None,
+    names: Sequence[str] | None = None,
 ) -> None:
     """Read LETOR text by part into the artifacts ``judged``, ``columns`` and ``topics``.
 
@@ -37,11 +45,11 @@ def import_features(
     training queries of the first fold best takes its place.
     """
     source = files["all"] if set(files) == {"all"} else files
-    import_letor(source, out["judged"], missing=missing_values, max_label=max_label, seed=seed)
+    import_letor(source, out["judged"], sparse=sparse, missing=missing_values, max_label=max_label, seed=seed)
     judged = load_judged(out["judged"], ["features"] if reference is None else ["doc_id"])
     refuse_unusable(judged)
     number = best_feature(judged) if reference is None else reference - 1
-    write(out["columns"], "columns", columns_table(letor_names(_width(out["judged"])), number))
+    write(out["columns"], "columns", columns_table(feature_names(_width(out["judged"]), names), number))
     write(out["topics"], "topics", topics_table(judged.query_id, judged.part))
 
 

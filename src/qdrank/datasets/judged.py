@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ IntArray = NDArray[np.int64]
 TextArray = NDArray[np.object_]
 
 COLUMNS = ("query_id", "doc_id", "label", "part", "features")
+#: Optional column: grades of the relevant documents of a query that are not among the documents to rank.
+MISSED = "missed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +39,8 @@ class Judged:
     doc_id : (n_documents,) names; (0,) if they were not loaded
     y : (n_documents,) int64 grades
     X : (n_documents, n_features) float32, NaN where a value is missing; (n_documents, 0) if not loaded
+    missed : (n_queries,) for every query the grades of its relevant documents that are not among the documents here;
+        None where the data are all there is to rank
     """
 
     query_id: TextArray
@@ -45,6 +49,7 @@ class Judged:
     doc_id: TextArray
     y: IntArray
     X: NDArray[np.float32]
+    missed: TextArray | None = field(default=None)
 
     @property
     def n_queries(self) -> int:
@@ -72,6 +77,14 @@ class Judged:
         return pair_counts(self.y, self.offsets)
 
     @property
+    def unranked(self) -> tuple[IntArray, IntArray] | None:
+        """Grades and offsets of the missed documents, as `qdrank.measures.measure` takes them."""
+        if self.missed is None:
+            return None
+        grades = [np.asarray(own, dtype=np.int64) for own in self.missed]
+        return np.concatenate([*grades, np.empty(0, dtype=np.int64)]), np.cumsum([0, *map(len, grades)], dtype=np.int64)
+
+    @property
     def parts(self) -> list[str]:
         """Parts in order of their first query."""
         return list(dict.fromkeys(self.part.tolist()))
@@ -94,6 +107,7 @@ class Judged:
             doc_id=self.doc_id[rows] if len(self.doc_id) else self.doc_id,
             y=self.y[rows],
             X=self.X[rows],
+            missed=None if self.missed is None else self.missed[queries],
         )
 
     def select(self, parts: Sequence[str]) -> Judged:
@@ -122,7 +136,8 @@ class Judged:
         """Return the artifact ``judged`` as an Arrow table."""
         names = pa.array(self.query_id, pa.string()).take(pa.array(self.query_index))
         parts = pa.array(self.part, pa.string()).take(pa.array(self.query_index))
-        return judged_table(names, pa.array(self.doc_id, pa.string()), self.y, parts, self.X)
+        table = judged_table(names, pa.array(self.doc_id, pa.string()), self.y, parts, self.X)
+        return table if self.missed is None else with_missed(table, self.missed, self.offsets)
 
 
 def judged_table(
@@ -131,6 +146,14 @@ def judged_table(
     """Columns of the artifact ``judged``, shape (n_documents,) each, from Arrow strings and arrays."""
     label = pa.array(label).cast(pa.int8())
     return pa.table([query_id, doc_id, label, part, list_column(X)], names=list(COLUMNS))
+
+
+def with_missed(table: pa.Table, missed: Sequence[Sequence[int]] | TextArray, offsets: IntArray) -> pa.Table:
+    """``table`` with the column of missed grades: those of each query, (n_queries,), in the query's first row."""
+    rows: list[Sequence[int]] = [()] * len(table)
+    for start, own in zip(offsets[:-1].tolist(), missed, strict=True):
+        rows[start] = list(own)
+    return table.append_column(MISSED, pa.array(rows, pa.list_(pa.int8())))
 
 
 def load_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Judged:
@@ -154,8 +177,9 @@ def _wanted(columns: Sequence[str] | None) -> tuple[bool, bool]:
     return "doc_id" in wanted, "features" in wanted
 
 
-def _columns(with_names: bool, with_features: bool) -> list[str]:
-    return ["query_id", "part", "label"] + ["doc_id"] * with_names + ["features"] * with_features
+def _columns(file: pq.ParquetFile, with_names: bool, with_features: bool) -> list[str]:
+    missed = [MISSED] if MISSED in file.schema_arrow.names else []
+    return ["query_id", "part", "label", *missed] + ["doc_id"] * with_names + ["features"] * with_features
 
 
 def _matrix(features: pa.ChunkedArray) -> NDArray[np.float32]:
@@ -171,7 +195,7 @@ def _assembled(file: pq.ParquetFile, with_names: bool, with_features: bool) -> J
     X, y = np.empty((n, width), dtype=np.float32), np.empty(n, dtype=np.int64)
     doc_id = np.empty(n if with_names else 0, dtype=object)
     heads: list[pa.Table] = []
-    for start, table in _row_groups(file, _columns(with_names, with_features)):
+    for start, table in _row_groups(file, _columns(file, with_names, with_features)):
         rows = slice(start, start + len(table))
         heads.append(_heads(table, start))
         y[rows] = table["label"].to_numpy()
@@ -179,8 +203,8 @@ def _assembled(file: pq.ParquetFile, with_names: bool, with_features: bool) -> J
             doc_id[rows] = table["doc_id"].to_numpy()
         if with_features:
             X[rows] = _matrix(table["features"])
-    query_id, part, offsets = _queries(pa.concat_tables(heads), n)
-    return Judged(query_id, part, offsets, doc_id, y, X)
+    query_id, part, offsets, missed = _queries(pa.concat_tables(heads), n)
+    return Judged(query_id, part, offsets, doc_id, y, X, missed)
 
 
 def _row_groups(file: pq.ParquetFile, columns: list[str]) -> Iterator[tuple[int, pa.Table]]:
@@ -193,19 +217,25 @@ def _row_groups(file: pq.ParquetFile, columns: list[str]) -> Iterator[tuple[int,
 
 
 def _heads(table: pa.Table, start: int) -> pa.Table:
-    """Name, part and row number of the first row of every run of rows of the same query."""
+    """Name, part, missed grades and row number of the first row of every run of rows of the same query."""
     codes = table["query_id"].combine_chunks().dictionary_encode().indices.to_numpy()
     heads = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]])).astype(np.int64)
-    return table.select(["query_id", "part"]).take(pa.array(heads)).append_column("start", pa.array(heads + start))
+    kept = [name for name in ("query_id", "part", MISSED) if name in table.column_names]
+    return table.select(kept).take(pa.array(heads)).append_column("start", pa.array(heads + start))
 
 
-def _queries(heads: pa.Table, n_documents: int) -> tuple[TextArray, TextArray, IntArray]:
-    """Names, parts and offsets of the queries; one that a row group cuts has two heads, which are joined."""
+def _queries(heads: pa.Table, n_documents: int) -> tuple[TextArray, TextArray, IntArray, TextArray | None]:
+    """Names, parts, offsets and missed grades of the queries; one that a row group cuts has two heads: the first counts."""
     names = heads["query_id"].to_numpy()
     keep = np.concatenate([np.ones(min(1, len(names)), dtype=bool), names[1:] != names[:-1]])
     query_offsets(names[keep])  # each query in one place
     offsets = np.append(heads["start"].to_numpy()[keep], n_documents).astype(np.int64)
-    return names[keep], heads["part"].to_numpy()[keep], offsets
+    missed = None
+    if MISSED in heads.column_names:
+        missed = np.empty(len(names), dtype=object)
+        missed[:] = [tuple(own) for own in heads[MISSED].to_pylist()]
+        missed = missed[keep]
+    return names[keep], heads["part"].to_numpy()[keep], offsets, missed
 
 
 def iter_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Iterator[Judged]:
@@ -213,21 +243,21 @@ def iter_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = No
     with_names, with_features = _wanted(columns)
     with open_artifact(path, "judged") as file:
         waiting: list[pa.Table] = []
-        for start, table in _row_groups(file, _columns(with_names, with_features)):
+        for start, table in _row_groups(file, _columns(file, with_names, with_features)):
             waiting.append(table)
             rows = pa.concat_tables(waiting)
             # The last query of a group may go on in the next one.
             final = start + len(table) == file.metadata.num_rows
             whole = len(rows) if final else int(_heads(rows, 0)["start"][-1].as_py())
             if whole > 0:
-                yield _in_memory(rows.slice(0, whole))
+                yield from_table(rows.slice(0, whole))
                 waiting = [rows.slice(whole)]
 
 
-def _in_memory(table: pa.Table) -> Judged:
+def from_table(table: pa.Table) -> Judged:
     """Documents of a table that holds whole queries."""
-    query_id, part, offsets = _queries(_heads(table, 0), len(table))
+    query_id, part, offsets, missed = _queries(_heads(table, 0), len(table))
     has = table.column_names
     doc_id = table["doc_id"].to_numpy() if "doc_id" in has else np.empty(0, dtype=object)
     X = _matrix(table["features"]) if "features" in has else np.empty((len(table), 0), dtype=np.float32)
-    return Judged(query_id, part, offsets, doc_id, table["label"].to_numpy().astype(np.int64), X)
+    return Judged(query_id, part, offsets, doc_id, table["label"].to_numpy().astype(np.int64), X, missed)

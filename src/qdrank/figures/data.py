@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
+from qdrank.groups import IntArray
 
 
 def data_summary(judged: Judged) -> pa.Table:
@@ -32,4 +33,13 @@ def _summary(part: str, documents: Judged, grades: int) -> dict[str, str | int |
         "features": documents.X.shape[1],
         **{f"grade {grade}": int(counts[grade]) for grade in range(grades)},
         "pairs": int(documents.pairs.sum()),
+        **_retrieved(documents, counts),
     }
+
+
+def _retrieved(documents: Judged, counts: IntArray) -> dict[str, int]:
+    """Relevant documents that are judged, and those that are not among the candidates; nothing for feature data."""
+    if documents.unranked is None:
+        return {}
+    missed = len(documents.unranked[0])
+    return {"relevant": int(counts[1:].sum()) + missed, "relevant, not among the candidates": missed}

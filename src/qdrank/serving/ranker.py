@@ -24,6 +24,7 @@ from qdrank.datasets.letor.features import minmax_per_query
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.rankers.sizes import Setting, neighbour_count
+from qdrank.recorded import command, recorded_options
 from qdrank.registry import did_you_mean
 from qdrank.serving.lookup import Neighbourhoods, Offline1, Offline2, TrainingSpace
 from qdrank.serving.pack import SERVED, Packed
@@ -156,12 +157,10 @@ def load_ranker(
     CorruptArtifact
         If a file was changed after it was written.
     """
-    if method not in SERVED:
-        raise InputError(f"unknown method {method!r}", fix=did_you_mean(method, list(SERVED)))
+    _refuse_unserved(method)
     path = Path(folder) if Path(folder).suffix == ".parquet" else Path(folder) / FILE
     if not path.is_file():
-        fix = f"run the study that makes it (snakemake {path}), or give the folder of a fold, such as results/mq2008/fold1"
-        raise InputError("there are no packed models", file=path, fix=fix)
+        raise InputError("there are no packed models", file=path, fix=_how_to_pack(path))
     packed = Packed.from_table(read(path, "rankers"))
     setting = _setting(packed, method, k, lam)
     if setting != packed.terms.chosen[method]:
@@ -169,6 +168,23 @@ def load_ranker(
 
         packed = retuned(packed, path.parent, method, setting)
     return ranker_of(packed, method)
+
+
+def _refuse_unserved(method: str) -> None:
+    if method in SERVED:
+        return
+    fix = did_you_mean(method, list(SERVED))
+    if "online" in method:  # near to the offline methods in spelling alone
+        fix = f"KNN Online trains a model for every query and cannot be served; choose one of {', '.join(SERVED)}"
+    raise InputError(f"unknown method {method!r}", fix=fix)
+
+
+def _how_to_pack(path: Path) -> str:
+    """How to make the packed models, with the configuration that their results were made with."""
+    results = path.parents[2] if len(path.parents) > 2 else path.parent
+    if recorded_options(results) is None:
+        return "give the folder of a fold of a finished run, such as results/mq2008/fold1"
+    return f"make them: {command(results, path.relative_to(results.parent))}"
 
 
 def ranker_of(packed: Packed, method: str) -> Ranker:

@@ -25,11 +25,12 @@ class Vector:
 
 @dataclass(frozen=True)
 class Shape:
-    """Columns of an artifact, those that may hold nulls, and whether further columns may follow."""
+    """Columns of an artifact, those that may hold nulls, those that may be absent, and whether others may follow."""
 
     columns: Mapping[str, pa.DataType | Vector]
     nullable: frozenset[str] = field(default_factory=frozenset)
     open: bool = False
+    optional: Mapping[str, pa.DataType] = field(default_factory=dict)
 
     def schema(self, widths: Mapping[str, int]) -> pa.Schema:
         """Arrow schema of the named columns, with the widths of the vectors filled in."""
@@ -55,8 +56,11 @@ NUMBERS = pa.list_(pa.field("item", NUMBER, nullable=False))
 _ZHA_FIT = {"fold": TEXT, "role": TEXT, "h": TEXT, "kind": TEXT, "lam_alpha": NUMBER, "lam_beta": NUMBER}
 
 SHAPES: dict[str, Shape] = {
+    # missed, in data made of raw text: grades of the relevant documents of a query that are not among its candidates, in
+    # the query's first row; empty in the others.
     "judged": Shape(
-        {"query_id": TEXT, "doc_id": TEXT, "label": pa.int8(), "part": TEXT, "features": Vector(pa.float32())}
+        {"query_id": TEXT, "doc_id": TEXT, "label": pa.int8(), "part": TEXT, "features": Vector(pa.float32())},
+        optional={"missed": pa.list_(pa.field("item", pa.int8(), nullable=False))},
     ),
     # What the numbered features are, and which of them is the reference model's score.
     "columns": Shape({"number": pa.int32(), "name": TEXT, "reference": pa.bool_()}),
@@ -230,13 +234,16 @@ def conform(table: pa.Table, name: str) -> pa.Table:
     """
     shape = shape_of(name)
     missing = [column for column in shape.columns if column not in table.column_names]
-    extra = [column for column in table.column_names if column not in shape.columns]
+    optional = [
+        pa.field(name, kind, nullable=False) for name, kind in shape.optional.items() if name in table.column_names
+    ]
+    extra = [column for column in table.column_names if column not in {*shape.columns, *shape.optional}]
     if missing or (extra and not shape.open):
         problem = [f"lacks {', '.join(missing)}"] if missing else []
         problem += [f"has unknown {', '.join(extra)}"] if extra and not shape.open else []
         raise InputError(f"not a {name} table: it {' and '.join(problem)}", fix="columns: " + ", ".join(shape.columns))
     wanted = shape.schema(_widths(table, shape, name))
-    wanted = pa.schema([*wanted, *(table.schema.field(column).remove_metadata() for column in extra)])
+    wanted = pa.schema([*wanted, *optional, *(table.schema.field(column).remove_metadata() for column in extra)])
     try:
         cast = table.select(wanted.names).cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:

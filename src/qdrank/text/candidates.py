@@ -41,6 +41,16 @@ def find_candidates(ranking: Ranking, qrels: Qrels, n_documents: int, *, judged:
     return Candidates(keys // n_documents, keys % n_documents, _labels(keys, known, qrels))
 
 
+def missed_grades(found: Candidates, qrels: Qrels, n_documents: int) -> dict[int, list[int]]:
+    """Grades of the relevant documents that are not among the candidates, highest first, by row of the query."""
+    known = qrels.query * n_documents + qrels.document
+    absent = (qrels.grade > 0) & ~np.isin(known, found.query * n_documents + found.document)
+    missed: dict[int, list[int]] = {}
+    for query, grade in zip(qrels.query[absent].tolist(), qrels.grade[absent].tolist(), strict=True):
+        missed.setdefault(query, []).append(grade)
+    return {query: sorted(grades, reverse=True) for query, grades in missed.items()}
+
+
 def _labels(keys: IntArray, known: IntArray, qrels: Qrels) -> NDArray[np.int8]:
     """Grade of each pair; ``known`` is sorted, because the judgments are."""
     labels = np.zeros(len(keys), dtype=np.int8)

@@ -6,10 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.collections import COLLECTIONS
 from qdrank.datasets.collections.model import Collection, Note
+from qdrank.datasets.collections.smart import SmartForm
+from qdrank.datasets.judged import Judged, load_judged
+from qdrank.datasets.usable import refuse_unusable
+from qdrank.measures import measure
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
 from qdrank.text.constants import OHSUMED, Constants
@@ -18,12 +23,28 @@ from qdrank.text.judged import TextSettings, write_judged_text
 SMART = ("cranfield", "cisi", "medline", "adi")
 
 
-def read_collection(like: str, folder: str | Path) -> Collection:
-    """Read a collection: one of the registry's by name, or any in BEIR form."""
-    if like in SMART:
-        found: Collection = COLLECTIONS["smart"](Path(folder), like)
-    elif like == "nfcorpus":
-        found = COLLECTIONS["nfcorpus"](Path(folder))
+def read_collection(
+    like: str,
+    folder: str | Path = "",
+    *,
+    files: Mapping[str, Any] | None = None,
+    form: Mapping[str, Any] | None = None,
+) -> Collection:
+    """Read a collection.
+
+    Parameters
+    ----------
+    like : one of the registry's by name, or a form: beir, smart, trec
+    folder : of the files of a registered collection, or of one in BEIR form
+    files, form : of the user's own collection in SMART or TREC form: its files, and how they are written
+    """
+    if files is not None and like == "smart":
+        documents = tuple(files["documents"])
+        found: Collection = COLLECTIONS["smart"](Path(), SmartForm(**{**files, "documents": documents}, **(form or {})))
+    elif files is not None:
+        found = COLLECTIONS[like](**files, **(form or {}))
+    elif like in SMART:
+        found = COLLECTIONS["smart"](Path(folder), like)
     else:
         found = COLLECTIONS[like](Path(folder))
     return found
@@ -41,19 +62,34 @@ def text_settings(options: Mapping[str, Any], seed: int) -> TextSettings:
         folds=5 if options["folds"] == "rotation" else None,
         seed=seed,
         lsa=options["lsa"],
+        relevant=options["relevant"],
     )
 
 
 def extract_features(
-    out: Mapping[str, str | Path], *, like: str, folder: str | Path, seed: int, **options: Any
+    out: Mapping[str, str | Path], source: Mapping[str, Any], *, seed: int, **options: Any
 ) -> tuple[Note, ...]:
-    """Write ``judged``, ``columns`` and ``topics`` of the collection in ``folder``; give what was noticed."""
-    return write_judged_text(out, read_collection(like, folder), text_settings(options, seed))
+    """Write ``judged``, ``columns`` and ``topics`` of a collection (``source``: see `read_collection`); give the notes."""
+    notes = write_judged_text(out, read_collection(**source), text_settings(options, seed))
+    refuse_unusable(load_judged(out["judged"], []))
+    return notes
 
 
-def notes_table(settings: Mapping[str, Any], notes: Sequence[Note]) -> pa.Table:
-    """What decided the features, and what was noticed in the data."""
-    rows = [{"what": f"setting {name}", "value": _words(value)} for name, value in settings.items()]
+def reference_maps(judged: Judged, reference: int) -> dict[str, float]:
+    """MAP of the reference feature over all relevant documents, and over those among the candidates."""
+    scores = judged.X[:, reference].astype(np.float64)
+    ways: dict[str, Any] = {"over all relevant documents": judged.unranked} if judged.unranked is not None else {}
+    ways |= {"over the relevant documents among the candidates": None}
+    return {
+        way: float(measure(["ap"], judged.y, scores, judged.offsets, unranked=unranked)["ap"].mean())
+        for way, unranked in ways.items()
+    }
+
+
+def notes_table(settings: Mapping[str, Any], notes: Sequence[Note], maps: Mapping[str, float]) -> pa.Table:
+    """How well the reference ranks, what decided the features, and what was noticed in the data."""
+    rows = [{"what": f"MAP of the reference {way}", "value": f"{value:.4f}"} for way, value in maps.items()]
+    rows += [{"what": f"setting {name}", "value": _words(value)} for name, value in settings.items()]
     rows += [
         {"what": f"note: {note.kind}", "value": f"{note.count} (for instance {', '.join(note.examples)})"}
         for note in notes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.collections.model import Collection, Note, Notebook
 from qdrank.datasets.columns import columns_table
-from qdrank.datasets.judged import judged_table
+from qdrank.datasets.judged import judged_table, with_missed
 from qdrank.datasets.topics import topics_table
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.groups import FloatArray, IntArray, query_offsets
 from qdrank.store import write
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
-from qdrank.text.candidates import Candidates, find_candidates, parts_of
+from qdrank.text.candidates import Candidates, find_candidates, missed_grades, parts_of
 from qdrank.text.constants import Constants
 from qdrank.text.features import REFERENCES, column_names, feature_values
 from qdrank.text.index import FieldIndex, Queries, analyse_queries, build_index
@@ -46,6 +46,8 @@ class TextSettings:
         Rotating parts drawn with ``seed``; None: the collection's own split if it has one, else five parts.
     lsa
         Number of latent semantic columns per query; 0 for none.
+    relevant
+        Relevant documents that measures count: all that are judged, as trec_eval does, or those among the candidates.
     """
 
     analyser: Analyser = field(default_factory=Analyser)
@@ -58,6 +60,7 @@ class TextSettings:
     folds: int | None = None
     seed: int = 0
     lsa: int = 0
+    relevant: Literal["all", "candidates"] = "all"
 
     def __post_init__(self) -> None:
         if self.n_top < 1 or self.lsa < 0:
@@ -100,13 +103,14 @@ def judged_text(collection: Collection, settings: TextSettings | None = None) ->
         index, queries, found, names, constants=settings.constants, static=web_columns(collection.documents)
     )
     kept = np.unique(found.query)
-    topics, topic_names = _topic_columns(searched, queries, ranking, settings.lsa)
+    missed = missed_grades(found, collection.qrels, len(index.doc_id))
+    topics, topic_names = topic_columns(searched, queries, ranking, settings.lsa)
     return JudgedText(
-        judged=_judged_table(collection, found, parts, X),
+        judged=_judged_table(collection, found, parts, X, missed if settings.relevant == "all" else None),
         columns=columns,
         topics=_topics_table(collection, kept, parts, topics),
         topic_columns=topic_names,
-        notes=(*collection.notes, *_notes(collection, queries, found, parts)),
+        notes=(*collection.notes, *_notes(collection, queries, found, parts, missed)),
     )
 
 
@@ -120,7 +124,8 @@ def write_judged_text(
     return found.notes
 
 
-def _topic_columns(searched: FieldIndex, queries: Queries, ranking: Ranking, lsa: int) -> tuple[FloatArray, list[str]]:
+def topic_columns(searched: FieldIndex, queries: Queries, ranking: Ranking, lsa: int) -> tuple[FloatArray, list[str]]:
+    """Columns of the queries themselves, (n_queries, n_columns), ``lsa`` of them latent semantic, and their names."""
     columns, names = query_columns(searched, queries, ranking), list(QUERY_COLUMNS)
     if lsa:
         latent = lsa_columns(lsa_coordinates(searched, lsa), ranking)
@@ -139,13 +144,20 @@ def _reference(names: list[str]) -> int:
 
 
 def _judged_table(
-    collection: Collection, found: Candidates, parts: list[str | None], X: NDArray[np.float32]
+    collection: Collection,
+    found: Candidates,
+    parts: list[str | None],
+    X: NDArray[np.float32],
+    missed: Mapping[int, list[int]] | None,
 ) -> pa.Table:
     query, document = pa.array(found.query), pa.array(found.document)
     query_id = pa.array([query.query_id for query in collection.queries], pa.string())
     doc_id = pa.array(collection.documents.doc_id, pa.string())
     part = pa.array(parts, pa.string())
-    return judged_table(query_id.take(query), doc_id.take(document), found.label, part.take(query), X)
+    table = judged_table(query_id.take(query), doc_id.take(document), found.label, part.take(query), X)
+    if missed is None:
+        return table
+    return with_missed(table, [missed.get(row, []) for row in np.unique(found.query)], query_offsets(found.query))
 
 
 def _topics_table(collection: Collection, kept: IntArray, parts: list[str | None], columns: FloatArray) -> pa.Table:
@@ -159,17 +171,25 @@ def _topics_table(collection: Collection, kept: IntArray, parts: list[str | None
     )
 
 
-def _notes(collection: Collection, queries: Queries, found: Candidates, parts: list[str | None]) -> tuple[Note, ...]:
+def _notes(
+    collection: Collection,
+    queries: Queries,
+    found: Candidates,
+    parts: list[str | None],
+    missed: Mapping[int, list[int]],
+) -> tuple[Note, ...]:
     book = Notebook()
     n = np.bincount(found.query, minlength=len(queries))
     relevant = np.bincount(found.query, weights=found.label > 0, minlength=len(queries))
     for row, query in enumerate(collection.queries):
         if parts[row] is None:
-            book.add("query without judgments, in no part", query.query_id)
-        elif n[row] == 0:
+            continue  # without judgments: the collection's own notes count it
+        if n[row] == 0:
             book.add("query without a candidate (no word of it occurs), left out", query.query_id)
         elif relevant[row] == 0:
             book.add("query without a relevant candidate, kept", query.query_id)
+        for _ in missed.get(row, ()):
+            book.add("relevant document that is not among the candidates of its query", query.query_id)
         if queries.unknown[row]:
             book.add("query with unknown words", query.query_id)
     return book.notes()

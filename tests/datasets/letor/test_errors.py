@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import inspect
 import lzma
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from qdrank.config import FeatureFiles
+from qdrank.datasets.letor.errors import WORDS
 from qdrank.datasets.letor.reader import load_letor, read_letor
 from qdrank.errors import InputError
+from qdrank.measures.ranking import MAX_GRADE
 
 GOOD = "0 qid:1 1:0 2:0 #docid = a\n1 qid:1 1:1 2:0 #docid = b\n"
 
@@ -31,7 +37,7 @@ BAD_ROWS = {
     "word for index": ("1 qid:2 1:0 b:2", "INDEX:VALUE", "b:2"),
     "index 0": ("1 qid:2 0:0 1:0", "index 0", "0:0"),
     "negative index": ("1 qid:2 -1:0 1:0", "INDEX:VALUE", "-1:0"),
-    "out of order": ("1 qid:2 2:0 1:0", "left out", "2:0"),
+    "out of order": ("1 qid:2 2:0 1:0", "out of order or twice", "2:0"),
     "twice": ("1 qid:2 1:0 1:0", "out of order or twice", "1:0"),
     "index too large": ("1 qid:2 1:0 2:0 3:1", "above 2", "3:1"),
     "huge index": ("1 qid:2 1:0 99999999999999999999999:1", "above 2", "999999"),
@@ -199,3 +205,27 @@ def test_bad_options(tmp_path, options):
 def test_more_features_asked_for_than_there_are(tmp_path):
     assert "ends before feature 3" in error_of(tmp_path, GOOD, n_features=3).problem
     assert error_of(tmp_path, GOOD, n_features=1).line == 1
+
+
+def test_swapped_features_are_out_of_order_not_left_out(tmp_path: Path) -> None:
+    error = error_of(tmp_path, "1 qid:1 1:1 2:2 3:3\n0 qid:1 1:1 3:3 2:2 #docid = 7:1\n")
+    assert (error.problem, error.line) == ("a feature stands out of order or twice", 2)
+    error = error_of(tmp_path, "1 qid:1 1:1 2:2 3:3\n0 qid:1 1:1 3:3 #docid = 2:2 1:1\n")
+    assert error.problem.startswith("a feature is left out")
+
+
+@pytest.mark.parametrize("end", ["\r", ""])
+def test_lines_that_end_with_cr_alone_are_named(tmp_path: Path, end: str) -> None:
+    error = error_of(tmp_path, "1 qid:1 1:1 2:2\r0 qid:1 1:1 2:2\r0 qid:2 1:1 2:2" + end)
+    assert "CR alone" in error.problem
+    assert "tr '\\r' '\\n' < " in str(error.fix)
+
+
+def test_the_words_name_only_keys_and_options_that_exist() -> None:
+    """What a message tells to write must be a key of the configuration, an option or a parameter."""
+    texts = " ".join(fix for _, fix in WORDS.values())
+    keys = set(re.findall(r"(\w+): true", texts)) | {"max_label"}
+    assert keys <= set(FeatureFiles.model_fields)
+    assert set(re.findall(r"(\w+)=True", texts)) <= set(inspect.signature(read_letor).parameters)
+    assert FeatureFiles.model_json_schema()["properties"]["max_label"]["maximum"] == MAX_GRADE
+    assert f"at most {MAX_GRADE}" in texts

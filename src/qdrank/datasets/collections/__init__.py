@@ -13,6 +13,7 @@ COLLECTIONS = Registry(
         "beir": "qdrank.datasets.collections.beir:read_beir",
         "nfcorpus": "qdrank.datasets.collections.nfcorpus:read_nfcorpus",
         "smart": "qdrank.datasets.collections.smart:read_smart",
+        "trec": "qdrank.datasets.collections.trec:read_trec",
         "ohsumed": "qdrank.datasets.collections.ohsumed:read_ohsumed",
     },
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import re
+import shlex
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,12 +61,20 @@ def _opened(place: Path) -> BinaryIO:
 def _decoded(raw: bytes, number: int, place: Path, encoding: str) -> str:
     if number == 1:
         raw = raw.removeprefix(b"\xef\xbb\xbf")
+        _refuse_old_mac(raw, place)
     try:
         return raw.decode(encoding).rstrip("\r\n")
     except UnicodeDecodeError as error:
         bad = raw[max(error.start - 20, 0) : error.end + 20]
         fix = f"convert the file to {encoding} or name its encoding (e.g. latin-1)"
         raise InputError(f"not {encoding} text", file=place, line=number, found=bad, fix=fix) from None
+
+
+def _refuse_old_mac(first: bytes, place: Path) -> None:
+    """Raise if the first line runs to the end of the file because lines end with CR alone."""
+    if b"\r" in first.rstrip(b"\r\n"):
+        fix = f"convert it: tr '\\r' '\\n' < {shlex.quote(str(place))} > converted.txt"
+        raise InputError("its lines end with CR alone, as on old Macs", file=place, line=1, fix=fix)
 
 
 def rows(path: Path, n_columns: tuple[int, ...], *, separator: str | None = None) -> Iterator[tuple[int, list[str]]]:

@@ -147,7 +147,7 @@ def assemble(
     qrels = _qrels(judgments, table, asked, book)
     judged = np.bincount(qrels.query, minlength=len(asked)) > 0
     for row in np.flatnonzero(~judged):
-        book.add("query without judgments, kept", asked[row].query_id)
+        book.add("query without judgments, left out", asked[row].query_id)
     return Collection(table, asked, qrels, book.notes())
 
 

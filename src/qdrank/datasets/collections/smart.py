@@ -1,7 +1,8 @@
 """Collections in SMART form (Cranfield, CISI, MED, ADI): records that begin with ``.I n``, fields ``.T .A .W ...``.
 
-Three forms of judgments go with them: ``query document code`` (Cranfield), ``query document 0 0.0`` (listed means
-relevant: CISI, ADI) and TREC's ``query 0 document grade`` (MED). `FORMS` holds the settings of the known collections.
+Several forms of judgments go with them: ``query document code`` (Cranfield), ``query document grade``, ``query document
+0 0.0`` (listed means relevant: CISI, ADI, CACM), TREC's ``query 0 document grade`` (MED), and one line per query with all
+its relevant documents (TIME). `FORMS` holds the settings of the known collections.
 """
 
 from __future__ import annotations
@@ -22,13 +23,19 @@ START = re.compile(r"\.I(?:\s+(\S.*?))?\s*$")
 MARKER = re.compile(r"\.([A-Z])\s*$")
 
 
+Judgments = Literal["auto", "listed", "graded", "rows", "trec", "cranfield"]
+
+
 @dataclass(frozen=True)
 class SmartForm:
     """Where the parts of a collection are and how its judgments are written.
 
     Attributes
     ----------
-    judgments : {"listed", "trec", "cranfield"}
+    documents : str, or several
+        Names of files, below the folder or absolute; so are ``queries`` and ``qrels``.
+    judgments : {"auto", "listed", "graded", "rows", "trec", "cranfield"}
+        ``"auto"`` tells them apart by their columns; three columns may be grades or Cranfield's codes, so these are asked for.
     queries_by : {"id", "position"}
         Whether the judgments name a query by its ``.I`` or by its position in the file (Cranfield).
     title_in_text : bool
@@ -37,10 +44,10 @@ class SmartForm:
         What to do with Cranfield's unexplained code -1, one per query: leave the pair unjudged, grade 0 or grade 1.
     """
 
-    documents: str
+    documents: str | tuple[str, ...]
     queries: str
     qrels: str
-    judgments: Literal["listed", "trec", "cranfield"] = "listed"
+    judgments: Judgments = "listed"
     queries_by: Literal["id", "position"] = "id"
     title_in_text: bool = False
     code_minus_1: Literal["drop", "irrelevant", "relevant"] = "drop"
@@ -71,15 +78,16 @@ def read_smart(folder: Path, form: SmartForm | str) -> Collection:
             raise InputError(f"unknown SMART collection {form!r}", fix=did_you_mean(form, sorted(FORMS)))
         form = FORMS[form]
     folder, book = Path(folder), Notebook()
-    place = folder / form.documents
-    documents = (_document(record, form, book, place) for record in read_records(place, book))
+    places = [folder / name for name in ([form.documents] if isinstance(form.documents, str) else form.documents)]
+    seen: dict[str, int] = {}  # by all files: a number may not come again
+    documents = (_document(record, form, book, place) for place in places for record in read_records(place, book, seen))
     queries = _queries(folder / form.queries, form, book)
-    return assemble(documents, queries, _judgments(folder / form.qrels, form, book), book, place)
+    return assemble(documents, queries, _judgments(folder / form.qrels, form, book), book, places[0])
 
 
-def read_records(path: Path, book: Notebook) -> Iterator[Record]:
+def read_records(path: Path, book: Notebook, seen: dict[str, int] | None = None) -> Iterator[Record]:
     """Records of a SMART file; a second field of one letter (more authors) is joined to the first."""
-    seen: dict[str, int] = {}
+    seen = {} if seen is None else seen
     parts: dict[str, list[str]] = {}
     name, start, letter = "", 0, ""
     for number, line in files.lines(path):
@@ -137,14 +145,57 @@ def _queries(path: Path, form: SmartForm, book: Notebook) -> Iterator[Query]:
 
 
 def _judgments(path: Path, form: SmartForm, book: Notebook) -> Iterator[Judgment]:
-    if form.judgments == "trec":
-        yield from trec.read_qrels(path)
-        return
-    widths = (3,) if form.judgments == "cranfield" else (4, 5)
-    for number, columns in files.rows(path, widths):
-        grade = _cranfield_grade(columns, form, path, number, book) if form.judgments == "cranfield" else 1
+    how = _told_apart(path) if form.judgments == "auto" else form.judgments
+    if how == "trec":
+        found = trec.read_qrels(path)
+    elif how == "rows":
+        found = _rows(path)
+    else:
+        found = _columns(path, how, form, book)
+    # Judgments write 01 where records write 1.
+    return (
+        judgment._replace(query_id=_number(judgment.query_id), doc_id=_number(judgment.doc_id)) for judgment in found
+    )
+
+
+def _number(name: str) -> str:
+    return name.lstrip("0") or name
+
+
+def _columns(path: Path, how: str, form: SmartForm, book: Notebook) -> Iterator[Judgment]:
+    """Judgments with one document per line."""
+    for number, columns in files.rows(path, (2, 4, 5) if how == "listed" else (3,)):
+        grade: int | None = 1
+        if how == "cranfield":
+            grade = _cranfield_grade(columns, form, path, number, book)
+        elif how == "graded":
+            grade = files.integer(columns[2], "grade", path, number)
         if grade is not None:
             yield Judgment(columns[0], columns[1], grade, path, number)
+
+
+def _rows(path: Path) -> Iterator[Judgment]:
+    """Judgments with one query per line: its number, then those of its relevant documents (-1 ends the list)."""
+    for number, line in files.lines(path):
+        query, *documents = line.split() or [""]
+        for document in documents:
+            if document != "-1":
+                yield Judgment(query, document, 1, path, number)
+
+
+def _told_apart(path: Path) -> Judgments:
+    """Form of judgments, from the columns of the file."""
+    lines = [line.split() for _, line in files.lines(path) if line.strip()]
+    widths = {len(columns) for columns in lines}
+    if widths == {4} and {columns[1] for columns in lines} <= {"0", "Q0"}:
+        return "trec"
+    if widths <= {4, 5} or widths == {2}:
+        # A fourth column of TREC's kind would be a grade; in SMART's it is 0 or 0.000000.
+        return "listed"
+    if widths == {3}:
+        fix = "say which: judgments: graded (higher is better), or judgments: cranfield (codes 1 to 5, 1 is best)"
+        raise InputError("three columns may end in a grade or in one of Cranfield's codes", file=path, fix=fix)
+    return "rows"
 
 
 def _cranfield_grade(columns: list[str], form: SmartForm, path: Path, line: int, book: Notebook) -> int | None:

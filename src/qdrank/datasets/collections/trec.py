@@ -1,13 +1,94 @@
-"""Judgments in TREC form."""
+"""Collections in TREC form: documents in ``<DOC>`` elements, queries in ``<top>`` elements, judgments (qrels).
+
+A document has its id in ``<DOCNO>``. Its body is what stands in ``<TEXT>`` elements, or all its text where there are none;
+its title what stands in ``<TITLE>``, ``<HEADLINE>`` and their kin. A query has its number in ``<num>`` and its words in
+``<title>``, ``<desc>`` and ``<narr>``, with or without closing tags.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import html
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from qdrank.datasets.collections import files
-from qdrank.datasets.collections.model import Judgment
+from qdrank.datasets.collections.model import Collection, Document, Judgment, Notebook, Query, assemble, with_splits
 from qdrank.errors import InputError
+
+TITLES = ("TITLE", "HEADLINE", "HEAD", "HL", "TI", "TTL", "H3")
+_ELEMENT = r"<({names})\b[^>]*>(.*?)</\1\s*>"
+_TITLE = re.compile(_ELEMENT.format(names="|".join(TITLES)), re.DOTALL | re.IGNORECASE)
+_TEXT = re.compile(_ELEMENT.format(names="TEXT"), re.DOTALL | re.IGNORECASE)
+_DOCNO = re.compile(_ELEMENT.format(names="DOCNO"), re.DOTALL | re.IGNORECASE)
+# What belongs to a document but is none of its text.
+_ASIDE = re.compile(_ELEMENT.format(names="DOCNO|DOCID|DOCHDR|DATE|PROFILE"), re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"</?[A-Za-z][^>]*>")
+# A field of a topic ends where the next one begins; closing tags are optional.
+_FIELD = re.compile(r"<(num|title|desc|narr)>(.*?)(?=<(?:num|title|desc|narr)>|\Z)", re.DOTALL | re.IGNORECASE)
+_LABEL = re.compile(r"^\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
+
+
+def read_trec(
+    documents: Sequence[str | Path],
+    topics: str | Path,
+    qrels: str | Path | Mapping[str, str | Path],
+    *,
+    parts: Sequence[str] = ("title",),
+    encoding: str = "utf-8",
+) -> Collection:
+    """Read a collection in TREC form; each file may be plain, .gz or .xz.
+
+    Parameters
+    ----------
+    documents : files of ``<DOC>`` elements
+    topics : file of ``<top>`` elements
+    qrels : file of judgments, or one for each of train, dev and test
+    parts : {"title", "desc", "narr"}
+        Of what the text of a query is made.
+    encoding : of documents and topics
+    """
+    places, book = list(map(Path, documents)), Notebook()
+    asked, judgments = list(read_topics(Path(topics), parts, encoding=encoding)), []
+    for split, path in (qrels if isinstance(qrels, Mapping) else {"": qrels}).items():
+        own = [judgment._replace(query_id=_number(judgment.query_id)) for judgment in read_qrels(Path(path))]
+        asked = with_splits(asked, own, split) if split else asked
+        judgments += own
+    found = (document for place in places for document in read_documents(place, book, encoding=encoding))
+    return assemble(_distinct(found, places[0]), asked, judgments, book, places[0])
+
+
+def read_documents(path: Path, book: Notebook, *, encoding: str = "utf-8") -> Iterator[Document]:
+    """Documents of one file."""
+    for line, block in _blocks(path, "DOC", encoding):
+        name = _DOCNO.search(block)
+        doc_id = name[2].strip() if name else ""
+        if not doc_id or len(doc_id.split()) > 1:
+            fix = "each <DOC> holds <DOCNO> ID </DOCNO>"
+            raise InputError("the document has no id", file=path, line=line, found=block.strip(), fix=fix)
+        title = " ".join(_plain(match[2]) for match in _TITLE.finditer(block))
+        texts = [match[2] for match in _TEXT.finditer(block)] or [_TITLE.sub(" ", _ASIDE.sub(" ", block))]
+        body = " ".join(map(_plain, texts)).strip()
+        if not title:
+            book.add("document without a title", doc_id, path)
+        yield Document(doc_id, {"title": title, "body": body})
+
+
+def read_topics(path: Path, parts: Sequence[str] = ("title",), *, encoding: str = "utf-8") -> Iterator[Query]:
+    """Queries of a file of ``<top>`` elements; leading zeros of a number do not count."""
+    seen: dict[str, int] = {}
+    for line, block in _blocks(path, "top", encoding):
+        fields = {match[1].lower(): _plain(_LABEL.sub("", match[2])) for match in _FIELD.finditer(block)}
+        query_id = _number(fields.get("num", ""))
+        if not query_id or len(query_id.split()) > 1 or query_id in seen:
+            again = f"the number of the query is used in line {seen.get(query_id)} already"
+            problem = again if query_id in seen else "the query has no number"
+            raise InputError(problem, file=path, line=line, found=query_id, fix="write <num> Number: 301")
+        missing = [part for part in parts if not fields.get(part)]
+        if missing:
+            raise InputError(f"query {query_id} has no <{missing[0]}>", file=path, line=line, found=block.strip())
+        seen[query_id] = line
+        yield Query(query_id, " ".join(fields[part] for part in parts))
 
 
 def read_qrels(path: Path) -> Iterator[Judgment]:
@@ -17,3 +98,47 @@ def read_qrels(path: Path) -> Iterator[Judgment]:
             fix = "TREC form is: query 0 document grade"
             raise InputError("the second column is not 0", file=path, line=number, found=iteration, fix=fix)
         yield Judgment(query_id, doc_id, files.integer(grade, "grade", path, number), path, number)
+
+
+def _blocks(path: Path, tag: str, encoding: str) -> Iterator[tuple[int, str]]:
+    """First line and content of each element called ``tag``; text between elements must be blank."""
+    opening, closing = re.compile(rf"<{tag}>", re.IGNORECASE), re.compile(rf"</{tag}>", re.IGNORECASE)
+    rows: list[str] | None = None
+    start = 0
+    for number, line in files.lines(path, encoding=encoding):
+        rest = line
+        while rest.strip() or rows is not None:
+            if rows is None:
+                found = opening.search(rest)
+                if found is None or rest[: found.start()].strip():
+                    fix = f"the file holds <{tag}> ... </{tag}> elements"
+                    raise InputError(f"text outside <{tag}>", file=path, line=number, found=line, fix=fix)
+                rows, start, rest = [], number, rest[found.end() :]
+            end = closing.search(rest)
+            if end is None:
+                rows.append(rest)
+                break
+            yield start, "\n".join([*rows, rest[: end.start()]])
+            rows, rest = None, rest[end.end() :]
+    if rows is not None:
+        raise InputError(f"the last <{tag}> is not closed", file=path, line=start, fix=f"add </{tag}>")
+
+
+def _plain(text: str) -> str:
+    """Text without tags, entities and line ends."""
+    return " ".join(html.unescape(_TAG.sub(" ", text)).split())
+
+
+def _number(name: str) -> str:
+    return name.lstrip("0") or name
+
+
+def _distinct(documents: Iterable[Document], path: Path) -> Iterator[Document]:
+    seen = set()
+    for document in documents:
+        if document.doc_id in seen:
+            raise InputError(
+                "the id occurs twice", file=path, found=document.doc_id, fix="keep one of the two documents"
+            )
+        seen.add(document.doc_id)
+        yield document

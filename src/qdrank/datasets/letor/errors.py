@@ -9,9 +9,14 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.letor import kernels
 from qdrank.errors import InputError
+from qdrank.measures.ranking import MAX_GRADE
 
 _ROW = "write rows as: LABEL qid:QUERY 1:VALUE 2:VALUE ... #docid = DOCUMENT"
-_SPARSE = "complete the row, or say sparse=True if features left out are zero"
+_MAY_BE_LEFT_OUT = (
+    "if features left out are zero, say so: sparse: true for own data in the configuration, --sparse for `qdrank rank`, "
+    "sparse=True in Python"
+)
+_SPARSE = f"complete the row; or, {_MAY_BE_LEFT_OUT}"
 
 # Problem and fix by status; {width} and {max_label} are filled in.
 WORDS: dict[int, tuple[str, str]] = {
@@ -20,7 +25,10 @@ WORDS: dict[int, tuple[str, str]] = {
         "the label is negative",
         "labels are grades from 0 on; leave unjudged documents (-1 in the semi-supervised sets) out",
     ),
-    kernels.LARGE_LABEL: ("the label is above {max_label}", "fix the label, or allow it with max_label (at most 127)"),
+    kernels.LARGE_LABEL: (
+        "the label is above {max_label}",
+        f"correct the label, or give the highest grade: max_label (at most {MAX_GRADE})",
+    ),
     kernels.NO_QID: ("the label is not followed by qid:QUERY", _ROW),
     kernels.BAD_QID: ("the query's name is empty or holds control characters", _ROW),
     kernels.BAD_FEATURE: ("not a feature of the form INDEX:VALUE", _ROW),
@@ -28,7 +36,7 @@ WORDS: dict[int, tuple[str, str]] = {
     kernels.UNORDERED: ("a feature stands out of order or twice", "sort the row's features by index, each one once"),
     kernels.LARGE_INDEX: (
         "a feature's index is above {width}, the number of features",
-        "fix the index, or give the right n_features",
+        f"number the features from 1 to {{width}}; or, {_MAY_BE_LEFT_OUT}",
     ),
     kernels.GAP: ("a feature is left out before this one, in a file whose first row is complete", _SPARSE),
     kernels.SHORT: ("the row ends before feature {width}, in a file whose first row is complete", _SPARSE),
@@ -40,7 +48,8 @@ WORDS: dict[int, tuple[str, str]] = {
     ),
     kernels.MISSING: (
         "the feature's value is missing",
-        "say missing=True if the data set has missing values (they become NaN), or fill it in",
+        "fill it in; or, if values may be missing, say so: missing_values: true for own data in the configuration, "
+        "missing=True in Python",
     ),
     kernels.BAD_DOCID: ("docid = is followed by no name, or by control characters", "write: #docid = DOCUMENT"),
 }
@@ -57,15 +66,29 @@ def row_error(
     max_label: int,
 ) -> InputError:
     """Error for the row in ``line`` that fails at position ``at`` of ``data``."""
-    problem, fix = WORDS[status]
-    problem = problem.format(width=width, max_label=max_label)
+    if status == kernels.GAP and _out_of_order(data, at):
+        status = kernels.UNORDERED
+    problem, fix = (text.format(width=width, max_label=max_label) for text in WORDS[status])
     return InputError(problem, file=file, line=line, found=_found(status, data, at), fix=fix)
+
+
+def _out_of_order(data: NDArray[np.uint8], at: int) -> bool:
+    """Whether the feature that seems to be left out before ``at`` stands further on in the row."""
+    row = _row(data, at)
+    tokens = row.partition(b"#")[0].split()
+    numbers = [int(head) for token in tokens if (head := token.partition(b":")[0]).isdigit() and b":" in token]
+    return numbers != sorted(numbers)
+
+
+def _row(data: NDArray[np.uint8], at: int, limit: int = 1 << 20) -> bytes:
+    """The row that holds position ``at``; no more than ``limit`` bytes to either side."""
+    before, behind = data[max(0, at - limit) : at].tobytes(), data[at : at + limit].tobytes()
+    return before[before.rfind(b"\n") + 1 :] + behind.partition(b"\n")[0]
 
 
 def _found(status: int, data: NDArray[np.uint8], at: int, limit: int = 120) -> bytes:
     """Token or comment at ``at``; the line's start if the line ends there."""
     if status == kernels.SHORT or data[at] in b"\r\n":
-        before = data[max(0, at - (1 << 20)) : at].tobytes()
-        return before[before.rfind(b"\n") + 1 :][:limit].strip()
+        return _row(data, at)[:limit].strip()
     behind = data[at : at + limit].tobytes()
     return behind.splitlines()[0] if status == kernels.BAD_DOCID else behind.split(maxsplit=1)[0]

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import os
+import shlex
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -84,6 +85,13 @@ def _block(lines: bytearray, path: str | os.PathLike[str], first_line: int) -> N
     if first_line == 1 and lines.startswith(_UTF16_MARKS):
         raise InputError(
             "is UTF-16 text", file=path, line=1, found=bytes(lines[:20]), fix="save it as UTF-8 or ASCII text"
+        )
+    if first_line == 1 and lines.count(b"\r") > 1 and lines.find(b"\n") in (-1, len(lines) - 1):
+        raise InputError(
+            "its lines end with CR alone, as on old Macs",
+            file=path,
+            line=1,
+            fix=f"convert it: tr '\\r' '\\n' < {shlex.quote(os.fspath(path))} > converted.txt",
         )
     start = len(_UTF8_MARK) if first_line == 1 and lines.startswith(_UTF8_MARK) else 0
     return np.frombuffer(bytes(lines), dtype=np.uint8)[start:]

@@ -33,7 +33,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     right.set_yscale("log")
     right.legend(fontsize="small")
     label_axes(right, "number of neighbours k", "mean over test queries", "bound and observation")
-    figure.suptitle(f"{shown.dataset}: stability of the offline methods", fontsize="medium")
+    figure.suptitle(f"{shown.title}: stability of the offline methods", fontsize="medium")
     return figure, bound
 
 

@@ -46,7 +46,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     _draw_plane(left, plane, kinds, explained)
     _draw_locality(right, share, chance)
     origin = classes.column("origin")[0].as_py().partition(";")[0]
-    figure.suptitle(f"{shown.dataset}: queries by class ({origin})", fontsize="medium")
+    figure.suptitle(f"{shown.title}: queries by class ({origin})", fontsize="medium")
     points = {"query_id": queries.query_id, "role": queries.role, "class": kinds}
     table = pa.table({name: pa.array(values, pa.string()) for name, values in points.items()})
     for name, column in (("component_1", plane[:, 0]), ("component_2", plane[:, 1])):

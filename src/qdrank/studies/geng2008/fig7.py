@@ -46,7 +46,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     whole.remove()
     # Parts of their own, so that the long labels of one do not narrow the others.
     first, second, third = figure.subfigures(3, 1, height_ratios=[3, 3.1, 2.5])
-    _draw_methods(first, rows, PAPER, f"{shown.dataset}: the methods of the paper")
+    _draw_methods(first, rows, PAPER, f"{shown.title}: the methods of the paper")
     _draw_methods(second, rows, ["single", *others], "controls")
     _draw_differences(third.subplots(), rows, [*(m for m in PAPER if m != "single"), *others], shown.interval["level"])
     return figure, table

@@ -53,7 +53,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
         _draw_panel(axes, rows, name.partition("/")[0].upper())
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, ncols=3, loc="outside lower center")
-    figure.suptitle(f"{shown.dataset}: number of neighbours, λ = {lam:g}", fontsize="medium")
+    figure.suptitle(f"{shown.title}: number of neighbours, λ = {lam:g}", fontsize="medium")
     return figure, table
 
 

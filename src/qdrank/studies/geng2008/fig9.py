@@ -40,7 +40,5 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
         axes.fill_between(k, low, high, color=BY_NAME[method].colour, alpha=0.15, linewidth=0)
     axes.set_ylim(bottom=0)
     axes.legend()
-    label_axes(
-        axes, "number of neighbours k", "change ratio γ, mean over test queries", f"{shown.dataset}: change ratio"
-    )
+    label_axes(axes, "number of neighbours k", "change ratio γ, mean over test queries", f"{shown.title}: change ratio")
     return figure, table

@@ -148,7 +148,8 @@ def _swept(
     columns: dict[str, Any] = {name: pa.array([text] * n, pa.string()) for name, text in texts.items()}
     columns |= {"k": np.full(n, setting.k, dtype=np.int32), "lam": np.full(n, setting.lam)}
     columns |= {"query_id": pa.array(part.query_id, pa.string())}
-    return pa.table(columns | measure(names, part.y, scores, part.offsets) | {"gamma": gamma})
+    values = measure(names, part.y, scores, part.offsets, unranked=part.unranked)
+    return pa.table(columns | values | {"gamma": gamma})
 
 
 def choose(fold: str, study: GengFold, sweep: pa.Table, by: str) -> tuple[dict[str, Setting], pa.Table]:

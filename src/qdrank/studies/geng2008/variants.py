@@ -188,7 +188,7 @@ def _measured(fold: str, documents: FoldDocuments, variant: Variant, models: Loc
     texts = {"fold": fold, "method": variant.name}
     columns: dict[str, Any] = {name: pa.array([text] * n, pa.string()) for name, text in texts.items()}
     columns |= {"query_id": pa.array(test.query_id, pa.string())}
-    columns |= measure(SWEPT, test.y, query_scores(test, W), test.offsets)
+    columns |= measure(SWEPT, test.y, query_scores(test, W), test.offsets, unranked=test.unranked)
     sizes = (variant.rows >= 0).sum(axis=1)[variant.model_of]
     work = float((models.evaluations * models.pairs).sum()) / 1e6
     columns |= {"neighbours": sizes.astype(np.float64), "models": np.full(n, float(len(variant.rows)))}

@@ -64,5 +64,5 @@ def _table(fold: str, size: int, repeat: int, method: str, test: Judged, scores:
     n = test.n_queries
     columns = {name: pa.array([text] * n, pa.string()) for name, text in (("fold", fold), ("method", method))}
     columns |= {name: pa.array([number] * n, pa.int32()) for name, number in (("size", size), ("repeat", repeat))}
-    ap = measure(["ap"], test.y, scores, test.offsets)["ap"]
+    ap = measure(["ap"], test.y, scores, test.offsets, unranked=test.unranked)["ap"]
     return pa.table(columns | {"query_id": pa.array(test.query_id, pa.string()), "ap": ap})

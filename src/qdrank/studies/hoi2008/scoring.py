@@ -146,4 +146,4 @@ def _sweep(name: str, fold: EnsembleFold, bank: WeightBank, names: Sequence[str]
                         "gamma": pa.array(np.full(part.n_queries, gamma)),
                         "query_id": pa.array(part.query_id, pa.string()),
                     }
-                    yield pa.table(columns | measure(names, part.y, scores, part.offsets))
+                    yield pa.table(columns | measure(names, part.y, scores, part.offsets, unranked=part.unranked))

@@ -132,7 +132,7 @@ def measures_table(name: str, fold: LinFold, swept: Swept, names: Sequence[str])
 def _measured(name: str, method: str, seed: int, fold: LinFold, scores: FloatArray, names: Sequence[str]) -> pa.Table:
     part = fold.roles["test"].part
     columns = _heads(name, method, seed, part.query_id)
-    return pa.table(columns | measure(names, part.y, scores, part.offsets))
+    return pa.table(columns | measure(names, part.y, scores, part.offsets, unranked=part.unranked))
 
 
 def _heads(fold: str, method: str, seed: int, query_id: Any) -> dict[str, Any]:

@@ -147,5 +147,5 @@ def _queries(settings: WebSimulation, web: _Web, asked: Asked) -> list[Query]:
 def _notes(queries: list[Query], qrels: Qrels) -> tuple[Note, ...]:
     book = Notebook()
     for row in np.setdiff1d(np.arange(len(queries)), qrels.query).tolist():
-        book.add("query without judgments, kept", queries[row].query_id)
+        book.add("query without judgments, left out", queries[row].query_id)
     return book.notes()

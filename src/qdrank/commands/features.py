@@ -1,0 +1,77 @@
+"""``qdrank features``: features of new text queries over the collection of a study, as LETOR text for ``qdrank rank``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from qdrank.config_files import load_yaml, resolve
+from qdrank.datasets import registry
+from qdrank.errors import InputError
+from qdrank.plan import plan
+from qdrank.recorded import FILE
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument(
+        "--data", required=True, type=Path, metavar="FOLDER", help="a data set's results, e.g. results/mine"
+    )
+    parser.add_argument(
+        "--queries",
+        required=True,
+        type=Path,
+        metavar="FILE",
+        help="lines of ID, tab, words; or BEIR's jsonl; or TREC topics",
+    )
+    parser.add_argument(
+        "--output", required=True, type=Path, metavar="FILE", help="LETOR text, for qdrank rank --input"
+    )
+    parser.add_argument(
+        "--topics", type=Path, metavar="FILE", help="also write the artifact topics, for qdrank rank --topics"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compute the features, and say which queries have no document."""
+    for path in (args.output, args.topics):
+        if path is not None and not path.parent.is_dir():
+            raise InputError("no such folder", file=path.parent, fix="correct the path, or make the folder first")
+    source, text, seed = study_of(args.data)
+
+    from qdrank.datasets.letor.importing import export_letor
+    from qdrank.store import write
+    from qdrank.text.extract import read_collection, text_settings
+    from qdrank.text.new_queries import new_query_features, read_new_queries
+
+    queries = read_new_queries(args.queries)
+    judged, topics = new_query_features(read_collection(**source), queries, text_settings(text, seed))
+    export_letor(judged, args.output)
+    if args.topics is not None:
+        write(args.topics, "topics", topics)
+    left_out = sorted({query.query_id for query in queries} - set(judged.query_id))
+    if left_out:
+        print(f"qdrank: left out, because no document has a word of it: {', '.join(left_out)}", file=sys.stderr)
+    return 0
+
+
+def study_of(data: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """Where the collection of a data set's results is, the section ``text`` it was made with, and the seed."""
+    results, name = data.parent, data.name
+    config = results / FILE
+    if not config.is_file():
+        fix = "give the folder of a data set of a finished run, such as results/mine"
+        raise InputError("there is no configuration beside the results", file=config, fix=fix)
+    settings = resolve(load_yaml(config), [(str(config), load_yaml(config))])
+    folders = [results.parent, registry.default_table().parents[1]]
+    dataset = plan(settings.model_copy(update={"datasets": [name]}), folders).datasets[name]
+    if dataset.kind != "text":
+        fix = "compute the features as those of the data were; `qdrank rank` takes them as LETOR text"
+        raise InputError(f"{name} is not made of text", found=f"kind {dataset.kind}", fix=fix)
+    source = dict(dataset.options)
+    if dataset.registered:  # its downloads lie where the run was started
+        source["folder"] = os.path.join(results.parent, source["folder"])
+    return source, settings.text.model_dump(), settings.seed

@@ -1,0 +1,57 @@
+"""Compiled kernels: whether they are there, and compiling them ahead of the first use."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+
+def folder() -> Path:
+    """Where Numba keeps the compiled kernels of this version."""
+    return Path(os.environ["NUMBA_CACHE_DIR"])
+
+
+def n_compiled() -> int:
+    """Number of compiled functions in the cache."""
+    place = folder()
+    return sum(1 for _ in place.rglob("*.nbc")) if place.is_dir() else 0
+
+
+def announce() -> None:
+    """Say on standard error that a command will first compile, so that nobody waits without a word."""
+    if n_compiled() == 0:
+        print(
+            "qdrank: compiling for this machine, once for this version (about 20 seconds; `qdrank doctor --compile` does it "
+            "ahead)",
+            file=sys.stderr,
+        )
+
+
+def compile_kernels() -> float:
+    """Compile what ``qdrank evaluate`` and ``qdrank rank`` use, and the usual learner; seconds that it took."""
+    import numpy as np
+
+    from qdrank.commands.evaluate import evaluate
+    from qdrank.learners import LEARNERS
+    from qdrank.measures import CONVENTIONS
+    from qdrank.serving.kernels import add_rows, add_shared
+
+    began = time.perf_counter()
+    rng = np.random.default_rng(0)
+    y, query = rng.integers(0, 3, 60), np.repeat(np.arange(6), 10)
+    X = rng.random((60, 4))
+    with tempfile.TemporaryDirectory() as place:
+        features, scores = Path(place) / "features.txt", Path(place) / "scores.txt"
+        rows = (" ".join(f"{i}:{value}" for i, value in enumerate(row, 1)) for row in X.tolist())
+        features.write_text("".join(f"{a} qid:{q} {row}\n" for a, q, row in zip(y, query, rows, strict=True)))
+        scores.write_text("".join(f"{value}\n" for value in X[:, 0].tolist()))
+        for names in CONVENTIONS.values():
+            evaluate(features, scores, names)
+    LEARNERS["ranksvm"]().fit(X, y, query)
+    own, ints = np.arange(2), np.zeros(3, dtype=np.int64)
+    add_shared(own, ints, np.zeros(4, dtype=np.int64), np.zeros(1, dtype=np.int32), ints.copy())
+    add_rows(own, np.zeros((3, 3), dtype=np.int32), np.zeros(3, dtype=np.int32))
+    return time.perf_counter() - began

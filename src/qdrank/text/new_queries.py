@@ -1,0 +1,98 @@
+"""Features of new queries over a collection: what a study's models need to rank its documents for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.datasets.collections import files
+from qdrank.datasets.collections.beir import read_queries
+from qdrank.datasets.collections.model import Collection, Qrels, Query
+from qdrank.datasets.collections.trec import read_topics
+from qdrank.datasets.judged import Judged
+from qdrank.datasets.topics import topics_table
+from qdrank.errors import InputError
+from qdrank.groups import query_offsets
+from qdrank.text.candidates import find_candidates
+from qdrank.text.features import column_names, feature_values
+from qdrank.text.index import analyse_queries, build_index
+from qdrank.text.judged import TextSettings, topic_columns
+from qdrank.text.retrieve import retrieve
+from qdrank.text.web import web_columns
+
+PART = "new"
+
+
+def new_query_features(
+    collection: Collection, queries: Sequence[Query], settings: TextSettings
+) -> tuple[Judged, pa.Table]:
+    """Candidates of new queries with their features, as `judged_text` computes them for the collection's own queries.
+
+    Returns
+    -------
+    judged : documents of the queries that have a candidate, all of grade 0
+    topics : the artifact ``topics`` of these queries
+    """
+    index = build_index(collection.documents, settings.analyser)
+    asked = analyse_queries(index, [query.text for query in queries])
+    searched = index.field(settings.searched)
+    ranking = retrieve(searched, asked, settings.bm25, n_top=settings.n_top)
+    nothing: np.ndarray[tuple[int], np.dtype[np.int64]] = np.empty(0, dtype=np.int64)
+    found = find_candidates(ranking, Qrels(nothing, nothing, nothing), len(index.doc_id))
+    if len(found.query) == 0:
+        raise InputError("no word of any query occurs in the collection", fix="check the language of the queries")
+    names = column_names(index, settings.groups)
+    static = web_columns(collection.documents)
+    X = feature_values(index, asked, found, names, constants=settings.constants, static=static)
+    kept = np.unique(found.query)
+    ids = np.array([query.query_id for query in queries], dtype=object)[kept]
+    judged = Judged(
+        query_id=ids,
+        part=np.full(len(kept), PART, dtype=object),
+        offsets=query_offsets(found.query),
+        doc_id=np.array(collection.documents.doc_id, dtype=object)[found.document],
+        y=np.zeros(len(found.query), dtype=np.int64),
+        X=X,
+    )
+    columns, _ = topic_columns(searched, asked, ranking, settings.lsa)
+    texts = [queries[row].text for row in kept.tolist()]
+    return judged, topics_table(ids, judged.part, text=texts, columns=columns[kept].astype(np.float32))
+
+
+def read_new_queries(path: Path) -> list[Query]:
+    """Queries of a file: lines ``ID<tab>text``, BEIR's queries.jsonl, or TREC topics, told apart by the first line.
+
+    Raises
+    ------
+    InputError
+        If a line is none of these, an id comes twice or holds blanks, or there is no query.
+    """
+    first = next((line.strip() for _, line in files.lines(path) if line.strip()), "")
+    if first.startswith("{"):
+        found = list(read_queries(path))
+    elif first.lower().startswith("<top"):
+        found = list(read_topics(path))
+    else:
+        found = list(_tabbed(path))
+    if not found:
+        raise InputError("holds no queries", file=path, fix="write one query per line: ID, a tab, its words")
+    seen: set[str] = set()
+    for query in found:
+        if query.query_id in seen or query.query_id.split() != [query.query_id]:
+            problem = "the id of a query comes twice" if query.query_id in seen else "the id of a query holds blanks"
+            raise InputError(problem, file=path, found=query.query_id, fix="give each query an id of its own, one word")
+        seen.add(query.query_id)
+    return found
+
+
+def _tabbed(path: Path) -> Iterator[Query]:
+    for number, line in files.lines(path):
+        if line.strip():
+            query_id, tab, text = line.partition("\t")
+            if not tab:
+                fix = "write one query per line: ID, a tab, its words"
+                raise InputError("no tab after the id of the query", file=path, line=number, found=line, fix=fix)
+            yield Query(query_id.strip(), text.strip())

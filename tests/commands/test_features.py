@@ -1,0 +1,95 @@
+"""`qdrank features`: new text queries get the features that a study would give them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from qdrank.cli import main
+from qdrank.config_files import resolve
+from qdrank.datasets.letor.reader import load_letor
+from qdrank.recorded import recorded_text
+from qdrank.store import read
+from qdrank.text.extract import read_collection, text_settings
+from qdrank.text.judged import judged_text
+
+WORDS = ["wing", "flow", "heat", "lift", "drag", "mach", "layer", "shock"]
+OWN = {"kind": "beir", "folder": "collection"}
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A collection, and the configuration that a run of it leaves."""
+    folder = tmp_path / "collection"
+    (folder / "qrels").mkdir(parents=True)
+    documents = [
+        {"_id": f"d{i:02d}", "title": WORDS[i % 8], "text": f"{WORDS[(i * 3 + 1) % 8]} {WORDS[(i * 5 + 2) % 8]} more"}
+        for i in range(24)
+    ]
+    queries = [{"_id": f"q{i}", "text": f"{WORDS[i % 8]} {WORDS[(i + 3) % 8]}"} for i in range(10)]
+    (folder / "corpus.jsonl").write_text("".join(json.dumps(d) + "\n" for d in documents))
+    (folder / "queries.jsonl").write_text("".join(json.dumps(q) + "\n" for q in queries))
+    rows = [f"q{i}\td{j:02d}\t1\n" for i in range(10) for j in (i, i + 8)]
+    (folder / "qrels" / "test.tsv").write_text("".join(rows))
+    settings = resolve({"datasets": ["mine"], "own": {"mine": OWN}, "text": {"candidates": 7, "stemmer": "porter"}})
+    (tmp_path / "results" / "mine").mkdir(parents=True)
+    text = recorded_text(["mine.yaml"], yaml.safe_dump(settings.model_dump(mode="json")))
+    (tmp_path / "results" / "config.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+FORMS = {
+    "tabs": lambda queries: "".join(f"{q['_id']}\t{q['text']}\n" for q in queries),
+    "beir": lambda queries: "".join(json.dumps(q) + "\n" for q in queries),
+    "trec": lambda queries: "".join(f"<top><num>{q['_id']}<title>{q['text']}</top>\n" for q in queries),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_they_are_those_that_the_study_computes(study: Path, form: str) -> None:
+    queries = [json.loads(line) for line in (study / "collection" / "queries.jsonl").read_text().splitlines()]
+    Path("new.txt").write_text(FORMS[form](queries))
+    arguments = ["--data", "results/mine", "--queries", "new.txt", "--output", "features.txt", "--topics", "t.parquet"]
+    assert main(["features", *arguments]) == 0
+    found = load_letor("features.txt")
+    options = yaml.safe_load(Path("results/config.yaml").read_text())["text"]
+    own = judged_text(read_collection("beir", "collection"), text_settings(options, 1))
+    assert found.query.tolist() == own.judged["query_id"].to_pylist()
+    assert found.doc_id.tolist() == own.judged["doc_id"].to_pylist()
+    X = own.judged["features"].combine_chunks().flatten().to_numpy().reshape(own.judged.num_rows, -1)
+    assert np.array_equal(found.X, X)
+    topics = read("t.parquet", "topics")
+    assert topics["columns"].to_pylist() == own.topics["columns"].to_pylist()
+
+
+def test_queries_without_a_document_are_named(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("new.txt").write_text("a\twing lift\nb\tzyx\n")
+    assert main(["features", "--data", "results/mine", "--queries", "new.txt", "--output", "features.txt"]) == 0
+    assert "no document has a word of it: b" in capsys.readouterr().err
+    assert set(load_letor("features.txt").query_id) == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("queries", "arguments", "words"),
+    [
+        ("a wing\n", [], "line 1: no tab after the id"),
+        ("a\twing\na\tlift\n", [], "comes twice"),
+        ("", [], "holds no queries"),
+        ("b\tzyx\n", [], "no word of any query occurs"),
+        ("a\twing\n", ["--output", "nowhere/features.txt"], "nowhere: no such folder"),
+        ("a\twing\n", ["--data", "elsewhere/mine"], "no configuration beside the results"),
+    ],
+)
+def test_wrong_input_is_told_in_words(
+    study: Path, capsys: pytest.CaptureFixture[str], queries: str, arguments: list[str], words: str
+) -> None:
+    Path("new.txt").write_text(queries)
+    usual = ["--data", "results/mine", "--queries", "new.txt", "--output", "features.txt"]
+    assert main(["features", *usual, *arguments]) == 2
+    assert words in capsys.readouterr().err
+    assert not Path("features.txt").exists()

@@ -1,0 +1,237 @@
+"""A user's own collections in SMART and TREC form, from a configuration to the collection that is read."""
+
+from __future__ import annotations
+
+import gzip
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qdrank.config_files import resolve
+from qdrank.datasets.collections.model import Collection, Notebook
+from qdrank.datasets.collections.trec import read_documents, read_topics
+from qdrank.errors import InputError
+from qdrank.plan import plan
+from qdrank.text.extract import read_collection
+
+# As CACM writes them: records with many fields, some without a text, judgments with leading zeros.
+CACM_DOCUMENTS = """.I 1
+.T
+Preliminary Report-International Algebraic Language
+.B
+CACM December, 1958
+.A
+Perlis, A. J.
+Samelson,K.
+.N
+CA581203 JB March 22, 1978  8:28 PM
+.X
+100\t5\t1
+123\t5\t1
+.I 2
+.T
+Extraction of Roots by Repeated Subtractions for Digital Computers
+.W
+Roots are extracted by
+subtractions.
+.B
+CACM December, 1958
+"""
+CACM_QUERIES = """.I 1
+.W
+ What articles exist which deal with TSS (Time Sharing System)?
+.N
+ 1. Richard Alexander, Comp Serv, Langmuir Lab (TSS)
+
+.I 2
+.W
+ Extraction of roots
+.A
+Someone
+.N
+ 2. Somebody
+"""
+CACM_QRELS = "01 1  0 0\n02 2  0 0\n02 1  0 0\n"
+
+TREC_DOCUMENTS = """<DOC>
+<DOCNO> FT911-1 </DOCNO>
+<PROFILE>_AN-BEOA7AAIFT</PROFILE>
+<DATE>910514
+</DATE>
+<HEADLINE>
+FT  14 MAY 91 / Jigs &amp; fixtures
+</HEADLINE>
+<TEXT>
+Contigas, the <F P=100> German</F> gas group, said.
+</TEXT>
+<TEXT>More of it.</TEXT>
+</DOC>
+<DOC><DOCNO>FT911-2</DOCNO>
+compact memories have flexible capacities
+</DOC>
+"""
+# With labels and without closing tags, and as Vaswani's are written.
+TOPICS = """<top>
+
+<num> Number: 051
+<title> Topic: Airbus Subsidies
+
+<desc> Description:
+Document will discuss government assistance.
+
+<narr> Narrative:
+A relevant document will cite it.
+
+</top>
+<top>
+<num>52</num><title>
+COMPACT MEMORIES
+</title><desc>of any kind</desc>
+</top>
+"""
+QRELS = "51 0 FT911-1 1\n052 0 FT911-2 2\n52 0 FT911-1 0\n"
+
+
+def read(folder: Path, kind: str, files: dict[str, Any], **options: Any) -> Collection:
+    """Read a collection as a run would: by way of the configuration."""
+    entry = {"kind": kind, **files, **options}
+    found = plan(resolve({"datasets": ["mine"], "own": {"mine": entry}}), [folder]).datasets["mine"]
+    assert found.kind == "text"
+    return read_collection(**found.options)
+
+
+def judged(collection: Collection) -> dict[tuple[str, str], int]:
+    qrels = collection.qrels
+    return {
+        (collection.queries[q].query_id, collection.documents.doc_id[d]): g
+        for q, d, g in zip(qrels.query.tolist(), qrels.document.tolist(), qrels.grade.tolist(), strict=True)
+    }
+
+
+def smart(folder: Path, qrels: str = CACM_QRELS, **options: Any) -> Collection:
+    for name, text in (("cacm.all", CACM_DOCUMENTS), ("query.text", CACM_QUERIES), ("qrels.text", qrels)):
+        (folder / name).write_text(text)
+    files = {"documents": "cacm.all", "queries": "query.text", "qrels": "qrels.text"}
+    return read(folder, "smart", files | options)
+
+
+def test_a_collection_like_cacm(tmp_path: Path) -> None:
+    found = smart(tmp_path)
+    assert found.documents.doc_id == ["1", "2"]
+    assert found.documents.fields["body"] == ["", "Roots are extracted by subtractions."]
+    assert found.documents.fields["title"][0].startswith("Preliminary Report")
+    assert [query.text for query in found.queries][1] == "Extraction of roots"
+    assert judged(found) == {("1", "1"): 1, ("2", "2"): 1, ("2", "1"): 1}
+
+
+@pytest.mark.parametrize(
+    ("qrels", "options", "expected"),
+    [
+        ("1 2\n2 1\n", {}, {("1", "2"): 1, ("2", "1"): 1}),
+        ("1 2 0 0.0\n2 1 0 0.0 x\n", {}, {("1", "2"): 1, ("2", "1"): 1}),
+        ("1 0 2 3\n2 0 1 0\n", {}, {("1", "2"): 3, ("2", "1"): 0}),
+        ("1 1 2\n\n2  2\n", {}, {("1", "1"): 1, ("1", "2"): 1, ("2", "2"): 1}),  # as TIME's
+        ("1 1 2 -1\n2 2 -1\n", {"judgments": "rows"}, {("1", "1"): 1, ("1", "2"): 1, ("2", "2"): 1}),
+        ("1 1 2\n2 2 0\n", {"judgments": "graded"}, {("1", "1"): 2, ("2", "2"): 0}),
+        ("1 1 2\n2 2 5\n", {"judgments": "cranfield"}, {("1", "1"): 3, ("2", "2"): 0}),
+    ],
+)
+def test_forms_of_judgments(tmp_path: Path, qrels: str, options: dict[str, str], expected: dict[Any, int]) -> None:
+    assert judged(smart(tmp_path, qrels, **options)) == expected
+
+
+def test_three_columns_are_not_guessed(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="judgments: graded"):
+        smart(tmp_path, "1 1 2\n2 2 1\n")
+
+
+def test_documents_in_several_compressed_files(tmp_path: Path) -> None:
+    first, second = CACM_DOCUMENTS.split(".I 2")
+    with gzip.open(tmp_path / "a.gz", "wt") as file:
+        file.write(first)
+    (tmp_path / "b").write_text(".I 2" + second)
+    assert smart(tmp_path, documents=["a.gz", "b"]).documents.doc_id == ["1", "2"]
+    (tmp_path / "b").write_text(first)
+    with pytest.raises(InputError, match="record 1 "):
+        smart(tmp_path, documents=["a.gz", "b"])
+
+
+def trec(folder: Path, **options: Any) -> Collection:
+    with gzip.open(folder / "docs.gz", "wt") as file:
+        file.write(TREC_DOCUMENTS)
+    (folder / "topics").write_text(TOPICS)
+    (folder / "qrels").write_text(QRELS)
+    return read(folder, "trec", {"documents": "docs.gz", "topics": "topics", "qrels": "qrels"} | options)
+
+
+def test_a_collection_in_trec_form(tmp_path: Path) -> None:
+    found = trec(tmp_path)
+    assert found.documents.doc_id == ["FT911-1", "FT911-2"]
+    assert found.documents.fields["title"] == ["FT 14 MAY 91 / Jigs & fixtures", ""]
+    assert found.documents.fields["body"] == [
+        "Contigas, the German gas group, said. More of it.",
+        "compact memories have flexible capacities",
+    ]
+    assert {query.query_id: query.text for query in found.queries} == {
+        "51": "Airbus Subsidies",
+        "52": "COMPACT MEMORIES",
+    }
+    assert judged(found) == {("51", "FT911-1"): 1, ("52", "FT911-1"): 0, ("52", "FT911-2"): 2}
+
+
+def test_parts_of_topics_and_splits(tmp_path: Path) -> None:
+    (tmp_path / "one").write_text("51 0 FT911-1 1\n")
+    (tmp_path / "two").write_text("52 0 FT911-2 1\n")
+    found = trec(tmp_path, parts=["title", "desc"], qrels={"train": "one", "test": "two"})
+    assert found.queries[0].text == "Airbus Subsidies Document will discuss government assistance."
+    assert [query.split for query in found.queries] == ["train", "test"]
+
+
+def test_a_folder_of_documents(tmp_path: Path) -> None:
+    (tmp_path / "disk" / "ft").mkdir(parents=True)
+    for i, block in enumerate(TREC_DOCUMENTS.split("<DOC>")[1:]):
+        (tmp_path / "disk" / "ft" / f"ft{i}").write_text("<DOC>" + block)
+    assert trec(tmp_path, documents="disk").documents.doc_id == ["FT911-1", "FT911-2"]
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"topics": "nowhere"}, r"own\.mine\.topics: no such file"),
+        ({"qrels": {"train": "nowhere"}}, r"own\.mine\.qrels\.train: no such file"),
+        ({"documents": ["docs.gz", "nowhere"]}, r"own\.mine\.documents\.2: no such file"),
+        ({"parts": ["narr"]}, "query 52 has no <narr>"),
+    ],
+)
+def test_what_is_missing_is_named(tmp_path: Path, files: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        trec(tmp_path, **files)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("words\n<DOC></DOC>", "line 1: text outside <DOC>"),
+        ("<DOC>\n<DOCNO></DOCNO>\n</DOC>", "line 1: the document has no id"),
+        ("<DOC>\n<DOCNO>1</DOCNO>", "the last <DOC> is not closed"),
+    ],
+)
+def test_broken_documents_are_named(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "docs").write_text(text)
+    with pytest.raises(InputError, match=words):
+        list(read_documents(tmp_path / "docs", Notebook()))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet="<>/DOCtopnumTEXT 1\n&;", max_size=80))
+def test_any_text_is_read_or_refused_in_words(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    path = tmp_path_factory.mktemp("any") / "file"
+    path.write_text(text)
+    with suppress(InputError):
+        list(read_documents(path, Notebook()))
+    with suppress(InputError):
+        list(read_topics(path))

@@ -1,0 +1,63 @@
+"""Which configuration results belong to, and the commands that follow from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qdrank.cli import main
+from qdrank.errors import InputError
+from qdrank.recorded import command, recorded_options, recorded_text, refuse_other_configuration, where_to_look
+from qdrank.store.manifest import manifest_text
+
+
+@pytest.fixture(autouse=True)
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("results").mkdir()
+    return Path("results")
+
+
+def test_results_that_do_not_say_belong_to_anybody(results: Path) -> None:
+    assert recorded_options(results) is None
+    refuse_other_configuration(results, ["mine.yaml"])
+    (results / "config.yaml").write_text("seed: 1\n")
+    assert recorded_options(results) is None
+
+
+@pytest.mark.parametrize("files", [[], ["a.yaml"], ["a.yaml", "b c.yaml"]])
+def test_results_belong_to_their_configuration(results: Path, files: list[str]) -> None:
+    (results / "config.yaml").write_text(recorded_text(files, "seed: 1\n"))
+    refuse_other_configuration(results, files)
+    for other in (["other.yaml"], [*files, "other.yaml"]):
+        with pytest.raises(InputError, match="runs/other"):
+            refuse_other_configuration(results, other)
+
+
+def test_commands_are_complete(results: Path) -> None:
+    assert command(results, "geng") == "snakemake --cores all geng"
+    (results / "config.yaml").write_text(recorded_text([], "seed: 1\n"))
+    assert command(results, "geng") == "snakemake --cores all geng"
+    (results / "config.yaml").write_text(recorded_text(["b c.yaml"], "seed: 1\n"))
+    assert command(results, "geng") == "snakemake --cores all geng --configfile 'b c.yaml'"
+
+
+def test_the_check_of_digests_prints_commands_to_copy(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (results / "config.yaml").write_text(recorded_text(["mine.yaml"], "seed: 1\n"))
+    (results / "a.csv").write_text("1\n")
+    (results / "manifest.json").write_text(manifest_text(results))
+    (results / "a.csv").write_text("2\n")
+    (results / "new.csv").write_text("3\n")
+    assert main(["digest", "results", "--check"]) == 1
+    printed = capsys.readouterr().out
+    assert "rm -f results/a.csv results/new.csv\n" in printed
+    assert "snakemake --cores all results/a.csv --configfile mine.yaml\n" in printed
+
+
+def test_a_run_ends_with_where_to_look(results: Path) -> None:
+    (results / "overview.html").touch()
+    text = where_to_look(results, ["my data.yaml"])
+    assert "results/overview.html " in text
+    assert "claims" not in text  # not made by this run
+    assert text.endswith("  snakemake --report results/report.html --configfile 'my data.yaml'")

@@ -1,0 +1,109 @@
+"""Relevant documents that the candidates miss count in every measure, as trec_eval counts them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.text.test_judged_text import made
+
+from qdrank.datasets.collections.smart import read_smart
+from qdrank.datasets.judged import Judged, iter_judged, load_judged
+from qdrank.datasets.trec import Qrels, Run
+from qdrank.evaluation.measuring import measure_features
+from qdrank.evaluation.runs import measure_run
+from qdrank.figures.data import data_summary
+from qdrank.store import tables, write
+from qdrank.text.extract import reference_maps
+from qdrank.text.judged import TextSettings, judged_text
+
+NAMES = ("ap", "ndcg@10/exp", "ndcg@10/letor4", "p@10/letor4", "mean_ndcg/geng")
+
+
+def loaded(tmp_path: Path, **settings: object) -> Judged:
+    write(tmp_path / "judged.parquet", "judged", judged_text(made(), TextSettings(n_top=5, **settings)).judged)
+    return load_judged(tmp_path / "judged.parquet")
+
+
+def test_measures_are_those_of_a_run_against_all_judgments(tmp_path: Path) -> None:
+    judged, collection = loaded(tmp_path), made()
+    qrels = Qrels(
+        query=np.array([collection.queries[row].query_id for row in collection.qrels.query], dtype=object),
+        doc=np.array([collection.documents.doc_id[row] for row in collection.qrels.document], dtype=object),
+        grade=collection.qrels.grade,
+    )
+    scores = judged.X[:, 20].astype(np.float64)
+    # In row order no two scores tie, so that runs, which break ties by id, give the same.
+    scores += np.linspace(0, 1e-3, len(scores))
+    ids, values = measure_run(NAMES, Run(judged.query, judged.doc_id, scores, "x"), qrels)
+    found = measure_features(NAMES, judged.with_features(scores[:, None]), judged.folds).to_pylist()
+    by_query = {row["query_id"]: row for row in found}
+    assert set(by_query) == set(ids) - {"q-empty", "q-ghost"}  # without candidates
+    single = Judged(judged.query_id, judged.part, judged.offsets, judged.doc_id, judged.y, judged.X)
+    assert any(len(own) for own in judged.missed)
+    for name in NAMES:
+        expected = dict(zip(ids, values[name], strict=True))
+        for query, row in by_query.items():
+            assert row[name] == pytest.approx(expected[query], abs=1e-6), (name, query)
+    assert single.unranked is None
+
+
+def test_the_missed_follow_their_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged = loaded(tmp_path)
+    by_query = dict(zip(judged.query_id, judged.missed, strict=True))
+    collection = made()
+    relevant: dict[str, int] = {}
+    for query in collection.qrels.query[collection.qrels.grade > 0]:
+        name = collection.queries[query].query_id
+        relevant[name] = relevant.get(name, 0) + 1
+    for query, own in by_query.items():
+        here = int((judged.y[judged.query == query] > 0).sum())
+        assert here + len(own) == relevant[query]
+        assert all(grade >= 1 for grade in own)
+    for part in (judged.of_role("fold2", "test"), judged.take(np.array([3, 1])), judged.with_features(judged.X)):
+        assert part.missed.tolist() == [by_query[query] for query in part.query_id]
+    assert judged.to_table().equals(load_judged(tmp_path / "judged.parquet").to_table())
+    monkeypatch.setattr(tables, "ROWS_PER_GROUP", 3)  # queries are cut by row groups
+    write(tmp_path / "cut.parquet", "judged", judged.to_table())
+    assert load_judged(tmp_path / "cut.parquet").missed.tolist() == judged.missed.tolist()
+    pieces = [own for piece in iter_judged(tmp_path / "cut.parquet") for own in piece.missed]
+    assert pieces == judged.missed.tolist()
+
+
+def test_measures_over_candidates_are_offered_and_read_higher(tmp_path: Path) -> None:
+    every, few = loaded(tmp_path), loaded(tmp_path, relevant="candidates")
+    assert few.missed is None
+    assert np.array_equal(every.y, few.y)
+    over_all = measure_features(["ap"], every, every.folds).column("ap").to_numpy()
+    over_few = measure_features(["ap"], few, few.folds).column("ap").to_numpy()
+    assert (over_all <= over_few).all()
+    assert over_all.mean() < over_few.mean()
+    maps = reference_maps(every, 20)
+    assert maps["over all relevant documents"] < maps["over the relevant documents among the candidates"]
+    assert list(reference_maps(few, 20)) == ["over the relevant documents among the candidates"]
+
+
+def test_summary_and_notes_count_them(tmp_path: Path) -> None:
+    judged, text = loaded(tmp_path), judged_text(made(), TextSettings(n_top=5))
+    row = data_summary(judged).to_pylist()[-1]
+    missed = sum(map(len, judged.missed))
+    assert row["relevant, not among the candidates"] == missed > 0
+    assert row["relevant"] == missed + int((judged.y > 0).sum())
+    (note,) = [note for note in text.notes if "not among the candidates" in note.kind]
+    assert note.count == missed + 2  # those of the two queries without candidates
+
+
+def test_feature_data_have_no_such_column(tmp_path: Path) -> None:
+    judged = loaded(tmp_path, relevant="candidates")
+    assert "missed" not in judged.to_table().column_names
+    assert "relevant" not in data_summary(judged).column_names
+
+
+def test_cranfield(mirror: Path) -> None:
+    """Cranfield: of the 1,612 relevant pairs 100 candidates find most; the honest MAP is the lower one."""
+    found = judged_text(read_smart(mirror / "raw/cranfield", "cranfield"))
+    write_to = {"judged": found.judged}
+    assert write_to["judged"].column_names[-1] == "missed"
+    total = sum(map(len, found.judged["missed"].to_pylist()))
+    assert 200 < total < 600
