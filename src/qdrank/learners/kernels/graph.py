@@ -92,8 +92,12 @@ def smoothness(G: Any, S: Any, normalised: bool) -> Any:
             if S[i, j] != 0:
                 for f in range(m):
                     own[f] -= S[i, j] * Z[j, f]
+        z = Z[i]
         for f in range(m):
             if own[f] != 0:
-                for g in range(m):
-                    K[f, g] += own[f] * Z[i, g]
-    return (K + K.T) / 2
+                row = K[f, : f + 1]  # the lower triangle: the sum is symmetric
+                for g in range(len(row)):
+                    row[g] += own[f] * z[g]
+    for f in range(m):
+        K[:f, f] = K[f, :f]
+    return K

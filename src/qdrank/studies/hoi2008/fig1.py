@@ -10,12 +10,14 @@ import pyarrow as pa
 
 from qdrank.evaluation.intervals import column_intervals
 from qdrank.evaluation.pairs import query_values
+from qdrank.figures.palette import BLUE, SKY
 from qdrank.figures.style import label_axes, new_figure
-from qdrank.studies.hoi2008.methods import BY_NAME, PAPER, STACKED, present
+from qdrank.studies.hoi2008.methods import BY_NAME, PAPER, STACKED, TIES, present, with_ties
 from qdrank.studies.making import Inputs, Shown
 
 #: The paper's seven methods, then SER and SSER with ties in file order, and what stands below all.
-SHOWN = (*PAPER, "ser-file", "sser-file", *(method.name for method in STACKED), "reference")
+STACKED_NAMES = tuple(method.name for method in STACKED)
+SHOWN = (*PAPER, "ser-file", "sser-file", *STACKED_NAMES, "reference")
 RANKS = range(1, 11)
 PRECISION = tuple(f"p@{k}/letor4" for k in RANKS)
 
@@ -56,36 +58,49 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     return figure, table
 
 
+def gains(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
+    """SSER less every other method in precision at ranks 1 and 2, the claim of the paper, under both rules for ties."""
+    rows = []
+    for ties in TIES:
+        own = with_ties("sser", ties)
+        others = present(set(measures.column("method").to_pylist()), [*PAPER[:-2], with_ties("ser", ties)])
+        for name in PRECISION[:2]:
+            values = query_values(measures, [own, *others], name)[1]
+            apart = values[:, :1] - values[:, 1:]
+            low, high = column_intervals(apart, **interval)
+            for i, other in enumerate(others):
+                row = {"method": own, "against": other, "measure": name, "queries": len(values)}
+                rows.append(row | {"difference": float(apart[:, i].mean()), "low": low[i], "high": high[i]})
+    return pa.Table.from_pylist(rows)
+
+
 def draw_precision(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
-    """Precision at ranks 1 to 10, and how far SSER is from every other method at each rank."""
-    table = numbers(inputs.table("measures", "measures"), PRECISION, shown.interval)
-    figure, panels = new_figure(1, 2, height=4.2)
-    by_method: dict[str, list[dict[str, Any]]] = {}
-    for row in table.to_pylist():
-        by_method.setdefault(row["method"], []).append(row)
-    ranks = np.array(RANKS)
-    for i, (method, rows) in enumerate(by_method.items()):
-        look = BY_NAME[method]
+    """Precision at ranks 1 to 10, and SSER less every other method at ranks 1 and 2."""
+    measures = inputs.table("measures", "measures")
+    table, apart = numbers(measures, PRECISION, shown.interval), gains(measures, shown.interval)
+    figure, (left, right) = new_figure(1, 2, height=4.4, width_ratios=[3, 2])
+    for method in (name for name in SHOWN if name not in STACKED_NAMES):
+        rows = [row for row in table.to_pylist() if row["method"] == method]
         dashed = {"linestyle": "--"} if method.endswith("-file") else {}
-        panels[0].plot(ranks, [row["mean"] for row in rows], **look.marked, **dashed)
-        if method != "ser":
-            apart, low, high = (np.array([row[f"difference{end}"] for row in rows]) for end in ("", "_low", "_high"))
-            shifted = ranks + (i - len(by_method) / 2) * 0.07
-            bars = np.stack([apart - low, high - apart]).clip(0)
-            panels[1].errorbar(
-                shifted,
-                apart,
-                bars,
-                linestyle="none",
-                elinewidth=0.7,
-                color=look.colour,
-                marker=look.marker,
-                markersize=3,
-            )
-    panels[1].axhline(0, color="black", linewidth=0.8)
-    for axes in panels:
-        axes.set_xticks(ranks)
-    label_axes(panels[0], "rank k", "precision at k", shown.dataset)
-    label_axes(panels[1], "rank k", f"difference from SER, {shown.interval['level']:.0%} interval")
-    figure.legend(*panels[0].get_legend_handles_labels(), ncols=4, loc="outside lower center", fontsize="small")
-    return figure, table
+        if rows:
+            left.plot(RANKS, [row["mean"] for row in rows], **BY_NAME[method].marked, **dashed)
+    left.set_xticks(RANKS)
+    label_axes(left, "rank k", "precision at k", shown.dataset)
+    _draw_gains(right, apart.to_pylist(), shown.interval["level"])
+    figure.legend(*left.get_legend_handles_labels(), ncols=4, loc="outside lower center", fontsize="small")
+    return figure, pa.concat_tables([table, apart], promote_options="default")
+
+
+def _draw_gains(axes: Any, rows: list[dict[str, Any]], level: float) -> None:
+    """One row for each other method, with SSER's gain at ranks 1 (filled) and 2 (open) under both rules for ties."""
+    others = list(dict.fromkeys(row["against"].removesuffix("-file") for row in rows))
+    for row in rows:
+        second, file = row["measure"].startswith("p@2"), row["method"].endswith("-file")
+        y = -others.index(row["against"].removesuffix("-file")) + 0.27 - 0.18 * (2 * file + second)
+        colour = SKY if file else BLUE
+        axes.hlines(y, row["low"], row["high"], color=colour, linewidth=1)
+        axes.plot(row["difference"], y, "o", color=colour, markerfacecolor="white" if second else colour, markersize=4)
+    axes.axvline(0, color="black", linewidth=0.8)
+    axes.set_yticks([-i for i in range(len(others))], [BY_NAME[name].label for name in others])
+    axes.locator_params(axis="x", nbins=5)
+    label_axes(axes, f"SSER less it, {level:.0%} interval", "", "ranks 1 (filled) and 2 (open)")

@@ -40,9 +40,9 @@ ENSEMBLES = tuple(
 )
 #: Ensembles of the methods above, learned on the validation queries; run where methods are named.
 STACKED = (
-    Method("ser-methods", "SER of methods", SKY, MARKERS[1], models="stacked"),
-    Method("sser-methods", "SSER of methods", BLUE, MARKERS[0], models="stacked"),
-    Method("borda-methods", "BordaCount of methods", GREY, MARKERS[7], models="stacked"),
+    Method("ser-methods", "SER of methods", VERMILION, MARKERS[1], models="stacked"),
+    Method("sser-methods", "SSER of methods", VERMILION, MARKERS[0], models="stacked"),
+    Method("borda-methods", "BordaCount of methods", VERMILION, MARKERS[7], models="stacked"),
 )
 METHODS = (*BASELINES, *ENSEMBLES, *STACKED)
 #: By name, with the reference feature last, as figures and tables show them.

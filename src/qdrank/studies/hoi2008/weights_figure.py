@@ -77,5 +77,6 @@ def _draw_panel(axes: Any, rows: list[dict[str, Any]], folds: Sequence[str]) -> 
                 axes.vlines(
                     x, [row["low"] for row in own], [row["high"] for row in own], color=colour, linewidth=1, label=label
                 )
-            else:
-                axes.plot(x, [row["share"] for row in own], "o", color=colour, markersize=2.5, label=label)
+            mark = "o" if method == "ser" else "_"
+            shown = {"label": label} if method == "ser" else {}
+            axes.plot(x, [row["share"] for row in own], mark, color=colour, markersize=2.5, **shown)
