@@ -124,7 +124,7 @@ class Trees:
         "objective": "regression",
         "metric": "None",
         "deterministic": True,
-        "force_row_wise": True,
+        "force_col_wise": True,
         "num_threads": 1,
         "verbosity": -1,
     }
