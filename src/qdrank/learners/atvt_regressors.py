@@ -12,12 +12,15 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.sparse import csr_array
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.groups import FloatArray, IntArray
 
 #: Most documents for which the kernel form is solved: its matrices have their square as size.
 MOST_KERNEL_DOCUMENTS = 2000
+#: Numbers of Phi that are scaled at a time: they stay in the processor's cache.
+BLOCK = 2**18
 #: Directions of the kernel matrix with less than this share of the largest eigenvalue are rounding.
 KERNEL_RANK = 1e-12
 
@@ -52,12 +55,23 @@ class Linear:
 
     def fit(self, target: FloatArray, weight: FloatArray) -> FloatArray:
         """Solve the normal equations ``(Phi' W Phi + Lambda) w = Phi' W target``."""
-        root = np.sqrt(weight)
-        scaled = self.design * root[:, None]
-        normal = scaled.T @ scaled  # one array with itself: BLAS computes half of it
-        normal.flat[:: len(normal) + 1] += self.penalty
-        self.w = solve(normal, scaled.T @ (root * target))
+        self.w = solve(self.normal(weight), self.design.T @ (weight * target))
         return self.values()
+
+    def normal(self, weight: FloatArray) -> FloatArray:
+        """``Phi' W Phi + Lambda``, (p, p)."""
+        matrix, root = np.diag(self.penalty), np.sqrt(weight)
+        step = max(1, BLOCK // self.design.shape[1])
+        for start in range(0, len(root), step):
+            rows = slice(start, start + step)
+            scaled = self.design[rows] * root[rows, None]
+            matrix += scaled.T @ scaled  # an array with itself: BLAS computes half of it
+        return matrix
+
+    def query_sums(self, factor: FloatArray, offsets: IntArray) -> FloatArray:
+        """Sums of the rows of Phi times ``factor`` (n_documents,) over each query, (n_queries, p)."""
+        by_query = csr_array((factor, np.arange(len(factor)), offsets), shape=(len(offsets) - 1, len(factor)))
+        return np.asarray(by_query @ self.design)
 
     def values(self) -> FloatArray:
         """Predictions of the training documents, (n_documents,)."""
