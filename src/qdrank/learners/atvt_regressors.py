@@ -126,6 +126,7 @@ class Trees:
     """Gradient boosted regression trees (Zha 2006, section 3.1), by LightGBM: the same trees every time.
 
     Omega(h) is the number and size of the trees and their shrinkage, not a term of the objective: `penalty_value` is 0.
+    With ``warm_trees`` a further fit keeps the trees there are and adds as many to what they leave of the new targets.
     """
 
     X: NDArray[Any]
@@ -134,6 +135,7 @@ class Trees:
     leaves: int
     min_leaf: int
     seed: int
+    warm_trees: int = 0
     _PARAMS: ClassVar[dict[str, Any]] = {
         "objective": "regression",
         "metric": "None",
@@ -147,19 +149,31 @@ class Trees:
         import lightgbm
 
         params = self._PARAMS | {"min_data_in_leaf": self.min_leaf, "seed": self.seed}
+        self.boosters: list[Any] = []
         # The bins of the features are found once and serve every fit.
         self._data = lightgbm.Dataset(self.X, np.zeros(len(self.X)), params=params, free_raw_data=False)
 
     def fit(self, target: FloatArray, weight: FloatArray) -> FloatArray:
-        """Grow all trees anew."""
+        """Grow all trees anew, or more of them after a first fit."""
+        if not (self.warm_trees and self.boosters):
+            self.boosters = [self._grown(target, weight, self.rounds)]
+            self._h = self._last(self.X)
+            return self._h
+        self.boosters.append(self._grown(target - self._h, weight, self.warm_trees))
+        self._h = self._h + self._last(self.X)
+        return self._h
+
+    def _grown(self, target: FloatArray, weight: FloatArray, rounds: int) -> Any:
         import lightgbm
 
         self._data.set_label(target)
         self._data.set_weight(weight)
         params = self._PARAMS | {"learning_rate": self.learning_rate, "num_leaves": self.leaves}
         params |= {"min_data_in_leaf": self.min_leaf, "seed": self.seed}
-        self.booster = lightgbm.train(params, self._data, num_boost_round=self.rounds)
-        return np.asarray(self.booster.predict(self.X, num_threads=1), dtype=np.float64)
+        return lightgbm.train(params, self._data, num_boost_round=rounds)
+
+    def _last(self, X: NDArray[Any]) -> FloatArray:
+        return np.asarray(self.boosters[-1].predict(X, num_threads=1), dtype=np.float64)
 
     def penalty_value(self) -> float:
         """Nothing: see the class."""
@@ -167,7 +181,7 @@ class Trees:
 
     def state(self) -> dict[str, Any]:
         """The trees in LightGBM's text form."""
-        return {"h": "trees", "text": self.booster.model_to_string()}
+        return {"h": "trees", "texts": [booster.model_to_string() for booster in self.boosters]}
 
 
 def predict(state: dict[str, Any], X: NDArray[Any]) -> FloatArray:
