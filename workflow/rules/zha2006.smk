@@ -27,7 +27,9 @@ rule fit_zha:
         judged="results/{dataset}/judged.parquet",
     output:
         **{
-            name: temp(f"results/{{dataset}}/{{fold}}/zha/{{regressor}}/{name}.parquet")
+            name: temp(
+                f"results/{{dataset}}/{{fold}}/zha/{{regressor}}/{name}.parquet"
+            )
             for name in ZHA_TABLES
         },
         **{
