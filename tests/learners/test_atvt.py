@@ -19,7 +19,7 @@ from qdrank.learners import from_record
 from qdrank.learners.atvt import ATVT, PAPER_TOL
 from qdrank.learners.atvt_maps import Penalties, fit_maps, moments
 from qdrank.learners.atvt_newton import Projected
-from qdrank.learners.atvt_regressors import Kernel, Ridge, gaussian
+from qdrank.learners.atvt_regressors import Kernel, Ridge, Trees, gaussian
 from qdrank.learners.regression import Regression
 
 INF = float("inf")
@@ -417,6 +417,29 @@ def test_a_record_predicts_alike(h):
     model = ATVT(h=h, min_leaf=5).fit(X, y, query)
     again = from_record(json.loads(json.dumps(model.to_record())))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_warm_trees_are_added_to_those_there_are():
+    X, y, query = judged(20)
+    options = {"h": "trees", "min_leaf": 5, "trees": 20}
+    plain = ATVT(**options, rounds=0).fit(X, y, query)
+    warm = ATVT(**options, rounds=2, warm_trees=3).fit(X, y, query)
+    assert [booster.num_trees() for booster in warm.boosters] == [20, 3, 3]
+    np.testing.assert_array_equal(warm.boosters[0].predict(X), plain.predict(X))
+    assert np.abs(warm.predict(X) - plain.predict(X)).max() > 0.01
+    again = from_record(json.loads(json.dumps(warm.to_record())))
+    np.testing.assert_array_equal(again.predict(X), warm.predict(X))
+
+
+@pytest.mark.parametrize("h", ["ridge", "trees"])
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_rounds_cost_as_many_fits_and_one_more(h, rounds, monkeypatch):
+    fits = []
+    for regressor in (Ridge, Trees):
+        fit = regressor.fit
+        monkeypatch.setattr(regressor, "fit", lambda self, *given, fit=fit: (fits.append(1), fit(self, *given))[1])
+    ATVT(h=h, rounds=rounds, tol=0.0, min_leaf=5).fit(*judged(21))
+    assert len(fits) == rounds + 1
 
 
 def test_bad_input_is_refused_with_a_reason():

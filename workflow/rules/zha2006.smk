@@ -54,12 +54,12 @@ rule fit_zha:
         zha=settings.zha.computed(),
         seed=settings.seed,
         code=code(
-            "fit_zha",
+            "zha2006/fit_zha",
             *ZHA_MODULES,
             *(LEARNERS.module(learner) for learner, _ in ZHA_PAIRWISE.values()),
         ),
     script:
-        "../../scripts/fit_zha.py"
+        "../../scripts/zha2006/fit_zha.py"
 
 
 rule gather_zha:
@@ -89,6 +89,6 @@ rule gather_zha:
         mem_mb=memory(400, 10),
         runtime=minutes(15),
     params:
-        code=code("gather_zha"),
+        code=code("zha2006/gather_zha"),
     script:
-        "../../scripts/gather_zha.py"
+        "../../scripts/zha2006/gather_zha.py"

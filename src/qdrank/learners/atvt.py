@@ -74,6 +74,8 @@ class ATVT(Learner):
         Width of the Gaussian kernel, ``exp(-gamma |a - b|^2)``; 1 / (n_features variance of X) unless given.
     trees, learning_rate, leaves, min_leaf, seed
         Of the boosted trees: their number, shrinkage, leaves, fewest documents in a leaf, and seed.
+    warm_trees : int
+        Trees that each further fit adds to those there are; 0: all trees are grown anew.
 
     Attributes
     ----------
@@ -116,6 +118,7 @@ class ATVT(Learner):
     learning_rate: float = 0.1
     leaves: int = 15
     min_leaf: int = 20
+    warm_trees: int = 0
     seed: int = 1
     alpha_: FloatArray = field(init=False, repr=False)
     beta_: FloatArray = field(init=False, repr=False)
@@ -140,21 +143,21 @@ class ATVT(Learner):
         self.n_rounds_, self.n_newton_ = run.rounds, run.newton
         self.n_guarded_ = int(run.guarded.sum())
         self.model_ = regressor.state()
-        self.__dict__.pop("booster", None)
+        self.__dict__.pop("boosters", None)
         return self
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,) of the rows of ``X`` (n_documents, n_features): h, without any map."""
         if self.model_["h"] == "trees":
-            return np.asarray(self.booster.predict(np.asarray(X), num_threads=1), dtype=np.float64)
+            return np.asarray(sum(one.predict(np.asarray(X), num_threads=1) for one in self.boosters), dtype=np.float64)
         return predict(self.model_, np.asarray(X))
 
     @cached_property
-    def booster(self) -> Any:
-        """LightGBM's model, where h is made of trees."""
+    def boosters(self) -> list[Any]:
+        """LightGBM's models, where h is made of trees: one, or one of each fit with ``warm_trees``. Scores are their sum."""
         from qdrank.learners.trees import booster_of
 
-        return booster_of(self.model_["text"])
+        return [booster_of(text) for text in self.model_["texts"]]
 
     def maps(self, X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Alpha and beta that fit other judged queries best for the h learned, in order of first appearance.
@@ -169,6 +172,7 @@ class ATVT(Learner):
         """The regressor h for the documents ``X``, not yet fitted."""
         if self.h == "trees":
             sizes = {"rounds": self.trees, "leaves": self.leaves, "min_leaf": self.min_leaf}
+            sizes |= {"warm_trees": self.warm_trees}
             return Trees(X=X, learning_rate=self.learning_rate, seed=self.seed, **sizes)
         X = np.asarray(X, dtype=np.float64)
         if self.h == "ridge":

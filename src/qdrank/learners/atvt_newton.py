@@ -74,13 +74,11 @@ class Projected:
         alpha = np.repeat(at.maps.alpha, sizes)
         error = self.y - np.repeat(at.maps.beta, sizes) - alpha * at.h
         gradient = model.penalty * at.w - model.design.T @ (alpha * error)
-        scaled = model.design * alpha[:, None]
-        hessian = scaled.T @ scaled
-        hessian.flat[:: len(hessian) + 1] += model.penalty
+        hessian = model.normal(alpha**2)
         scale = hessian.diagonal().copy()
         # Mixed derivatives of each query by beta and by alpha, (n_queries, p).
-        by_beta = sums(scaled, self.offsets)
-        by_alpha = sums(model.design * (alpha * at.h - error)[:, None], self.offsets)
+        by_beta = model.query_sums(alpha, self.offsets)
+        by_alpha = model.query_sums(alpha * at.h - error, self.offsets)
         bb, ba, aa = self._inverse(at)
         mixed = by_alpha.T @ (ba[:, None] * by_beta)
         hessian -= by_beta.T @ (bb[:, None] * by_beta) + mixed + mixed.T + by_alpha.T @ (aa[:, None] * by_alpha)

@@ -12,12 +12,15 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.sparse import csr_array
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.groups import FloatArray, IntArray
 
 #: Most documents for which the kernel form is solved: its matrices have their square as size.
 MOST_KERNEL_DOCUMENTS = 2000
+#: Numbers of Phi that are scaled at a time: they stay in the processor's cache.
+BLOCK = 2**18
 #: Directions of the kernel matrix with less than this share of the largest eigenvalue are rounding.
 KERNEL_RANK = 1e-12
 
@@ -52,12 +55,23 @@ class Linear:
 
     def fit(self, target: FloatArray, weight: FloatArray) -> FloatArray:
         """Solve the normal equations ``(Phi' W Phi + Lambda) w = Phi' W target``."""
-        root = np.sqrt(weight)
-        scaled = self.design * root[:, None]
-        normal = scaled.T @ scaled  # one array with itself: BLAS computes half of it
-        normal.flat[:: len(normal) + 1] += self.penalty
-        self.w = solve(normal, scaled.T @ (root * target))
+        self.w = solve(self.normal(weight), self.design.T @ (weight * target))
         return self.values()
+
+    def normal(self, weight: FloatArray) -> FloatArray:
+        """``Phi' W Phi + Lambda``, (p, p)."""
+        matrix, root = np.diag(self.penalty), np.sqrt(weight)
+        step = max(1, BLOCK // self.design.shape[1])
+        for start in range(0, len(root), step):
+            rows = slice(start, start + step)
+            scaled = self.design[rows] * root[rows, None]
+            matrix += scaled.T @ scaled  # an array with itself: BLAS computes half of it
+        return matrix
+
+    def query_sums(self, factor: FloatArray, offsets: IntArray) -> FloatArray:
+        """Sums of the rows of Phi times ``factor`` (n_documents,) over each query, (n_queries, p)."""
+        by_query = csr_array((factor, np.arange(len(factor)), offsets), shape=(len(offsets) - 1, len(factor)))
+        return np.asarray(by_query @ self.design)
 
     def values(self) -> FloatArray:
         """Predictions of the training documents, (n_documents,)."""
@@ -112,6 +126,7 @@ class Trees:
     """Gradient boosted regression trees (Zha 2006, section 3.1), by LightGBM: the same trees every time.
 
     Omega(h) is the number and size of the trees and their shrinkage, not a term of the objective: `penalty_value` is 0.
+    With ``warm_trees`` a further fit keeps the trees there are and adds as many to what they leave of the new targets.
     """
 
     X: NDArray[Any]
@@ -120,11 +135,12 @@ class Trees:
     leaves: int
     min_leaf: int
     seed: int
+    warm_trees: int = 0
     _PARAMS: ClassVar[dict[str, Any]] = {
         "objective": "regression",
         "metric": "None",
         "deterministic": True,
-        "force_row_wise": True,
+        "force_col_wise": True,
         "num_threads": 1,
         "verbosity": -1,
     }
@@ -133,19 +149,31 @@ class Trees:
         import lightgbm
 
         params = self._PARAMS | {"min_data_in_leaf": self.min_leaf, "seed": self.seed}
+        self.boosters: list[Any] = []
         # The bins of the features are found once and serve every fit.
         self._data = lightgbm.Dataset(self.X, np.zeros(len(self.X)), params=params, free_raw_data=False)
 
     def fit(self, target: FloatArray, weight: FloatArray) -> FloatArray:
-        """Grow all trees anew."""
+        """Grow all trees anew, or more of them after a first fit."""
+        if not (self.warm_trees and self.boosters):
+            self.boosters = [self._grown(target, weight, self.rounds)]
+            self._h = self._last(self.X)
+            return self._h
+        self.boosters.append(self._grown(target - self._h, weight, self.warm_trees))
+        self._h = self._h + self._last(self.X)
+        return self._h
+
+    def _grown(self, target: FloatArray, weight: FloatArray, rounds: int) -> Any:
         import lightgbm
 
         self._data.set_label(target)
         self._data.set_weight(weight)
         params = self._PARAMS | {"learning_rate": self.learning_rate, "num_leaves": self.leaves}
         params |= {"min_data_in_leaf": self.min_leaf, "seed": self.seed}
-        self.booster = lightgbm.train(params, self._data, num_boost_round=self.rounds)
-        return np.asarray(self.booster.predict(self.X, num_threads=1), dtype=np.float64)
+        return lightgbm.train(params, self._data, num_boost_round=rounds)
+
+    def _last(self, X: NDArray[Any]) -> FloatArray:
+        return np.asarray(self.boosters[-1].predict(X, num_threads=1), dtype=np.float64)
 
     def penalty_value(self) -> float:
         """Nothing: see the class."""
@@ -153,7 +181,7 @@ class Trees:
 
     def state(self) -> dict[str, Any]:
         """The trees in LightGBM's text form."""
-        return {"h": "trees", "text": self.booster.model_to_string()}
+        return {"h": "trees", "texts": [booster.model_to_string() for booster in self.boosters]}
 
 
 def predict(state: dict[str, Any], X: NDArray[Any]) -> FloatArray:

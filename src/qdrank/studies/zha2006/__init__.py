@@ -51,7 +51,10 @@ STUDY = Study(
         ),
     ),
     evidence=Output(
-        f"{_ROOM}.evidence:gather", {"zha-claims": "claims"}, {**_CELLS, **_MAPS, "topics": "topics.parquet"}, _PAPER
+        f"{_ROOM}.evidence:gather",
+        {"zha-claims": "claims"},
+        {**_CELLS, **_MAPS, "topics": "topics.parquet"},
+        (*_PAPER, "zha.targets"),
     ),
     claims=f"{_ROOM}.claims:declare",
     budget=("zha.lam_alpha", "zha.lam_beta", "zha.lam_h", "zha.trees", "zha.learning_rates"),

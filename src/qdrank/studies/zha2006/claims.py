@@ -192,5 +192,5 @@ def _checks() -> Iterator[Claim]:
             unit="ratio",
             group=CONTROL,
             measure="alpha over twice the mean alpha of scale 1, less 1; chosen aTVT, training queries",
-            note="only where the data say what the maps are",
+            note="only where the data say what the maps are, and the targets are the grades",
         )

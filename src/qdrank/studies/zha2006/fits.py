@@ -119,7 +119,7 @@ class Fitter:
 
     def _first_trees(self, whole: Fit, setting: Params) -> Fit:
         X, m = self.data.parts[self.data.watched].X, setting["trees"]
-        scores = np.asarray(whole.model.booster.predict(X, num_iteration=m, num_threads=1), dtype=np.float64)
+        scores = np.asarray(whole.model.boosters[0].predict(X, num_iteration=m, num_threads=1), dtype=np.float64)
         params = {"rounds": 0, **setting}
         return Fit(params, whole.model, {self.data.watched: scores}, self.data.watched_value(scores))
 

@@ -21,7 +21,7 @@ from qdrank.studies.zha2006.options import Cell, Options
 #: The paper's L1 result: one round, raw penalties.
 PAPERS_L1 = {"norm": "l1", "lam_alpha": 100.0, "lam_beta": 0.2, "rounds": 1, "penalties": "raw"}
 #: Rounds of the alternation that the figure of the objective shows.
-SHOWN_ROUNDS = {"ridge": 20, "trees": 4}
+SHOWN_ROUNDS = {"ridge": 20, "trees": 3}
 
 
 @dataclass(frozen=True)

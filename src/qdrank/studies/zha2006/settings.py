@@ -58,7 +58,7 @@ class Zha(StudySection):
     lam_h: list[PositiveFloat] = Field(
         default=[0.1, 1, 10, 100, 1000, 10000], min_length=1, description="Penalties of ridge to choose from."
     )
-    trees: list[PositiveInt] = Field(default=[50, 100], min_length=1, description="Numbers of trees to choose from.")
+    trees: list[PositiveInt] = Field(default=[50], min_length=1, description="Numbers of trees to choose from.")
     learning_rates: list[PositiveFloat] = Field(
         default=[0.1], min_length=1, description="Shrinkages of the trees to choose from."
     )
