@@ -51,9 +51,9 @@ rule train_lin_single:
     params:
         **TRAINING,
         grid=settings.lin.grid(),
-        code=code("train_lin_single"),
+        code=code("lin2011/train_lin_single"),
     script:
-        "../../scripts/train_lin_single.py"
+        "../../scripts/lin2011/train_lin_single.py"
 
 
 rule train_lin:
@@ -90,9 +90,9 @@ rule train_lin:
             "random": settings.lin.random,
             "variants": settings.lin.variants,
         },
-        code=code("train_lin"),
+        code=code("lin2011/train_lin"),
     script:
-        "../../scripts/train_lin.py"
+        "../../scripts/lin2011/train_lin.py"
 
 
 rule score_lin:
@@ -139,9 +139,9 @@ rule score_lin:
         ranked=settings.lin.ranked,
         variants=settings.lin.variants,
         seed=settings.seed,
-        code=code("score_lin", *LIN_MODULES),
+        code=code("lin2011/score_lin", *LIN_MODULES),
     script:
-        "../../scripts/score_lin.py"
+        "../../scripts/lin2011/score_lin.py"
 
 
 def lin_baselines(wildcards):

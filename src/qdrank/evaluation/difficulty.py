@@ -1,6 +1,6 @@
 """Any measure of any method by the difficulty of the queries: how many relevant documents each has.
 
-Lin et al. 2011 call a query hard with fewer than 4 relevant documents, normal with 4 to 20, easy with more. Queries
+Lin et al. (AIRS 2011) call a query hard with fewer than 4 relevant documents, normal with 4 to 20, easy with more. Queries
 with none stand apart: no ranking of theirs is better than another.
 """
 

@@ -56,10 +56,11 @@ def draw(
             own = [row for row in rows if row["measure"] == measure and row["class"] == name]
             _draw_panel(axes, own, methods, colours or {}, parse(measure).title)
         line[0].set_yticks(
-            -np.arange(len(methods)), [labels.get(method, method) for method in methods], fontsize="small"
+            -np.arange(len(methods)), [labels.get(method, method) for method in methods], fontsize="x-small"
         )
     base = labels.get(baseline, baseline)
     figure.suptitle(f"{title}: difference from {base} by difficulty, {level:.0%} intervals", fontsize="medium")
+    figure.draw_without_rendering()  # long labels need a second round of the layout
     return figure
 
 

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.simulated import REFERENCE, simulate
+from qdrank.datasets.simulated.features import REFERENCE, simulate
 from qdrank.rankers.documents import fold_documents
 from qdrank.studies.lin2011.bank import Bank, gathered
 from qdrank.studies.lin2011.fold import LinFold

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.studies.lin2011.lin_world import chosen, documents, fold
 
-from qdrank.datasets.simulated import REFERENCE
+from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.measures.compute import average_precision
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.readings import Readings

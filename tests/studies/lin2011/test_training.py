@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.studies.lin2011.lin_world import LAMBDAS, chosen, documents, fold, singles, trained, workshop
 
-from qdrank.datasets.simulated import REFERENCE
+from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.learners.ranksvm import RankSVM
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.clusters import Clustering, Items, cluster, means, relevant_items

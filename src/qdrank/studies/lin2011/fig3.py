@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,20 +44,29 @@ def numbers(ranked: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
+def _place(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Where RankSVM stands among the models, in words."""
+    value, means = rows[0]["single"], [row["mean"] for row in rows]
+    if value >= means[0]:
+        return "above the best"
+    return f"at place {rows[0]['place_of_single']:.0f}" if value > means[-1] else "below the worst"
+
+
 def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """Draw a line per kind of model, and RankSVM."""
     table = numbers(inputs.table("ranked", "figure"))
     rows = table.to_pylist()
-    figure, axes = new_figure(height=3.8)
+    figure, axes = new_figure(height=4.2)
     for kind in dict.fromkeys(row["models"] for row in rows):
         own = [row for row in rows if row["models"] == kind]
         name, colour, line = LINES[kind]
-        text = f"{name}: mean {own[0]['mean_of_models']:.3f}, RankSVM at place {own[0]['place_of_single']:.0f}"
+        text = f"{name}: mean {own[0]['mean_of_models']:.3f}, RankSVM {_place(own)}"
         axes.plot([row["place"] for row in own], [row["mean"] for row in own], color=colour, linestyle=line, label=text)
     axes.axhline(rows[0]["single"], color=BLACK, linestyle="--", label=f"RankSVM: {rows[0]['single']:.3f}")
-    local = next(row for row in rows if row["models"] == "local")
-    axes.plot(local["place_of_single"], local["single"], color=BLACK, marker="o", linestyle="none")
-    axes.legend(fontsize="small")
+    local = [row for row in rows if row["models"] == "local"]
+    if local[-1]["mean"] < local[0]["single"] < local[0]["mean"]:
+        axes.plot(local[0]["place_of_single"], local[0]["single"], color=BLACK, marker="o", linestyle="none")
+    figure.legend(fontsize="small", loc="outside lower center")
     count = max(row["place"] for row in rows)
     label_axes(
         axes, f"place j among the {count} models of a query, best first", "mean AP of the j-th best", shown.dataset

@@ -1,0 +1,244 @@
+"""Figures, tables and evidence from a small study: against plain loops where they compute, looked over where they show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.studies.lin2011.lin_world import GRID, documents, fold, judged
+
+from qdrank.evaluation.declared import CONTROL, FINDING
+from qdrank.evaluation.difficulty import difficulty
+from qdrank.evaluation.judging import judge
+from qdrank.figures.style import save_figure
+from qdrank.store import write
+from qdrank.studies.lin2011 import STUDY, details, fig2, fig3, fig4, tables
+from qdrank.studies.lin2011.claims import TABLE2, declare
+from qdrank.studies.lin2011.evidence import evidence, mean_ranked, over_seeds
+from qdrank.studies.lin2011.methods import METHODS, NAIVE, PAPER, RANKSVM, SELECT, TRANSFORM, run
+from qdrank.studies.lin2011.singles import choose_single
+from qdrank.studies.lin2011.sweep import all_choices, clusters_summary, curves, measures_table, sweep
+from qdrank.studies.making import Inputs, Shown
+
+INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}
+OPTIONS = {"ms": [2, 5], "lambdas": [0.1, 0.01], "ts": [1, 4], "ks": [1, 3], "seeds": 2}
+CLASSES = {"hard": [1, 3], "normal": [4, 20], "easy": [21, None]}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """All artifacts of the small study, as files."""
+    study, folder = fold(), tmp_path_factory.mktemp("lin")
+    swept = sweep(study, GRID)
+    found = curves("fold1", study, swept, GRID, 5)
+    seeds = measures_table("fold1", study, swept, TABLE2)
+    single = choose_single("fold1", documents(), [0.1, 0.01], tol=1e-6)[1]
+    baselines = over_seeds(seeds)
+    names = baselines.column("method").to_pylist()
+    renamed = {NAIVE: "listnet", SELECT: "bordacount", TRANSFORM: "bordacount-high", RANKSVM: "reference"}
+    kept = baselines.take([i for i, name in enumerate(names) if name in renamed])
+    column = pa.array([renamed[name] for name in kept.column("method").to_pylist()])
+    baselines = kept.set_column(kept.column_names.index("method"), "method", column)
+    ids = judged().query_id
+    topics = pa.table(
+        {
+            "query_id": pa.array(ids, pa.string()),
+            "part": pa.array(judged().part, pa.string()),
+            "text": pa.array([f"words of {name}" for name in ids], pa.string()),
+            "type": pa.array([None] * len(ids), pa.string()),
+            "columns": pa.array([[]] * len(ids), pa.list_(pa.float64())),
+        }
+    )
+    kinds = {
+        "seeds": ("measures", seeds),
+        "curve": ("figure", found.curve),
+        "ranked": ("figure", found.ranked),
+        "controls": ("table", found.controls),
+        "clusters": ("table", clusters_summary("fold1", study)),
+        "variants": ("table", pa.table({"choice": pa.array([], pa.string())})),
+        "choices": ("choices", all_choices("fold1", swept, single)),
+        "baselines": ("measures", baselines),
+        "judged": ("judged", judged().to_table()),
+        "topics": ("topics", topics),
+    }
+    for name, (kind, table) in kinds.items():
+        write(folder / f"{name}.parquet", kind, table)
+    inputs = Inputs({name: [str(folder / f"{name}.parquet")] for name in kinds})
+    return inputs, Shown("toy", "Toy", ["fold1"], INTERVAL, {"classes": CLASSES})
+
+
+def rows_of(made, name):
+    return made[0].table(name, "measures").to_pylist()
+
+
+def mean(rows, method, name="ap"):
+    return np.mean([row[name] for row in rows if row["method"] == method])
+
+
+# ---- figures ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("figure", [fig2, fig3, fig4])
+def test_figures_have_the_same_bytes_twice(made, figure, tmp_path):
+    for name in ("a", "b"):
+        drawn, numbers = figure.draw(*made)
+        save_figure(drawn, {"svg": tmp_path / f"{name}.svg"})
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert len(numbers)
+
+
+def test_figure_2_has_means_over_queries_and_seeds(made):
+    curve = made[0].table("curve", "figure").to_pylist()
+    for row in fig2.draw(*made)[1].to_pylist():
+        own = [r for r in curve if r["method"] == row["method"] and r["m"] == row["m"]]
+        by_seed = [np.mean([r["ap"] for r in own if r["seed"] == s]) for s in (1, 2)]
+        assert row["mean"] == pytest.approx(np.mean(by_seed))
+        assert (row["seed_least"], row["seed_most"]) == pytest.approx((min(by_seed), max(by_seed)))
+
+
+def test_figure_3_places_ranksvm_among_the_models():
+    means = np.array([0.9, 0.7, 0.5, 0.1])
+    assert fig3.place_of(means, 0.6) == pytest.approx(2.5)
+    assert fig3.place_of(means, 0.95) == 1
+    assert fig3.place_of(means, 0.0) == 4
+
+
+def test_figure_3_has_means_at_every_place(made):
+    ranked = made[0].table("ranked", "figure").to_pylist()
+    for row in fig3.draw(*made)[1].to_pylist():
+        own = [r["ap"][row["place"] - 1] for r in ranked if r["models"] == row["models"]]
+        assert row["mean"] == pytest.approx(np.mean(own))
+
+
+def test_figure_4_counts_queries(made):
+    found = fig4.draw(*made)[1]
+    relevant = [int((judged().y[a:b] > 0).sum()) for a, b in zip(judged().offsets, judged().offsets[1:], strict=False)]
+    assert dict(zip(found.column("relevant").to_pylist(), found.column("queries").to_pylist(), strict=True)) == {
+        r: relevant.count(r) for r in set(relevant)
+    }
+
+
+# ---- tables -----------------------------------------------------------------------------------------------------------
+
+
+def test_tables_1_to_4(made):
+    found = tables.tabulate(*made)
+    assert set(found) == set(STUDY.tables[0].shows)
+    seeds = rows_of(made, "seeds")
+    first = {(r["method"], r["input"]): r for r in found["lin-table1"].to_pylist()}
+    assert first["BordaCount", "ranks: 1 is best"]["MAP"] == pytest.approx(mean(seeds, SELECT))
+    assert first["BordaCount", "ranks: 1 is worst (upside down)"]["MAP"] == pytest.approx(mean(seeds, TRANSFORM))
+    assert first["SelectRanker", "features made of the same ranks"]["MAP"] == pytest.approx(mean(seeds, SELECT))
+    second = {r["method"]: r for r in found["lin-table2"].to_pylist()}
+    assert list(second)[:4] == ["RankSVM", "Naive", "SelectRanker", "Transform"]
+    assert "ListNet" in second
+    apart = mean(seeds, SELECT) - mean(seeds, RANKSVM)
+    assert second["SelectRanker"]["MAP: difference"] == pytest.approx(apart)
+    assert ("+" in second["SelectRanker"]["MAP"]) == (apart > 0)
+    third = [r for r in found["lin-table3"].to_pylist() if r["class"] == "all" and r["measure"] == "MAP"]
+    assert {r["method"]: r["mean"] for r in third}["Transform"] == pytest.approx(mean(seeds, TRANSFORM))
+
+
+def test_table_4_has_the_largest_gains_and_losses_with_words(made):
+    rows = [r for r in tables.tabulate(*made)["lin-table4"].to_pylist() if r["method"] == "Transform"]
+    gains = [r["difference"] for r in rows if r[""] == "gain"]
+    losses = [r["difference"] for r in rows if r[""] == "loss"]
+    assert gains == sorted(gains, reverse=True)
+    assert losses == sorted(losses)
+    assert all(gain > 0 for gain in gains)
+    assert all(loss < 0 for loss in losses)
+    assert all(r["words"] == f"words of {r['query']}" for r in rows)
+    assert all(r["difference"] == pytest.approx(r["Transform"] - r["RankSVM"]) for r in rows)
+
+
+def test_details(made):
+    inputs, _ = made
+    seeds = details.seeds_table(inputs.table("seeds", "measures"), inputs.tables("choices", "choices")).to_pylist()
+    assert len([r for r in seeds if r["method"] == "Naive"]) == 2
+    assert all(r["settings by fold"] for r in seeds)
+    assert len(details.clusters_table(inputs.table("clusters", "table"))) == 4 * 2
+    controls = details.controls_table(inputs.table("controls", "table"))
+    assert controls.column("clusters").to_pylist() == [2, 5]
+
+
+# ---- claims -----------------------------------------------------------------------------------------------------------
+
+
+def test_claims_are_judged(made):
+    inputs, _ = made
+    classes = difficulty(judged(), CLASSES)
+    found = evidence(
+        *(
+            inputs.table(name, kind)
+            for name, kind in (("seeds", "measures"), ("curve", "figure"), ("ranked", "figure"))
+        ),
+        classes,
+        inputs.table("baselines", "measures"),
+    )
+    declaration = declare(OPTIONS)
+    table = judge(declaration, {"toy": found}, dataset="toy")
+    names = set(table.column("claim").to_pylist())
+    # the place needs a hundred models, and no query here is easy
+    absent = {"place", f"easy {SELECT}", f"easy {TRANSFORM}"}
+    assert {claim.name for claim in declaration} - names <= absent | {
+        f"{c} {m}" for c in ("hard", "normal") for m in PAPER
+    }
+    assert {claim.group for claim in declaration} == {FINDING, CONTROL}
+    assert "8" in declaration.claims[0].budget
+    part = found[f"{SELECT} - {RANKSVM}"]["difference"]
+    seeds = rows_of(made, "seeds")
+    for value, query in zip(part.value, part.query_id, strict=True):
+        own = [r["ap"] for r in seeds if r["query_id"] == query and r["method"] == SELECT]
+        base = [r["ap"] for r in seeds if r["query_id"] == query and r["method"] == RANKSVM]
+        assert value == pytest.approx(np.mean(own) - base[0])
+
+
+def test_a_share_of_measures_is_counted_per_query(made):
+    found = evidence(
+        made[0].table("seeds", "measures"),
+        made[0].table("curve", "figure"),
+        made[0].table("ranked", "figure"),
+        difficulty(judged(), CLASSES),
+    )
+    own = over_seeds(made[0].table("seeds", "measures")).to_pylist()
+    values = {(r["method"], r["query_id"]): r for r in own}
+    part = found[f"most {TRANSFORM}"]["difference"]
+    for value, query in zip(part.value, part.query_id, strict=True):
+        apart = [round(values[TRANSFORM, query][n] - values[RANKSVM, query][n], 12) for n in TABLE2]
+        assert value == pytest.approx((sum(a > 0 for a in apart) - sum(a < 0 for a in apart)) / len(TABLE2))
+
+
+def test_worse_on_easy_queries_is_ranksvm_less_the_method(made):
+    wide = {"hard": [1, 1], "normal": [2, 2], "easy": [3, None]}
+    tables_ = [made[0].table(n, k) for n, k in (("seeds", "measures"), ("curve", "figure"), ("ranked", "figure"))]
+    found = evidence(*tables_, difficulty(judged(), wide))
+    whole = found[f"{SELECT} - {RANKSVM}"]["difference"]
+    easy = found[f"easy {SELECT}"]["difference"]
+    place = {query: i for i, query in enumerate(whole.query_id)}
+    assert easy.value == pytest.approx([-whole.value[place[q]] for q in easy.query_id])
+
+
+def test_the_place_is_judged_with_a_hundred_models():
+    rng = np.random.default_rng(0)
+    best = -np.sort(-rng.random((30, 100)), axis=1)
+    rows = [
+        {"fold": "f", "models": "local", "seed": s, "query_id": f"q{i:02d}", "single": 0.8, "ap": best[i]}
+        for s in (1, 2)
+        for i in rng.permutation(30)
+    ]
+    table = pa.Table.from_pylist(rows)
+    fixed = pa.FixedSizeListArray.from_arrays(pa.array(np.concatenate([r["ap"] for r in rows])), 100)
+    table = table.set_column(table.column_names.index("ap"), "ap", fixed)
+    ids, found, single = mean_ranked(table, "local")
+    assert ids.tolist() == [f"q{i:02d}" for i in range(30)]
+    assert found == pytest.approx(best)
+    assert single == pytest.approx(0.8)
+
+
+def test_methods_that_are_run():
+    class Section:
+        random = True
+
+    assert run(Section()) == [method.name for method in METHODS]
+    Section.random = False
+    assert run(Section()) == [RANKSVM, *PAPER]

@@ -1,0 +1,56 @@
+"""The study of Lin 2011 on tiny data, and the difficulty breakdown of all studies."""
+
+from __future__ import annotations
+
+import pytest
+from tests.workflow.project import Project
+
+from qdrank.store import read
+from qdrank.studies.lin2011 import STUDY
+from qdrank.studies.lin2011.methods import METHODS, PAPER, RANKSVM
+
+
+def test_every_figure_and_table_is_there(finished: Project) -> None:
+    results = finished.folder / "results/tiny"
+    for name in (*(figure.id for figure in STUDY.figures), "difficulty"):
+        for form in ("parquet", "pdf", "svg", "png"):
+            assert (results / f"figures/{name}.{form}").stat().st_size > 0, name
+    for name in (*(table for made in STUDY.tables for table in made.shows), "lin-claims", "difficulty"):
+        for form in ("parquet", "csv", "md", "tex", "html"):
+            assert (results / f"tables/{name}.{form}").stat().st_size > 0, name
+
+
+def test_settings_are_on_record_for_every_method_and_seed(finished: Project) -> None:
+    choices = read(finished.folder / "results/tiny/fold1/choices/lin.parquet", "choices").to_pylist()
+    chosen = [row["method"] for row in choices if row["chosen"]]
+    assert chosen.count(RANKSVM) == 1
+    assert all(chosen.count(method) == 2 for method in PAPER)
+    tried = {method: sum(row["method"] == method for row in choices) for method in (RANKSVM, PAPER[0])}
+    assert tried[RANKSVM] == tried[PAPER[0]] / 2, "RankSVM has as many settings as a method with one seed"
+
+
+def test_scores_are_those_of_the_first_seed(finished: Project) -> None:
+    seeds = read(finished.folder / "results/tiny/fold1/lin/seeds.parquet", "measures").to_pylist()
+    measures = read(finished.folder / "results/tiny/lin/measures.parquet", "measures").to_pylist()
+    first = {(row["method"], row["query_id"]): row["ap"] for row in seeds if row["seed"] in (0, 1)}
+    for row in measures:
+        if row["method"] != "reference":
+            assert row["ap"] == pytest.approx(first[row["method"], row["query_id"]], abs=1e-12)
+
+
+def test_the_difficulty_breakdown_has_the_methods_of_every_study(finished: Project) -> None:
+    table = read(finished.folder / "results/tiny/figures/difficulty.parquet", "figure")
+    methods = set(table.column("method").to_pylist())
+    assert methods >= {method.name for method in METHODS}
+    assert methods >= {"single", "knn-online"}
+
+
+@pytest.mark.slow
+def test_the_number_of_shards_changes_no_byte(study: Project) -> None:
+    folder = study.folder / "results/tiny/fold1/lin"
+    made = [folder / f"{name}.parquet" for name in ("seeds", "curve", "ranked", "clusters", "controls", "variants")]
+    before = [path.read_bytes() for path in made]
+    made[0].unlink()
+    printed = study.tiny(str(made[0].relative_to(study.folder)), "--set-scatter", "lin=3")
+    assert "3-of-3" in printed
+    assert [path.read_bytes() for path in made] == before
