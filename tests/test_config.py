@@ -38,12 +38,12 @@ def test_the_default_file_is_the_default_configuration() -> None:
         ({"queries": {"top": 0}}, "mine.yaml: queries.top: Input should be greater than or equal to 1 (found 0)"),
         ({"queries": {"top": "many"}}, "should be a valid integer"),
         ({"datasets": []}, "datasets: List should have at least 1 item"),
-        ({"datasets": ["sim1", "sim1"]}, "each name may stand here once"),
+        ({"datasets": ["sim1", "sim1"]}, "each name may be listed once"),
         ({"datasets": ["$(touch x)"]}, "String should match pattern"),
         ({"datasets": ["../up"]}, "String should match pattern"),
         ({"own": {"x": {"kind": "zip"}}}, "'letor', 'beir', 'smart', 'trec', 'simulated'"),
         ({"own": {"x": {"kind": "letor", "files": {"S1": "a"}, "reference": 1}}}, "parts must be S1 to S5"),
-        ({"own": {"x": {"kind": "letor", "files": {"all": "a"}}}}, "mine.yaml: own.x.reference: needed, but not given"),
+        ({"own": {"x": {"kind": "letor", "files": {"all": "a"}}}}, "mine.yaml: own.x.reference: required, but missing"),
         (
             {"own": {"x": {"kind": "letor", "files": {"all": "a"}, "referense": 1}}},
             "own.x.referense: unknown key; did you mean reference?",
@@ -128,7 +128,7 @@ def test_the_command_checks_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
         ("own: {cranfield: {kind: beir, folder: .}}\n", "there is a registered data set called cranfield"),
         ("datasets: [x]\nown: {x: {kind: simulated, like: sim1, settings: {trian: 9}}}\n", "did you mean train?"),
         ("datasets: [x]\nown: {x: {kind: simulated, like: simweb, settings: {trian: 9}}}\n", "did you mean train?"),
-        ("datasets: [mq2008]\n", "cannot be had"),
+        ("datasets: [mq2008]\n", "is not available"),
     ],
 )
 def test_the_check_finds_what_would_stop_a_run(

@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
-    """A user's mistake is told in words; a closed pipe (``| head``) is no mistake."""
+    """Report a user's mistake without a traceback; a closed pipe (``| head``) is no mistake."""
     try:
         return run(args)
     except QdrankError as error:

@@ -56,10 +56,10 @@ class FeatureFiles(Section):
     max_label: PositiveInt = Field(default=4, le=62, description="Highest grade; a higher label is an error.")
     sparse: bool | None = Field(
         default=None,
-        description="Whether rows may leave features out, which are then zero; null: they may unless the first row holds "
+        description="Whether rows may leave features out, which are then zero; null: they may unless the first row has "
         "all features from 1 on.",
     )
-    missing_values: bool = Field(default=False, description="Whether NULL may stand for a missing value.")
+    missing_values: bool = Field(default=False, description="Whether NULL may mark a missing value.")
     title: str = Field(default="", description="How the data set is called in tables and in the report.")
     note: str = Field(default="", description="A sentence for the report, such as what the data may be compared with.")
 
@@ -76,7 +76,7 @@ class TextCollection(Section):
     """Own data as a text collection in BEIR form."""
 
     kind: Literal["beir"] = Field(description="corpus.jsonl, queries.jsonl and qrels/*.tsv in one folder.")
-    folder: str = Field(description="The folder that holds them.")
+    folder: str = Field(description="The folder with these files.")
     title: str = Field(default="", description="How the data set is called in tables and in the report.")
     note: str = Field(default="", description="A sentence for the report.")
 
@@ -194,16 +194,16 @@ class Text(Section):
 
 
 class QueryVectors(Section):
-    """How a query becomes a point."""
+    """How a query becomes a vector."""
 
     top: PositiveInt = Field(
         default=50, description="T: how many documents, by the reference feature, describe a query."
     )
     pooling: Literal["mean", "mean+std", "mean+std+max"] = Field(
-        default="mean", description="What is taken of each feature over these documents."
+        default="mean", description="How each feature is summarised over these documents."
     )
     view: Literal["given", "minmax"] = Field(
-        default="given", description="Features as they are in the data, or scaled to [0, 1] within each query."
+        default="given", description="Features as in the data, or scaled to [0, 1] within each query."
     )
     query_columns: bool = Field(
         default=False,
@@ -246,7 +246,7 @@ class Difficulty(Section):
         default={"hard": [1, 3], "normal": [4, 20], "easy": [21, None]},
         min_length=1,
         description="Least and greatest number of relevant documents of each class, rising; null: no limit. The default is "
-        "Lin 2011's. Queries without relevant documents stand apart.",
+        "Lin 2011's. Queries without relevant documents are shown separately.",
     )
     measures: list[MeasureName] = Field(default=["ap"], min_length=1, description="What is broken down.")
     against: list[str] = Field(
@@ -274,9 +274,9 @@ class Training(Section):
     scale: Scale = Field(
         default="auto",
         description="Features for learning as given, standardised on the training documents, or scaled to [0, 1] within "
-        "each query. auto: as given where all lie in [0, 1], else standardised.",
+        "each query. auto: as given if all are in [0, 1], else standardised.",
     )
-    measure: MeasureName = Field(default="mean_ndcg/geng", description="What decides on the validation queries.")
+    measure: MeasureName = Field(default="mean_ndcg/geng", description="Measure by which validation queries decide.")
     block: PositiveInt = Field(default=256, description="Local models that are trained together.")
     shards: PositiveInt = Field(
         default=2, description="Jobs among which the local models of a fold are divided; changes no result."
@@ -297,7 +297,7 @@ class Learners(Section):
         description="Which, of the list in docs/learners.md; null: all. Learners run on data with features, aggregators "
         "(bordacount and cps) on rankings.",
     )
-    measure: MeasureName = Field(default="ap", description="What decides on the validation queries.")
+    measure: MeasureName = Field(default="ap", description="Measure by which validation queries decide.")
     grids: dict[MethodName, dict[str, list[Any]]] = Field(
         default_factory=dict,
         description="Values to try by method and parameter, in place of all the usual ones of that method.",
@@ -322,7 +322,7 @@ class Figures(Section):
 
 
 class _Settings(Section):
-    """The whole configuration, less the sections of the studies."""
+    """The configuration without the sections of the studies."""
 
     datasets: list[DatasetName] = Field(
         default=["simweb", "simweb-control"],
@@ -331,7 +331,7 @@ class _Settings(Section):
     )
     missing: Literal["stop", "skip"] = Field(
         default="stop",
-        description="A data set that cannot be had stops the run, or is left out and named in the report.",
+        description="Whether a data set that is not available stops the run, or is left out and named in the report.",
     )
     mirror: str | None = Field(
         default=None, description="Folder with copies of the data, looked into before any download; QDRANK_MIRROR wins."
@@ -358,7 +358,7 @@ class _Settings(Section):
     @classmethod
     def _no_repeats(cls, names: list[str]) -> list[str]:
         if len(set(names)) < len(names):
-            raise ValueError("each name may stand here once")
+            raise ValueError("each name may be listed once")
         return names
 
     @model_validator(mode="before")

@@ -78,12 +78,12 @@ def _fault(fault: Any, sources: Sequence[Source]) -> str:
     if fault["type"] == "extra_forbidden":
         return f"{where}: unknown key; {did_you_mean(path[-1], _keys_beside(fault['loc']))}"
     if fault["type"] == "missing":
-        return f"{where}: needed, but not given"
+        return f"{where}: required, but missing"
     return f"{where}: {fault['msg'].removeprefix('Value error, ')} (found {fault['input']!r:.80})"
 
 
 def _origin(path: Sequence[str], sources: Sequence[Source]) -> str:
-    """The last source that sets ``path``, or the section it should stand in; values of no file came with --config."""
+    """The last source that sets ``path``, or the section it belongs to; values of no file came with --config."""
     for length in range(len(path), 0, -1):
         for name, values in reversed(sources):
             if _holds(values, path[:length]):
@@ -103,7 +103,7 @@ def _holds(values: Any, path: Sequence[str]) -> bool:
 
 
 def _keys_beside(loc: Sequence[int | str]) -> list[str]:
-    """Valid keys of the section that holds the last step of ``loc``."""
+    """Valid keys of the section of the last step of ``loc``."""
     schema = Settings.model_json_schema()
     node: dict[str, Any] = schema
     for step in loc[:-1]:
@@ -207,7 +207,7 @@ def _table_rows(node: dict[str, Any], schema: dict[str, Any], prefix: str) -> li
 
 
 def _allowed(node: dict[str, Any], schema: dict[str, Any]) -> str:
-    """What a value may be, in words."""
+    """What a value may be, as text."""
     node = _deref(node, schema)
     if "anyOf" in node:
         return " or ".join(_allowed(option, schema) for option in node["anyOf"])

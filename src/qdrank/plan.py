@@ -1,4 +1,4 @@
-"""From a configuration to a plan: which data sets, of which kind, with which folds, and what cannot be had."""
+"""From a configuration to a plan: which data sets, of which kind, with which folds, and which are not available."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def mirror_of(settings: Settings) -> str | None:
 def plan(settings: Settings, folders: Sequence[str | Path] = ()) -> Plan:
     """Look up every data set of the configuration.
 
-    ``folders`` are where a relative path of the user's own data is looked for besides the current folder.
+    ``folders`` are where a relative path of the user's own data is looked for, after the current folder.
 
     Raises
     ------
     InputError
         If a name is unknown, a data set of the user's own has the name of a registered one or lacks a file, or a data
-        set cannot be had and ``missing`` is ``stop``: the message is the instruction.
+        set is not available and ``missing`` is ``stop``; the message says how to get it.
     """
     known = table.load()
     _refuse_shadowing(settings, known)
@@ -81,7 +81,7 @@ def plan(settings: Settings, folders: Sequence[str | Path] = ()) -> Plan:
         found[name] = dataset
         if dataset.registered and not (access := available(known[name], mirror=mirror_of(settings))):
             if settings.missing == "stop":
-                raise InputError(f"{dataset.title} ({name}) cannot be had: {access.reason}", fix=_fix(known[name]))
+                raise InputError(f"{dataset.title} ({name}) is not available: {access.reason}", fix=_fix(known[name]))
             left_out[name] = access.reason
             del found[name]
     if not found:
@@ -176,7 +176,7 @@ def _with_files(
 
 
 def _parts(value: Any) -> list[tuple[str, str]]:
-    """What a key holds, one path or several, each with the name of its part."""
+    """Paths of a key, one or several, each with the name of its part."""
     if isinstance(value, str):
         return [("", value)]
     return list(value.items()) if isinstance(value, Mapping) else [(str(i + 1), path) for i, path in enumerate(value)]

@@ -79,7 +79,7 @@ def test_queries_without_a_document_are_named(study: Path, capsys: pytest.Captur
     [
         ("a wing\n", [], "line 1: no tab after the id"),
         ("a\twing\na\tlift\n", [], "comes twice"),
-        ("", [], "holds no queries"),
+        ("", [], "has no queries"),
         ("b\tzyx\n", [], "no word of any query occurs"),
         ("a\twing\n", ["--output", "nowhere/features.txt"], "nowhere: no such folder"),
         ("a\twing\n", ["--data", "elsewhere/mine"], "no configuration beside the results"),

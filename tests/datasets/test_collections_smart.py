@@ -67,7 +67,7 @@ def test_cranfields_traps(tmp_path):
     assert {note.kind: note.examples for note in found.notes} == {
         "code -1: drop": ("2 1",),
         "empty document, kept": ("3",),
-        "text does not open with the title": ("2",),
+        "text does not begin with the title": ("2",),
     }
 
 
@@ -98,7 +98,7 @@ def test_trec_judgments(tmp_path):
         ({"documents": ".I 1\n.W\nx\n.I 1\n.W\ny\n"}, "record 1 stands in line 1 already", 4),
         ({"documents": "\n"}, "no documents", None),
         ({"queries": ".I 1\n.T\nx\n"}, "the query has no .W", 1),
-        ({"rel": "1 1 6\n"}, "the code is none of 1 to 5, -1", 1),
+        ({"rel": "1 1 6\n"}, "the code is not 1 to 5 or -1", 1),
         ({"rel": "1 1\n"}, "2 columns, not 3", 1),
         ({"rel": "1 1 a\n"}, "the code is not a small whole number", 1),
     ],

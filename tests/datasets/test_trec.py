@@ -75,7 +75,7 @@ def test_queries_in_two_places_and_other_tools_habits(tmp_path):
         ("1 Q0 a first 1 t\n", 1, "rank is not a whole number"),
         ("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n1 Q0 a 2 1 t\n", 3, "document a comes again for query 1"),
         ("1 Q0 a 1 2 t\n1 Q0 b 1 2 u\n", 2, "another run begins"),
-        ("\n", None, "holds no lines"),
+        ("\n", None, "has no lines"),
     ],
 )
 def test_a_bad_run_is_named_by_file_and_line(tmp_path, text, line, said):

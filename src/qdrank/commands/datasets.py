@@ -57,7 +57,7 @@ def _table(datasets: list[Dataset], mirror: Path | None, downloads: Path | None)
         counts = (_count(n) for n in (dataset.n_queries, dataset.n_documents, dataset.n_features))
         state = available(dataset, mirror=mirror, downloads=downloads)
         rows.append((dataset.name, dataset.kind, *counts, state.reason))
-    note = "`qdrank datasets NAME` tells how to get one; the mirror is " + (str(mirror) if mirror else "not set")
+    note = "`qdrank datasets NAME` explains how to get one; the mirror is " + (str(mirror) if mirror else "not set")
     return "\n".join([*_aligned(rows), "", note + " (QDRANK_MIRROR)."])
 
 
@@ -78,7 +78,7 @@ def _count(number: int | None) -> str:
 
 
 def _full(dataset: Dataset, mirror: Path | None, downloads: Path | None) -> str:
-    """Everything about one data set, in words."""
+    """Everything about one data set."""
     lines = [f"{dataset.name}: {dataset.title}", ""]
     lines += [f"{key:<18} {value}" for key, value in _facts(dataset).items() if value]
     lines += ["", f"{'state':<18} {available(dataset, mirror=mirror, downloads=downloads).reason}"]

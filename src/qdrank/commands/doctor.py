@@ -1,4 +1,4 @@
-"""``qdrank doctor``: what of this machine would stop or slow a run, each with the fix."""
+"""``qdrank doctor``: what on this machine would stop or slow a run, each with the fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``qdrank evaluate FEATURES SCORES``: the successor of the publisher's script, for any LETOR file and any scores."""
+"""``qdrank evaluate FEATURES SCORES``: measures of any scores on any LETOR file, as the publisher's script computes them."""
 
 from __future__ import annotations
 

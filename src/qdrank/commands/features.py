@@ -72,6 +72,6 @@ def study_of(data: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
         fix = "compute the features as those of the data were; `qdrank rank` takes them as LETOR text"
         raise InputError(f"{name} is not made of text", found=f"kind {dataset.kind}", fix=fix)
     source = dict(dataset.options)
-    if dataset.registered:  # its downloads lie where the run was started
+    if dataset.registered:  # its downloads are in the folder of the run
         source["folder"] = os.path.join(results.parent, source["folder"])
     return source, settings.text.model_dump(), settings.seed

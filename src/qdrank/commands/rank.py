@@ -23,7 +23,7 @@ from qdrank.serving.pack import SERVED, own_columns
 from qdrank.serving.ranker import Ranker, load_ranker
 from qdrank.store import atomic_path, read
 
-LARGEST_LABEL = 127  # labels are read past
+LARGEST_LABEL = 127  # labels are ignored
 #: Bytes of text that are read, scored and written at a time.
 BLOCK = 1 << 22
 
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="scores",
         help="a score per row, a TREC run, or rows with the score for a label (default: scores)",
     )
-    parser.add_argument("--output", metavar="FILE", help="appears whole or not at all (default: standard output)")
+    parser.add_argument("--output", metavar="FILE", help="written completely or not at all (default: standard output)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -104,7 +104,7 @@ def refuse_other_width(path: str | os.PathLike[str], n_features: int, sparse: bo
 
 
 def whole_queries(chunks: Iterable[Chunk]) -> Iterator[Batch]:
-    """Chunks of a file, which may end within a query, as batches of whole queries."""
+    """Chunks of a file, which may end within a query, as batches of complete queries."""
     waiting: list[Batch] = []  # pieces of the query that may go on
     for chunk in chunks:
         piece = Batch(chunk.query_id, chunk.offsets, chunk.X, chunk.doc_id.to_pylist())

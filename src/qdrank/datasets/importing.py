@@ -71,7 +71,7 @@ def import_ranks(files: Paths, out: Paths, *, max_label: int) -> None:
     refuse_unusable(ranks)
     n_systems = ranks.X.shape[1]
     X = rank_features(ranks.X)
-    # The systems' mean discount stands in for the reference model, which these data do not have.
+    # The mean discount of the systems replaces the reference model, which these data do not have.
     mean = X[:, n_systems : 2 * n_systems].mean(axis=1, keepdims=True)
     kinds = ("ranked by", "1/log2(1+rank)", "ln rank")
     names = [f"{kind} system {i + 1}" for kind in kinds for i in range(n_systems)]

@@ -1,4 +1,4 @@
-"""Judged documents in memory: the view of a data set that every room above works with."""
+"""Judged documents in memory: the form of a data set that all later steps work with."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def _queries(heads: pa.Table, n_documents: int) -> tuple[TextArray, TextArray, I
 
 
 def iter_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Iterator[Judged]:
-    """Read the artifact ``judged`` in pieces of whole queries, about a row group each; parameters as `load_judged`."""
+    """Read the artifact ``judged`` in pieces of complete queries, about a row group each; parameters as `load_judged`."""
     with_names, with_features = _wanted(columns)
     with open_artifact(path, "judged") as file:
         waiting: list[pa.Table] = []
@@ -255,7 +255,7 @@ def iter_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = No
 
 
 def from_table(table: pa.Table) -> Judged:
-    """Documents of a table that holds whole queries."""
+    """Documents of a table of complete queries."""
     query_id, part, offsets, missed = _queries(_heads(table, 0), len(table))
     has = table.column_names
     doc_id = table["doc_id"].to_numpy() if "doc_id" in has else np.empty(0, dtype=object)

@@ -168,7 +168,7 @@ class Dataset(Row):
         return {file.part: file for file in self.files if file.part is not None}
 
     def addresses(self, file: DataFile) -> tuple[str, ...]:
-        """Where ``file``, or the archive that holds it, may be downloaded without more ado."""
+        """Where ``file``, or the archive that holds it, may be downloaded directly."""
         return file.urls or (self.archive(file.archive).urls if file.archive else ())
 
     @model_validator(mode="after")
@@ -259,7 +259,7 @@ def _load(path: Path) -> Datasets:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError("not a YAML table", file=path, found=str(error)) from None
     if not isinstance(table, dict) or not all(isinstance(row, dict) for row in table.values()):
-        raise InputError("not a table of data sets", file=path, fix="each name stands for a mapping of keys to values")
+        raise InputError("not a table of data sets", file=path, fix="each name maps to keys and values")
     return Datasets({name: _checked(name, row, path) for name, row in table.items()})
 
 

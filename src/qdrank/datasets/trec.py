@@ -1,4 +1,4 @@
-"""Runs and judgments in the forms of TREC, in and out, for use with trec_eval and its kin.
+"""Reading and writing runs and judgments in TREC's formats, for use with trec_eval and similar tools.
 
 A run has the lines ``QUERY Q0 DOCUMENT RANK SCORE TAG``, judgments (qrels) ``QUERY 0 DOCUMENT GRADE``. As trec_eval
 does, reading goes by the scores and not by the ranks. Mind that trec_eval keeps scores in single precision and breaks
@@ -60,8 +60,8 @@ def read_run(path: AnyPath) -> Run:
     Raises
     ------
     InputError
-        At the first line that has not six columns, a rank or score that is not a number, another tag than the first
-        line's, or a document that its query has had.
+        At the first line that does not have six columns, a rank or score that is not a number, another tag than the first
+        line's, or a document that comes again for its query.
     """
     rows = list(_rows(path, _RUN))
     for number, row in rows:
@@ -74,12 +74,12 @@ def read_run(path: AnyPath) -> Run:
 
 
 def read_qrels(path: AnyPath) -> Qrels:
-    """Read judgments, plain or compressed (.gz, .xz); the second column is passed over, as by trec_eval.
+    """Read judgments, plain or compressed (.gz, .xz); the second column is ignored, as by trec_eval.
 
     Raises
     ------
     InputError
-        At the first line that has not four columns, a grade that is not a whole number, or a document judged twice.
+        At the first line that does not have four columns, a grade that is not a whole number, or a document judged twice.
     """
     rows = list(_rows(path, _QRELS))
     grade = [_whole(row[3], "grade", path, number) for number, row in rows]
@@ -92,7 +92,7 @@ def write_run(path: AnyPath, query: ArrayLike, doc: ArrayLike, score: ArrayLike,
 
     Parameters
     ----------
-    path : the file; it appears whole or not at all
+    path : the file; it is written completely or not at all
     query, doc : (n_documents,) ids, without white space
     score : (n_documents,)
     tag : name of the run
@@ -101,7 +101,7 @@ def write_run(path: AnyPath, query: ArrayLike, doc: ArrayLike, score: ArrayLike,
     queries, docs = _ids(query, doc, len(scores))
     _word(tag, "tag")
     if np.isnan(scores).any():
-        raise InputError("a run cannot hold a score that is not a number", file=path)
+        raise InputError("a run cannot contain a score that is not a number", file=path)
     write_text(path, "".join(run_lines(queries, docs, scores, tag)))
 
 
@@ -140,7 +140,7 @@ def _rows(path: AnyPath, form: Sequence[str]) -> Iterator[tuple[int, list[str]]]
         seen.add((row[0], row[2]))
         yield number, row
     if not seen:
-        raise InputError("holds no lines", file=path, fix=fix)
+        raise InputError("has no lines", file=path, fix=fix)
 
 
 def _column(rows: list[tuple[int, list[str]]], which: int) -> NDArray[Any]:
@@ -186,4 +186,6 @@ def _ids(query: ArrayLike, doc: ArrayLike, n: int) -> tuple[list[str], list[str]
 
 def _word(text: str, what: str) -> None:
     if text.split() != [text]:
-        raise InputError(f"the {what} is not a single word", found=text, fix="TREC's columns are parted by white space")
+        raise InputError(
+            f"the {what} is not a single word", found=text, fix="TREC's columns are separated by white space"
+        )

@@ -1,7 +1,7 @@
 """BM25 and its variants, each named after its paper (a comparison: Kamphuis et al., ECIR 2020).
 
 A variant is an inverse document frequency and a saturation of the term frequency; the score of a document is their
-product summed over the query's terms that it holds. ``norm`` is ``1 - b + b * length / mean length``.
+product summed over the query's terms that it contains. ``norm`` is ``1 - b + b * length / mean length``.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def lucene_tf(tf: FloatArray, norm: FloatArray, p: BM25) -> FloatArray:
 
 
 def atire_idf(df: FloatArray, n: int) -> FloatArray:
-    """Trotman, Jia & Crane, ATIRE (2012); 0 for a term that no document holds."""
+    """Trotman, Jia & Crane, ATIRE (2012); 0 for a term that is in no document."""
     return np.where(df > 0, np.log(n / np.maximum(df, 1)), 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Which documents are ranked for a query: the best by BM25, with or without the judged ones."""
+"""Which documents are ranked for a query: the best by BM25, with or without all judged ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Candidates(NamedTuple):
     """Pairs of query and document, by row numbers, sorted by both; unjudged documents have grade 0.
 
     ``query``, ``document``, ``label`` have shape (n_pairs,). Documents come in the order of their ids, not of their
-    scores: a model that ties all documents must not inherit BM25's order.
+    scores: a model that gives all documents the same score must not inherit BM25's order.
     """
 
     query: IntArray

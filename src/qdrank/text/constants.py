@@ -19,7 +19,7 @@ class Constants:
     mu, jm, delta : float
         Dirichlet prior, Jelinek-Mercer's share of the collection, absolute discount.
     idf_over : {"match", "query"}
-        Whether L5, L6, L7 are summed over the terms that the document holds, as the papers print them, or over all
+        Whether L5, L6, L7 are summed over the terms that the document contains, as the papers print them, or over all
         terms of the query, as LETOR's files have them (then the same for all documents of a query).
     """
 

@@ -51,7 +51,7 @@ def read_collection(
 
 
 def text_settings(options: Mapping[str, Any], seed: int) -> TextSettings:
-    """Settings of the text room from the section ``text`` of a configuration."""
+    """Settings of the text features from the section ``text`` of a configuration."""
     return TextSettings(
         analyser=Analyser(stemmer=options["stemmer"], stop_words=options["stop_words"]),
         bm25=BM25(variant=options["variant"], k1=options["k1"], b=options["b"]),

@@ -55,7 +55,7 @@ REFERENCES = ("both.H1", "whole.BM25", "body.BM25")
 def column_names(index: Index, groups: Iterable[str]) -> list[str]:
     """Columns of ``groups`` in order, each once.
 
-    A field in which no document has text gives no columns (MED has no titles), but LETOR's layout is kept whole.
+    A field in which no document has text gives no columns (MED has no titles), but LETOR's layout is kept complete.
     """
     names: list[str] = []
     for group in groups:

@@ -47,7 +47,7 @@ class FieldIndex:
 
     @cached_property
     def df(self) -> FloatArray:
-        """Number of documents that hold each term, (n_terms,)."""
+        """Number of documents with each term, (n_terms,)."""
         return np.bincount(self.counts.indices, minlength=self.n_terms).astype(np.float64)
 
     @cached_property
@@ -57,7 +57,7 @@ class FieldIndex:
 
     @cached_property
     def postings(self) -> sparse.csc_array:
-        """The counts by term: documents of a term stand together, in order."""
+        """The counts by term: documents of a term are together, in order."""
         return self.counts.tocsc()
 
     @property
@@ -115,7 +115,7 @@ class Queries:
     ----------
     counts : csr_array (n_queries, n_terms) of int32
     length : (n_queries,) number of tokens, unknown words included, stop words not
-    unknown : (n_queries,) number of tokens that no document holds
+    unknown : (n_queries,) number of tokens that are in no document
     """
 
     counts: Counts
@@ -159,7 +159,7 @@ def count_matrix(tokens: Tokens) -> Counts:
 
 
 def analyse_queries(index: Index, texts: Sequence[str]) -> Queries:
-    """Queries in the index's terms; words that no document holds are counted, an empty query is legal."""
+    """Queries in the index's terms; words that are in no document are counted; an empty query is allowed."""
     tokens = index.analyser.analyse(texts)
     column = np.array([index.term_number.get(term, -1) for term in tokens.terms], dtype=np.int64)
     ids = column[tokens.ids] if len(column) else np.empty(0, dtype=np.int64)

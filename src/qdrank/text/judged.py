@@ -1,4 +1,4 @@
-"""The whole road through this room: from a collection to the tables that learners and query vectors start from."""
+"""From a collection to the tables that learners and query vectors start from."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TextSettings:
         How words are made, how candidates are found, the constants of the rank models.
     n_top, searched, judged
         Candidates: so many by BM25 in the field ``searched`` (``"both"`` title and body; ``"whole"`` a page of the web
-        with its anchors and URL), with or without the judged documents besides.
+        with its anchors and URL), with or without all judged documents.
     groups
         Groups of feature columns (`features.GROUPS`).
     folds, seed

@@ -111,7 +111,7 @@ def top_documents(
     -------
     found : (n_queries, n_top) document numbers, best first, -1 where there are no more
     scores : (n_queries, n_top), 0 where there are no more
-    sizes, matches : (n_queries,) how many were found, and how many documents hold a term of the query at all
+    sizes, matches : (n_queries,) how many were found, and how many documents contain any term of the query
     """
     n_queries = len(query_starts) - 1
     found = np.full((n_queries, n_top), -1, dtype=np.int64)

@@ -37,7 +37,7 @@ class Matches(NamedTuple):
 
     @property
     def idf(self) -> FloatArray:
-        """log(|C|/df) of each entry; 0 for a term that the field never holds."""
+        """log(|C|/df) of each entry; 0 for a term that is not in the field."""
         return np.where(self.df > 0, np.log(self.n_documents / np.maximum(self.df, 1.0)), 0.0)
 
     def total(self, values: FloatArray) -> FloatArray:

@@ -5,9 +5,9 @@ they give the values of LETOR 3.0's OHSUMED to all printed digits. Those files s
 the number of *documents* in L7 and L10 too; all logarithms are natural; a word that the query repeats is summed as often.
 
 Guards, where a formula has no value: the logarithm in L6 is taken of log(|C|/df) but at least 1/|C| (a term that every
-document holds counts like one that a single document lacks); H2 is log(BM25) but at least 0 (LETOR has 0 where no
+document contains counts like one that a single document lacks); H2 is log(BM25) but at least 0 (LETOR has 0 where no
 term matches, but goes below 0 where BM25 is under 1, which would put a weak match behind none); in an empty field c/|d|
-is 0 and distinct/length is 1; a term that the field never holds anywhere is left out of the language models.
+is 0 and distinct/length is 1; a term that is nowhere in the field is left out of the language models.
 """
 
 from __future__ import annotations
@@ -92,12 +92,12 @@ def log_bm25(m: Matches) -> FloatArray:
 
 
 def background(m: Matches) -> FloatArray:
-    """p(t|C) of each entry; 1 for a term that the field never holds, so that only 0 is added for it."""
+    """p(t|C) of each entry; 1 for a term that is not in the field, so that only 0 is added for it."""
     return np.where(m.cf > 0, m.cf / max(m.n_tokens, 1.0), 1.0)
 
 
 def likelihood(m: Matches, probability: FloatArray) -> FloatArray:
-    """Σ c(t,q) log p(t|d), over the terms that the field holds at all."""
+    """Σ c(t,q) log p(t|d), over the terms that occur in the field."""
     return m.over_words(np.log(np.where(m.cf > 0, probability, 1.0)))
 
 
@@ -131,7 +131,7 @@ def length(m: Matches) -> FloatArray:
 
 
 def coverage(m: Matches) -> FloatArray:
-    """Share of the query's known distinct terms that the document holds; 0 for a query without any."""
+    """Share of the query's known distinct terms that the document contains; 0 for a query without any."""
     return m.total((m.tf > 0).astype(np.float64)) / np.maximum(m.total(np.ones_like(m.tf)), 1.0)
 
 

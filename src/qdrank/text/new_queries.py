@@ -78,11 +78,11 @@ def read_new_queries(path: Path) -> list[Query]:
     else:
         found = list(_tabbed(path))
     if not found:
-        raise InputError("holds no queries", file=path, fix="write one query per line: ID, a tab, its words")
+        raise InputError("has no queries", file=path, fix="write one query per line: ID, a tab, its words")
     seen: set[str] = set()
     for query in found:
         if query.query_id in seen or query.query_id.split() != [query.query_id]:
-            problem = "the id of a query comes twice" if query.query_id in seen else "the id of a query holds blanks"
+            problem = "the id of a query comes twice" if query.query_id in seen else "the id of a query contains blanks"
             raise InputError(problem, file=path, found=query.query_id, fix="give each query an id of its own, one word")
         seen.add(query.query_id)
     return found

@@ -20,7 +20,7 @@ class Ranking(NamedTuple):
     """Best documents per query.
 
     ``document`` and ``score`` (n_queries, n_top), best first, ties by document number, -1 and 0 beyond ``size``
-    (n_queries,); ``matches`` (n_queries,) counts the documents that hold any term of the query.
+    (n_queries,); ``matches`` (n_queries,) counts the documents that contain any term of the query.
     """
 
     document: IntArray
@@ -49,10 +49,10 @@ def retrieve(
     n_top: int = 100,
     weights: NDArray[np.float32] | None = None,
 ) -> Ranking:
-    """Best ``n_top`` documents of each query; a document that holds no term of the query is never found.
+    """Best ``n_top`` documents of each query; a document without any term of the query is never found.
 
-    ``weights`` may hand in `bm25_weights` of the same field and model, to save making them again. A term that the query repeats counts as often (as in Lucene). Memory: one number per posting, a few per document,
-    and the answer.
+    ``weights`` may be `bm25_weights` of the same field and model, to avoid computing them again. A repeated term of the
+    query counts as often as it occurs (as in Lucene). Memory: one number per posting, a few per document, and the answer.
     """
     if n_top < 1:
         raise InputError(f"the number of candidates is {n_top}", fix="ask for at least 1")

@@ -57,7 +57,7 @@ def judged_web(web: SimulatedWeb) -> tuple[Judged, FloatArray]:
     Returns
     -------
     judged : Judged
-        A query of whose words no page holds any has no candidate and is not there; the collection's notes count it.
+        A query without any word on any page has no candidate and is left out; the collection's notes count it.
     columns : array of shape (n_queries, len(TOPIC_COLUMNS))
     """
     collection = web.collection

@@ -1,4 +1,4 @@
-"""What belongs to a query alone: its length, how rare its words are, what its best documents are about."""
+"""Columns of a query itself: its length, how rare its words are, what its best documents are about."""
 
 from __future__ import annotations
 

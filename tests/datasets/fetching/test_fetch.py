@@ -400,7 +400,7 @@ def test_the_listing(tmp_path, capsys):
     assert main(["datasets", "--downloads", str(tmp_path)]) == 0
     table = capsys.readouterr().out
     assert "mq2008" in table
-    assert "must be had by hand" in table
+    assert "must be fetched by hand" in table
     assert main(["datasets", "mq2007", "--downloads", str(tmp_path)]) == 0
     full = capsys.readouterr().out
     assert "MQ2007.rar" in full

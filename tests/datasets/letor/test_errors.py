@@ -37,8 +37,8 @@ BAD_ROWS = {
     "word for index": ("1 qid:2 1:0 b:2", "INDEX:VALUE", "b:2"),
     "index 0": ("1 qid:2 0:0 1:0", "index 0", "0:0"),
     "negative index": ("1 qid:2 -1:0 1:0", "INDEX:VALUE", "-1:0"),
-    "out of order": ("1 qid:2 2:0 1:0", "out of order or twice", "2:0"),
-    "twice": ("1 qid:2 1:0 1:0", "out of order or twice", "1:0"),
+    "out of order": ("1 qid:2 2:0 1:0", "out of order or comes twice", "2:0"),
+    "twice": ("1 qid:2 1:0 1:0", "out of order or comes twice", "1:0"),
     "index too large": ("1 qid:2 1:0 2:0 3:1", "above 2", "3:1"),
     "huge index": ("1 qid:2 1:0 99999999999999999999999:1", "above 2", "999999"),
     "fewer features": ("1 qid:2 1:0", "ends before feature 2", "1 qid:2 1:0"),
@@ -209,7 +209,7 @@ def test_more_features_asked_for_than_there_are(tmp_path):
 
 def test_swapped_features_are_out_of_order_not_left_out(tmp_path: Path) -> None:
     error = error_of(tmp_path, "1 qid:1 1:1 2:2 3:3\n0 qid:1 1:1 3:3 2:2 #docid = 7:1\n")
-    assert (error.problem, error.line) == ("a feature stands out of order or twice", 2)
+    assert (error.problem, error.line) == ("a feature is out of order or comes twice", 2)
     error = error_of(tmp_path, "1 qid:1 1:1 2:2 3:3\n0 qid:1 1:1 3:3 #docid = 2:2 1:1\n")
     assert error.problem.startswith("a feature is left out")
 

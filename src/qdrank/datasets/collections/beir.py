@@ -1,7 +1,7 @@
 """Collections in BEIR form (Thakur et al., NeurIPS 2021): corpus.jsonl, queries.jsonl, qrels/{split}.tsv.
 
-A corpus line holds ``_id``, ``text``, mostly ``title``; a page of the web may add ``url``, ``anchor`` (the text of the
-links that point to it, one string or a list) and ``links`` (the ids that it points to). A query line holds ``_id``,
+A corpus line has ``_id``, ``text`` and mostly ``title``; a page of the web may add ``url``, ``anchor`` (the text of the
+links that point to it, one string or a list) and ``links`` (the ids that it points to). A query line has ``_id``,
 ``text`` and may add ``type``. So a user's own collection, or a simulated one, needs no reader of its own.
 """
 
@@ -98,7 +98,7 @@ def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         record = _parsed(line, path, number)
         name = _string(record, "_id", path, number)
         if name in seen:
-            problem = f"the id stands in line {seen[name]} already"
+            problem = f"the id is in line {seen[name]} already"
             raise InputError(problem, file=path, line=number, found=name, fix="give each line its own _id")
         seen[name] = number
         yield number, record
@@ -135,5 +135,5 @@ def _strings(record: dict[str, Any], key: str, path: Path, line: int) -> list[st
 
 
 def _whole(text: str) -> str:
-    """Text that can be written as UTF-8: JSON may hold half a surrogate pair."""
+    """Text that can be written as UTF-8: JSON may contain half a surrogate pair."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""Lines of a text file, plain or compressed, with every fault named by file and line."""
+"""Lines of a text file, plain or compressed; every fault is reported with file and line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def existing(path: Path) -> Path:
 def lines(path: Path, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Number (from 1) and text of each line of ``path``, without its end of line.
 
-    Lines end at a line feed alone: other separators of Unicode may stand inside a text.
+    Lines end at a line feed alone: other separators of Unicode may be inside a text.
 
     Raises
     ------
@@ -78,19 +78,19 @@ def _refuse_old_mac(first: bytes, place: Path) -> None:
 
 
 def rows(path: Path, n_columns: tuple[int, ...], *, separator: str | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Number and columns of each line that is not blank; columns are parted by white space or by ``separator``."""
+    """Number and columns of each line that is not blank; columns are separated by white space or by ``separator``."""
     for number, line in lines(path):
         if not line.strip():
             continue
         columns = [column.strip() for column in line.split(separator)]
         if len(columns) not in n_columns or "" in columns:
-            parted = "tabs" if separator == "\t" else "blanks"
+            separated = "tabs" if separator == "\t" else "blanks"
             raise InputError(
                 f"{len(columns)} columns, not {' or '.join(map(str, n_columns))}, or an empty one",
                 file=path,
                 line=number,
                 found=line,
-                fix=f"one judgment or one id per line, columns parted by {parted}",
+                fix=f"one judgment or one id per line, columns separated by {separated}",
             )
         yield number, columns
 

@@ -1,6 +1,6 @@
 """The one shape of a collection: documents in fields, queries, judgments, and what was noticed on reading.
 
-Documents and queries stand in the order of their ids, whatever the order of the files: a tie broken by row number
+Documents and queries are in the order of their ids, whatever the order of the files: a tie broken by row number
 is then a tie broken by id, and a shuffled corpus gives the same features.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from qdrank.errors import InputError
 from qdrank.groups import IntArray
 
-# What a document may hold; an index is built on those fields in which some document has text.
+# The fields of a document; a field in which some document has text gets an index.
 FIELDS = ("title", "body", "anchor", "url")
 
 
@@ -125,7 +125,7 @@ class Collection:
 def assemble(
     documents: Iterable[Document], queries: Iterable[Query], judgments: Iterable[Judgment], book: Notebook, file: Path
 ) -> Collection:
-    """Put the parts together and check that they fit; readers have checked each part by itself.
+    """Put the parts together and check that they fit; readers have checked each part.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
 
 START = re.compile(r"\.I(?:\s+(\S.*?))?\s*$")
-# A marker stands alone on its line, so that a sentence that begins with a full stop is not taken for one.
+# A marker is alone on its line, so that a sentence that begins with a full stop is not taken for one.
 MARKER = re.compile(r"\.([A-Z])\s*$")
 
 
@@ -115,7 +115,7 @@ def _name(opening: re.Match[str], seen: dict[str, int], path: Path, line: int) -
     if not name or len(name.split()) != 1:
         raise InputError(".I is not followed by one number", file=path, line=line, found=opening[0], fix="write .I 1")
     if name in seen:
-        problem = f"record {name} stands in line {seen[name]} already"
+        problem = f"record {name} is in line {seen[name]} already"
         raise InputError(problem, file=path, line=line, found=opening[0], fix="give each record its own number")
     seen[name] = line
     return name
@@ -133,7 +133,7 @@ def _document(record: Record, form: SmartForm, book: Notebook, path: Path) -> Do
         if body.startswith(title):
             body = body.removeprefix(title).lstrip()
         elif body:
-            book.add("text does not open with the title", record.name, path)
+            book.add("text does not begin with the title", record.name, path)
     return Document(record.name, {"title": title, "body": body})
 
 
@@ -205,5 +205,5 @@ def _cranfield_grade(columns: list[str], form: SmartForm, path: Path, line: int,
         book.add(f"code -1: {form.code_minus_1}", " ".join(columns[:2]), path)
         return {"drop": None, "irrelevant": 0, "relevant": 1}[form.code_minus_1]
     if not 1 <= code <= 5:
-        raise InputError("the code is none of 1 to 5, -1", file=path, line=line, found=columns[2])
+        raise InputError("the code is not 1 to 5 or -1", file=path, line=line, found=columns[2])
     return 5 - code

@@ -1,7 +1,7 @@
 """Collections in TREC form: documents in ``<DOC>`` elements, queries in ``<top>`` elements, judgments (qrels).
 
-A document has its id in ``<DOCNO>``. Its body is what stands in ``<TEXT>`` elements, or all its text where there are none;
-its title what stands in ``<TITLE>``, ``<HEADLINE>`` and their kin. A query has its number in ``<num>`` and its words in
+A document has its id in ``<DOCNO>``. Its body is the text of its ``<TEXT>`` elements, or all its text if there are none;
+its title is the text of ``<TITLE>``, ``<HEADLINE>`` and similar elements. A query has its number in ``<num>`` and its words in
 ``<title>``, ``<desc>`` and ``<narr>``, with or without closing tags.
 """
 
@@ -64,7 +64,7 @@ def read_documents(path: Path, book: Notebook, *, encoding: str = "utf-8") -> It
         name = _DOCNO.search(block)
         doc_id = name[2].strip() if name else ""
         if not doc_id or len(doc_id.split()) > 1:
-            fix = "each <DOC> holds <DOCNO> ID </DOCNO>"
+            fix = "each <DOC> needs <DOCNO> ID </DOCNO>"
             raise InputError("the document has no id", file=path, line=line, found=block.strip(), fix=fix)
         title = " ".join(_plain(match[2]) for match in _TITLE.finditer(block))
         texts = [match[2] for match in _TEXT.finditer(block)] or [_TITLE.sub(" ", _ASIDE.sub(" ", block))]
@@ -111,7 +111,7 @@ def _blocks(path: Path, tag: str, encoding: str) -> Iterator[tuple[int, str]]:
             if rows is None:
                 found = opening.search(rest)
                 if found is None or rest[: found.start()].strip():
-                    fix = f"the file holds <{tag}> ... </{tag}> elements"
+                    fix = f"the file consists of <{tag}> ... </{tag}> elements"
                     raise InputError(f"text outside <{tag}>", file=path, line=number, found=line, fix=fix)
                 rows, start, rest = [], number, rest[found.end() :]
             end = closing.search(rest)

@@ -2,7 +2,7 @@
 
 Nothing is unpacked but what is asked for, each member to the path that the caller names: names inside the archive
 never become paths here. An archive that tries (a way up, an absolute path, a device, a link out of it) is refused
-as a whole, as are members in double, and contents beyond all proportion.
+completely, as are members that come twice, and contents that are far too large.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """What an archive may hold at most: bytes in all, members, and bytes per byte of the archive."""
+    """The most that an archive may contain: bytes in total, members, and bytes per byte of the archive."""
 
     total: int = 16 << 30
     members: int = 20_000
@@ -54,7 +54,7 @@ _DAMAGE = (
 
 
 def extract(archive: Path, wanted: Mapping[str, Path], *, limits: Limits = DEFAULT) -> None:
-    """Write each member of ``wanted`` (its path in the archive) to the path that it stands for.
+    """Write each member of ``wanted`` (its path in the archive) to the path it is mapped to.
 
     A member is found by its path, or by the end of it where the archive wraps everything in one more folder.
     Either every member is written, each atomically, or an error is raised; members written before it remain.
@@ -80,7 +80,7 @@ def _as_it_is(path: Path) -> IO[bytes]:
 
 @contextmanager
 def _told(archive: Path) -> Iterator[None]:
-    """Damage of any kind is told as what it is: a bad file."""
+    """Report damage of any kind as a bad file."""
     try:
         yield
     except _DAMAGE as error:
@@ -122,7 +122,7 @@ def _copy(source: IO[bytes], path: Path, archive: Path, budget: int) -> int:
         while block := source.read(CHUNK):
             written += len(block)
             if written > budget:
-                raise _refuse(archive, "the archive holds far more than its size lets expect", path.name)
+                raise _refuse(archive, "the archive contains far more than its size suggests", path.name)
             target.write(block)
     return written
 
@@ -152,7 +152,7 @@ def _extract_zip(archive: Path, wanted: Mapping[str, Path], limits: Limits) -> N
 
 
 class _Bounded(io.RawIOBase):
-    """A stream that refuses to give more than ``budget`` bytes: a bomb must not keep us reading for ever."""
+    """A stream that refuses to give more than ``budget`` bytes: a bomb must not keep us reading without end."""
 
     def __init__(self, source: IO[bytes], budget: int, archive: Path) -> None:
         self._source, self._budget, self._archive = source, budget, archive
@@ -164,7 +164,7 @@ class _Bounded(io.RawIOBase):
         block = self._source.read(min(size, CHUNK) if size >= 0 else CHUNK)
         self._budget -= len(block)
         if self._budget < 0:
-            raise _refuse(self._archive, "the archive holds far more than its size lets expect", self._archive.name)
+            raise _refuse(self._archive, "the archive contains far more than its size suggests", self._archive.name)
         return block
 
 
@@ -196,7 +196,7 @@ def _tar_members(
 
 
 def _check_kind(member: tarfile.TarInfo, name: str, archive: Path) -> None:
-    """Devices and pipes have no place in a data set; links may stand, but not point out of the archive."""
+    """Devices and pipes do not belong in a data set; links are allowed unless they lead out of the archive."""
     if member.isdev():
         raise _refuse(archive, "a member of the archive is a device or a pipe", name)
     if member.islnk():

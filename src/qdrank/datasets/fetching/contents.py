@@ -44,7 +44,7 @@ def _read(handle: IO[bytes], file: Path | None) -> bytes:
     try:
         return handle.read(CHUNK)
     except (*DAMAGE, OSError) as error:
-        # bz2 tells of damage by a bare OSError
+        # bz2 reports damage as a bare OSError
         raise InputError(f"cannot be read: {error}", file=file, fix="the file is damaged: get it again") from None
 
 
@@ -79,9 +79,9 @@ def _lines_ends(path: Path, unix: bool) -> Iterator[bytes]:
 
 
 def check(path: Path, file: DataFile, *, origin: Path | str | None = None, record: Path | None = None) -> None:
-    """Raise `InputError` unless ``path`` holds an accepted content of ``file``.
+    """Raise `InputError` unless ``path`` has an accepted content of ``file``.
 
-    A file whose content nobody has published a digest of is accepted with a warning, and its sha256 is written
+    A file without a published digest is accepted with a warning, and its sha256 is written
     beside it (``record``, the same path with ``.sha256``); from then on that is its content.
     """
     digest = sha256(path)
@@ -97,7 +97,7 @@ def check(path: Path, file: DataFile, *, origin: Path | str | None = None, recor
 
 
 def _shown(content: object) -> str:
-    """A content's digest as it is told to the user."""
+    """A digest as it is shown to the user."""
     known = {key: value for key, value in vars(content).items() if value is not None}
     return " ".join(f"{key} {value}" for key, value in known.items())
 

@@ -1,4 +1,4 @@
-"""Bytes from an address to a file: retried, resumed, bounded, checked, and placed only when whole.
+"""Downloads: retried, resumed, limited in size, checked, and put in place only when complete.
 
 Written on urllib rather than on pooch: pooch neither resumes a download nor notices a web page that is served in
 place of the data, and requests undoes a ``Content-Encoding: gzip`` that some servers put on a .tar.gz itself.
@@ -66,7 +66,7 @@ PATIENT = Patience()
 
 
 class Refused(Exception):
-    """The address will not give the file; trying it again would not help."""
+    """The address does not offer the file; trying again would not help."""
 
 
 class Interrupted(Exception):
@@ -76,7 +76,7 @@ class Interrupted(Exception):
 def download(
     urls: tuple[str, ...], target: Path, expected: Expected, *, patience: Patience = PATIENT, fix: str | None = None
 ) -> None:
-    """Bring the file from the first of ``urls`` that gives it to ``target``.
+    """Download the file to ``target`` from the first of ``urls`` that offers it.
 
     While it comes it is ``target`` with ``.part`` appended; that is all an interrupted download leaves behind, and
     the next one continues it. Two processes that want the same file take turns.
@@ -154,14 +154,14 @@ def _is_still(handle: IO[bytes], path: Path) -> bool:
 
 
 class _Transfer:
-    """The attempts to bring one file from one address."""
+    """The attempts to download one file from one address."""
 
     def __init__(self, url: str, part: _Part, expected: Expected, patience: Patience) -> None:
         self._url, self._part, self._expected, self._patience = url, part, expected, patience
         self._validator: str | None = None
 
     def run(self, name: str) -> None:
-        """Try until the part is whole and has the expected sha256."""
+        """Try until the part is complete and has the expected sha256."""
         failure: Exception = Refused("was not tried")
         for attempt in range(self._patience.attempts):
             self._patience.wait(attempt)
@@ -209,7 +209,7 @@ class _Transfer:
         return urllib.request.Request(self._url, headers=headers)  # noqa: S310 (the opener speaks http(s) alone)
 
     def _begin(self, response: http.client.HTTPResponse) -> int | None:
-        """Look at the head of an answer; give the size of the whole file, if it is told."""
+        """Check the header of an answer; return the size of the file, if it is given."""
         if response.headers.get_content_type() in ("text/html", "application/xhtml+xml"):
             raise self._web_page(response.read1(CHUNK))
         if response.status == http.HTTPStatus.PARTIAL_CONTENT:
@@ -226,7 +226,7 @@ class _Transfer:
         return self._plausible(total)
 
     def _plausible(self, total: int | None) -> int | None:
-        """The size that the server tells, unless it cannot be that of the file."""
+        """The size that the server gives, unless it cannot be that of the file."""
         sizes = self._expected.sizes
         if total is None:
             return min(sizes, default=None)
@@ -251,7 +251,7 @@ class _Transfer:
         return Refused(f"answered with a web page instead of the data ({words})")
 
     def _judge(self, error: urllib.error.HTTPError) -> None:
-        """Turn the answer of a server that does not give the file into what it means for us."""
+        """Turn an answer without the file into the right error."""
         with error:
             answer = f"answered {error.code} {' '.join(str(error.reason).split())}"
         if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
@@ -282,7 +282,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         headers: http.client.HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
-        """Give the request that follows, unless the way leads off https."""
+        """Return the next request, unless it would leave https."""
         if not (urlsplit(newurl).scheme == "https" or (_is_local(req.full_url) and _is_local(newurl))):
             raise Refused(f"redirects to {newurl}, which is not https")
         return super().redirect_request(req, fp, code, msg, headers, newurl)

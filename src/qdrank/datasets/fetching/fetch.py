@@ -1,4 +1,4 @@
-"""Getting a file of a data set: from the user's hand, the mirror, an archive, or an address; always checked."""
+"""Getting a file of a data set: placed by the user, from the mirror, an archive or an address; always checked."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def fetch(
     downloads: AnyPath | None = None,
     patience: Patience = PATIENT,
 ) -> Path:
-    """Bring the file ``name`` of ``dataset``, uncompressed and checked, into the folder ``destination``.
+    """Put the file ``name`` of ``dataset``, uncompressed and checked, into the folder ``destination``.
 
-    Looked for among the downloads (what the user put there by hand, or an earlier run brought), then in the mirror,
+    Looked for among the downloads (what the user put there by hand, or an earlier run fetched), then in the mirror,
     then at the addresses of the table. Whatever fails its check is not used, and nothing half-written is left but
     the ``.part`` of a download, which the next call continues.
 
@@ -82,7 +82,7 @@ def _downloaded(dataset: Dataset, file: DataFile, folder: Path, patience: Patien
     """The file, or the archive with it, from its addresses."""
     how = instruction(dataset, folder.parent)
     if not dataset.addresses(file):
-        raise InputError(f"{dataset.name}: {file.name} is not here and cannot be downloaded without you", fix=how)
+        raise InputError(f"{dataset.name}: {file.name} is not here, and you must fetch it yourself", fix=how)
     if file.urls:
         download(file.urls, folder / file.name, _expected(file.contents), patience=patience, fix=how)
         return Found(folder / file.name, "downloaded")
@@ -116,7 +116,7 @@ def _bring(dataset: Dataset, file: DataFile, found: Found, target: Path) -> None
 
 
 def _unpack(source: Path, partial: Path, file: DataFile) -> None:
-    """Copy, decompressed, but no more than the file may hold."""
+    """Copy, decompressed, but no more than the largest size allowed."""
     largest = file.size or LARGEST
     with opened(source, file.name) as handle, partial.open("wb") as target:
         for block in blocks(handle, largest=largest, file=source):
@@ -124,7 +124,7 @@ def _unpack(source: Path, partial: Path, file: DataFile) -> None:
 
 
 def _check_archive(archive: Archive, path: Path) -> bool:
-    """Whether ``path`` is the archive as published; an archive that nobody has published a digest of is let pass."""
+    """Whether ``path`` is the archive as published; an archive without a published digest is accepted."""
     if archive.sha256 is None:
         warnings.warn(f"{path}: no published digest of {archive.name} is known", stacklevel=4)
         return False

@@ -1,4 +1,4 @@
-"""What of a data set is here, and what can be had; no file is read for it, so the Snakefile may ask."""
+"""Which files of a data set are here, and which can be fetched. No file is read, so the Snakefile may ask."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Availability:
 
 
 def download_folder(dataset: Dataset, downloads: AnyPath | None = None) -> Path:
-    """Folder of the data set's files: its name, in ``resources/downloads`` unless told otherwise."""
+    """Folder of the data set's files: its name, in ``resources/downloads`` by default."""
     return Path(downloads if downloads is not None else DOWNLOADS) / dataset.name
 
 
@@ -78,7 +78,7 @@ def locate(
 
 
 def _hand_placed(dataset: Dataset, file: DataFile, folder: Path) -> Iterator[Path]:
-    """Places where a user who unpacked the publisher's package by hand may have left the file."""
+    """Places where a user who unpacked the publisher's package by hand may have put the file."""
     yield folder / file.name
     for inner in ("", *dataset.folders):
         yield from (folder / inner / name for name in (file.name, *file.also, *([file.member] if file.member else [])))
@@ -92,7 +92,7 @@ def status(
 
 
 def available(dataset: Dataset, *, mirror: AnyPath | None = None, downloads: AnyPath | None = None) -> Availability:
-    """Whether the data set can be used now or after a download, and the reason in words."""
+    """Whether the data set can be used now or after a download, and the reason."""
     if dataset.kind == "simulated":
         return Availability(True, False, "simulated: made when it is needed")
     places = status(dataset, mirror=mirror, downloads=downloads)
@@ -102,7 +102,7 @@ def available(dataset: Dataset, *, mirror: AnyPath | None = None, downloads: Any
         return Availability(True, False, "present: " + ", ".join(kinds))
     if all(dataset.addresses(file) for file in absent):
         return Availability(False, True, f"absent: {_some(absent)}; can be downloaded")
-    return Availability(False, False, f"absent: {_some(absent)}; must be had by hand")
+    return Availability(False, False, f"absent: {_some(absent)}; must be fetched by hand")
 
 
 def _some(files: list[DataFile], limit: int = 3) -> str:
@@ -111,7 +111,7 @@ def _some(files: list[DataFile], limit: int = 3) -> str:
 
 
 def instruction(dataset: Dataset, downloads: AnyPath | None = None) -> str:
-    """How the data set is had by hand: where to go, what to accept, which file, where to put it."""
+    """How to get the data set by hand: where to go, what to accept, which file, where to put it."""
     if dataset.instruction is None:
         return "nothing is needed: the data set is simulated"
     rows = [dataset.instruction, f"page: {dataset.licence_page or dataset.page}"]

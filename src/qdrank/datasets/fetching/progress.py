@@ -1,4 +1,4 @@
-"""One line on stderr that tells how far a download is."""
+"""One line on stderr that shows the progress of a download."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a row of LETOR text, in words."""
+"""What is wrong with a row of LETOR text: the messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SPARSE = f"complete the row; or, {_MAY_BE_LEFT_OUT}"
 
 # Problem and fix by status; {width} and {max_label} are filled in.
 WORDS: dict[int, tuple[str, str]] = {
-    kernels.BAD_LABEL: ("the row does not begin with a whole-numbered label", _ROW),
+    kernels.BAD_LABEL: ("the row does not begin with a whole number as label", _ROW),
     kernels.NEGATIVE_LABEL: (
         "the label is negative",
         "labels are grades from 0 on; leave unjudged documents (-1 in the semi-supervised sets) out",
@@ -30,10 +30,10 @@ WORDS: dict[int, tuple[str, str]] = {
         f"correct the label, or give the highest grade: max_label (at most {MAX_GRADE})",
     ),
     kernels.NO_QID: ("the label is not followed by qid:QUERY", _ROW),
-    kernels.BAD_QID: ("the query's name is empty or holds control characters", _ROW),
+    kernels.BAD_QID: ("the query's name is empty or has control characters", _ROW),
     kernels.BAD_FEATURE: ("not a feature of the form INDEX:VALUE", _ROW),
     kernels.ZERO_INDEX: ("a feature has index 0", "number the features from 1"),
-    kernels.UNORDERED: ("a feature stands out of order or twice", "sort the row's features by index, each one once"),
+    kernels.UNORDERED: ("a feature is out of order or comes twice", "sort the row's features by index, each one once"),
     kernels.LARGE_INDEX: (
         "a feature's index is above {width}, the number of features",
         f"number the features from 1 to {{width}}; or, {_MAY_BE_LEFT_OUT}",
@@ -73,7 +73,7 @@ def row_error(
 
 
 def _out_of_order(data: NDArray[np.uint8], at: int) -> bool:
-    """Whether the feature that seems to be left out before ``at`` stands further on in the row."""
+    """Whether the feature that seems to be left out before ``at`` comes later in the row."""
     row = _row(data, at)
     tokens = row.partition(b"#")[0].split()
     numbers = [int(head) for token in tokens if (head := token.partition(b":")[0]).isdigit() and b":" in token]
@@ -81,7 +81,7 @@ def _out_of_order(data: NDArray[np.uint8], at: int) -> bool:
 
 
 def _row(data: NDArray[np.uint8], at: int, limit: int = 1 << 20) -> bytes:
-    """The row that holds position ``at``; no more than ``limit`` bytes to either side."""
+    """The row around position ``at``; no more than ``limit`` bytes to either side."""
     before, behind = data[max(0, at - limit) : at].tobytes(), data[at : at + limit].tobytes()
     return before[before.rfind(b"\n") + 1 :] + behind.partition(b"\n")[0]
 

@@ -1,4 +1,4 @@
-"""Text files as blocks of whole lines, plain or compressed, with every failure said in words."""
+"""Text files as blocks of whole lines, plain or compressed, with a message for every failure."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ a line feed, so none needs to look for the end of the data. Positions are indice
 
 Numbers are rounded as ``np.float32(float(text))`` rounds them. A decimal of up to 15 digits and a small power of
 ten is exact in double precision (Clinger 1990). Any other is computed with a relative error below 2**-51, which
-settles its nearest float32 unless a border between two of them lies within that error; such a number, about one
+settles its nearest float32 unless a boundary between two of them is within that error; such a number, about one
 in 10**7, is left to the caller (`HARD`).
 """
 
@@ -128,7 +128,7 @@ def parse_exponent(data: Bytes, at: int) -> tuple[int, int]:
 
 @njit(cache=True)
 def spells(data: Bytes, at: int, word: bytes) -> bool:
-    """Whether ``word`` stands at ``at`` (its bytes hold no line feed, so the data's end stops the search)."""
+    """Whether ``word`` is at ``at`` (its bytes contain no line feed, so the data's end stops the search)."""
     for i in range(len(word)):  # noqa: SIM110 -- numba compiles no generator expression
         if data[at + i] != word[i]:
             return False
@@ -137,7 +137,7 @@ def spells(data: Bytes, at: int, word: bytes) -> bool:
 
 @njit(cache=True)
 def parse_word(data: Bytes, at: int) -> tuple[float, int, int]:
-    """Value that is no decimal: NULL stands for a missing one; position behind it."""
+    """Value that is no decimal: NULL marks a missing one; position behind it."""
     if spells(data, at, b"NULL") and ends_token(data[at + 4]):
         return np.nan, ABSENT, at + 4
     sign = 1 if data[at] == 45 or data[at] == 43 else 0

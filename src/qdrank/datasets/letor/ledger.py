@@ -1,4 +1,4 @@
-"""The names met while reading LETOR text: a query must stand in one place, a document once in its query."""
+"""The names met while reading LETOR text: each query must be in one place, each document once in its query."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Ledger:
         file, first = self._places[name]
         same = file == self._file
         return InputError(
-            f"query {name} stands in two places: it began in line {first}" + ("" if same else f" of {file}"),
+            f"query {name} is in two places: it began in line {first}" + ("" if same else f" of {file}"),
             file=self._file,
             line=line,
             found=f"qid:{name}",
@@ -83,7 +83,7 @@ class Ledger:
     def _check_documents(
         self, names: pa.StringArray, hashes: NDArray[np.uint64], lines: Records, bounds: Records, n_before: int
     ) -> None:
-        """Raise if a document stands twice in its query; keep those of the last query for the next chunk."""
+        """Raise if a document comes twice in its query; keep those of the last query for the next chunk."""
         shifted = np.concatenate([[0], bounds[1:] + n_before])
         if _any_double(np.concatenate([self._hashes[:n_before], hashes]), shifted):
             self._raise_double(names, lines, bounds, n_before)
@@ -95,14 +95,14 @@ class Ledger:
             self._documents.append(names)
 
     def _raise_double(self, names: pa.StringArray, lines: Records, bounds: Records, n_before: int) -> None:
-        """Name the document that stands twice; equal hashes of different names (never seen) raise nothing."""
+        """Name the document that comes twice; equal hashes of different names (never seen) raise nothing."""
         before = [name for chunk in self._documents for name in chunk.to_pylist()] if n_before else []
         for run, (start, end) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
             seen = set(before) if run == 0 else set()
             for row, name in enumerate(names.slice(start, end - start).to_pylist(), start):
                 if name in seen:
                     raise InputError(
-                        "a document stands twice in its query",
+                        "a document comes twice in its query",
                         file=self._file,
                         line=int(lines[row]),
                         found=name,

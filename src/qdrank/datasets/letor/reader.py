@@ -1,7 +1,7 @@
 """LETOR text, the SVMlight format with query ids: ``LABEL qid:QUERY 1:VALUE ... #docid = DOCUMENT``.
 
-Read in a stream, plain or compressed, with bounded memory. A file whose first row holds all features 1 to d is
-*dense*: every row must hold them all. In any other file features left out are zero (*sparse*). Documents without
+Read in a stream, plain or compressed, with bounded memory. A file whose first row has all features 1 to d is
+*dense*: every row must have them all. In any other file features left out are zero (*sparse*). Documents without
 a name are called ``QUERY-POSITION``, counted from 1 within the query.
 """
 
@@ -57,7 +57,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Form:
-    """Number of features, and whether every row must hold them all."""
+    """Number of features, and whether every row must have them all."""
 
     width: int
     dense: bool
@@ -84,7 +84,7 @@ def _first_indices(path: AnyPath) -> list[int]:
             if tokens:
                 heads = [token.partition(b":")[0] for token in tokens[1:]]
                 return [int(head) for head in heads if head.isdigit() and len(head) < 10]
-    raise InputError("holds no rows", file=path, fix="give a file with at least one judged document")
+    raise InputError("has no rows", file=path, fix="give a file with at least one judged document")
 
 
 def read_letor(

@@ -18,7 +18,7 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, query_index
 from qdrank.registry import did_you_mean
 
-#: Scale and offset of the maps; all grades lie between 0 and 4.
+#: Scale and offset of the maps; all grades are between 0 and 4.
 MAPS = np.array([[1, 0], [1, 1], [1, 2], [2, 0]])
 #: Borders of merit 0, 1 and 2 as values of a standard normal variable: shares 0.6, 0.25, 0.15.
 BORDERS = (0.2533471031, 1.0364333895)

@@ -31,7 +31,7 @@ QUERY_COLUMNS = ("words", "characters", "topic_cue", "named_page_cue", "homepage
 TYPES = ("topic", "named_page", "homepage")
 #: Column of the BM25-like reference feature.
 REFERENCE = 0
-#: Corners of the triangle around which the types lie.
+#: Corners of the triangle around which the types are placed.
 CORNERS = np.array([[1.0, 0.0], [-0.5, 0.75**0.5], [-0.5, -(0.75**0.5)]])
 #: Weight of the reference feature relative to all others together: BM25 alone ranks better than chance.
 REFERENCE_WEIGHT = 0.7
@@ -62,7 +62,7 @@ class Simulation:
     noise: float = 1.5
     """Deviation of the noise in the grades, relative to what the features explain."""
     smoothness: float = 1.5
-    """Distance in the latent plane over which weights change; the types lie 1.7 apart."""
+    """Distance in the latent plane over which weights change; the types are 1.7 apart."""
     spread: float = 0.55
     """Deviation of the queries of a type around its corner: larger means softer borders."""
     looks: float = 0.35
@@ -107,7 +107,7 @@ class Simulated:
     latent: FloatArray
     """True positions, shape (n_queries, 2); for judging methods, not for them."""
     weights: FloatArray
-    """True weights, shape (n_queries, n_features); likewise."""
+    """True weights, shape (n_queries, n_features); also hidden from learners."""
 
 
 def simulate(what: str | Simulation = "sim1", seed: int = 0, **changes: Any) -> Simulated:

@@ -4,6 +4,6 @@ Nothing is drawn as a feature. Sites have names, topics and popularity; pages ha
 word by word; popular sites are linked to more often, and a link calls its target by name. A query asks for a homepage,
 for a named page or for a topic, in words of the site, the page or the topic; a page's grade follows from what such a
 user is after. That queries of different kinds want different rankings, and that this shows in the pages they
-retrieve, comes about by itself. `world.simulate_web` makes a `Collection`, like any that is read from
+retrieve, follows without further rules. `world.simulate_web` makes a `Collection`, like any that is read from
 files.
 """

@@ -45,7 +45,7 @@ class Pages:
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """Words of one field: ``word`` (n_tokens,) stands on ``page`` (n_tokens,), pages in order."""
+    """Words of one field: ``word`` (n_tokens,) is on ``page`` (n_tokens,), pages in order."""
 
     page: IntArray
     word: IntArray
@@ -80,7 +80,7 @@ def make_pages(sites: Sites, vocabulary: Vocabulary, rng: np.random.Generator) -
     place = np.arange(len(site)) - sites.offsets[site]
     size = np.diff(sites.offsets)[site]
     sections = np.rint(np.sqrt(size)).astype(np.int64)
-    middle = sections + 1 + ((size - sections - 1) * 7) // 10  # the first place that lies three steps down
+    middle = sections + 1 + ((size - sections - 1) * 7) // 10  # the first place three steps down
     u = rng.random(len(site))
     below_section = 1 + (u * sections).astype(np.int64)
     below_page = sections + 1 + (u * (middle - sections - 1)).astype(np.int64)
@@ -137,7 +137,7 @@ def make_urls(sites: Sites, pages: Pages, vocabulary: Vocabulary) -> list[str]:
     has_children = np.bincount(pages.parent[pages.parent >= 0], minlength=len(pages.site)) > 0
     urls: dict[str, int] = {}
     known: list[str] = []
-    # A parent stands before its children, so its address is known.
+    # A parent comes before its children, so its address is known.
     for page, (parent, site) in enumerate(zip(pages.parent.tolist(), pages.site.tolist(), strict=True)):
         path = host[site] if parent < 0 else known[parent] + "-".join(words[pages.name[page]].tolist())
         if urls.setdefault(path, page) != page:

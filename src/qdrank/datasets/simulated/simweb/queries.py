@@ -14,7 +14,7 @@ from qdrank.groups import FloatArray, IntArray
 
 #: Share of queries with a word that is typical of any kind, for full ambiguity.
 STRAY = 0.35
-#: Share of queries of each of ``KINDS`` that hold a general word.
+#: Share of queries of each of ``KINDS`` that have a general word.
 WORDY = (0.1, 0.3, 0.5)
 
 
@@ -27,7 +27,7 @@ class Asked:
 
     @property
     def cues(self) -> IntArray:
-        """How many cues of each kind a query holds, (n_queries, n_kinds)."""
+        """How many cues of each kind a query has, (n_queries, n_kinds)."""
         n = len(CUES[KINDS[0]])
         return np.stack([((self.words >= i * n) & (self.words < (i + 1) * n)).sum(axis=1) for i in range(3)], axis=1)
 
@@ -87,7 +87,7 @@ def _stray_word(settings: WebSimulation, wanted: list[IntArray], rng: np.random.
 
 
 def _general_word(vocabulary: Vocabulary, kind: IntArray, rng: np.random.Generator) -> IntArray:
-    """A word that could stand in any query; a user who wants a homepage is terse."""
+    """A word that could be in any query; a user who wants a homepage writes few words."""
     word = vocabulary.general + zipf(GENERAL, len(kind), rng, shift=20.0)
     return _maybe(word, np.array(WORDY)[kind], rng)
 

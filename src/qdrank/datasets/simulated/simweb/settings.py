@@ -22,7 +22,7 @@ class WebSimulation:
     vali: int = 400
     test: int = 400
     candidates: int = 40
-    """Most documents of a query; one whose words few pages hold has fewer."""
+    """Most documents of a query; a query whose words are on few pages has fewer."""
     sites: int = 300
     topics: int = 30
     """Subjects that the sites are about, each with words of its own."""
@@ -31,7 +31,7 @@ class WebSimulation:
     body: int = 70
     """Words in the body of a middling page."""
     links: int = 6
-    """Links to other sites that a page holds on average."""
+    """Links to other sites that a page has on average."""
     noise: float = 1.1
     """Deviation of the noise in the grades, relative to what the rule of the kind explains."""
     ambiguity: float = 0.7

@@ -2,7 +2,7 @@
 
 Words are numbers; the texts are put together at the very end. Four blocks of the vocabulary have a part to play: the
 *brand* of a site, *labels* (of which pages are named), the words of each topic, and general words. A few real words
-are *cues* that give away what kind of page is wanted; pages hold them as they hold any general word.
+are *cues* that show what kind of page is wanted; pages contain them like any general word.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Vocabulary:
         return self.brands - self.labels
 
     def topic_words(self, topic: IntArray, rank: IntArray) -> IntArray:
-        """Number of the word that stands at ``rank`` (from 0) in its ``topic``."""
+        """Number of the word at ``rank`` (from 0) in its ``topic``."""
         return self.topics + topic * TOPIC_WORDS + rank
 
     def text(self, ids: IntArray) -> str:
