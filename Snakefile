@@ -9,7 +9,7 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-configfile: str(Path(workflow.basedir, "config", "config.yaml"))
+configfile: str(Path(str(workflow.current_basedir), "config", "config.yaml"))
 
 
 report: "workflow/report/workflow.rst"

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-PROJECT = Path(workflow.basedir)
+# Not workflow.basedir: where this is used as a module of another workflow, that is the other one's folder.
+PROJECT = Path(str(workflow.current_basedir)).parents[1]
 sys.path.insert(0, str(PROJECT / "src"))
 from qdrank.config_files import load_sources, resolve
 from qdrank.errors import QdrankError

@@ -327,7 +327,7 @@ def test_an_archive_by_hand_is_checked(tmp_path):
 
 def test_a_set_behind_a_licence_page_answers_with_the_instruction(tmp_path):
     dataset = made(files=[{"name": "train.txt", "contents": known(TEXT)}], licence_page="https://a.example/licence")
-    with pytest.raises(InputError, match="cannot be downloaded without you") as caught:
+    with pytest.raises(InputError, match="you must fetch it yourself") as caught:
         fetch(dataset, "train.txt", downloads=tmp_path)
     for words in ("Go there and accept.", "https://a.example/licence", str(tmp_path / "mine"), "ask us"):
         assert words in str(caught.value)

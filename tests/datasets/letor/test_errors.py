@@ -22,10 +22,10 @@ GOOD = "0 qid:1 1:0 2:0 #docid = a\n1 qid:1 1:1 2:0 #docid = b\n"
 
 # name: (third row, words of the problem, text found)
 BAD_ROWS = {
-    "no label": ("qid:1 1:0 2:0", "whole-numbered label", "qid:1"),
-    "label 1.5": ("1.5 qid:1 1:0 2:0", "whole-numbered label", "1.5"),
-    "label x": ("x qid:1 1:0 2:0", "whole-numbered label", "x"),
-    "label only": ("1", "whole-numbered label", "1"),
+    "no label": ("qid:1 1:0 2:0", "whole number as label", "qid:1"),
+    "label 1.5": ("1.5 qid:1 1:0 2:0", "whole number as label", "1.5"),
+    "label x": ("x qid:1 1:0 2:0", "whole number as label", "x"),
+    "label only": ("1", "whole number as label", "1"),
     "negative label": ("-1 qid:1 1:0 2:0", "negative", "-1"),
     "large label": ("5 qid:1 1:0 2:0", "above 4", "5"),
     "huge label": ("99999999999999999999999 qid:1 1:0 2:0", "above 4", "9999999"),
@@ -62,8 +62,8 @@ BAD_ROWS = {
     "docid empty": ("1 qid:2 1:0 2:0 #docid = ", "docid", "#docid"),
     "docid control": ("1 qid:2 1:0 2:0 #docid = a\x00b", "docid", "#docid"),
     "duplicate document": ("1 qid:1 1:0 2:0 #docid = a", "twice in its query", "a"),
-    "binary": ("\x89PNG\x1a\x00\x00", "whole-numbered label", "PNG"),
-    "web page": ("<!DOCTYPE html>", "whole-numbered label", "<!DOCTYPE"),
+    "binary": ("\x89PNG\x1a\x00\x00", "whole number as label", "PNG"),
+    "web page": ("<!DOCTYPE html>", "whole number as label", "<!DOCTYPE"),
     "CR only": ("1 qid:2 1:0 2:0\r1 qid:2 1:0 2:0", "INDEX:VALUE", "1"),
 }
 
