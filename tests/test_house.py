@@ -30,7 +30,7 @@ ROOMS = [
     ("figures",),
     ("studies",),
     ("serving",),
-    ("config", "config_files", "plan", "commands", "kernel_cache", "cli"),
+    ("own_data", "config", "config_files", "plan", "commands", "kernel_cache", "cli"),
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 

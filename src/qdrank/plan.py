@@ -9,10 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from qdrank.config import FeatureFiles, Settings, SimulatedVariant, SmartCollection, TextCollection, TrecCollection
+from qdrank.config import Settings
 from qdrank.datasets import registry as table
 from qdrank.datasets.fetching.presence import available, download_folder, instruction
 from qdrank.errors import InputError
+from qdrank.own_data import FeatureFiles, SimulatedVariant, SmartCollection, TextCollection, TrecCollection
 from qdrank.registry import did_you_mean
 from qdrank.studies import STUDIES
 

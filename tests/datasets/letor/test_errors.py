@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qdrank.config import FeatureFiles
 from qdrank.datasets.letor.errors import WORDS
 from qdrank.datasets.letor.reader import load_letor, read_letor
 from qdrank.errors import InputError
 from qdrank.measures.ranking import MAX_GRADE
+from qdrank.own_data import FeatureFiles
 
 GOOD = "0 qid:1 1:0 2:0 #docid = a\n1 qid:1 1:1 2:0 #docid = b\n"
 

@@ -1,0 +1,119 @@
+"""The user's own data sets in the configuration: feature files, text collections in three forms, simulated variants."""
+
+from __future__ import annotations
+
+import codecs
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+
+from qdrank.sections import PositiveInt, Section
+
+
+class FeatureFiles(Section):
+    """Own data as LETOR text."""
+
+    kind: Literal["letor"] = Field(description="LETOR text: label qid:N 1:v 2:v ... #docid = X")
+    files: dict[str, str] = Field(
+        description="Part to file. Parts S1..S5 rotate as in LETOR; train, vali, test are one fixed split; a single part "
+        "called all is cut into five by query, seeded. mirror:PATH is a file in the mirror.",
+        min_length=1,
+    )
+    reference: PositiveInt = Field(description="Number of the feature that ranks like BM25 (1 is the first).")
+    names: str | list[str] | None = Field(
+        default=None,
+        description="Names of the features for tables and figures: a list, or a file with one name per line.",
+    )
+    max_label: PositiveInt = Field(default=4, le=62, description="Highest grade; a higher label is an error.")
+    sparse: bool | None = Field(
+        default=None,
+        description="Whether rows may leave features out, which are then zero; null: they may unless the first row has "
+        "all features from 1 on.",
+    )
+    missing_values: bool = Field(default=False, description="Whether NULL may mark a missing value.")
+    title: str = Field(default="", description="How the data set is called in tables and in the report.")
+    note: str = Field(default="", description="A sentence for the report, such as what the data may be compared with.")
+
+    @field_validator("files")
+    @classmethod
+    def _known_parts(cls, files: dict[str, str]) -> dict[str, str]:
+        allowed = ({"S1", "S2", "S3", "S4", "S5"}, {"train", "vali", "test"}, {"all"})
+        if set(files) not in allowed:
+            raise ValueError("parts must be S1 to S5, or train, vali and test, or all alone")
+        return files
+
+
+class TextCollection(Section):
+    """Own data as a text collection in BEIR form."""
+
+    kind: Literal["beir"] = Field(description="corpus.jsonl, queries.jsonl and qrels/*.tsv in one folder.")
+    folder: str = Field(description="The folder with these files.")
+    title: str = Field(default="", description="How the data set is called in tables and in the report.")
+    note: str = Field(default="", description="A sentence for the report.")
+
+
+class SmartCollection(Section):
+    """Own data as a text collection in SMART form."""
+
+    kind: Literal["smart"] = Field(description="SMART form, as CACM has it: .I, .T, .W in documents and queries.")
+    documents: str | list[str] = Field(description="File of the documents, or several; plain, gz or xz.", min_length=1)
+    queries: str = Field(description="File of the queries.", min_length=1)
+    qrels: str = Field(description="File of the judgments.", min_length=1)
+    judgments: Literal["auto", "listed", "graded", "rows", "trec", "cranfield"] = Field(
+        default="auto",
+        description="Form of the judgments: listed (query document, each relevant), graded (query document grade), rows "
+        "(query and all its relevant documents), trec (query 0 document grade), cranfield (query document code, 1 is "
+        "best); auto tells them apart.",
+    )
+    queries_by: Literal["id", "position"] = Field(
+        default="id", description="Whether judgments name a query by its .I or by its position in the file."
+    )
+    title_in_text: bool = Field(default=False, description="Whether .W repeats the title at its beginning.")
+    title: str = Field(default="", description="How the data set is called in tables and in the report.")
+    note: str = Field(default="", description="A sentence for the report.")
+
+
+class TrecCollection(Section):
+    """Own data as a text collection in TREC form."""
+
+    kind: Literal["trec"] = Field(description="TREC form: <DOC> and <top> elements, qrels.")
+    documents: str | list[str] = Field(
+        description="File of the documents, several, or a folder of nothing else; plain, gz or xz.", min_length=1
+    )
+    topics: str = Field(description="File of the queries.", min_length=1)
+    qrels: str | dict[Literal["train", "dev", "test"], str] = Field(
+        description="File of the judgments, or one for each of train, dev and test (then set text.folds: split).",
+        min_length=1,
+    )
+    parts: list[Literal["title", "desc", "narr"]] = Field(
+        default=["title"], min_length=1, description="Parts of a topic that make its text."
+    )
+    encoding: str = Field(default="utf-8", description="Encoding of documents and topics, such as latin-1.")
+    title: str = Field(default="", description="How the data set is called in tables and in the report.")
+    note: str = Field(default="", description="A sentence for the report.")
+
+    @field_validator("encoding")
+    @classmethod
+    def _known_encoding(cls, name: str) -> str:
+        try:
+            codecs.lookup(name)
+        except LookupError:
+            raise ValueError("unknown encoding; utf-8 and latin-1 are usual") from None
+        return name
+
+
+class SimulatedVariant(Section):
+    """A simulated data set with some settings changed, for further seeds and negative controls."""
+
+    kind: Literal["simulated"] = Field(description="A variant of a simulated data set.")
+    like: Literal["sim1", "sim2", "simweb", "affine"] = Field(description="The data set that it varies.")
+    settings: dict[str, int | float | bool | str] = Field(
+        default_factory=dict, description="Settings of the generator that differ, such as seed: 2 or locality: 0."
+    )
+    title: str = Field(default="", description="How the data set is called in tables and in the report.")
+    note: str = Field(default="", description="A sentence for the report.")
+
+
+OwnDataset = Annotated[
+    FeatureFiles | TextCollection | SmartCollection | TrecCollection | SimulatedVariant, Field(discriminator="kind")
+]
