@@ -4,7 +4,10 @@
 set -eu
 folder=${DIRECTORY:-.}
 report=results/report.html
-snakemake --cores all --directory "$folder" "$@"
+# On a terminal a bar for each rule and the time left; plain lines in a log.
+view=
+if [ -t 2 ] && python -c 'import snakemake_logger_plugin_rich' 2>/dev/null; then view='--logger rich'; fi
+snakemake --cores all $view --directory "$folder" "$@"
 if [ "$folder/$report" -nt "$folder/results/manifest.json" ]; then
     echo "Nothing changed since the last run; the report is up to date."
 else

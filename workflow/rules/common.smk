@@ -1,6 +1,7 @@
 # What every stage uses: the checked configuration, the data sets planned from it, and the digest of the code of a rule.
 # Nothing heavy is imported here: every job of a cluster parses these files again.
 
+import atexit
 import gc
 import math
 import os

@@ -99,4 +99,5 @@ rule write_manifest:
 
 
 onsuccess:
-    print(where_to_look("results", CONFIG_FILES), file=sys.stderr)
+    # At the very end: a progress view would draw over it.
+    atexit.register(print, where_to_look("results", CONFIG_FILES), file=sys.stderr)
