@@ -91,6 +91,7 @@ def test_summary_and_notes_count_them(tmp_path: Path) -> None:
     assert row["relevant, not among the candidates"] == missed > 0
     assert row["relevant"] == missed + int((judged.y > 0).sum())
     (note,) = [note for note in text.notes if "not among the candidates" in note.kind]
+    assert len(set(note.examples)) == len(note.examples) == 3
     assert note.count == missed + 2  # those of the two queries without candidates
 
 

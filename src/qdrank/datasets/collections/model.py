@@ -47,7 +47,7 @@ class Notebook:
         """Note one more case of ``kind``."""
         key = kind, Path(file).name
         count, examples = self._seen.get(key, (0, []))
-        if count < self._n_examples:
+        if len(examples) < self._n_examples and example not in examples:
             examples = [*examples, example]
         self._seen[key] = count + 1, examples
 
