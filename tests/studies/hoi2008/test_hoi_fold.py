@@ -55,7 +55,7 @@ def test_every_method_has_its_rows_and_its_certificates():
     assert max(solved.column("gap").to_pylist()) <= 1e-8
     assert max(solved.column("kkt").to_pylist()) <= 1e-8
     assert len(rows(solved, method="sser")) == (8 + 12) * len(of.options.path)
-    assert len(rows(solved, method="sser-other")) == 8 + 12
+    assert len(rows(solved, method="sser-other")) == (8 + 12) * len(of.options.path)
 
 
 def test_gamma_0_is_ser_exactly():

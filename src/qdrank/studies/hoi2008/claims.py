@@ -108,6 +108,12 @@ def _controls(ties: str, options: Mapping[str, Any]) -> Iterator[Claim]:
         text=f"this query's documents matter: SSER beats SSER with those of another query, {words}",
         budget="gamma is fixed on both sides",
     )
+    yield control(
+        name=named("structure, gamma chosen", ties),
+        text=f"this query's documents matter, gamma chosen on validation for both, {words}",
+        budget=f"both sides choose among {len(options['gammas'])} gammas",
+        note="declared after the first run: where SSER beat SER, gamma was above the fixed one",
+    )
     tried = len(options["tried_C"]) * len(options["tried_theta"]) * len(options["tried_delta"])
     yield control(
         name=named("tuned", ties),

@@ -62,7 +62,8 @@ def _methods(measures: pa.Table, ties: str) -> Found:
         "constant": ("ser", "ser-varying"),
         "bounds": ("ser", "ser-free"),
         "eta": ("sser", "sser-printed"),
-        "structure": ("sser-fixed", "sser-other"),
+        "structure": ("sser-fixed", "sser-other-fixed"),
+        "structure, gamma chosen": ("sser", "sser-other"),
         "tuned": ("ser-tuned", "ser"),
     }
     for claim, (a, b) in pairs.items():

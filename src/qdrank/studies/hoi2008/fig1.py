@@ -103,4 +103,4 @@ def _draw_gains(axes: Any, rows: list[dict[str, Any]], level: float) -> None:
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_yticks([-i for i in range(len(others))], [BY_NAME[name].label for name in others])
     axes.locator_params(axis="x", nbins=5)
-    label_axes(axes, f"SSER less it, {level:.0%} interval", "", "ranks 1 (filled) and 2 (open)")
+    label_axes(axes, f"SSER minus the other, {level:.0%}", "", "ranks 1 (filled) and 2 (open)")

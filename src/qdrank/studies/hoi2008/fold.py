@@ -140,10 +140,10 @@ def _of_query(
         "sser-tuned": tuned.path(K, gammas),
         "sser-varying": path if same else varying.path(plain.roughness_of(masked), gammas),
         "sser-printed": [plain.as_printed(np.eye(len(K)) + g * K, s) for g, s in zip(gammas, path, strict=True)],
+        "sser-other": plain.path(plain.roughness_of(other), gammas),
     }
     for name, own in paths.items():
         yield from ((name, gamma, found) for gamma, found in zip(gammas, own, strict=True))
-    yield "sser-other", float(options.gamma), plain.path(plain.roughness_of(other), [options.gamma])[0]
 
 
 def shard_range(n: int, shard: int, n_shards: int) -> range:

@@ -80,7 +80,7 @@ def score_fold(name: str, fold: EnsembleFold, bank: WeightBank) -> Scored:
             scores[method] = scores_by(test, bank.of(method, test, gamma))
             choices += _choices(name, method, values, gamma, fold.measure)
         fixed = float(fold.options.gamma)
-        for method, base in (("sser-fixed", "sser"), ("sser-other", "sser-other")):
+        for method, base in (("sser-fixed", "sser"), ("sser-other-fixed", "sser-other")):
             scores[with_ties(method, ties)] = scores_by(test, bank.of(with_ties(base, ties), test, fixed))
         choices += _tuned_choices(name, fold, ties)
     sweep = pa.concat_tables(_sweep(name, fold, bank))
