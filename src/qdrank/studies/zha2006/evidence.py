@@ -46,7 +46,9 @@ def evidence(cells: pa.Table, maps: pa.Table, paper: Cell, types: dict[str, str]
         limit = values(cells, h, "limit scores")
         found[name(h, "limit")] = {"value": part(limit.value, limit.query_id, limit.fold)}
         found |= _adjusted(maps, h, paper)
-        found |= _recovered(maps, h, types)
+        for kind, which in (("atvt", "recovered"), ("weak", "recovered, weak")):
+            if (ratio := _recovered(maps, h, kind, types)) is not None:
+                found[name(h, which)] = {"difference": ratio}
     return found
 
 
@@ -98,15 +100,15 @@ def _halves(key: FloatArray) -> FloatArray:
     return sign
 
 
-def _recovered(maps: pa.Table, h: str, types: dict[str, str]) -> Parts:
+def _recovered(maps: pa.Table, h: str, kind: str, types: dict[str, str]) -> Part | None:
     """Alpha of queries of scale 2 over twice the mean alpha of those of scale 1, less 1; within each fold."""
-    own = chosen_rows(maps, h=h, kind="atvt", role="train")
+    own = chosen_rows(maps, h=h, kind=kind, role="train")
     ids, folds = (own.column(c).to_numpy(zero_copy_only=False) for c in ("query_id", "fold"))
     scale = np.array([types.get(query, "")[:8] for query in ids])
     if not {"scale 1,", "scale 2,"} <= set(scale):
-        return {}
+        return None
     alpha = own.column("alpha").to_numpy()
     one = {fold: alpha[(folds == fold) & (scale == "scale 1,")].mean() for fold in np.unique(folds)}
     twice = scale == "scale 2,"
     ratio = alpha[twice] / (2 * np.array([one[fold] for fold in folds[twice]])) - 1
-    return {name(h, "recovered"): {"difference": part(ratio, ids[twice], folds[twice])}}
+    return part(ratio, ids[twice], folds[twice])

@@ -157,7 +157,7 @@ def _maps_table(fold: str, fitter: Fitter, found: Chosen) -> pa.Table:
         ("atvt", found.methods["atvt"]),
         ("l1", found.methods["l1"]),
     ]
-    shown.append(("paper-l1", found.others["paper-l1"]))
+    shown += [(kind, found.others[kind]) for kind in ("paper-l1", "weak")]
     tables = []
     for kind, fit in shown:
         for role in ("train", "test"):
