@@ -120,7 +120,7 @@ def test_what_is_odd_is_counted_and_said(tmp_path):
 @pytest.mark.parametrize(
     ("change", "problem", "line"),
     [
-        ({"documents": [*DOCUMENTS, DOCUMENTS[0]]}, "the id stands in line 1 already", 4),
+        ({"documents": [*DOCUMENTS, DOCUMENTS[0]]}, "the id is in line 1 already", 4),
         ({"documents": [{"_id": "d1", "title": "t"}]}, "text is missing", 1),
         ({"documents": [{"title": "t", "text": "x"}]}, "_id is missing", 1),
         ({"documents": [{"_id": "d", "title": 3, "text": "x"}]}, "title is not a text", 1),
@@ -129,7 +129,7 @@ def test_what_is_odd_is_counted_and_said(tmp_path):
         ({"documents": ["[1]\n"]}, "not a JSON object", 1),
         ({"documents": []}, "no documents", None),
         ({"queries": []}, "no queries", None),
-        ({"queries": [*QUERIES, {"_id": "q1", "text": "again"}]}, "the id stands in line 2 already", 3),
+        ({"queries": [*QUERIES, {"_id": "q1", "text": "again"}]}, "the id is in line 2 already", 3),
         ({"train": "q1\td1\n"}, "2 columns, not 3", 1),
         ({"train": "q1\td1\tx\n"}, "the grade is not a small whole number", 1),
         ({"train": "q1\td1\t1.5\n"}, "the grade is not a small whole number", 1),

@@ -95,7 +95,7 @@ def test_trec_judgments(tmp_path):
         ({"documents": "text\n"}, "text before the first .I", 1),
         ({"documents": ".I 1\ntext\n"}, "text before the first field", 2),
         ({"documents": ".I\n.W\nx\n"}, ".I is not followed by one number", 1),
-        ({"documents": ".I 1\n.W\nx\n.I 1\n.W\ny\n"}, "record 1 stands in line 1 already", 4),
+        ({"documents": ".I 1\n.W\nx\n.I 1\n.W\ny\n"}, "record 1 is in line 1 already", 4),
         ({"documents": "\n"}, "no documents", None),
         ({"queries": ".I 1\n.T\nx\n"}, "the query has no .W", 1),
         ({"rel": "1 1 6\n"}, "the code is not 1 to 5 or -1", 1),

@@ -35,6 +35,7 @@ NAMES = [
     "medline",
     "sim1",
     "sim2",
+    "affine",
     "simweb",
 ]
 MIRRORED = [
