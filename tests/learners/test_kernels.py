@@ -166,3 +166,18 @@ except ModuleNotFoundError as error:
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert found == ("compiled: False" if absent == "numba" else f"missing {absent}")
+
+
+def test_blas_is_held_to_one_thread_and_let_go():
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    def threads():
+        return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+    with kernels.one_thread():
+        pass  # loads SciPy's BLAS beside NumPy's
+    with threadpool_limits(2, user_api="blas"):
+        for _ in range(2):
+            with kernels.one_thread():
+                assert threads() == {1}
+            assert threads() == {2}

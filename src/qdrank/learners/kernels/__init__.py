@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -27,6 +28,12 @@ split_pairs: Any = _single.split_pairs
 
 def one_thread() -> AbstractContextManager[Any]:
     """Hold BLAS to one thread: parallelism is by shards, and rounding must not depend on the number of cores."""
-    import_module("scipy.linalg")  # numba calls SciPy's BLAS, which must be loaded to be held
-    limits: AbstractContextManager[Any] = import_module("threadpoolctl").threadpool_limits(1, user_api="blas")
+    limits: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
     return limits
+
+
+@cache
+def _blas() -> Any:
+    """The BLAS libraries of this process; looking for them takes as long as training a small model."""
+    import_module("scipy.linalg")  # numba calls SciPy's BLAS, which must be loaded to be held
+    return import_module("threadpoolctl").ThreadpoolController()
