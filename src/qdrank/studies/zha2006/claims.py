@@ -109,7 +109,7 @@ def _adjusted() -> Iterator[Claim]:
         )
         yield _gain(
             name=name(h, "adjusted, varied"),
-            text=f"the same among queries with documents of different grades ({text})",
+            text=f"queries that are adjusted more gain more, among queries with documents of different grades ({text})",
             expected="the more adjusted half above the other",
             family="adjusted queries",
             budget="the paper's penalties",
