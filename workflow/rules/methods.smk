@@ -234,3 +234,23 @@ def study_targets():
             name: whole_study(study) + CLAIMS for name in (study.name, study.short)
         }
     return found
+
+
+def baselines_of(dataset, wanted):
+    """The reference feature, and those of the wanted classic methods that are run on a data set."""
+    known = learners_of(dataset)
+    return ["reference", *(name for name in wanted if name in known)]
+
+
+def shown_methods():
+    """Label and colour of every method of every study, and labels of the classic methods."""
+    own = [(study, method) for study in ALL_STUDIES for method in study.methods]
+    labels = {
+        **{name: method.label for name, method in CLASSIC.items()},
+        **{
+            method.name: f"{method.label} ({study.paper.split()[0]})"
+            for study, method in own
+        },
+        "reference": "reference feature",
+    }
+    return labels, {method.name: method.colour for _, method in own}
