@@ -102,5 +102,5 @@ def _draw_gains(axes: Any, rows: list[dict[str, Any]], level: float) -> None:
         axes.plot(row["difference"], y, "o", color=colour, markerfacecolor="white" if second else colour, markersize=4)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_yticks([-i for i in range(len(others))], [BY_NAME[name].label for name in others])
-    axes.locator_params(axis="x", nbins=5)
+    axes.locator_params(axis="x", nbins=4)  # with more, labels of three digits touch
     label_axes(axes, f"SSER minus the other, {level:.0%}", "", "ranks 1 (filled) and 2 (open)")
