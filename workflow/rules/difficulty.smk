@@ -5,20 +5,6 @@
 #         results/{dataset}/figures/difficulty.*     differences by class
 
 
-def shown_methods():
-    """Label and colour of every method of every study, and labels of the classic methods."""
-    own = [(study, method) for study in ALL_STUDIES for method in study.methods]
-    labels = {
-        **{name: method.label for name, method in CLASSIC.items()},
-        **{
-            method.name: f"{method.label} ({study.paper.split()[0]})"
-            for study, method in own
-        },
-        "reference": "reference feature",
-    }
-    return labels, {method.name: method.colour for _, method in own}
-
-
 DIFFICULTY_LABELS, DIFFICULTY_COLOURS = shown_methods()
 
 

@@ -144,12 +144,6 @@ rule score_lin:
         "../../scripts/lin2011/score_lin.py"
 
 
-def lin_baselines(wildcards):
-    """Classic methods of a data set beside which the tables of the study stand, and the reference feature."""
-    known = learners_of(wildcards.dataset)
-    return ["reference", *(name for name in settings.lin.baselines if name in known)]
-
-
 use rule measure_methods as measure_lin_baselines with:
     input:
         judged="results/{dataset}/judged.parquet",
@@ -157,7 +151,7 @@ use rule measure_methods as measure_lin_baselines with:
             "results/{dataset}/{fold}/scores/{method}.parquet",
             dataset=wc.dataset,
             fold=planned.datasets[wc.dataset].folds,
-            method=lin_baselines(wc),
+            method=baselines_of(LIN)(wc),
         ),
     output:
         "results/{dataset}/lin/baselines.parquet",
@@ -170,5 +164,5 @@ use rule measure_methods as measure_lin_baselines with:
     params:
         measures=LIN_MEASURES,
         folds=folds_of,
-        methods=lin_baselines,
+        methods=baselines_of(LIN),
         code=code("measure_methods", *LIN_MODULES),
