@@ -151,7 +151,7 @@ use rule measure_methods as measure_lin_baselines with:
             "results/{dataset}/{fold}/scores/{method}.parquet",
             dataset=wc.dataset,
             fold=planned.datasets[wc.dataset].folds,
-            method=baselines_of(wc.dataset, settings.lin.baselines),
+            method=baselines_of(LIN)(wc),
         ),
     output:
         "results/{dataset}/lin/baselines.parquet",
@@ -164,5 +164,5 @@ use rule measure_methods as measure_lin_baselines with:
     params:
         measures=LIN_MEASURES,
         folds=folds_of,
-        methods=lambda wc: baselines_of(wc.dataset, settings.lin.baselines),
+        methods=baselines_of(LIN),
         code=code("measure_methods", *LIN_MODULES),

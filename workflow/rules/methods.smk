@@ -102,6 +102,30 @@ def methods_of(dataset):
     return list(dict.fromkeys(["reference", *own, *learners_of(dataset)]))
 
 
+def baselines_of(study):
+    """Classic methods that a study's tables stand beside, of those that are run on a data set, and the reference."""
+
+    def names(wildcards):
+        known = learners_of(wildcards.dataset)
+        return ["reference", *(n for n in section(study).baselines if n in known)]
+
+    return names
+
+
+def shown_methods():
+    """Label and colour of every method of every study, and labels of the classic methods."""
+    own = [(study, method) for study in ALL_STUDIES for method in study.methods]
+    labels = {
+        **{name: method.label for name, method in CLASSIC.items()},
+        **{
+            method.name: f"{method.label} ({study.paper.split()[0]})"
+            for study, method in own
+        },
+        "reference": "reference feature",
+    }
+    return labels, {method.name: method.colour for _, method in own}
+
+
 MEASURE_NAMES = list(
     dict.fromkeys(
         name
@@ -234,23 +258,3 @@ def study_targets():
             name: whole_study(study) + CLAIMS for name in (study.name, study.short)
         }
     return found
-
-
-def baselines_of(dataset, wanted):
-    """The reference feature, and those of the wanted classic methods that are run on a data set."""
-    known = learners_of(dataset)
-    return ["reference", *(name for name in wanted if name in known)]
-
-
-def shown_methods():
-    """Label and colour of every method of every study, and labels of the classic methods."""
-    own = [(study, method) for study in ALL_STUDIES for method in study.methods]
-    labels = {
-        **{name: method.label for name, method in CLASSIC.items()},
-        **{
-            method.name: f"{method.label} ({study.paper.split()[0]})"
-            for study, method in own
-        },
-        "reference": "reference feature",
-    }
-    return labels, {method.name: method.colour for _, method in own}
