@@ -100,7 +100,7 @@ def test_a_killed_run_is_resumed_and_gives_the_bytes_of_a_local_one(
 
     copy.snakemake("--unlock", *TINY)
     second = Run(copy, *SLURM, "--slurm-array-jobs", "train_local", *TINY)
-    assert second.process.wait(timeout=1200) == 0, second.printed()[-4000:]
+    assert second.process.wait(timeout=2400) == 0, second.printed()[-4000:]
     cluster.show(first.name(), second.name())
     assert result_digests(copy.folder / "results") == result_digests(local.folder / "results")
     assert not [path for path in copy.folder.rglob("*.partial*") if ".snakemake" not in path.parts]
