@@ -103,6 +103,12 @@ class Judgements:
         return Ranking(self, self.grades[start[rows]])
 
 
+def rows_by_score(scores: ArrayLike, offsets: ArrayLike) -> IntArray:
+    """Rows of the documents by descending score within each query, ties in row order; shape (n_documents,)."""
+    checked = np.asarray(scores)
+    return kernels.ranked_rows(_scores(checked, len(checked)), _offsets(np.asarray(offsets), len(checked)))
+
+
 @dataclass(frozen=True)
 class Ranking:
     """Judgements in ranked order: ``grades`` has shape (n_documents,), query by query."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from qdrank.groups import FloatArray, IntArray, query_index
-from qdrank.measures.kernels import ranked_rows
+from qdrank.measures.ranking import rows_by_score
 from qdrank.studies.lin2011.clusters import nearest
 from qdrank.studies.lin2011.readings import Readings, Transformation
 from qdrank.studies.lin2011.scores import distributions, kl, sums
@@ -15,7 +15,7 @@ from qdrank.studies.lin2011.scores import distributions, kl, sums
 
 def top_rows(scores: FloatArray, offsets: IntArray, t: int) -> tuple[IntArray, IntArray]:
     """The ``t`` best documents of every query, all where it has fewer: rows by rank, and bounds (n_queries + 1,)."""
-    ranked, sizes = ranked_rows(np.asarray(scores, dtype=np.float64), offsets), np.diff(offsets)
+    ranked, sizes = rows_by_score(scores, offsets), np.diff(offsets)
     rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
     return ranked[rank < t], np.concatenate([[0], np.cumsum(np.minimum(sizes, t))])
 
