@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 from pathlib import Path
@@ -34,10 +35,17 @@ def mirror() -> Path:
 
 @pytest.fixture(scope="session")
 def finished(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The tiny study, run to its end on two cores; tests must leave it as they find it."""
-    copy = copy_project(project, tmp_path_factory.mktemp("study"))
-    copy.tiny()
-    return copy
+    """The tiny study, run to its end on two cores, once for all workers; tests must leave it as they find it."""
+    base = tmp_path_factory.getbasetemp()
+    common = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder, done = common / "finished", common / "finished.done"
+    with (common / "finished.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the other workers wait here until the first has run it
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            copy_project(project, folder).tiny()
+            done.touch()
+    return Project(folder)
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ from qdrank.rankers.documents import fold_documents
 from qdrank.store import read, write
 from qdrank.studies.lin2011.readings import Readings
 from qdrank.studies.lin2011.singles import load_singles
-from qdrank.studies.lin2011.units import Plan, Workshop, shard_units
+from qdrank.studies.lin2011.units import ClusterPlan, Workshop, shard_units
 
 with job(snakemake.log[0]) as log:
     files, params = snakemake.input, snakemake.params
     documents = fold_documents(load_judged(files.judged, ["features"]), snakemake.wildcards.fold, params.scale)
     singles = load_singles(read(files.singles, "models"), documents)
-    plan = Plan(readings=Readings(**params.readings), **params.plan)
+    plan = ClusterPlan(readings=Readings(**params.readings), **params.plan)
     shard, n_shards = map(int, snakemake.wildcards.scatteritem.split("-of-"))
     workshop = Workshop(
         documents,

@@ -57,7 +57,7 @@ def load_yaml(file: str | Path) -> dict[str, Any]:
     try:
         values = yaml.load(Path(file).read_text(encoding="utf-8"), Loader=UniqueKeyLoader)  # noqa: S506 (a safe loader)
     except FileNotFoundError:
-        # `--configfile mine.yaml geng` takes geng for a second file.
+        # `--configfile mine.yaml all` takes the target for a second file.
         fix = "correct the path; on the command line, targets come before --configfile"
         raise InputError("no such configuration file", file=file, fix=fix) from None
     except yaml.MarkedYAMLError as error:

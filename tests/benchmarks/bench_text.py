@@ -18,7 +18,7 @@ from typing import Any
 import bm25s
 import numpy as np
 
-from qdrank.datasets.collections.model import Documents, Qrels
+from qdrank.datasets.collections.model import Documents, JudgedPairs
 from qdrank.datasets.collections.nfcorpus import read_nfcorpus
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
@@ -75,7 +75,7 @@ def bench_generated(n_documents: int, n_queries: int, *, with_bm25s: bool) -> No
     ranking, retrieving = timed(lambda: retrieve(index.main, asked, n_top=N_TOP, weights=weights))
     row(f"qdrank alone: top {N_TOP}", retrieving)
     nothing = np.zeros(0, dtype=np.int64)
-    pairs = find_candidates(ranking, Qrels(nothing, nothing, nothing), n_documents)
+    pairs = find_candidates(ranking, JudgedPairs(nothing, nothing, nothing), n_documents)
     names = column_names(index, ("hoi", "extra"))
     _, computing = timed(lambda: feature_values(index, asked, pairs, names))
     row(f"qdrank alone: {len(names)} features of {len(pairs.query):,} pairs", computing)

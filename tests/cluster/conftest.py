@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.project import Project, copy_project
+from tests.workflow.project import ONE_STUDY, Project, copy_project
 
 HERE = Path(__file__).parent
 PACKAGES = ("slurm-wlm", "munge")
@@ -85,7 +85,7 @@ def _install() -> None:
 
 @pytest.fixture(scope="session")
 def local(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The tiny study, run on this machine without the cluster."""
+    """The tiny study of one paper, run on this machine without the cluster."""
     copy = copy_project(project, tmp_path_factory.mktemp("local"))
-    copy.tiny()
+    copy.snakemake("--cores", "2", *ONE_STUDY)
     return copy

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.conftest import HERE, Cluster
-from tests.workflow.project import Project, copy_project, result_digests
+from tests.workflow.project import ONE_STUDY, Project, copy_project, result_digests
 
-TINY = ("--configfile", "tests/configs/tiny.yaml")
+TINY = ONE_STUDY
 # The shipped profile; only the pace of asking is that of a test.
 SLURM = ("--workflow-profile", "workflow/profiles/slurm", "--slurm-init-seconds-before-status-checks", "1")
 GENERIC = ("--workflow-profile", "workflow/profiles/cluster-generic", "--seconds-between-status-checks", "2")

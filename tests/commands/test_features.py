@@ -64,7 +64,7 @@ def test_they_are_those_that_the_study_computes(study: Path, form: str) -> None:
     X = own.judged["features"].combine_chunks().flatten().to_numpy().reshape(own.judged.num_rows, -1)
     assert np.array_equal(found.X, X)
     topics = read("t.parquet", "topics")
-    assert topics["columns"].to_pylist() == own.topics["columns"].to_pylist()
+    assert topics["query_columns"].to_pylist() == own.topics["query_columns"].to_pylist()
 
 
 def test_queries_without_a_document_are_named(study: Path, capsys: pytest.CaptureFixture[str]) -> None:

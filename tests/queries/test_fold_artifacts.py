@@ -40,7 +40,7 @@ def topics(data: Judged) -> pa.Table:
             "part": pa.array(["train"] * len(ids), pa.string()),
             "text": pa.array([None] * len(ids), pa.string()),
             "type": pa.array([f"type of {name}" for name in ids], pa.string()),
-            "columns": pa.array([[float(name[1:])] for name in ids], pa.list_(pa.float64())),
+            "query_columns": pa.array([[float(name[1:])] for name in ids], pa.list_(pa.float64())),
         }
     )
 

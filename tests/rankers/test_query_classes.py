@@ -25,7 +25,7 @@ def made(types=True, texts=True, n=60):
     queries = Queries(ids, roles, kinds if types else np.full(n, None), index, vectors)
     text = [f"{WORDS[kind]} thing{i % 7}" if texts else None for i, kind in enumerate(kinds)]
     topics = pa.table({"query_id": pa.array(ids[::-1], pa.string()), "text": pa.array(text[::-1], pa.string())})
-    return queries, topics.append_column("columns", pa.array([[]] * n, pa.list_(pa.float64())))
+    return queries, topics.append_column("query_columns", pa.array([[]] * n, pa.list_(pa.float64())))
 
 
 def test_types_are_guessed_from_the_words_alone_and_from_documents_alone():

@@ -65,7 +65,7 @@ def test_a_null_inside_a_vector_is_refused(vector: list[float | None]) -> None:
 
 
 def test_nulls_are_allowed_where_the_shape_says_so() -> None:
-    rows = {"query_id": ["1"], "part": ["S1"], "text": [None], "type": [None], "columns": [[]]}
+    rows = {"query_id": ["1"], "part": ["S1"], "text": [None], "type": [None], "query_columns": [[]]}
     types = [SHAPES["topics"].columns[name] for name in rows]
     table = pa.table([pa.array(v, t) for v, t in zip(rows.values(), types, strict=True)], names=list(rows))
     assert conform(table, "topics").column("type").null_count == 1

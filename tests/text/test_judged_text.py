@@ -60,7 +60,7 @@ def test_the_tables_have_the_registered_shapes():
     assert set(found.judged["part"].to_pylist()) <= {"S1", "S2", "S3", "S4", "S5"}
     assert found.topics["query_id"].to_pylist() == sorted(set(found.judged["query_id"].to_pylist()))
     assert found.topics["type"].to_pylist() == [None, "topic"] * 5
-    assert {len(own) for own in found.topics["columns"].to_pylist()} == {len(found.topic_columns)} == {11}
+    assert {len(own) for own in found.topics["query_columns"].to_pylist()} == {len(found.topic_columns)} == {11}
     assert found.columns.filter(found.columns["reference"])["name"].to_pylist() == ["both.H1"]
 
 

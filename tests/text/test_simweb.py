@@ -43,7 +43,7 @@ def test_the_artifacts_hold_the_whole_web(tmp_path, web, judged):
     assert topics["query_id"] == table.query_id.tolist()
     assert set(topics["type"]) == set(KINDS)
     assert all(topics["text"])
-    assert {len(own) for own in topics["columns"]} == {len(TOPIC_COLUMNS)}
+    assert {len(own) for own in topics["query_columns"]} == {len(TOPIC_COLUMNS)}
 
 
 def test_features_are_raw_finite_and_mostly_alive(judged):

@@ -14,6 +14,7 @@ from qdrank.store.manifest import digests
 from qdrank.studies import timed_outputs
 
 COPIED = ("Snakefile", "config", "envs", "profiles", "resources", "scripts", "src", "tests/configs", "workflow")
+ONE_STUDY = ("--configfile", "tests/configs/tiny.yaml", "tests/configs/one-study.yaml")
 SKIPPED = shutil.ignore_patterns("__pycache__", "downloads")
 
 

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.project import Project, copy_project, result_digests
+from tests.workflow.project import ONE_STUDY, Project, copy_project, result_digests
 
 KILLS = int(os.environ.get("QDRANK_KILLS", "30"))
 SEED = int(os.environ.get("QDRANK_KILL_SEED", "1"))
-TINY = ("--cores", "2", "--configfile", "tests/configs/tiny.yaml")
+TINY = ("--cores", "2", *ONE_STUDY)
 WRITER = """
 import sys
 from qdrank.store.atomic import write_text
@@ -141,10 +141,10 @@ def show(kills: list[Kill]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="finds the processes of jobs in /proc")
-def test_killed_at_random_and_resumed_a_study_ends_with_the_same_bytes(
-    finished: Project, project: Path, tmp_path: Path
-) -> None:
-    expected = result_digests(finished.folder / "results")
+def test_killed_at_random_and_resumed_a_study_ends_with_the_same_bytes(project: Path, tmp_path: Path) -> None:
+    unharmed = copy_project(project, tmp_path / "unharmed")
+    unharmed.snakemake(*TINY)
+    expected = result_digests(unharmed.folder / "results")
     chance = random.Random(SEED)
     victim = Victim(copy_project(project, tmp_path / "study"))
     results = victim.study.folder / "results"
@@ -168,7 +168,7 @@ def test_killed_at_random_and_resumed_a_study_ends_with_the_same_bytes(
         victim.end()
         show(victim.kills)
     assert all(kill.resumed and kill.equal for kill in victim.kills)
-    assert "Nothing to be done" in victim.study.tiny()
+    assert "Nothing to be done" in victim.study.snakemake(*TINY)
     assert not [path for path in victim.study.folder.rglob("*.partial*") if ".snakemake" not in path.parts]
 
 

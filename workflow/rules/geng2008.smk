@@ -142,6 +142,8 @@ rule train_lambdamart:
         mem_mb=memory(1000, 30),
         runtime=minutes(60, 1),
     params:
+        learner="lambdamart",
+        ranks=False,
         scale=settings.training.scale,
         measure=settings.training.measure,
         grid={
@@ -151,11 +153,9 @@ rule train_lambdamart:
         },
         query_vectors=lambda wc: TREES[wc.method],
         seed=settings.seed,
-        code=code(
-            "geng2008/train_lambdamart", LEARNERS.module("lambdamart"), *GENG_MODULES
-        ),
+        code=code("learn_method", LEARNERS.module("lambdamart"), *GENG_MODULES),
     script:
-        "../../scripts/geng2008/train_lambdamart.py"
+        "../../scripts/learn_method.py"
 
 
 rule score_geng:

@@ -24,4 +24,4 @@ def topics_table(
     own: Any = np.zeros((n, 0)) if columns is None else columns
     texts = {"query_id": query_id, "part": part, "text": text or unknown, "type": types or unknown}
     lists = pa.array(np.asarray(own, dtype=np.float64).tolist(), pa.list_(pa.float64()))
-    return pa.table({name: pa.array(values, pa.string()) for name, values in texts.items()} | {"columns": lists})
+    return pa.table({name: pa.array(values, pa.string()) for name, values in texts.items()} | {"query_columns": lists})

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
+from qdrank.measures.folds import fold_means
 
 _DECIMALS = 12
 """Differences are rounded to this, so that equal ones are equal on every machine and ties are recognised."""
@@ -110,3 +111,11 @@ def query_values(measures: pa.Table, methods: Sequence[str], name: str) -> tuple
         columns.append(own.column(name).to_numpy()[order])
     assert ids is not None
     return ids, np.stack(columns, axis=1)
+
+
+def fold_columns(measures: pa.Table, method: str, name: str) -> dict[str, float]:
+    """Means of a measure as the columns of a table: each fold, the mean of the folds, the mean over all queries."""
+    fold = dict(zip(*(measures.column(column).to_pylist() for column in ("query_id", "fold")), strict=True))
+    ids, values = query_values(measures, [method], name)
+    means = fold_means(values[:, 0], np.array([fold[query] for query in ids]))
+    return {**means.folds, "mean of folds": means.published, "all queries": means.pooled}

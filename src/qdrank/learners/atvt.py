@@ -22,7 +22,7 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray
 from qdrank.learners.atvt_maps import Norm, Penalties, fit_maps, moments
 from qdrank.learners.atvt_regressors import Kernel, Linear, Regressor, Ridge, Trees, predict
-from qdrank.learners.atvt_rounds import Run, grouped
+from qdrank.learners.atvt_rounds import Alternation, grouped
 from qdrank.learners.base import Learner
 from qdrank.learners.kernels import one_thread
 
@@ -137,7 +137,7 @@ class ATVT(Learner):
         with one_thread():
             regressor = self.regressor(features)
             self.scale_ = float(targets.std()) or 1.0
-            run = Run(regressor, targets, offsets, self.effective(self.scale_), weighted=self.weighted)
+            run = Alternation(regressor, targets, offsets, self.effective(self.scale_), weighted=self.weighted)
             self.converged_ = self._iterate(run)
         self.alpha_, self.beta_, self.objectives_ = run.maps.alpha, run.maps.beta, np.array(run.objectives)
         self.n_rounds_, self.n_newton_ = run.rounds, run.newton
@@ -186,7 +186,7 @@ class ATVT(Learner):
         lam_beta = self.lam_beta * (scale if self.norm == "l1" else 1.0)
         return Penalties(self.lam_alpha * scale**2, lam_beta, self.norm, self.alpha_min)
 
-    def _iterate(self, run: Run) -> bool:
+    def _iterate(self, run: Alternation) -> bool:
         """Rounds until the rule is met; whether it was."""
         most = self.rounds
         if most is None:

@@ -26,7 +26,7 @@ HALVINGS = 30
 
 
 @dataclass(frozen=True)
-class Point:
+class MapPoint:
     """Weights, their maps, h of the documents and the objective."""
 
     w: FloatArray
@@ -44,14 +44,14 @@ class Projected:
     offsets: IntArray
     penalties: Penalties
 
-    def at(self, w: FloatArray) -> Point:
+    def at(self, w: FloatArray) -> MapPoint:
         """The best maps for ``w``, and what they cost."""
         h = self.model.design @ w
         maps = fit_maps(moments(h, self.y, self.offsets), self.penalties)
         value = squared_error(self.y, h, maps, self.offsets) + self.penalties.value(maps.alpha, maps.beta)
-        return Point(w, maps, h, value + float(self.model.penalty @ w**2))
+        return MapPoint(w, maps, h, value + float(self.model.penalty @ w**2))
 
-    def step(self, at: Point) -> Point:
+    def step(self, at: MapPoint) -> MapPoint:
         """A point that is no worse: Newton's, shortened or bent towards steepest descent until the objective falls."""
         direction, slope = self._direction(at)
         length = 1.0
@@ -62,13 +62,13 @@ class Projected:
             length /= 2
         return at
 
-    def _direction(self, at: Point) -> tuple[FloatArray, float]:
+    def _direction(self, at: MapPoint) -> tuple[FloatArray, float]:
         """Where to go, and the slope of the objective on the way."""
         gradient, hessian, scale = self.derivatives(at)
         direction = _descent(hessian, gradient, scale)
         return direction, 2 * float(gradient @ direction)
 
-    def derivatives(self, at: Point) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def derivatives(self, at: MapPoint) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Gradient (p,) and Hessian (p, p), both halved, and the Hessian's diagonal for fixed maps (p,)."""
         model, sizes = self.model, np.diff(self.offsets)
         alpha = np.repeat(at.maps.alpha, sizes)
@@ -84,7 +84,7 @@ class Projected:
         hessian -= by_beta.T @ (bb[:, None] * by_beta) + mixed + mixed.T + by_alpha.T @ (aa[:, None] * by_alpha)
         return gradient, hessian, scale
 
-    def _inverse(self, at: Point) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _inverse(self, at: MapPoint) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Inverse of each query's second derivatives by its free ones of beta and alpha, (n_queries,) an entry."""
         beta_free, alpha_free = self._free(at.maps)
         extra = [0.0, 0.0] if self.penalties.norm == "l1" else [self.penalties.lam_beta, self.penalties.lam_alpha]

@@ -42,7 +42,7 @@ def moved(before: Maps, after: Maps) -> float:
     return float(np.linalg.norm(after.alpha - before.alpha) + np.linalg.norm(after.beta - before.beta))
 
 
-class Run:
+class Alternation:
     """The state of the alternation.
 
     Attributes

@@ -31,7 +31,7 @@ _STEPS, _TURNS, _ITERATIONS, _INNER = 10, 200, 100, 1e-11
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class ProgramSolution:
     """Optimum of a program.
 
     Attributes
@@ -73,7 +73,7 @@ class Program:
         self.columns = np.ascontiguousarray(self.B.T)
         self._given = (self.B, self.columns, self.C, self.bounded)
 
-    def minimise(self, M: FloatArray, start: Solution | None = None) -> Solution:
+    def minimise(self, M: FloatArray, start: ProgramSolution | None = None) -> ProgramSolution:
         """The optimum for a symmetric positive definite M (m, m); ``start`` is that for a similar M.
 
         Raises
@@ -84,7 +84,7 @@ class Program:
         found = None if start is None else self._from_solution(M, start)
         return self._from_nothing(M) if found is None or not found.gap <= GAP else found
 
-    def _from_nothing(self, M: FloatArray) -> Solution:
+    def _from_nothing(self, M: FloatArray) -> ProgramSolution:
         n, m = self.B.shape
         P, D = np.empty(2 * n + m), np.empty(2 * n + m)
         free, state = np.empty(m, dtype=np.uint8), np.empty(n, dtype=np.uint8)
@@ -100,7 +100,7 @@ class Program:
             )
         return best
 
-    def _from_solution(self, M: FloatArray, start: Solution) -> Solution | None:
+    def _from_solution(self, M: FloatArray, start: ProgramSolution) -> ProgramSolution | None:
         free, state, w, alpha = start.free.copy(), start.state.copy(), start.weights.copy(), start.alpha.copy()
         # The start is optimal with the linear term that makes its gradient, eta, what it was.
         pull, Mw = np.empty(len(w)), np.empty(len(w))
@@ -109,20 +109,20 @@ class Program:
         turns = follow(M, *self._given, start.eta + pull - Mw, free, state, w, alpha, _TURNS)
         return self._from_sets(M, free, state, turns) if turns > 0 else None
 
-    def _from_sets(self, M: FloatArray, free: Any, state: Any, steps: int) -> Solution | None:
+    def _from_sets(self, M: FloatArray, free: Any, state: Any, steps: int) -> ProgramSolution | None:
         w, alpha = np.zeros(len(M)), np.zeros(len(self.B))
         more = active_set(M, *self._given, free, state, w, alpha, _STEPS)
         return self._certified(M, w, alpha, steps + more, free, state) if more > 0 else None
 
     def _certified(
         self, M: FloatArray, w: FloatArray, alpha: FloatArray, steps: int, free: Any, state: Any
-    ) -> Solution:
+    ) -> ProgramSolution:
         eta = np.empty(len(w))
         w[np.abs(w) <= DUST * np.abs(w).max(initial=0.0)] = 0.0
         alpha = np.clip(alpha, 0.0, self.C)
         primal, dual, kkt = certificate(M, *self._given, w, alpha, eta)
         gap = max(0.0, primal - dual) / primal if primal > 0 else 0.0
-        return Solution(w, alpha, eta, primal, gap, kkt, steps, free, state)
+        return ProgramSolution(w, alpha, eta, primal, gap, kkt, steps, free, state)
 
 
 def printed_weights(M: FloatArray, B: FloatArray, alpha: FloatArray) -> FloatArray:

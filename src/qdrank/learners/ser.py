@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from qdrank.groups import FloatArray
 from qdrank.learners.base import Learner
-from qdrank.learners.quadratic import Program, Solution
+from qdrank.learners.quadratic import Program, ProgramSolution
 from qdrank.learners.trace_coefficients import Similarity, Ties, coefficients, relevance_levels
 from qdrank.learners.validation import JudgedArrays, as_judged
 
@@ -87,7 +87,7 @@ class SER(Learner):
     eta_: FloatArray = field(init=False, repr=False)
     coefficients_: FloatArray = field(init=False, repr=False)
     n_iter_: int = field(init=False, repr=False)
-    _solved: tuple[Program, Solution] | None = field(init=False, repr=False, default=None)
+    _solved: tuple[Program, ProgramSolution] | None = field(init=False, repr=False, default=None)
 
     def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:  # noqa: ARG002
         """Learn from scores X (n_documents, n_rankers), grades y and query ids (n_documents,), each query's together."""
@@ -103,7 +103,7 @@ class SER(Learner):
         self.alpha_, self.eta_, self.n_iter_ = found.alpha, found.eta, found.steps
         return self
 
-    def solved(self) -> tuple[Program, Solution]:
+    def solved(self) -> tuple[Program, ProgramSolution]:
         """The program and its solution; solved again after ``from_record``, which gives the same."""
         if self._solved is None:
             program = Program(self.coefficients_, self.C, bounded=self.nonnegative)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, query_offsets
 from qdrank.learners.document_graph import Edges, Laplacian, NeighbourTies, Symmetry, document_graph, roughness
-from qdrank.learners.quadratic import Solution, printed_weights
+from qdrank.learners.quadratic import ProgramSolution, printed_weights
 from qdrank.learners.ser import SER, rounded_scores
 from qdrank.learners.validation import JudgedArrays
 
@@ -59,11 +59,11 @@ class SSER(SER):
         """Weights (n_rankers,) for the documents (n, n_rankers) of one query."""
         return self.path_for(X_query, [self.gamma])[0].weights
 
-    def path_for(self, X_query: ArrayLike, gammas: Sequence[float]) -> list[Solution]:
+    def path_for(self, X_query: ArrayLike, gammas: Sequence[float]) -> list[ProgramSolution]:
         """Solutions for the documents of one query and several gammas."""
         return self.path(self.roughness_of(X_query), gammas)
 
-    def path(self, K: FloatArray, gammas: Sequence[float]) -> list[Solution]:
+    def path(self, K: FloatArray, gammas: Sequence[float]) -> list[ProgramSolution]:
         """Solutions for a query with the roughness K (n_rankers, n_rankers), each gamma's found from the one before."""
         program, found = self.solved()
         path = []
@@ -74,7 +74,7 @@ class SSER(SER):
             path.append(self.as_printed(M, found) if self.printed else found)
         return path
 
-    def as_printed(self, M: FloatArray, found: Solution) -> Solution:
+    def as_printed(self, M: FloatArray, found: ProgramSolution) -> ProgramSolution:
         """A solution for the matrix M with the weights of eq. 13 as printed, without eta."""
         return replace(found, weights=printed_weights(M, self.coefficients_, found.alpha))
 

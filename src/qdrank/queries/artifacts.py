@@ -87,7 +87,7 @@ def describe_queries(
     ids = np.concatenate([part.query_id for part in parts])
     place = rows_of(ids, topics.column("query_id").to_numpy(zero_copy_only=False), among="the topics")
     if options.query_columns:
-        vectors = np.hstack([vectors, np.array(topics.column("columns").to_pylist())[place]])
+        vectors = np.hstack([vectors, np.array(topics.column("query_columns").to_pylist())[place]])
     n_train = parts[0].n_queries
     scaler = Standardiser(scale=options.scale == "zscore").fit(vectors[:n_train])
     index = np.full(len(ids), -1, dtype=np.int32)

@@ -95,7 +95,7 @@ def _true_classes(queries: Queries, n_classes: int, seed: int) -> tuple[NDArray[
 def query_columns(queries: Queries, topics: pa.Table) -> FloatArray:
     """What is known about the queries without their documents, shape (n_queries, n_columns); perhaps nothing."""
     place = rows_of(queries.query_id, topics.column("query_id").to_numpy(zero_copy_only=False))
-    given = np.array(topics.column("columns").to_pylist(), dtype=np.float64).reshape(len(topics), -1)[place]
+    given = np.array(topics.column("query_columns").to_pylist(), dtype=np.float64).reshape(len(topics), -1)[place]
     texts = [topics.column("text")[int(i)].as_py() for i in place]
     if any(text is None for text in texts):
         return given

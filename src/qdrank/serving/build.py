@@ -47,7 +47,7 @@ def study_terms(
     metric, scale : ``neighbours.metric`` and ``training.scale``
     alike : what makes two neighbourhoods alike
     """
-    own = len(topics.column("columns")[0]) if queries.query_columns else 0
+    own = len(topics.column("query_columns")[0]) if queries.query_columns else 0
     return Terms(
         n_features=judged.X.shape[1],
         missing=bool(np.isnan(judged.X).any()),

@@ -181,4 +181,4 @@ def own_columns(topics: pa.Table, query_id: Sequence[str]) -> FloatArray:
     """Columns of the queries themselves from the artifact ``topics``, shape (n_queries, own_columns)."""
     known = topics.column("query_id").to_numpy(zero_copy_only=False)
     place = rows_of(np.array(query_id, dtype=object), known, among="the topics")
-    return np.array(topics.column("columns").take(place).to_pylist(), dtype=np.float64)
+    return np.array(topics.column("query_columns").take(place).to_pylist(), dtype=np.float64)

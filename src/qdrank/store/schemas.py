@@ -67,7 +67,7 @@ SHAPES: dict[str, Shape] = {
     # A query's words, its type where the data have one, and columns of its own. The columns are a plain list, because a
     # query may have none, and Parquet has no vectors of width 0.
     "topics": Shape(
-        {"query_id": TEXT, "part": TEXT, "text": TEXT, "type": TEXT, "columns": NUMBERS},
+        {"query_id": TEXT, "part": TEXT, "text": TEXT, "type": TEXT, "query_columns": NUMBERS},
         nullable=frozenset({"text", "type"}),
     ),
     # train_index numbers the training queries of a fold; neighbours refer to it. -1 outside the training part.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.collections.model import Collection, Qrels
+from qdrank.datasets.collections.model import Collection, JudgedPairs
 from qdrank.datasets.folds import assign_parts
 from qdrank.errors import InputError
 from qdrank.groups import IntArray
@@ -32,7 +32,7 @@ class Candidates(NamedTuple):
         return Candidates(self.query[keep], self.document[keep], self.label[keep])
 
 
-def find_candidates(ranking: Ranking, qrels: Qrels, n_documents: int, *, judged: bool = False) -> Candidates:
+def find_candidates(ranking: Ranking, qrels: JudgedPairs, n_documents: int, *, judged: bool = False) -> Candidates:
     """Documents of a ranking of all queries (`retrieve.retrieve`); with ``judged`` also every judged document."""
     row, column = np.nonzero(ranking.document >= 0)
     keys = row * n_documents + ranking.document[row, column]
@@ -41,7 +41,7 @@ def find_candidates(ranking: Ranking, qrels: Qrels, n_documents: int, *, judged:
     return Candidates(keys // n_documents, keys % n_documents, _labels(keys, known, qrels))
 
 
-def missed_grades(found: Candidates, qrels: Qrels, n_documents: int) -> dict[int, list[int]]:
+def missed_grades(found: Candidates, qrels: JudgedPairs, n_documents: int) -> dict[int, list[int]]:
     """Grades of the relevant documents that are not among the candidates, highest first, by row of the query."""
     known = qrels.query * n_documents + qrels.document
     absent = (qrels.grade > 0) & ~np.isin(known, found.query * n_documents + found.document)
@@ -51,7 +51,7 @@ def missed_grades(found: Candidates, qrels: Qrels, n_documents: int) -> dict[int
     return {query: sorted(grades, reverse=True) for query, grades in missed.items()}
 
 
-def _labels(keys: IntArray, known: IntArray, qrels: Qrels) -> NDArray[np.int8]:
+def _labels(keys: IntArray, known: IntArray, qrels: JudgedPairs) -> NDArray[np.int8]:
     """Grade of each pair; ``known`` is sorted, because the judgments are."""
     labels = np.zeros(len(keys), dtype=np.int8)
     place = np.searchsorted(known, keys)

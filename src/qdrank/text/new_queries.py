@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from qdrank.datasets.collections import files
 from qdrank.datasets.collections.beir import read_queries
-from qdrank.datasets.collections.model import Collection, Qrels, Query
+from qdrank.datasets.collections.model import Collection, JudgedPairs, Query
 from qdrank.datasets.collections.trec import read_topics
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.topics import topics_table
@@ -41,7 +41,7 @@ def new_query_features(
     searched = index.field(settings.searched)
     ranking = retrieve(searched, asked, settings.bm25, n_top=settings.n_top)
     nothing: np.ndarray[tuple[int], np.dtype[np.int64]] = np.empty(0, dtype=np.int64)
-    found = find_candidates(ranking, Qrels(nothing, nothing, nothing), len(index.doc_id))
+    found = find_candidates(ranking, JudgedPairs(nothing, nothing, nothing), len(index.doc_id))
     if len(found.query) == 0:
         raise InputError("no word of any query occurs in the collection", fix="check the language of the queries")
     names = column_names(index, settings.groups)

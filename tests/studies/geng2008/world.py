@@ -47,7 +47,7 @@ def world():
             "part": pa.array(data.query_part.astype(object), pa.string()),
             "text": pa.array([None] * len(ids), pa.string()),
             "type": pa.array(data.types.astype(object), pa.string()),
-            "columns": pa.array(data.query_columns.astype(np.float64).tolist(), pa.list_(pa.float64())),
+            "query_columns": pa.array(data.query_columns.astype(np.float64).tolist(), pa.list_(pa.float64())),
         }
     )
     table, _ = describe_queries(judged, topics, REFERENCE, "fold1", VECTORS)

@@ -14,7 +14,7 @@ from qdrank.studies.lin2011.fold import LinFold
 from qdrank.studies.lin2011.readings import Readings
 from qdrank.studies.lin2011.sweep import Grid
 from qdrank.studies.lin2011.training import train_singles
-from qdrank.studies.lin2011.units import Plan, Workshop, shard_units
+from qdrank.studies.lin2011.units import ClusterPlan, Workshop, shard_units
 
 SEED = 3
 LAMBDAS = (0.1, 0.01)
@@ -52,7 +52,7 @@ def workshop(plan):
 
 @cache
 def trained(plan_items, n_shards=1, **readings):
-    plan = Plan(readings=Readings(**readings), **dict(plan_items))
+    plan = ClusterPlan(readings=Readings(**readings), **dict(plan_items))
     shop = workshop(plan)
     parts = [shop.run(shard_units(plan, shard, n_shards)) for shard in range(n_shards)]
     return gathered([c for c, _ in parts]), gathered([m for _, m in parts])

@@ -14,7 +14,7 @@ from qdrank.figures.style import save_figure
 from qdrank.store import write
 from qdrank.studies.lin2011 import STUDY, details, fig2, fig3, fig4, tables
 from qdrank.studies.lin2011.claims import TABLE2, declare
-from qdrank.studies.lin2011.evidence import evidence, mean_ranked, over_seeds
+from qdrank.studies.lin2011.evidence import evidence, mean_over_seeds, mean_ranked
 from qdrank.studies.lin2011.methods import METHODS, NAIVE, PAPER, RANKSVM, SELECT, TRANSFORM, run
 from qdrank.studies.lin2011.singles import choose_single
 from qdrank.studies.lin2011.sweep import all_choices, clusters_summary, curves, measures_table, sweep
@@ -33,7 +33,7 @@ def made(tmp_path_factory):
     found = curves("fold1", study, swept, GRID, 5)
     seeds = measures_table("fold1", study, swept, TABLE2)
     single = choose_single("fold1", documents(), [0.1, 0.01], tol=1e-6)[1]
-    baselines = over_seeds(seeds)
+    baselines = mean_over_seeds(seeds)
     names = baselines.column("method").to_pylist()
     renamed = {NAIVE: "listnet", SELECT: "bordacount", TRANSFORM: "bordacount-high", RANKSVM: "reference"}
     kept = baselines.take([i for i, name in enumerate(names) if name in renamed])
@@ -46,7 +46,7 @@ def made(tmp_path_factory):
             "part": pa.array(judged().part, pa.string()),
             "text": pa.array([f"words of {name}" for name in ids], pa.string()),
             "type": pa.array([None] * len(ids), pa.string()),
-            "columns": pa.array([[]] * len(ids), pa.list_(pa.float64())),
+            "query_columns": pa.array([[]] * len(ids), pa.list_(pa.float64())),
         }
     )
     kinds = {
@@ -200,7 +200,7 @@ def test_a_share_of_measures_is_counted_per_query(made):
         made[0].table("ranked", "figure"),
         difficulty(judged(), CLASSES),
     )
-    own = over_seeds(made[0].table("seeds", "measures")).to_pylist()
+    own = mean_over_seeds(made[0].table("seeds", "measures")).to_pylist()
     values = {(r["method"], r["query_id"]): r for r in own}
     part = found[f"most {TRANSFORM}"]["difference"]
     for value, query in zip(part.value, part.query_id, strict=True):

@@ -14,7 +14,7 @@ from qdrank.rankers.documents import FoldDocuments
 from qdrank.store.lists import list_matrix
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.controls import directions, matched, ranked
-from qdrank.studies.lin2011.fold import LinFold, Setting
+from qdrank.studies.lin2011.fold import ClusterSetting, LinFold
 from qdrank.studies.lin2011.methods import ALGORITHMS, NAIVE, RANKSVM, SELECT, TRANSFORM
 from qdrank.studies.lin2011.sweep import (
     best,
@@ -45,8 +45,8 @@ def test_every_setting_is_tried_on_validation(study, swept):
     part = documents().parts["vali"]
     for (name, seed), values in swept.values.items():
         sizes = {"naive": [1, 4], "select": [1, 3], "transform": [0]}[ALGORITHMS[name].kind]
-        assert list(values) == [Setting(m, lam, s) for m in (2, 5) for lam in (0.1, 0.01) for s in sizes]
-        setting = Setting(5, 0.1, sizes[-1])
+        assert list(values) == [ClusterSetting(m, lam, s) for m in (2, 5) for lam in (0.1, 0.01) for s in sizes]
+        setting = ClusterSetting(5, 0.1, sizes[-1])
         local = study.local("vali", Key(ALGORITHMS[name].family, seed, 5), 0.1)
         kind = ALGORITHMS[name].kind
         if kind == "naive":
@@ -57,9 +57,14 @@ def test_every_setting_is_tried_on_validation(study, swept):
 
 
 def test_the_first_of_the_best_is_chosen():
-    values = {Setting(2, 0.1, 1): 0.4, Setting(2, 0.1, 3): 0.5, Setting(5, 0.1, 1): 0.5, Setting(5, 0.1, 3): 0.3}
-    assert best(values) == Setting(2, 0.1, 3)
-    assert best(values, 5) == Setting(5, 0.1, 1)
+    values = {
+        ClusterSetting(2, 0.1, 1): 0.4,
+        ClusterSetting(2, 0.1, 3): 0.5,
+        ClusterSetting(5, 0.1, 1): 0.5,
+        ClusterSetting(5, 0.1, 3): 0.3,
+    }
+    assert best(values) == ClusterSetting(2, 0.1, 3)
+    assert best(values, 5) == ClusterSetting(5, 0.1, 1)
 
 
 def test_test_queries_choose_nothing(study, swept):
@@ -116,8 +121,8 @@ def test_choices_say_what_was_tried_and_chosen(swept):
     chosen = [row for row in rows if row["chosen"]]
     assert len(chosen) == len(swept.values)
     assert len(rows) == sum(map(len, swept.values.values()))
-    assert text(ALGORITHMS[NAIVE], 2, Setting(5, 0.1, 3)) == "seed=2 m=5 lambda=0.1 t=3"
-    assert text(ALGORITHMS[TRANSFORM], 2, Setting(5, 0.1, 0)) == "seed=2 m=5 lambda=0.1"
+    assert text(ALGORITHMS[NAIVE], 2, ClusterSetting(5, 0.1, 3)) == "seed=2 m=5 lambda=0.1 t=3"
+    assert text(ALGORITHMS[TRANSFORM], 2, ClusterSetting(5, 0.1, 0)) == "seed=2 m=5 lambda=0.1"
 
 
 def test_curves_have_the_oracles_and_their_controls(study, swept):

@@ -101,7 +101,7 @@ class Documents:
 
 
 @dataclass(frozen=True, eq=False)
-class Qrels:
+class JudgedPairs:
     """Judgments by row numbers of the query and the document, sorted by both; each shape (n_judgments,)."""
 
     query: IntArray
@@ -118,7 +118,7 @@ class Collection:
 
     documents: Documents
     queries: list[Query]
-    qrels: Qrels
+    qrels: JudgedPairs
     notes: tuple[Note, ...] = field(default=())
 
 
@@ -173,7 +173,7 @@ def _links(ordered: list[Document], book: Notebook, file: Path) -> IntArray | No
     return np.array(sorted(found), dtype=np.int64).reshape(-1, 2) if found else None
 
 
-def _qrels(judgments: Iterable[Judgment], documents: Documents, queries: list[Query], book: Notebook) -> Qrels:
+def _qrels(judgments: Iterable[Judgment], documents: Documents, queries: list[Query], book: Notebook) -> JudgedPairs:
     query_row = {query.query_id: i for i, query in enumerate(queries)}
     doc_row = {doc_id: i for i, doc_id in enumerate(documents.doc_id)}
     grades: dict[tuple[int, int], int] = {}
@@ -198,7 +198,7 @@ def _qrels(judgments: Iterable[Judgment], documents: Documents, queries: list[Qu
         )
     pairs = np.array(sorted(grades), dtype=np.int64).reshape(-1, 2)
     grade = np.array([grades[query, document] for query, document in pairs.tolist()], dtype=np.int64)
-    return Qrels(pairs[:, 0], pairs[:, 1], grade)
+    return JudgedPairs(pairs[:, 0], pairs[:, 1], grade)
 
 
 def _enter(grades: dict[tuple[int, int], int], pair: tuple[int, int], judgment: Judgment, book: Notebook) -> None:

@@ -50,8 +50,8 @@ def _corpus(folder: Path) -> Path:
 def _judgments(folder: Path, split: str, qrels: str) -> Iterator[Judgment]:
     if qrels == "beir":
         plain = folder / "beir" / f"{split}.tsv"
-        return beir.read_qrels(plain if files.find(plain) else folder / "beir" / "qrels" / f"{split}.tsv")
-    return trec.read_qrels(folder / "original" / f"{split}.{qrels}.qrel")
+        return beir.read_judgments(plain if files.find(plain) else folder / "beir" / "qrels" / f"{split}.tsv")
+    return trec.read_judgments(folder / "original" / f"{split}.{qrels}.qrel")
 
 
 def _missing(folder: Path, known: set[str], book: Notebook) -> list[Query]:

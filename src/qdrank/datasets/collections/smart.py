@@ -147,7 +147,7 @@ def _queries(path: Path, form: SmartForm, book: Notebook) -> Iterator[Query]:
 def _judgments(path: Path, form: SmartForm, book: Notebook) -> Iterator[Judgment]:
     how = _told_apart(path) if form.judgments == "auto" else form.judgments
     if how == "trec":
-        found = trec.read_qrels(path)
+        found = trec.read_judgments(path)
     elif how == "rows":
         found = _rows(path)
     else:

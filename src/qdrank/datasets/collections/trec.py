@@ -51,7 +51,7 @@ def read_trec(
     places, book = list(map(Path, documents)), Notebook()
     asked, judgments = list(read_topics(Path(topics), parts, encoding=encoding)), []
     for split, path in (qrels if isinstance(qrels, Mapping) else {"": qrels}).items():
-        own = [judgment._replace(query_id=_number(judgment.query_id)) for judgment in read_qrels(Path(path))]
+        own = [judgment._replace(query_id=_number(judgment.query_id)) for judgment in read_judgments(Path(path))]
         asked = with_splits(asked, own, split) if split else asked
         judgments += own
     found = (document for place in places for document in read_documents(place, book, encoding=encoding))
@@ -91,7 +91,7 @@ def read_topics(path: Path, parts: Sequence[str] = ("title",), *, encoding: str 
         yield Query(query_id, " ".join(fields[part] for part in parts))
 
 
-def read_qrels(path: Path) -> Iterator[Judgment]:
+def read_judgments(path: Path) -> Iterator[Judgment]:
     """Judgments in TREC form: query, 0, document, grade."""
     for number, (query_id, iteration, doc_id, grade) in files.rows(path, (4,)):
         if iteration not in ("0", "Q0"):

@@ -9,10 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.evaluation.comparison import Comparison, compare
-from qdrank.evaluation.pairs import Pairs, query_values
+from qdrank.evaluation.pairs import Pairs, fold_columns, query_values
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
-from qdrank.measures.folds import fold_means
 from qdrank.queries.types import type_scores
 from qdrank.rankers.query_classes import Classes
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, TREES, present
@@ -62,14 +61,12 @@ def methods_table(measures: pa.Table, choices: Sequence[pa.Table], interval: Map
 
 def folds_table(measures: pa.Table) -> pa.Table:
     """Means by fold, of the folds and of all queries, one row per method and measure."""
-    fold = {row["query_id"]: row["fold"] for row in measures.select(["query_id", "fold"]).to_pylist()}
-    rows = []
-    for name in ("ap", MEASURE, "ndcg@10/letor4"):
-        for method in _present(measures) if name in measures.column_names else ():
-            ids, values = query_values(measures, [method], name)
-            means = fold_means(values[:, 0], np.array([fold[query] for query in ids]))
-            row = {"measure": name, "method": BY_NAME[method].label, **means.folds}
-            rows.append(row | {"mean of folds": means.published, "all queries": means.pooled})
+    shown = [name for name in ("ap", MEASURE, "ndcg@10/letor4") if name in measures.column_names]
+    rows = [
+        {"measure": name, "method": BY_NAME[method].label, **fold_columns(measures, method, name)}
+        for name in shown
+        for method in _present(measures)
+    ]
     return pa.Table.from_pylist(rows)
 
 

@@ -112,7 +112,7 @@ def _vector_changes(topics: pa.Table) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "vectors: mean and deviation", {"pooling": "mean+std"}
     yield "vectors: mean, deviation, largest", {"pooling": "mean+std+max"}
     yield "vectors: not standardised", {"scale": "none"}
-    if len(topics.column("columns")[0].as_py()):
+    if len(topics.column("query_columns")[0].as_py()):
         yield "vectors: with query columns", {"query_columns": True}
 
 

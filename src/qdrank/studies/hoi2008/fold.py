@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, IntArray, rows_of
-from qdrank.learners.quadratic import Solution
+from qdrank.learners.quadratic import ProgramSolution
 from qdrank.learners.ser import rounded_scores
 from qdrank.learners.sser import SSER
 from qdrank.learners.trace_coefficients import Ties
@@ -108,7 +108,7 @@ def solve_shard(fold: EnsembleFold, *, shard: int, n_shards: int) -> pa.Table:
     return _table(rows, fold.documents.parts["train"].X.shape[1])
 
 
-_Row = tuple[str, str, str, float, Solution]
+_Row = tuple[str, str, str, float, ProgramSolution]
 
 
 def _solved(fold: EnsembleFold, ties: Ties, shard: int, n_shards: int) -> Iterator[_Row]:
@@ -129,7 +129,7 @@ def _solved(fold: EnsembleFold, ties: Ties, shard: int, n_shards: int) -> Iterat
 
 def _of_query(
     options: Options, plain: SSER, tuned: SSER, varying: SSER, X: FloatArray, masked: FloatArray, other: FloatArray
-) -> Iterator[tuple[str, float, Solution]]:
+) -> Iterator[tuple[str, float, ProgramSolution]]:
     """Solutions for one query, by the name of the method and gamma."""
     gammas, K = options.path, plain.roughness_of(X)
     path = plain.path(K, gammas)

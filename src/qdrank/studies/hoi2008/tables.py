@@ -9,10 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.evaluation.comparison import Comparison, compare
-from qdrank.evaluation.pairs import Pairs, query_values
+from qdrank.evaluation.pairs import Pairs, fold_columns, query_values
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
-from qdrank.measures.folds import fold_means
 from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, TIES, present, with_ties
 from qdrank.studies.making import Inputs, Shown
 
@@ -51,14 +50,10 @@ def methods_table(measures: pa.Table, choices: Sequence[pa.Table], interval: Map
 
 def folds_table(measures: pa.Table) -> pa.Table:
     """MAP by fold, of the folds and of all queries, one row per method."""
-    fold = {row["query_id"]: row["fold"] for row in measures.select(["query_id", "fold"]).to_pylist()}
-    rows = []
-    for method in present(set(measures.column("method").to_pylist())):
-        ids, values = query_values(measures, [method], "ap")
-        means = fold_means(values[:, 0], np.array([fold[name] for name in ids]))
-        row = {"method": BY_NAME[method].label, **means.folds}
-        rows.append(row | {"mean of folds": means.published, "all queries": means.pooled})
-    return pa.Table.from_pylist(rows)
+    methods = present(set(measures.column("method").to_pylist()))
+    return pa.Table.from_pylist(
+        [{"method": BY_NAME[one].label, **fold_columns(measures, one, "ap")} for one in methods]
+    )
 
 
 def _pairs(measured: set[str]) -> list[tuple[str, str]]:

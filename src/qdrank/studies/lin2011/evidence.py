@@ -47,14 +47,14 @@ def evidence(
     classes : difficulty of the queries
     baselines : measures of classic methods on the same queries
     """
-    values = over_seeds(seeds)
+    values = mean_over_seeds(seeds)
     folds = fold_of(values)
     found = _differences(values, folds) | _most_measures(values, folds) | _by_class(values, classes, folds)
     found |= _oracles(curve, folds) | _place(ranked, folds)
     return found | ({} if baselines is None else _against_aggregators(values, baselines, folds))
 
 
-def over_seeds(measures: pa.Table) -> pa.Table:
+def mean_over_seeds(measures: pa.Table) -> pa.Table:
     """Mean of every measure over the seeds of the clusters: one row per fold, method and query."""
     keys = ["fold", "method", "query_id"]
     names = [name for name in measures.column_names if name not in (*keys, "seed")]
@@ -115,7 +115,7 @@ def _by_class(values: pa.Table, classes: Difficulty, folds: dict[str, str]) -> P
 def _oracles(curve: pa.Table, folds: dict[str, str]) -> Parts:
     """The oracles at the largest number of clusters."""
     most = pc.max(curve.column("m")).as_py()
-    own = over_seeds(curve.filter(pc.equal(curve.column("m"), most)).drop_columns(["m"]))
+    own = mean_over_seeds(curve.filter(pc.equal(curve.column("m"), most)).drop_columns(["m"]))
     pairs = {
         "relevant-only": ("relevant-only", RANKSVM),
         "upper-bound - perturbed": ("upper-bound", "upper-bound-perturbed"),

@@ -13,7 +13,7 @@ from qdrank.evaluation.intervals import column_intervals
 from qdrank.evaluation.pairs import query_values
 from qdrank.figures.palette import BLACK
 from qdrank.figures.style import label_axes, new_figure
-from qdrank.studies.lin2011.evidence import over_seeds
+from qdrank.studies.lin2011.evidence import mean_over_seeds
 from qdrank.studies.lin2011.methods import BY_NAME, ORACLES, PAPER, RANKSVM
 from qdrank.studies.making import Inputs, Shown
 
@@ -27,7 +27,7 @@ def numbers(curve: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     rows = []
     for m in sorted(set(curve.column("m").to_pylist())):
         own = curve.filter(pc.equal(curve.column("m"), m)).drop_columns(["m"])
-        values = over_seeds(own)
+        values = mean_over_seeds(own)
         for method in (name for name in (RANKSVM, *LOWER, *UPPER) if name in present):
             _, ap = query_values(values, [method, RANKSVM], "ap")
             low, high = column_intervals(ap[:, :1] - ap[:, 1:], **interval)

@@ -23,7 +23,7 @@ from qdrank.studies.lin2011.units import halves
 from qdrank.studies.lin2011.weights import distance_weights, median_distance, select_weights
 
 
-class Setting(NamedTuple):
+class ClusterSetting(NamedTuple):
     """Number of clusters, lambda of the local models, and t of Naive or k of SelectRanker (0 for Transform)."""
 
     m: int
@@ -110,9 +110,9 @@ class LinFold:
         """Transformed queries of a role on the scale of the training queries, (n_queries, 2)."""
         return standardised(self.roles["train"].points, self.roles[role].points)[1]
 
-    def local(self, role: str, key: Key, lam: float) -> LocalModels:
+    def local(self, role: str, key: Key, lam: float) -> LocalScores:
         """Local models of one clustering on the documents of one role."""
-        return LocalModels(self, role, key, lam)
+        return LocalScores(self, role, key, lam)
 
     @cached_property
     def first_half(self) -> NDArray[np.bool_]:
@@ -120,7 +120,7 @@ class LinFold:
         return halves(self.roles["train"].part.n_queries, self.base)
 
 
-class LocalModels:
+class LocalScores:
     """Local models of one clustering on the documents of one role; everything is computed once."""
 
     def __init__(self, fold: LinFold, role: str, key: Key, lam: float) -> None:

@@ -14,10 +14,10 @@ from qdrank.measures.compute import measure
 from qdrank.store.lists import list_column
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.controls import Perturbed, directions, matched, ranked
-from qdrank.studies.lin2011.fold import LinFold, LocalModels, Setting
+from qdrank.studies.lin2011.fold import ClusterSetting, LinFold, LocalScores
 from qdrank.studies.lin2011.methods import ALGORITHMS, NAIVE, RANKSVM, Algorithm
 
-Values = dict[Setting, float]
+Values = dict[ClusterSetting, float]
 """Validation MAP by setting, in the order in which they are tried."""
 
 
@@ -56,7 +56,7 @@ def budget_lambdas(lambdas: Sequence[float], budget: int) -> list[float]:
     return sorted({*known, *between}, reverse=True)
 
 
-def scores_for(local: LocalModels, method: Algorithm, sizes: Sequence[int]) -> dict[int, FloatArray]:
+def scores_for(local: LocalScores, method: Algorithm, sizes: Sequence[int]) -> dict[int, FloatArray]:
     """Scores of the documents (n_documents,) by a method, for every t or k."""
     if method.kind == "naive":
         return {t: local.scores_of(choice) for t, choice in local.naive(sizes).items()}
@@ -65,7 +65,7 @@ def scores_for(local: LocalModels, method: Algorithm, sizes: Sequence[int]) -> d
     return {0: local.aggregated(local.transform_weights())}
 
 
-def precisions(local: LocalModels, method: Algorithm, sizes: Sequence[int]) -> dict[int, FloatArray]:
+def precisions(local: LocalScores, method: Algorithm, sizes: Sequence[int]) -> dict[int, FloatArray]:
     """Average precisions (n_queries,) of a method, for every t or k."""
     if method.kind == "naive":
         return {t: local.ap_of(choice) for t, choice in local.naive(sizes).items()}
@@ -81,11 +81,11 @@ def validated(fold: LinFold, method: Algorithm, seed: int, grid: Grid) -> Values
         for lam in sorted(grid.lambdas, reverse=True):
             local = fold.local(fold.validation, Key(method.family, seed, m), lam)
             for size, ap in precisions(local, method, grid.sizes(method)).items():
-                found[Setting(m, lam, size)] = float(ap.mean())
+                found[ClusterSetting(m, lam, size)] = float(ap.mean())
     return found
 
 
-def best(values: Values, m: int | None = None) -> Setting:
+def best(values: Values, m: int | None = None) -> ClusterSetting:
     """The first of the best settings, of those with ``m`` clusters where it is given."""
     own = {setting: value for setting, value in values.items() if m is None or setting.m == m}
     return max(own, key=lambda setting: round(own[setting], 12))
@@ -97,7 +97,7 @@ class Swept:
 
     values: Mapping[tuple[str, int], Values]
 
-    def chosen(self, method: str, seed: int, m: int | None = None) -> Setting:
+    def chosen(self, method: str, seed: int, m: int | None = None) -> ClusterSetting:
         """Setting that validation chooses."""
         return best(self.values[method, seed], m)
 
@@ -113,7 +113,7 @@ def sweep(fold: LinFold, grid: Grid, methods: Mapping[str, Algorithm] = ALGORITH
 # ---- on test queries ---------------------------------------------------------------------------------------------
 
 
-def test_scores(fold: LinFold, method: Algorithm, seed: int, setting: Setting) -> FloatArray:
+def test_scores(fold: LinFold, method: Algorithm, seed: int, setting: ClusterSetting) -> FloatArray:
     """Scores of the test documents by a method with one setting, shape (n_documents,)."""
     local = fold.local("test", Key(method.family, seed, setting.m), setting.lam)
     return scores_for(local, method, [setting.size])[setting.size]
@@ -165,7 +165,7 @@ def choices_table(name: str, swept: Swept) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-def text(method: Algorithm, seed: int, setting: Setting) -> str:
+def text(method: Algorithm, seed: int, setting: ClusterSetting) -> str:
     """A setting as it stands in tables."""
     size = f" {method.size}={setting.size}" if method.size else ""
     return f"seed={seed} m={setting.m} lambda={setting.lam!r}{size}"

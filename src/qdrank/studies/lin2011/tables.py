@@ -18,7 +18,7 @@ from qdrank.figures.difficulty import readable
 from qdrank.measures.names import parse
 from qdrank.rankers.methods import CLASSIC
 from qdrank.studies.lin2011.claims import TABLE2
-from qdrank.studies.lin2011.evidence import aggregators, over_seeds
+from qdrank.studies.lin2011.evidence import aggregators, mean_over_seeds
 from qdrank.studies.lin2011.methods import AGGREGATING, METHODS, PAPER, RANKSVM, label
 from qdrank.studies.making import Inputs, Shown
 
@@ -32,7 +32,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables 1 to 4, by id."""
     seeds, baselines = inputs.table("seeds", "measures"), inputs.table("baselines", "measures")
     classes = difficulty(load_judged(inputs.path("judged"), []), shown.options["classes"])
-    values = over_seeds(seeds)
+    values = mean_over_seeds(seeds)
     return {
         "lin-table1": aggregation_table(values, baselines),
         "lin-table2": methods_table(seeds, baselines, shown.interval),
@@ -85,7 +85,7 @@ def methods_table(seeds: pa.Table, baselines: pa.Table, interval: Mapping[str, A
     ``+`` after a mean: above RankSVM's, as in the paper; ``*``: significantly apart from it, p < 0.05 in a paired t test
     corrected after Holm for all methods on that measure.
     """
-    values = over_seeds(seeds)
+    values = mean_over_seeds(seeds)
     others = _others(baselines)
     own = values.select(baselines.column_names)
     wanted = baselines.filter(pc.is_in(baselines.column("method"), pa.array(others, pa.string())))

@@ -33,7 +33,7 @@ OTHER_SET = f"{PAIRS}-other"
 
 
 @dataclass(frozen=True)
-class Plan:
+class ClusterPlan:
     """What a fold trains.
 
     Attributes
@@ -68,14 +68,14 @@ def other_transformations(readings: Readings) -> dict[str, Readings]:
     return {f"{TRANSFORMED}-{one.transformation}": one for one in others}
 
 
-def units(plan: Plan) -> list[Unit]:
+def units(plan: ClusterPlan) -> list[Unit]:
     """All units of a fold; they do not depend on each other."""
     found = [(family, seed) for family in (PAIRS, TRANSFORMED) for seed in plan.seeds]
     others = other_transformations(plan.readings)
     return found + [(family, seed) for family in others for seed in plan.seeds if plan.varied(seed)]
 
 
-def shard_units(plan: Plan, shard: int, n_shards: int) -> list[Unit]:
+def shard_units(plan: ClusterPlan, shard: int, n_shards: int) -> list[Unit]:
     """Units of shard number ``shard`` (from 0), dealt out in turn."""
     if not 0 <= shard < n_shards:
         raise InputError(f"there is no shard {shard} among {n_shards}")
@@ -105,7 +105,7 @@ class Workshop:
         reference: int,
         singles: Mapping[float, Model],
         chosen: FloatArray,
-        plan: Plan,
+        plan: ClusterPlan,
         *,
         tol: float = 1e-6,
     ) -> None:

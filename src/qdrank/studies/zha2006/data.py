@@ -20,7 +20,7 @@ from qdrank.studies.zha2006.targets import dcg, values
 
 
 @dataclass(frozen=True)
-class Part:
+class FoldPart:
     """Documents of one role: the judged ones, their features as h sees them, and their targets."""
 
     judged: Judged
@@ -38,7 +38,7 @@ class Part:
 class FoldData:
     """Parts by role, the name of the DCG, and the seed that orders tied documents on validation."""
 
-    parts: Mapping[str, Part]
+    parts: Mapping[str, FoldPart]
     measure: str
     seed: int
 
@@ -65,5 +65,5 @@ def fold_data(documents: FoldDocuments, options: Options, highest: int, seed: in
     for role in ROLES:
         judged = documents.parts[role]
         X = seen(judged.X, documents.mean, documents.inverse)
-        parts[role] = Part(judged, X, values(options.targets, judged.y, highest))
+        parts[role] = FoldPart(judged, X, values(options.targets, judged.y, highest))
     return FoldData(parts, dcg(options.gains, highest, options.depth), seed)

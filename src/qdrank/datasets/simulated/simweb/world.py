@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from qdrank.datasets.collections.model import Collection, Documents, Note, Notebook, Qrels, Query
+from qdrank.datasets.collections.model import Collection, Documents, JudgedPairs, Note, Notebook, Query
 from qdrank.datasets.simulated.simweb.grades import make_grades, utilities
 from qdrank.datasets.simulated.simweb.links import Links, make_anchors, make_links
 from qdrank.datasets.simulated.simweb.pages import (
@@ -81,7 +81,7 @@ def simulate_web(seed: int = 0, settings: WebSimulation | None = None, **changes
     # Pages are numbered at random: their order must not tell homepages from the rest.
     number = order_rng.permutation(len(web.pages.site))
     order = np.lexsort((number[page], query))
-    qrels = Qrels(query[order], number[page][order], grade[order])
+    qrels = JudgedPairs(query[order], number[page][order], grade[order])
     queries = _queries(settings, web, asked)
     collection = Collection(_documents(web, number), queries, qrels, _notes(queries, qrels))
     return SimulatedWeb(collection, asked.cues, worth[order])
@@ -144,7 +144,7 @@ def _queries(settings: WebSimulation, web: _Web, asked: Asked) -> list[Query]:
     ]
 
 
-def _notes(queries: list[Query], qrels: Qrels) -> tuple[Note, ...]:
+def _notes(queries: list[Query], qrels: JudgedPairs) -> tuple[Note, ...]:
     book = Notebook()
     for row in np.setdiff1d(np.arange(len(queries)), qrels.query).tolist():
         book.add("query without judgments, left out", queries[row].query_id)
