@@ -122,14 +122,14 @@ def baselines_of(study):
 
 
 def shown_methods():
-    """Label and colour of every method of every study, and labels of the classic methods."""
+    """Label and colour of every method of every study, and labels of the classic methods, which belong to no study."""
     own = [(study, method) for study in ALL_STUDIES for method in study.methods]
     labels = {
-        **{name: method.label for name, method in CLASSIC.items()},
         **{
             method.name: f"{method.label} ({study.paper.split()[0]})"
             for study, method in own
         },
+        **{name: method.label for name, method in CLASSIC.items()},
         "reference": "reference feature",
     }
     return labels, {method.name: method.colour for _, method in own}

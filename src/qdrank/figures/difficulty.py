@@ -77,6 +77,6 @@ def _draw_panel(
     axes.locator_params(axis="x", nbins=4)
     axes.tick_params(axis="x", labelsize="small")
     if rows:
-        head = f"{rows[0]['class']}: {rows[0]['relevant']}\n{rows[0]['queries']} queries, {rows[0]['share']:.0%}"
+        head = f"{rows[0]['class']}\n{rows[0]['relevant']}\n{rows[0]['queries']} queries, {rows[0]['share']:.0%}"
         axes.set_title(head, fontsize="small")
     label_axes(axes, title, "")

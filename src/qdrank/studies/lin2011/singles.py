@@ -44,7 +44,7 @@ def choose_single(
     values = ap_matrix(W @ part.X.astype(np.float64).T, part.y > 0, part.offsets).mean(axis=1)
     best = int(values.round(12).argmax())
     rows = [
-        {"fold": fold, "method": RANKSVM, "setting": f"lambda={lam!r}", "k": None, "lam": lam, "measure": "ap"}
+        {"fold": fold, "method": RANKSVM, "setting": f"lambda={lam:.4g}", "k": None, "lam": lam, "measure": "ap"}
         | {"value": float(value), "chosen": i == best}
         for i, (lam, value) in enumerate(zip(lambdas, values, strict=True))
     ]
