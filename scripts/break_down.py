@@ -20,4 +20,4 @@ with job(snakemake.log[0]) as log:
     write_table(readable(table, params.labels, baseline), paths, title=f"{params.title}: measures by difficulty")
     write(pictures.pop("parquet"), "figure", table)
     options = {"labels": params.labels, "colours": params.colours, "level": params.interval["level"]}
-    save_figure(draw(table, title=snakemake.wildcards.dataset, baseline=baseline, **options), pictures, dpi=params.dpi)
+    save_figure(draw(table, title=params.title, baseline=baseline, **options), pictures, dpi=params.dpi)

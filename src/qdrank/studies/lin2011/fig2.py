@@ -51,7 +51,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     figure, (upper, lower) = new_figure(2, 1, height=6.2, sharex=True)
     _draw_panel(upper, rows, UPPER)
     _draw_panel(lower, rows, LOWER)
-    upper.set_title(f"{shown.dataset}: the best of all local models for each query, an oracle")
+    upper.set_title(f"{shown.title}: the best of all local models for each query, an oracle")
     lower.set_title("methods, and RelevantOnly")
     for axes in (upper, lower):
         axes.legend(fontsize="x-small", ncols=1, loc="center left", bbox_to_anchor=(1.0, 0.5))

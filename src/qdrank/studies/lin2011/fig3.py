@@ -69,6 +69,6 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     figure.legend(fontsize="small", loc="outside lower center")
     count = max(row["place"] for row in rows)
     label_axes(
-        axes, f"place j among the {count} models of a query, best first", "mean AP of the j-th best", shown.dataset
+        axes, f"place j among the {count} models of a query, best first", "mean AP of the j-th best", shown.title
     )
     return figure, table

@@ -47,5 +47,5 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
             MOST, axes.get_ylim()[1] * 0.3, f"{MOST} or more", rotation=90, ha="center", va="bottom", fontsize="small"
         )
     axes.legend(fontsize="small")
-    label_axes(axes, "relevant documents of a query", "queries", shown.dataset)
+    label_axes(axes, "relevant documents of a query", "queries", shown.title)
     return figure, table

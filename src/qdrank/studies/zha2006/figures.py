@@ -45,7 +45,7 @@ def draw_map(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
                 row[place],
                 "share of the training queries",
                 name,
-                f"{shown.dataset}, {REGRESSORS[h]}" if place == 0 else "",
+                f"{shown.title}, {REGRESSORS[h]}" if place == 0 else "",
             )
         tables.append(_draw_pairs(row[2], maps, h, paper))
     return figure, pa.concat_tables(tables)
@@ -89,7 +89,7 @@ def draw_gain(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
             gain = own.column("value").to_numpy() - own.column("plain").to_numpy()
             base = float(own.column("plain").to_numpy().mean()) or 1.0
             tables.append(_draw_groups(place, key, 100 * gain / base, shown, {"h": h, "role": role}))
-            title = f"{shown.dataset}, {REGRESSORS[h]}: {role} queries"
+            title = f"{shown.title}, {REGRESSORS[h]}: {role} queries"
             label_axes(place, "deviation of the map, |α$^{0.1}$ − 1| + |β/10|", "gain, % of mean DCG", title)
     return figure, pa.concat_tables(tables)
 
@@ -149,6 +149,6 @@ def draw_objective(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
             place,
             "round (half steps: maps, then h)",
             "objective / plain regressor's",
-            f"{shown.dataset}, {REGRESSORS[h]}",
+            f"{shown.title}, {REGRESSORS[h]}",
         )
     return figure, table
