@@ -1,0 +1,54 @@
+"""The table of findings, from the claims of one run or of several."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from qdrank.cli import main
+from qdrank.commands.findings import BEGIN, END
+from qdrank.store import write
+from qdrank.store.schemas import SHAPES
+
+
+def verdicts(path, dataset, effect):
+    text = {name: "" for name, kind in SHAPES["verdicts"].columns.items() if kind == pa.string()}
+    row = text | {"study": "geng2008", "paper": "Geng 2008", "claim": "a - b", "text": "A beats B", "dataset": dataset}
+    row |= {
+        "group": "finding",
+        "kind": "superiority",
+        "analysis": "queries",
+        "verdict": "holds",
+        "margin": 0.005,
+        "n": 9,
+    }
+    row |= dict.fromkeys(("effect", "low", "high", "level", "p", "p_corrected", "detectable"), effect)
+    write(path, "verdicts", pa.Table.from_pylist([row]))
+    return str(path)
+
+
+@pytest.fixture
+def page(tmp_path):
+    (tmp_path / "docs").mkdir()
+    path = tmp_path / "docs" / "geng2008.md"
+    path.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
+    return path
+
+
+def test_runs_are_joined_in_one_table(page, tmp_path):
+    files = [verdicts(tmp_path / f"{name}.parquet", name, effect) for name, effect in (("one", 0.1), ("two", 0.2))]
+    assert main(["findings", *files, "--docs", str(page.parent)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith(f"before\n{BEGIN}")
+    assert text.endswith(f"{END}\nafter\n")
+    assert "old" not in text
+    assert "| one | two |" in text
+    assert "+0.100" in text
+    assert "+0.200" in text
+
+
+def test_a_claim_that_two_runs_judge_is_refused(page, tmp_path, capsys):
+    files = [verdicts(tmp_path / f"{name}.parquet", "one", 0.1) for name in "ab"]
+    assert main(["findings", *files, "--docs", str(page.parent)]) != 0
+    assert "geng2008 was judged on one in" in capsys.readouterr().err
+    assert "old" in page.read_text(encoding="utf-8")
