@@ -135,12 +135,16 @@ class WithEvidence(QueryRanker):
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
         """Fit evidence and ranker; each training query without its own judgments."""
+        wide = self.fit_columns(train, vectors)
+        self.base.fit(wide, vectors, None if validation is None else (self.wider(*validation), validation[1]))
+        return self
+
+    def fit_columns(self, train: Judged, vectors: FloatArray) -> Judged:
+        """Fit the evidence alone; the training documents with its columns."""
         columns = self.evidence.fit_transform(train, self._given(vectors))
         deviation = columns.std(axis=0)
         self.scale_ = np.where(deviation > 0, 1 / np.where(deviation > 0, deviation, 1.0), 0.0)
-        wider = None if validation is None else (self.wider(*validation), validation[1])
-        self.base.fit(self._appended(train, columns), vectors, wider)
-        return self
+        return self._appended(train, columns)
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
         """Scores (n_documents,)."""
