@@ -45,9 +45,21 @@ class FoldDocuments:
             X[rows] = (train.X[rows] - self.mean) * self.inverse
         return prepare(X, train.y, train.offsets)
 
+    def seen(self, role: str) -> Judged:
+        """Documents of a role as a learner sees them."""
+        part = self.parts[role]
+        return part.with_features(seen(part.X, self.mean, self.inverse))
+
     def stored(self, W: FloatArray) -> FloatArray:
         """Weights learned on scaled features, (..., n_features), as they apply to the documents in ``parts``."""
         return W * self.inverse
+
+
+def seen(X: NDArray[Any], mean: FloatArray, inverse: FloatArray) -> NDArray[Any]:
+    """Features (n_documents, n_features) as the learner sees them."""
+    if not mean.any() and (inverse == 1).all():
+        return X
+    return ((X - mean) * inverse).astype(np.float32)
 
 
 def fold_documents(judged: Judged, fold: str, scale: Scale = "auto") -> FoldDocuments:

@@ -22,7 +22,7 @@ from qdrank.learners import LEARNERS
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.tuning import Choice, tune
 from qdrank.queries.artifacts import Queries
-from qdrank.rankers.documents import FoldDocuments
+from qdrank.rankers.documents import FoldDocuments, seen
 from qdrank.registry import Registry, did_you_mean
 from qdrank.store import read
 
@@ -52,13 +52,6 @@ def with_query_vectors(documents: FoldDocuments, queries: Queries) -> FoldDocume
     width = queries.vectors.shape[1]
     mean, inverse = np.append(documents.mean, np.zeros(width)), np.append(documents.inverse, np.ones(width))
     return FoldDocuments(parts, mean, inverse)
-
-
-def seen(X: NDArray[Any], mean: FloatArray, inverse: FloatArray) -> NDArray[Any]:
-    """Features (n_documents, n_features) as the learner sees them."""
-    if not mean.any() and (inverse == 1).all():
-        return X
-    return ((X - mean) * inverse).astype(np.float32)
 
 
 # ---- tuning ------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from qdrank.rankers.sizes import Setting, neighbour_count
 from qdrank.recorded import command, recorded_options
 from qdrank.registry import did_you_mean
 from qdrank.serving.lookup import Neighbourhoods, Offline1, Offline2, TrainingSpace
-from qdrank.serving.pack import SERVED, Packed
+from qdrank.serving.pack import SERVED, Packed, Terms
 from qdrank.store import read
 
 FILE = "rankers.parquet"
@@ -55,6 +55,11 @@ class Ranker:
     find: Callable[[FloatArray], int] | None = field(default=None)
 
     @property
+    def terms(self) -> Terms:
+        """How documents and queries were represented in training."""
+        return self.packed.terms
+
+    @property
     def n_features(self) -> int:
         """Number of features of a document."""
         return self.packed.terms.n_features
@@ -74,7 +79,15 @@ class Ranker:
         offsets = np.array([0, len(X)] if len(X) else [0], dtype=np.int64)
         return self.score_many(X, offsets, own=None if own is None else np.atleast_2d(own)[: len(offsets) - 1])
 
-    def score_many(self, X: NDArray[Any], offsets: IntArray, *, own: NDArray[Any] | None = None) -> FloatArray:
+    def score_many(
+        self,
+        X: NDArray[Any],
+        offsets: IntArray,
+        *,
+        own: NDArray[Any] | None = None,
+        query_id: Any = None,  # noqa: ARG002
+        doc_id: Any = None,  # noqa: ARG002
+    ) -> FloatArray:
         """Score the documents of many queries, each query by its own model.
 
         Parameters
@@ -82,12 +95,13 @@ class Ranker:
         X : (n_documents, n_features)
         offsets : (n_queries + 1,) bounds of the queries
         own : (n_queries, own_columns) columns of the queries themselves, where the study used such
+        query_id, doc_id : not looked at; other rankers need them
 
         Returns
         -------
         array of shape (n_documents,)
         """
-        X = self._checked(X, offsets)
+        X = checked_features(X, offsets, self.packed.terms)
         if self.find is None:
             return self._products(X, offsets, np.zeros(len(offsets) - 1, dtype=np.int64))
         return self._products(X, offsets, self.models(self.query_vectors(X, offsets, own)))
@@ -109,20 +123,6 @@ class Ranker:
             return np.zeros(len(vectors), dtype=np.int64)
         return np.array([self.find(vector) for vector in vectors], dtype=np.int64)
 
-    def _checked(self, X: NDArray[Any], offsets: IntArray) -> NDArray[np.float32]:
-        X = np.asarray(X, dtype=np.float32)
-        if X.ndim != 2 or X.shape[1] != self.n_features:
-            problem = f"these models have {self.n_features} features"
-            fix = "give the features that the models were trained on, in their order"
-            raise InputError(problem, found=f"an array of shape {X.shape}", fix=fix)
-        if len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != len(X) or np.any(np.diff(offsets) < 1):
-            raise InputError("the offsets do not divide the documents into queries", fix="see qdrank.groups")
-        if not self.packed.terms.missing and not np.isfinite(X).all():
-            raise InputError(
-                "a feature has no finite value", fix="fill in the missing values; the training data had none"
-            )
-        return X
-
     def _products(self, X: NDArray[np.float32], offsets: IntArray, models: IntArray) -> FloatArray:
         """Scores of documents, (n_documents,), by the models of their queries."""
         terms, scores = self.packed.terms, np.empty(len(X))
@@ -136,6 +136,20 @@ class Ranker:
                 # As the study computes it: BLAS would round differently, depending on the other rows.
                 scores[a : a + len(rows)] = np.einsum("nf,f->n", rows.astype(np.float64), self.weights[model])
         return scores
+
+
+def checked_features(X: NDArray[Any], offsets: IntArray, terms: Terms) -> NDArray[np.float32]:
+    """Features in single precision, if they fit the models and the offsets fit them."""
+    X = np.asarray(X, dtype=np.float32)
+    if X.ndim != 2 or X.shape[1] != terms.n_features:
+        problem = f"these models have {terms.n_features} features"
+        fix = "give the features that the models were trained on, in their order"
+        raise InputError(problem, found=f"an array of shape {X.shape}", fix=fix)
+    if len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != len(X) or np.any(np.diff(offsets) < 1):
+        raise InputError("the offsets do not divide the documents into queries", fix="see qdrank.groups")
+    if not terms.missing and not np.isfinite(X).all():
+        raise InputError("a feature has no finite value", fix="fill in the missing values; the training data had none")
+    return X
 
 
 def load_ranker(

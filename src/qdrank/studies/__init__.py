@@ -11,6 +11,7 @@ STUDIES = Registry(
         "hoi2008": "qdrank.studies.hoi2008:STUDY",
         "zha2006": "qdrank.studies.zha2006:STUDY",
         "lin2011": "qdrank.studies.lin2011:STUDY",
+        "beyond": "qdrank.studies.beyond:STUDY",
     },
 )
 

@@ -13,8 +13,7 @@ from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray
 from qdrank.learners.validation import measure_values, shuffled_within
-from qdrank.rankers.documents import FoldDocuments
-from qdrank.rankers.learning import seen
+from qdrank.rankers.documents import FoldDocuments, seen
 from qdrank.studies.zha2006.options import Options
 from qdrank.studies.zha2006.targets import dcg, values
 

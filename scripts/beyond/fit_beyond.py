@@ -1,0 +1,52 @@
+"""All rankers and controls of a fold: choices, scores, values of the controls, checks, and rankers to serve."""
+
+import pyarrow as pa
+
+from qdrank.datasets.columns import reference_column
+from qdrank.datasets.judged import load_judged
+from qdrank.evaluation.measuring import scores_table
+from qdrank.jobs import job
+from qdrank.queries.artifacts import VectorOptions, load_queries
+from qdrank.queries.fitted import load_scale
+from qdrank.rankers.documents import fold_documents
+from qdrank.serving.build import study_terms
+from qdrank.serving.composed import compose
+from qdrank.store import read, write
+from qdrank.studies.beyond.checks import checks_table, recurrence_table, values_table, without_near
+from qdrank.studies.beyond.fold import Ladder, choices_table, control_values, fold_data, method_scores
+from qdrank.studies.beyond.methods import CHOSEN
+from qdrank.studies.beyond.options import Options
+
+with job(snakemake.log[0]) as log:
+    files, out, params, fold = snakemake.input, snakemake.output, snakemake.params, snakemake.wildcards.fold
+    judged, reference = load_judged(files.judged), reference_column(files.columns)
+    documents = fold_documents(judged, fold, params.scale)
+    data = fold_data(documents, load_queries(files.queries), reference)
+    ladder = Ladder(data, Options(**params.beyond), log.info).climb()
+    test = documents.parts["test"]
+    for method, scores in method_scores(ladder, params.methods).items():
+        write(out[method], "scores", scores_table(test, scores))
+    write(out.choices, "choices", choices_table(fold, ladder))
+    tables = [values_table(fold, test.query_id, control_values(ladder), 0.0)]
+    for near in ladder.options.near:
+        log.info("without queries of similarity %g or more", near)
+        tables.append(values_table(fold, test.query_id, without_near(ladder, near), near))
+    write(out.controls, "figure", pa.concat_tables(tables))
+    write(out.checks, "figure", checks_table(fold, ladder))
+    write(out.recurrence, "figure", recurrence_table(fold, ladder))
+    queries = VectorOptions(**params.queries)
+    terms = study_terms(
+        judged,
+        read(files.topics, "topics"),
+        reference,
+        {},
+        largest=0,
+        queries=queries,
+        metric="euclidean",
+        scale=params.scale,
+        alike="shared_pairs",
+    )
+    for method in params.served:
+        ranker = ladder.tuned[ladder.chosen() if method == CHOSEN else method].ranker
+        packed = compose(method, ranker, judged, fold, documents, terms, load_scale(files.scale))
+        write(out[f"served_{method}"], "rankers", packed.to_table())

@@ -1,0 +1,106 @@
+"""Rankers of judged documents that may look at the query: one interface, so that they can be tuned, mixed and served alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from qdrank.datasets.judged import Judged
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray
+from qdrank.learners.validation import shuffled_within
+from qdrank.measures.compute import measure
+
+Validation = tuple[Judged, FloatArray]
+"""Documents, and the vectors of their queries."""
+
+
+@dataclass(kw_only=True, eq=False)
+class QueryRanker:
+    """A ranker learned from judged documents and the vectors of their queries.
+
+    Subclasses declare their parameters as fields and their fitted state as ``name_``. ``STATE`` names the arrays, numbers or
+    texts that make up the fitted ranker; rankers and evidence among the parameters keep their own.
+    """
+
+    NAME: ClassVar[str]
+    STATE: ClassVar[tuple[str, ...]]
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
+        """Learn from documents and the vectors (n_queries, n_columns) of their queries.
+
+        ``validation`` decides only what is chosen while a model is fitted: the number of trees.
+        """
+        raise NotImplementedError
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Scores (n_documents,); ``vectors`` (n_queries, n_columns) as in `fit`. Grades are not looked at."""
+        raise NotImplementedError
+
+    def fresh(self) -> Self:
+        """The same ranker, not fitted."""
+        return type(self)(**{f.name: _fresh(getattr(self, f.name)) for f in fields(self) if f.init})
+
+    def refuse_unfitted(self) -> None:
+        """Raise if the ranker has not been fitted."""
+        if not all(hasattr(self, name) for name in self.STATE):
+            raise InputError(f"this {self.NAME} has not been fitted", fix="call fit first")
+
+
+def _fresh(value: Any) -> Any:
+    if isinstance(value, QueryRanker):
+        return value.fresh()
+    if isinstance(value, list | tuple):
+        return type(value)(map(_fresh, value))
+    if is_dataclass(value) and not isinstance(value, type):  # evidence
+        return type(value)(**{f.name: getattr(value, f.name) for f in fields(value) if f.init})
+    return value
+
+
+def refuse_other_vectors(documents: Judged, vectors: FloatArray) -> None:
+    """Raise unless there is one vector for each query."""
+    if vectors.ndim != 2 or len(vectors) != documents.n_queries:
+        raise InputError(f"vectors of shape {vectors.shape} do not fit {documents.n_queries} queries")
+
+
+def query_values_of(name: str, documents: Judged, scores: FloatArray) -> FloatArray:
+    """Measure ``name`` of every query, (n_queries,); relevant documents that are not among the candidates count."""
+    return measure([name], documents.y, scores, documents.offsets, unranked=documents.unranked)[name]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The ranker that does best on validation, its place among those tried, and the value of each."""
+
+    ranker: QueryRanker
+    best: int
+    values: list[float]
+
+
+def tune_rankers(
+    tried: Sequence[QueryRanker],
+    train: Validation,
+    validation: Validation,
+    *,
+    name: str = "ap",
+    seed: int = 1,
+) -> Tuned:
+    """Fit every ranker on ``train``; keep the one with the best mean of measure ``name`` on ``validation``, the first of equals.
+
+    ``seed`` decides the order of tied documents. Without validation queries the training queries decide.
+    """
+    if not tried:
+        raise InputError("there is no ranker to choose from", fix="give at least one setting")
+    documents, vectors = validation if validation[0].n_queries else train
+    order = shuffled_within(documents.offsets, seed)
+    fitted, values = [], []
+    for ranker in tried:
+        fitted.append(ranker.fit(*train, validation=(documents, vectors)))
+        scores = fitted[-1].predict(documents, vectors)
+        shuffled = measure([name], documents.y[order], scores[order], documents.offsets, unranked=documents.unranked)
+        values.append(float(np.mean(shuffled[name])))
+    best = int(np.argmax(values))
+    return Tuned(fitted[best], best, values)

@@ -1,0 +1,176 @@
+"""What the judgments of other queries say about a document.
+
+For a query q and a document d, over the training queries q' other than q::
+
+    evidence(q, d) = sum of sim(q, q')^gamma grade(q', d)      `NeighbourEvidence`, one column for each gamma
+    prior(q, d)    = sum of                 grade(q', d)      `DocumentPrior`: how relevant d is to any query
+
+Documents without a grade, and those that a training query does not have, count 0. A training query never sees its own
+judgments: its rows are computed as if it had none, so that a learner may train on them. The columns can be appended to the
+features of any learner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qdrank.datasets.judged import Judged
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray
+from qdrank.queries.profiles import Profiler, Similarity, distinct, places, profiler
+from qdrank.rankers.evidence_kernels import add_by_terms, add_by_vectors, inverted
+
+#: Similarities are sums of many rounded products.
+ROUNDING = 1e-9
+
+
+@dataclass(kw_only=True, eq=False)
+class _Judgments:
+    """What evidence and prior share.
+
+    Parameters
+    ----------
+    similarity : {"candidates", "vectors", "text"}
+        What makes queries similar: cosine of their candidate lists, of their vectors, or of their words. The last two need the
+        vectors (n_queries, n_columns) or texts (n_queries,) as ``given``.
+    reference : int, optional
+        Column of the feature that ranks the candidates; without it all weigh the same.
+    exclude_near : float, optional
+        Queries with a similarity of this or more count as duplicates and are left out.
+    """
+
+    EQUAL: ClassVar[bool]
+    NAME: ClassVar[str]
+    STATE: ClassVar[tuple[str, ...]] = (
+        "profiler_",
+        "query_id_",
+        "document_id_",
+        "doc_first_",
+        "doc_query_",
+        "doc_grade_",
+        "profiles_",
+    )
+
+    similarity: Similarity = "candidates"
+    reference: int | None = None
+    exclude_near: float | None = None
+    query_id_: NDArray[np.object_] = field(init=False, repr=False)
+    document_id_: NDArray[np.object_] = field(init=False, repr=False)
+
+    @property
+    def _exponents(self) -> FloatArray:
+        return np.ones(1)
+
+    def fit(self, judged: Judged, given: ArrayLike | None = None) -> Self:
+        """Keep the judgments of the training queries, and their profiles."""
+        self.profiler_: Profiler = profiler(self.similarity, self.reference).fit(judged, given)
+        self.query_id_ = judged.query_id
+        relevant = np.flatnonzero(judged.y > 0)
+        self.document_id_, document = distinct(judged.doc_id[relevant])
+        order = np.argsort(document, kind="stable")
+        self.doc_query_ = judged.query_index[relevant][order]
+        self.doc_grade_ = judged.y[relevant][order].astype(np.float64)
+        counts = np.bincount(document, minlength=len(self.document_id_))
+        self.doc_first_: IntArray = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        self.profiles_: tuple[NDArray[Any], ...] = self._kept(self.profiler_.transform(judged, given))
+        return self
+
+    def transform(self, judged: Judged, given: ArrayLike | None = None) -> FloatArray:
+        """Columns of documents, shape (n_documents, n_columns); a query that was fitted on does not see itself."""
+        if not hasattr(self, "profiles_"):
+            raise InputError("this evidence has not been fitted", fix="call fit first")
+        exponents = self._exponents
+        out = np.zeros((judged.n_documents, len(exponents)))
+        near = np.inf if self.exclude_near is None else float(self.exclude_near) - ROUNDING
+        document = places(judged.doc_id, self.document_id_)
+        common = (judged.offsets, document, places(judged.query_id, self.query_id_), near, exponents, self.EQUAL)
+        kept = (self.doc_first_, self.doc_query_, self.doc_grade_)
+        profiles = self.profiler_.transform(judged, given)
+        if isinstance(profiles, np.ndarray):
+            dense: Any = add_by_vectors
+            dense(*common, np.ascontiguousarray(profiles), *self.profiles_, *kept, out)
+        else:
+            sparse: Any = add_by_terms
+            sparse(*common, *_rows(profiles), *self.profiles_, *kept, len(self.query_id_), out)
+        return out
+
+    def fit_transform(self, judged: Judged, given: ArrayLike | None = None) -> FloatArray:
+        """Columns of the documents that it is fitted on, each query without its own judgments."""
+        return self.fit(judged, given).transform(judged, given)
+
+    @staticmethod
+    def _kept(profiles: Any) -> tuple[NDArray[Any], ...]:
+        """Profiles of the training queries as the kernels take them."""
+        if isinstance(profiles, np.ndarray):
+            return (np.ascontiguousarray(profiles),)
+        return inverted(*_rows(profiles), profiles.shape[1])
+
+
+@dataclass(kw_only=True, eq=False)
+class NeighbourEvidence(_Judgments):
+    """Judgments of similar queries; ``gammas`` are the powers of the similarity, one column each."""
+
+    EQUAL: ClassVar[bool] = False
+    NAME: ClassVar[str] = "evidence"
+
+    gammas: Sequence[float] = (1.0, 2.0, 4.0)
+
+    def __post_init__(self) -> None:
+        if not len(self.gammas) or not all(np.isfinite(g) and g > 0 for g in self.gammas):
+            fix = "for equal weights use DocumentPrior"
+            raise InputError("gammas must be positive numbers", found=str(list(self.gammas)), fix=fix)
+
+    @property
+    def _exponents(self) -> FloatArray:
+        return np.asarray(self.gammas, dtype=np.float64)
+
+
+@dataclass(kw_only=True, eq=False)
+class DocumentPrior(_Judgments):
+    """Judgments of all other queries, weighted equally: the control of `NeighbourEvidence`, which knows nothing of the query."""
+
+    EQUAL: ClassVar[bool] = True
+    NAME: ClassVar[str] = "prior"
+
+
+def _rows(profiles: Any) -> tuple[IntArray, IntArray, FloatArray]:
+    """Bounds, columns and values of a sparse matrix."""
+    return profiles.indptr.astype(np.int64), profiles.indices.astype(np.int64), profiles.data
+
+
+@dataclass(frozen=True)
+class Recurrence:
+    """How often the documents of some queries occur among the training documents.
+
+    Attributes
+    ----------
+    seen : share of the rows whose document is one of a training query
+    relevant : share of the rows whose document is relevant to a training query
+    found : share of the relevant rows whose document is relevant to a training query
+    queries : training queries, on average over the rows, that the document is relevant to
+    """
+
+    seen: float
+    relevant: float
+    found: float
+    queries: float
+
+
+def recurrence(train: Judged, documents: Judged) -> Recurrence:
+    """Recurrence of ``documents`` among those of the training queries, the same query left out."""
+    other = documents.take(np.flatnonzero(places(documents.query_id, train.query_id) < 0))
+    names, at = distinct(train.doc_id)
+    relevant = np.append(np.bincount(at, train.y > 0, minlength=len(names)), 0.0)
+    place = places(other.doc_id, names)
+    times = relevant[place]
+    of_relevant = times[other.y > 0] > 0
+    return Recurrence(seen=_mean(place >= 0), relevant=_mean(times > 0), found=_mean(of_relevant), queries=_mean(times))
+
+
+def _mean(values: NDArray[Any]) -> float:
+    return float(np.mean(values)) if len(values) else 0.0

@@ -1,0 +1,140 @@
+"""A linear model for each query, learned from the training queries near to it.
+
+With w_S, the model of all training queries (Single), the model of a query minimises::
+
+    lam/2 [(1 - proximity) |w|^2 + proximity |w - w_S|^2] + mean of u(q') max(0, 1 - w.(x_i - x_j))^2 over its pairs
+
+which is the objective of `RankSVM` with the centre ``proximity w_S``. The pairs are those of the k nearest training queries. With
+``hard`` weights all have u = 1. With ``kernel`` weights u = exp(-d^2 / 2 h^2), where h is the distance of the k-th neighbour, and the
+nearest 3 k take part. The score is that of ``mix w + (1 - mix) w_S``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.datasets.judged import Judged
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray
+from qdrank.learners.blocks import make_blocks
+from qdrank.learners.local import TrainingBase, prepare_training, train_local
+from qdrank.learners.preferences import Preferences, prepare
+from qdrank.queries.neighbours import neighbours
+from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
+from qdrank.rankers.documents import query_scores
+from qdrank.rankers.knn import random_neighbours
+from qdrank.rankers.sizes import neighbour_count
+
+#: With kernel weights so many times k neighbours take part: at 3 h the kernel has fallen to 0.01.
+REACH = 3
+
+
+@dataclass(kw_only=True, eq=False)
+class LocalRanker(QueryRanker):
+    """Local models on the block engine.
+
+    Parameters
+    ----------
+    k : float
+        Number of neighbours; up to 1 a share of the training queries.
+    weights : {"hard", "kernel"}
+    lam, tol : as for `RankSVM`
+    proximity : float
+        Share of the penalty that pulls to Single instead of 0; below 1.
+    mix : float
+        Weight of the local model against Single's.
+    random : int, optional
+        Seed: random training queries in place of neighbours, the control that shows whether nearness matters. Kernel weights are
+        then those of the distances of the true neighbours.
+    block : int
+        Models that are trained together.
+    """
+
+    NAME: ClassVar[str] = "local"
+    STATE: ClassVar[tuple[str, ...]] = ("single_", "vectors_", "query_id_", "X_", "offsets_", "lower_", "pairs_")
+
+    k: float = 0.27
+    weights: Literal["hard", "kernel"] = "hard"
+    lam: float = 0.01
+    proximity: float = 0.0
+    mix: float = 1.0
+    random: int | None = None
+    tol: float = 1e-6
+    block: int = 256
+    single_: FloatArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.weights not in ("hard", "kernel"):
+            raise InputError(f"unknown weights {self.weights!r}", fix="use hard or kernel")
+        if not 0 <= self.proximity < 1 or not 0 <= self.mix <= 1:
+            raise InputError(
+                "proximity must be at least 0 and below 1, mix between 0 and 1",
+                found=f"proximity={self.proximity}, mix={self.mix}",
+            )
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
+        """Train Single and keep the training queries."""
+        refuse_other_vectors(train, vectors)
+        data = prepare(train.X, train.y, train.offsets)
+        self.X_, self.offsets_, self.lower_, self.pairs_ = data.X, data.offsets, data.lower, data.pairs
+        self.vectors_, self.query_id_ = np.asarray(vectors, dtype=np.float64), train.query_id
+        self.single_ = prepare_training(data, lam=self.lam, tol=self.tol).single.w
+        self._base: TrainingBase | None = None
+        return self
+
+    def models(self, vectors: FloatArray, query_id: NDArray[np.object_] | None = None) -> FloatArray:
+        """Weights of queries with the given vectors, (n_queries, n_features); ids are only needed for random neighbours."""
+        self.refuse_unfitted()
+        if len(vectors) == 0:
+            return np.zeros((0, len(self.single_)))
+        rows, weights = self._neighbourhood(np.asarray(vectors, dtype=np.float64), query_id)
+        blocks = make_blocks(np.arange(len(rows)), self.block)
+        found = train_local(self._prepared(), rows, blocks, weights=weights, tol=self.tol)
+        W = np.empty_like(found.W)
+        W[found.rows] = found.W
+        return self.mix * W + (1 - self.mix) * self.single_
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Scores (n_documents,), each query's by its own model."""
+        refuse_other_vectors(documents, vectors)
+        return query_scores(documents, self.models(vectors, documents.query_id))
+
+    def _neighbourhood(
+        self, vectors: FloatArray, query_id: NDArray[np.object_] | None
+    ) -> tuple[NDArray[np.int32], FloatArray | None]:
+        """Training queries (n_queries, reach), nearest first, and their weights, None if all weigh the same."""
+        m = len(self.vectors_)
+        k = neighbour_count(self.k, m)
+        reach = min(m, REACH * k) if self.weights == "kernel" else k
+        near = neighbours(vectors, self.vectors_, reach, ids=self.query_id_)
+        rows = near.rows
+        if self.random is not None:
+            if query_id is None:
+                raise InputError("random neighbours are drawn by query id", fix="give the ids of the queries")
+            rows = random_neighbours(query_id.tolist(), m, reach, self.random)
+        if self.weights == "hard":
+            return rows, None
+        return rows, kernel_weights(near.distance, k)
+
+    def _prepared(self) -> TrainingBase:
+        """What the local models share; trained when first needed."""
+        base: TrainingBase | None = getattr(self, "_base", None)
+        if base is None:
+            data = Preferences(self.X_, self.offsets_, self.lower_, self.pairs_)
+            prox = self.proximity * self.single_ if self.proximity else None
+            base = self._base = prepare_training(data, lam=self.lam, prox=prox, tol=self.tol)
+        return base
+
+
+def kernel_weights(distance: FloatArray, k: int) -> FloatArray:
+    """``exp(-d^2 / 2 h^2)`` of distances (n_queries, reach), ascending; h is that of the k-th.
+
+    Where h is 0, only queries at distance 0 weigh.
+    """
+    h = distance[:, k - 1 : k]
+    ratio = np.divide(distance, h, out=np.where(distance > 0, np.inf, 0.0), where=h > 0)
+    return np.asarray(np.exp(-np.square(ratio) / 2))

@@ -1,0 +1,165 @@
+"""One model for all queries, linear or of trees; and what can be put around any ranker: the query's vector, evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from qdrank.datasets.judged import Judged
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray
+from qdrank.learners.preferences import prepare
+from qdrank.learners.ranksvm import RankSVM
+from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
+from qdrank.rankers.documents import one_model_scores
+from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
+
+
+@dataclass(kw_only=True, eq=False)
+class LinearRanker(QueryRanker):
+    """Ranking SVM, one for all queries; ``lam`` and ``tol`` as for `RankSVM`."""
+
+    NAME: ClassVar[str] = "linear"
+    STATE: ClassVar[tuple[str, ...]] = ("coef_",)
+
+    lam: float = 0.01
+    tol: float = 1e-6
+    coef_: FloatArray = field(init=False, repr=False)
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
+        """Learn one weight per feature."""
+        data = prepare(train.X, train.y, train.offsets)
+        self.coef_ = RankSVM(lam=self.lam, tol=self.tol).fit_preferences(data).coef_
+        return self
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Scores (n_documents,)."""
+        self.refuse_unfitted()
+        return one_model_scores(documents, self.coef_)
+
+
+@dataclass(kw_only=True, eq=False)
+class TreeRanker(QueryRanker):
+    """LambdaMART, one for all queries; parameters as for `LambdaMART`.
+
+    With validation documents the number of trees, ``rounds_``, is chosen on them; without, all ``rounds`` are grown.
+    """
+
+    NAME: ClassVar[str] = "trees"
+    STATE: ClassVar[tuple[str, ...]] = ("text_", "rounds_")
+
+    rounds: int = 300
+    learning_rate: float = 0.1
+    leaves: int = 31
+    min_leaf: int = 20
+    patience: int = 20
+    seed: int = 1
+    text_: str = field(init=False, repr=False)
+    rounds_: int = field(init=False, repr=False)
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
+        """Grow trees."""
+        from qdrank.learners.trees import LambdaMART
+
+        names = ("rounds", "learning_rate", "leaves", "min_leaf", "patience", "seed")
+        watched = None if validation is None else (validation[0].X, validation[0].y, validation[0].query)
+        learner = LambdaMART(**{name: getattr(self, name) for name in names})
+        self.text_ = learner.fit(train.X, train.y, train.query, validation=watched).text_
+        self._booster = None
+        self.rounds_ = int(self._trees().num_trees())
+        return self
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Scores (n_documents,)."""
+        self.refuse_unfitted()
+        return np.asarray(self._trees().predict(documents.X, num_threads=1), dtype=np.float64)
+
+    def _trees(self) -> Any:
+        from qdrank.learners.trees import booster_of
+
+        if getattr(self, "_booster", None) is None:
+            self._booster = booster_of(self.text_)
+        return self._booster
+
+
+def without_choice(ranker: QueryRanker, fitted: QueryRanker) -> QueryRanker:
+    """``ranker`` with as many trees as ``fitted`` has, for data without a validation part."""
+    if isinstance(ranker, TreeRanker) and isinstance(fitted, TreeRanker):
+        ranker.rounds = max(1, fitted.rounds_)
+    for name in ("base",):
+        if hasattr(ranker, name):
+            without_choice(getattr(ranker, name), getattr(fitted, name))
+    return ranker
+
+
+@dataclass(kw_only=True, eq=False)
+class WithQueryVectors(QueryRanker):
+    """A ranker whose documents carry the vector of their query as further features; for trees."""
+
+    NAME: ClassVar[str] = "with-vectors"
+    STATE: ClassVar[tuple[str, ...]] = ()
+
+    base: QueryRanker
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
+        """Fit the ranker on the wider documents."""
+        wider = None if validation is None else (self._wider(*validation), validation[1])
+        self.base.fit(self._wider(train, vectors), vectors, wider)
+        return self
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Scores (n_documents,)."""
+        return self.base.predict(self._wider(documents, vectors), vectors)
+
+    @staticmethod
+    def _wider(documents: Judged, vectors: FloatArray) -> Judged:
+        refuse_other_vectors(documents, vectors)
+        return documents.with_features(np.hstack([documents.X, vectors[documents.query_index].astype(np.float32)]))
+
+
+@dataclass(kw_only=True, eq=False)
+class WithEvidence(QueryRanker):
+    """A ranker whose documents carry what the judgments of other queries say about them.
+
+    The columns are divided by their standard deviation over the training documents; a column without spread becomes 0.
+    """
+
+    NAME: ClassVar[str] = "with-evidence"
+    STATE: ClassVar[tuple[str, ...]] = ("scale_",)
+
+    base: QueryRanker
+    evidence: NeighbourEvidence | DocumentPrior
+    scale_: FloatArray = field(init=False, repr=False)
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
+        """Fit evidence and ranker; each training query without its own judgments."""
+        wide = self.fit_columns(train, vectors)
+        self.base.fit(wide, vectors, None if validation is None else (self.wider(*validation), validation[1]))
+        return self
+
+    def fit_columns(self, train: Judged, vectors: FloatArray) -> Judged:
+        """Fit the evidence alone; the training documents with its columns."""
+        columns = self.evidence.fit_transform(train, self._given(vectors))
+        deviation = columns.std(axis=0)
+        self.scale_ = np.where(deviation > 0, 1 / np.where(deviation > 0, deviation, 1.0), 0.0)
+        return self._appended(train, columns)
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Scores (n_documents,)."""
+        self.refuse_unfitted()
+        return self.base.predict(self.wider(documents, vectors), vectors)
+
+    def wider(self, documents: Judged, vectors: FloatArray) -> Judged:
+        """The documents with the columns of evidence behind their features."""
+        return self._appended(documents, self.evidence.transform(documents, self._given(vectors)))
+
+    def _appended(self, documents: Judged, columns: FloatArray) -> Judged:
+        return documents.with_features(np.hstack([documents.X, (columns * self.scale_).astype(np.float32)]))
+
+    def _given(self, vectors: FloatArray) -> FloatArray | None:
+        if self.evidence.similarity == "text":
+            fix = "use candidates or vectors, or append the columns of the evidence yourself"
+            raise InputError("a ranker does not see the words of a query", fix=fix)
+        return vectors if self.evidence.similarity == "vectors" else None

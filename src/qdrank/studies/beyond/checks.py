@@ -1,0 +1,95 @@
+"""Near-duplicates left out, checks of the implementation, and recurrence, for one fold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.datasets.judged import Judged
+from qdrank.groups import FloatArray
+from qdrank.rankers.base import QueryRanker, query_values_of
+from qdrank.rankers.evidence import recurrence
+from qdrank.rankers.local_ranker import LocalRanker
+from qdrank.rankers.plain import LinearRanker, WithEvidence
+from qdrank.studies.beyond.fold import MEASURE, Ladder
+from qdrank.studies.beyond.methods import CONTROLS, SINGLE
+
+#: Training queries whose grades are permuted to see whether they reach their own evidence.
+PERMUTED = 20
+
+
+def values_table(fold: str, query_id: FloatArray, values: Mapping[str, FloatArray], near: float) -> pa.Table:
+    """Values of the test queries by control; ``near`` is 0 where all queries are used."""
+    n = len(query_id)
+    tables = [
+        pa.table(
+            {
+                "fold": pa.array([fold] * n, pa.string()),
+                "control": pa.array([name] * n, pa.string()),
+                "near": np.full(n, near),
+                "query_id": pa.array(query_id, pa.string()),
+                MEASURE: own,
+            }
+        )
+        for name, own in values.items()
+    ]
+    return pa.concat_tables(tables)
+
+
+def without_near(ladder: Ladder, near: float) -> dict[str, FloatArray]:
+    """Evidence and prior without near-duplicate queries, with the settings chosen with all: values by method or control."""
+    found = {}
+    reference = ladder.data.reference
+    for method in ("beyond-evidence", "beyond-trees-evidence"):
+        for name, columns in (
+            (method, ladder.options.evidence(reference, near)),
+            (CONTROLS[method], ladder.options.prior(reference, near)),
+        ):
+            tuned = ladder.tuned[name].ranker
+            assert isinstance(tuned, WithEvidence)
+            ranker = WithEvidence(base=tuned.base.fresh(), evidence=columns)
+            ranker.fit(*ladder.data.train, validation=ladder.data.vali)
+            found[name] = query_values_of(MEASURE, ladder.data.test[0], ranker.predict(*ladder.data.test))
+    return found
+
+
+def checks_table(fold: str, ladder: Ladder) -> pa.Table:
+    """Largest differences where there must be none: own grades in own evidence, and all neighbours against Single."""
+    train, vectors = ladder.data.train
+    rows = {"leak": _leak(ladder, train, vectors), "all neighbours": _all_neighbours(ladder)}
+    return pa.table({"fold": pa.array([fold] * len(rows)), "check": list(rows), "value": list(rows.values())})
+
+
+def _leak(ladder: Ladder, train: Judged, vectors: FloatArray) -> float:
+    """Largest change of a query's evidence when its own grades are permuted and raised."""
+    rng = np.random.default_rng(ladder.options.seed)
+    given = vectors if ladder.options.similarity == "vectors" else None
+    before = ladder.options.evidence(ladder.data.reference).fit_transform(train, given)
+    worst = 0.0
+    for query in rng.permutation(train.n_queries)[:PERMUTED]:
+        rows, y = slice(train.offsets[query], train.offsets[query + 1]), train.y.copy()
+        y[rows] = rng.permutation(y[rows]) + rng.integers(0, 2, len(y[rows]))
+        changed = ladder.options.evidence(ladder.data.reference).fit(replace(train, y=y), given)
+        own = train.take(np.array([query]))
+        after = changed.transform(own, None if given is None else given[[query]])
+        worst = max(worst, float(np.abs(after - before[rows]).max(initial=0.0)))
+    return worst
+
+
+def _all_neighbours(ladder: Ladder) -> float:
+    """Largest difference between Single and a local model of all training queries."""
+    single: QueryRanker = ladder.tuned[SINGLE].ranker
+    assert isinstance(single, LinearRanker)
+    ranker = LocalRanker(k=1.0, lam=single.lam, tol=single.tol).fit(*ladder.data.train)
+    return float(np.abs(ranker.models(ladder.data.test[1][:2]) - single.coef_).max())
+
+
+def recurrence_table(fold: str, ladder: Ladder) -> pa.Table:
+    """How often the documents of the test queries recur among those of the training queries."""
+    train, test = ladder.data.train[0], ladder.data.test[0]
+    found = vars(recurrence(train, test))
+    size = {"training queries": train.n_queries, "test queries": test.n_queries, "test rows": test.n_documents}
+    return pa.Table.from_pylist([{"fold": fold, **size, **found}])

@@ -1,0 +1,127 @@
+"""When does query-dependent ranking help? What would count as success and as failure, written before the numbers.
+
+The primary comparison of a data set is the query-dependent ranker that validation chooses, against Single and against
+LambdaMART. That query-dependence helps is said only where the chosen ranker also beats its own control, which knows nothing
+of the query. All else is exploratory and is corrected together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from qdrank.evaluation.declared import CHECK, CONTROL, Claim, Declaration
+
+#: The smallest difference in MAP that counts.
+MARGIN = 0.005
+#: Largest difference of weights that are the same by definition.
+ROUNDING = 1e-9
+
+PRIMARY, EXPLORATORY = "primary", "exploratory"
+_beats = partial(
+    Claim, kind="superiority", margin=MARGIN, unit="MAP", measure="ap", expected="difference above 0", family=PRIMARY
+)
+_explores = partial(_beats, group=CONTROL, family=EXPLORATORY)
+
+
+def declare(options: Mapping[str, Any]) -> Declaration:
+    """All claims; ``options`` are the keys of the configuration that decide the budgets of validation."""
+    each = f"every ranker chooses among {len(options['lambdas'])} settings on validation"
+    claims = (*_primary(each), *_evidence(each, options), *_weights(each), *_curves(), *_checks())
+    return Declaration(study="beyond", paper="When query-dependence helps", claims=claims)
+
+
+def _primary(each: str) -> Iterator[Claim]:
+    yield _beats(
+        name="gain",
+        text="the query-dependent ranker that validation chooses beats Single and LambdaMART",
+        expected="above both",
+        budget=f"{each}; the chosen ranker is one of eight, chosen on the same queries",
+        note="the primary comparison",
+    )
+    yield _beats(
+        name="control",
+        text="the chosen ranker beats its own control, which knows nothing of the query",
+        budget=f"{each}, controls included; a control has the same settings to choose from as its ranker",
+        note="query-dependence helps only if this and the primary comparison hold",
+    )
+
+
+def _evidence(each: str, options: Mapping[str, Any]) -> Iterator[Claim]:
+    yield _explores(
+        name="evidence - prior",
+        text="judgments of similar queries say more than judgments of all queries (the document's prior)",
+        expected="above the prior, with Single and with LambdaMART",
+        budget=each,
+    )
+    near = ", ".join(f"{value:g}" for value in options["near"])
+    yield _explores(
+        name="evidence - prior, no near-duplicates",
+        text="they still do when near-duplicate queries are left out",
+        expected=f"above the prior for every threshold of similarity ({near})",
+        budget="settings are those chosen with all queries",
+        note="near-duplicates are left out of the prior as well",
+    )
+    yield _explores(
+        name="recurrence",
+        text="neighbours' judgments gain more, the more often documents recur",
+        expected="the gain of Single with evidence falls as judgments are thinned out",
+        budget="settings are those chosen with all judgments",
+    )
+
+
+def _weights(each: str) -> Iterator[Claim]:
+    yield _explores(
+        name="local weights",
+        text="weights that depend on the query do not beat Single",
+        expected="no gain of nearest queries, of proximal and kernel models, and of the bilinear one",
+        kind="no superiority",
+        budget=each,
+    )
+    yield _explores(
+        name="neighbours - random",
+        text="near queries are better to learn from than random ones",
+        expected="above the same ranker with random neighbours or vectors of other queries",
+        budget=each,
+    )
+    yield _explores(
+        name="vectors - others",
+        text="the query's own vector helps the bilinear ranker and LambdaMART",
+        expected="above the same ranker with the vectors of other queries",
+        budget=each,
+    )
+    yield _explores(
+        name="gate",
+        text="a gate helps a mixture",
+        expected="above the fixed mixture, and above a gate that sees the vectors of other queries",
+        budget=each,
+    )
+
+
+def _curves() -> Iterator[Claim]:
+    yield _explores(
+        name="few queries",
+        text="kernel weights beat LambdaMART with the fewest training queries of the curve",
+        budget="settings are those chosen with all training queries",
+    )
+
+
+def _checks() -> Iterator[Claim]:
+    yield Claim(
+        name="leak",
+        text="no judgment of a training query reaches the evidence of its own documents",
+        expected="no difference when the query's own grades are permuted",
+        kind="identical",
+        group=CHECK,
+        measure="largest difference of a column",
+    )
+    yield Claim(
+        name="all neighbours",
+        text="a local ranker with all training queries is Single",
+        expected="the same weights",
+        kind="identical",
+        margin=ROUNDING,
+        group=CHECK,
+        measure="largest difference of a weight",
+    )

@@ -1,0 +1,68 @@
+"""What a ranker gains on its own control, which knows nothing of the query; and without near-duplicate queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.evaluation.intervals import column_intervals
+from qdrank.figures.style import label_axes, new_figure
+from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, CONTROLS, GATED, OF_CHOSEN, OTHER_GATE
+from qdrank.studies.beyond.values import Key, Values, gathered, thresholds
+from qdrank.studies.making import Inputs, Shown
+
+WITH_EVIDENCE = ("beyond-evidence", "beyond-trees-evidence")
+
+
+def numbers(values: Values, interval: Mapping[str, Any]) -> pa.Table:
+    """Difference of every ranker from its control, with its interval; ``near`` is 0 where no query is left out."""
+    pairs: list[tuple[Key, Key]] = [((CHOSEN, 0.0), (OF_CHOSEN, 0.0))]
+    pairs += [((name, 0.0), (control, 0.0)) for name, control in CONTROLS.items()]
+    pairs.append(((GATED, 0.0), (OTHER_GATE, 0.0)))
+    pairs += [((name, near), (CONTROLS[name], near)) for name in WITH_EVIDENCE for near in thresholds(values)]
+    apart = np.stack([values.pairs(*pair).differences for pair in pairs], axis=1)
+    low, high = column_intervals(apart, **interval)
+    columns = {
+        "method": [a[0] for a, _ in pairs],
+        "control": [b[0] for _, b in pairs],
+        "near": [a[1] for a, _ in pairs],
+    }
+    return pa.table(columns | {"difference": apart.mean(axis=0), "low": low, "high": high})
+
+
+def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
+    """Rankers against their controls (left), and evidence against the prior without near-duplicates (right)."""
+    values = gathered(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
+    table = numbers(values, shown.interval)
+    rows = table.to_pylist()
+    figure, panels = new_figure(1, 2, height=3.8, width_ratios=[1.5, 1])
+    plain = [row for row in rows if not row["near"]]
+    for place, row in zip(np.arange(len(plain))[::-1], plain, strict=True):
+        _bar(panels[0], row, place, BY_NAME[row["method"]])
+    panels[0].set_yticks(np.arange(len(plain))[::-1], [_label(row) for row in plain], fontsize=7)
+    for shift, name in enumerate(WITH_EVIDENCE):
+        own = [row for row in rows if row["method"] == name]
+        look = BY_NAME[name]
+        bars = np.array([[row["difference"] - row["low"], row["high"] - row["difference"]] for row in own]).T.clip(0)
+        places = np.arange(len(own)) + 0.1 * shift
+        panels[1].errorbar(places, [row["difference"] for row in own], bars, elinewidth=1, **look.marked)
+    panels[1].set_xticks(np.arange(len(own)), ["all" if not row["near"] else f"< {row['near']:g}" for row in own])
+    panels[0].axvline(0, color="black", linewidth=0.8)
+    panels[1].axhline(0, color="black", linewidth=0.8)
+    label_axes(panels[0], "gain on the control, MAP", "", shown.dataset)
+    label_axes(panels[1], "similarity of the queries used", "gain of evidence on prior, MAP")
+    figure.legend(*panels[1].get_legend_handles_labels(), ncols=2, loc="outside lower center", fontsize="small")
+    return figure, table
+
+
+def _bar(axes: Any, row: Mapping[str, Any], place: float, look: Any) -> None:
+    bars = np.array([[row["difference"] - row["low"]], [row["high"] - row["difference"]]]).clip(0)
+    axes.errorbar([row["difference"]], [place], xerr=bars, color=look.colour, marker=look.marker, elinewidth=1)
+
+
+def _label(row: Mapping[str, Any]) -> str:
+    words = "its own control" if row["control"] == OF_CHOSEN else row["control"]
+    return f"{BY_NAME[row['method']].label}\n- {words}"

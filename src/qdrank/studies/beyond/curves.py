@@ -1,0 +1,94 @@
+"""Two curves of a fold: against the number of training queries, and against the recurrence of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.datasets.judged import Judged
+from qdrank.groups import FloatArray, IntArray
+from qdrank.rankers.base import QueryRanker, query_values_of
+from qdrank.rankers.evidence import recurrence
+from qdrank.rankers.plain import LinearRanker, WithEvidence
+from qdrank.studies.beyond.fold import MEASURE, FoldData
+from qdrank.studies.beyond.methods import SINGLE, TREES
+from qdrank.studies.beyond.options import Options
+
+#: Methods of the learning curve.
+LEARNED = (SINGLE, TREES, "beyond-kernel", "beyond-evidence", "beyond-trees-evidence")
+
+
+def subsets(n: int, options: Options) -> Iterator[tuple[int, int, IntArray]]:
+    """Size, repeat and training queries of every subset; all of them, once, come last as size 0. Those of a repeat are nested."""
+    for repeat in range(options.repeats):
+        order = np.random.default_rng([options.seed, repeat]).permutation(n)
+        for size in sorted({size for size in options.sizes if size < n}):
+            yield size, repeat, np.sort(order[:size]).astype(np.int64)
+    yield 0, 0, np.arange(n, dtype=np.int64)
+
+
+def learned(options: Options, chosen: Mapping[str, int], reference: int) -> dict[str, QueryRanker]:
+    """Rankers of the learning curve with the settings chosen with all training queries; by name, not fitted."""
+    single = options.linear()[chosen[SINGLE]]
+    assert isinstance(single, LinearRanker)
+    evidence = options.evidence(reference)
+    return {
+        SINGLE: single,
+        TREES: options.trees()[chosen[TREES]],
+        "beyond-kernel": options.kernel(single.lam)[chosen["beyond-kernel"]],
+        "beyond-evidence": WithEvidence(base=options.linear()[chosen["beyond-evidence"]], evidence=evidence),
+        "beyond-trees-evidence": WithEvidence(
+            base=options.trees()[chosen["beyond-trees-evidence"]], evidence=options.evidence(reference)
+        ),
+    }
+
+
+def learning_curve(fold: str, data: FoldData, options: Options, chosen: Mapping[str, int]) -> pa.Table:
+    """Average precision of the test queries by method and number of training queries (0: all), a row for each repeat."""
+    train, vectors = data.train
+    tables = []
+    for size, repeat, queries in subsets(train.n_queries, options):
+        for method, ranker in learned(options, chosen, data.reference).items():
+            ranker.fit(train.take(queries), vectors[queries], validation=data.vali)
+            values = query_values_of(MEASURE, data.test[0], ranker.predict(*data.test))
+            tables.append(_table(fold, data.test[0], {"method": method}, {"size": size, "repeat": repeat}, values))
+    return pa.concat_tables(tables)
+
+
+def thinned(train: Judged, share: float, seed: list[int]) -> Judged:
+    """The same documents, of whose relevant judgments a random ``share`` is kept; the others count 0."""
+    kept = np.random.default_rng(seed).random(train.n_documents) < share
+    return replace(train, y=np.where(kept, train.y, 0))
+
+
+def recurrence_curve(fold: str, data: FoldData, options: Options, chosen: Mapping[str, int]) -> pa.Table:
+    """Average precision of Single with evidence when judgments are thinned out, and the recurrence that is left.
+
+    Only evidence forgets judgments: the ranker learns from all grades, so that nothing but recurrence changes.
+    """
+    (train, vectors), test = data.train, data.test[0]
+    tables = []
+    for share in options.thinning:
+        for repeat in range(options.repeats if 0 < share < 1 else 1):
+            known = thinned(train, share, [options.seed, repeat])
+            ranker = WithEvidence(
+                base=options.linear()[chosen["beyond-evidence"]], evidence=options.evidence(data.reference)
+            )
+            wide = ranker.fit_columns(known, vectors)
+            ranker.base.fit(replace(wide, y=train.y), vectors)
+            values = query_values_of(MEASURE, test, ranker.predict(*data.test))
+            numbers = {"share": share, "repeat": repeat, "recurrence": recurrence(known, test).relevant}
+            tables.append(_table(fold, test, {}, numbers, values))
+    return pa.concat_tables(tables)
+
+
+def _table(
+    fold: str, test: Judged, texts: Mapping[str, str], numbers: Mapping[str, float], values: FloatArray
+) -> pa.Table:
+    n = test.n_queries
+    columns = {name: pa.array([text] * n, pa.string()) for name, text in {"fold": fold, **texts}.items()}
+    columns |= {name: pa.array(np.full(n, number, dtype=np.float64)) for name, number in numbers.items()}
+    return pa.table(columns | {"query_id": pa.array(test.query_id, pa.string()), MEASURE: values})

@@ -1,0 +1,93 @@
+"""Evidence for the claims of the study in the results of a data set: values per test query."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.evaluation.evidence import Part, part
+from qdrank.groups import FloatArray
+from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, CONTROLS, FIXED, GATED, OF_CHOSEN, OTHER_GATE, SINGLE, TREES
+from qdrank.studies.beyond.values import Key, Values, gathered, mean_by, thresholds
+from qdrank.studies.making import Inputs, Shown
+
+Found = dict[str, dict[str, Part]]
+LOCAL = ("beyond-knn", "beyond-proximal", "beyond-kernel", "beyond-bilinear")
+WITH_EVIDENCE = ("beyond-evidence", "beyond-trees-evidence")
+
+
+def gather(inputs: Inputs, shown: Shown) -> Found:  # noqa: ARG001
+    """Evidence of one data set from its artifacts."""
+    values = gathered(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
+    found = _primary(values) | _evidence(values) | _weights(values)
+    found |= _curve(values, inputs.table("curves", "figure"))
+    found |= _recurrence(values, inputs.table("thinned", "figure"))
+    found |= _checks(inputs.table("checks", "figure"))
+    return {claim: parts for claim, parts in found.items() if parts}
+
+
+def _part(values: Values, apart: FloatArray) -> Part:
+    return part(apart, values.query_id, values.fold)
+
+
+def _difference(values: Values, a: Key | str, b: Key | str) -> Part:
+    first, second = ((key, 0.0) if isinstance(key, str) else key for key in (a, b))
+    return _part(values, values.pairs(first, second).differences)
+
+
+def _primary(values: Values) -> Found:
+    against = {f"against {BY_NAME[other].label}": _difference(values, CHOSEN, other) for other in (SINGLE, TREES)}
+    return {"gain": against, "control": {"difference": _difference(values, CHOSEN, OF_CHOSEN)}}
+
+
+def _evidence(values: Values) -> Found:
+    return {
+        "evidence - prior": {
+            f"{BY_NAME[name].label}": _difference(values, name, CONTROLS[name]) for name in WITH_EVIDENCE
+        },
+        "evidence - prior, no near-duplicates": {
+            f"{BY_NAME[name].label}, below {near:g}": _difference(values, (name, near), (CONTROLS[name], near))
+            for near in thresholds(values)
+            for name in WITH_EVIDENCE
+        },
+    }
+
+
+def _weights(values: Values) -> Found:
+    def own(names: tuple[str, ...]) -> dict[str, Part]:
+        return {BY_NAME[name].label: _difference(values, name, CONTROLS[name]) for name in names}
+
+    return {
+        "local weights": {BY_NAME[name].label: _difference(values, name, SINGLE) for name in LOCAL},
+        "neighbours - random": own(LOCAL[:3]),
+        "vectors - others": own(("beyond-bilinear", "beyond-trees-queries")),
+        "gate": {
+            "against the fixed mixture": _difference(values, GATED, FIXED),
+            "against a gate with other vectors": _difference(values, GATED, OTHER_GATE),
+        },
+    }
+
+
+def _curve(values: Values, table: pa.Table) -> Found:
+    """Kernel weights less LambdaMART with the fewest training queries."""
+    sizes = sorted(size for size in set(table.column("size").to_pylist()) if size)
+    if not sizes:
+        return {}
+    of = mean_by(table, ["method", "size"], values.query_id)
+    apart = of["beyond-kernel", sizes[0]] - of[TREES, sizes[0]]
+    return {"few queries": {f"{sizes[0]:g} training queries": _part(values, apart)}}
+
+
+def _recurrence(values: Values, table: pa.Table) -> Found:
+    """What evidence gains with all judgments less what it gains with the fewest; Single's values cancel."""
+    of = mean_by(table, ["share"], values.query_id)
+    shares = sorted(float(key[0]) for key in of)
+    return {"recurrence": {"difference": _part(values, of[(shares[-1],)] - of[(shares[0],)])}}
+
+
+def _checks(table: pa.Table) -> Found:
+    names, folds = (np.array(table.column(name).to_pylist(), dtype=object) for name in ("check", "fold"))
+    value = table.column("value").to_numpy()
+    return {
+        name: {"value": part(value[names == name], "", folds[names == name])} for name in dict.fromkeys(names.tolist())
+    }

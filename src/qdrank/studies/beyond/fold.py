@@ -1,0 +1,226 @@
+"""All rankers and controls of one fold: tuned on validation, scored on the test queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.datasets.judged import Judged
+from qdrank.groups import FloatArray, rows_of
+from qdrank.queries.artifacts import Queries
+from qdrank.rankers.base import QueryRanker, Tuned, Validation, query_values_of, tune_rankers
+from qdrank.rankers.documents import FoldDocuments
+from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
+from qdrank.rankers.mixture import Mixture, out_of_fold
+from qdrank.rankers.plain import WithEvidence
+from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, FIXED, GATED, OF_CHOSEN, OTHER_GATE, SINGLE, TREES
+from qdrank.studies.beyond.options import Options
+
+#: What is chosen by, and shown.
+MEASURE = "ap"
+
+
+def other_vectors(vectors: FloatArray, seed: int) -> FloatArray:
+    """Vectors of other queries: each query has that of another one, by a random circle through all."""
+    if len(vectors) < 2:
+        return vectors
+    circle = np.random.default_rng(seed).permutation(len(vectors))
+    others = np.empty_like(vectors)
+    others[circle] = vectors[np.roll(circle, 1)]
+    return others
+
+
+@dataclass(frozen=True, eq=False)
+class FoldData:
+    """Documents of a fold as learners see them, with the vectors of their queries.
+
+    Attributes
+    ----------
+    train, vali, test : documents and vectors
+    reference : column of the reference feature
+    """
+
+    train: Validation
+    vali: Validation
+    test: Validation
+    reference: int
+
+    def with_others(self, seed: int) -> FoldData:
+        """The same with the vectors of other queries of the same role."""
+        parts = [(part, other_vectors(vectors, seed)) for part, vectors in (self.train, self.vali, self.test)]
+        return FoldData(parts[0], parts[1], parts[2], self.reference)
+
+
+def fold_data(documents: FoldDocuments, queries: Queries, reference: int) -> FoldData:
+    """Documents and vectors by role, joined on the ids of the queries."""
+    parts: list[Validation] = []
+    for role in ("train", "vali", "test"):
+        part = documents.seen(role)
+        parts.append((part, queries.vectors[rows_of(part.query_id, queries.query_id)]))
+    return FoldData(parts[0], parts[1], parts[2], reference)
+
+
+@dataclass(eq=False)
+class Ladder:
+    """What was tuned on a fold.
+
+    Attributes
+    ----------
+    tuned : by name of method or control, what was chosen among which values
+    settings : by name, the settings tried, as texts
+    scores : of the test documents, by name
+    """
+
+    data: FoldData
+    options: Options
+    log: Callable[[str], object] = lambda _: None
+    tuned: dict[str, Tuned] = field(default_factory=dict)
+    settings: dict[str, list[str]] = field(default_factory=dict)
+    scores: dict[str, FloatArray] = field(default_factory=dict)
+
+    def climb(self) -> Ladder:
+        """Tune and score every method and every control."""
+        options, data, others = self.options, self.data, self.data.with_others(self.options.seed)
+        self._tune(SINGLE, options.linear(), data)
+        self._tune(TREES, options.trees(), data)
+        lam = self.tuned[SINGLE].ranker.lam  # type: ignore[attr-defined]
+        self._tune("beyond-knn", options.nearest(), data)
+        self._tune(CONTROLS["beyond-knn"], options.nearest(options.seed), data)
+        self._tune("beyond-proximal", options.proximal(lam), data)
+        self._tune(CONTROLS["beyond-proximal"], options.proximal(lam, options.seed), data)
+        self._tune("beyond-kernel", options.kernel(lam), data)
+        # the training queries keep their vectors, and a query is given the neighbours of another one
+        moved = FoldData(data.train, others.vali, others.test, data.reference)
+        self._tune(CONTROLS["beyond-kernel"], options.kernel(lam), moved)
+        self._tune("beyond-bilinear", options.bilinear(), data)
+        self._tune(CONTROLS["beyond-bilinear"], options.bilinear(), others)
+        self._tune("beyond-trees-queries", options.trees_with_vectors(), data)
+        self._tune(CONTROLS["beyond-trees-queries"], options.trees_with_vectors(), others)
+        for base, tried in (("beyond-evidence", options.linear), ("beyond-trees-evidence", options.trees)):
+            self._with_columns(base, options.evidence(data.reference), tried())
+            self._with_columns(CONTROLS[base], options.prior(data.reference), tried())
+        self._mixtures(others)
+        return self
+
+    def _tune(self, name: str, tried: Sequence[QueryRanker], data: FoldData) -> None:
+        self._keep(name, tune_rankers(tried, data.train, data.vali, name=MEASURE, seed=self.options.seed), tried)
+        self.scores[name] = self.tuned[name].ranker.predict(*data.test)
+
+    def _keep(self, name: str, tuned: Tuned, tried: Sequence[QueryRanker]) -> None:
+        self.tuned[name], self.settings[name] = tuned, [setting_text(ranker) for ranker in tried]
+        self.log(f"{name}: {self.settings[name][tuned.best]}, {MEASURE} {tuned.values[tuned.best]:.4f} on validation")
+
+    def _with_columns(self, name: str, evidence: NeighbourEvidence | DocumentPrior, tried: list[QueryRanker]) -> None:
+        """Tune rankers that see columns of evidence, which are computed once."""
+        shell = WithEvidence(base=tried[0], evidence=evidence)
+        (train, vectors), vali = self.data.train, self.data.vali
+        wide = (shell.fit_columns(train, vectors), vectors), (shell.wider(*vali), vali[1])
+        tuned = tune_rankers(tried, *wide, name=MEASURE, seed=self.options.seed)
+        self._keep(name, tuned, tried)
+        shell.base = tuned.ranker
+        self.tuned[name] = Tuned(shell, tuned.best, tuned.values)
+        self.scores[name] = shell.predict(*self.data.test)
+
+    def _mixtures(self, others: FoldData) -> None:
+        """Mixtures of Single and LambdaMART, both as tuned, from scores out of fold."""
+        bases = [self.tuned[name].ranker for name in (SINGLE, TREES)]
+        options, (train, vectors) = self.options, self.data.train
+        held_out = out_of_fold(bases, train, vectors, parts=options.parts, seed=options.seed)
+        fixed = [Mixture(bases=bases, lam=lam) for lam in options.lambdas]
+        gated = [
+            Mixture(bases=bases, gate=True, lam=lam, interactions=penalty, components=options.components)
+            for lam in options.local_lambdas
+            for penalty in options.interactions
+        ]
+        for name, tried, data in ((FIXED, fixed, self.data), (GATED, gated, self.data), (OTHER_GATE, gated, others)):
+            ready = [_Weighed(mixture=mixture, held_out=held_out) for mixture in map(_copy, tried)]
+            tuned = tune_rankers(ready, data.train, data.vali, name=MEASURE, seed=options.seed)
+            self._keep(name, tuned, [one.mixture for one in ready])
+            self.tuned[name] = Tuned(ready[tuned.best].mixture, tuned.best, tuned.values)
+            self.scores[name] = self.tuned[name].ranker.predict(*data.test)
+
+    def chosen(self) -> str:
+        """The query-dependent ranker that does best on validation."""
+        return max(CONTROLS, key=lambda name: self.tuned[name].values[self.tuned[name].best])
+
+
+def _copy(mixture: Mixture) -> Mixture:
+    """The same mixture over the same fitted rankers."""
+    names = [f.name for f in fields(mixture) if f.init]
+    return Mixture(**{name: getattr(mixture, name) for name in names})
+
+
+@dataclass(kw_only=True, eq=False)
+class _Weighed(QueryRanker):
+    """A mixture whose rankers are fitted already, and whose scores out of fold are known."""
+
+    NAME = "weighed"
+    STATE = ()
+
+    mixture: Mixture
+    held_out: FloatArray
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> _Weighed:  # noqa: ARG002
+        self.mixture.fit_weights(self.held_out, train, vectors)
+        return self
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        return self.mixture.predict(documents, vectors)
+
+
+def setting_text(ranker: QueryRanker) -> str:
+    """The parameters of a ranker that differ between settings."""
+    inner = ranker.base if hasattr(ranker, "base") else ranker
+    names = ("k", "lam", "proximity", "mix", "interactions", "leaves", "min_leaf")
+    return ", ".join(f"{name}={getattr(inner, name):g}" for name in names if hasattr(inner, name))
+
+
+def choices_table(fold: str, ladder: Ladder) -> pa.Table:
+    """The artifact ``choices``: every setting of every method and control, in the order in which they were tried."""
+    rows = [
+        {
+            "fold": fold,
+            "method": name,
+            "setting": text,
+            "k": None,
+            "lam": None,
+            "measure": MEASURE,
+            "value": value,
+            "chosen": i == tuned.best,
+        }
+        for name, tuned in ladder.tuned.items()
+        for i, (text, value) in enumerate(zip(ladder.settings[name], tuned.values, strict=True))
+    ]
+    kinds = {"k": pa.int32(), "lam": pa.float64()}
+    return pa.table({key: pa.array([row[key] for row in rows], kinds.get(key)) for key in rows[0]})
+
+
+def chosen_places(choices: pa.Table) -> dict[str, int]:
+    """Place of the chosen setting among those of each method."""
+    tried: dict[str, int] = {}
+    found: dict[str, int] = {}
+    for row in choices.to_pylist():
+        place = tried.get(row["method"], 0)
+        tried[row["method"]] = place + 1
+        if row["chosen"]:
+            found[row["method"]] = place
+    return found
+
+
+def method_scores(ladder: Ladder, methods: Sequence[str]) -> dict[str, FloatArray]:
+    """Scores of the test documents by method, that of the chosen ranker among them."""
+    known: Mapping[str, Any] = {**ladder.scores, CHOSEN: ladder.scores[ladder.chosen()]}
+    return {name: known[name] for name in methods}
+
+
+def control_values(ladder: Ladder) -> dict[str, FloatArray]:
+    """Average precision of every control on the test queries, that of the chosen ranker among them."""
+    test = ladder.data.test[0]
+    names = [*CONTROLS.values(), OTHER_GATE]
+    scores = {name: ladder.scores[FIXED if name == CONTROLS[GATED] else name] for name in names}
+    scores[OF_CHOSEN] = scores[CONTROLS[ladder.chosen()]]
+    return {name: query_values_of(MEASURE, test, own) for name, own in scores.items()}

@@ -1,0 +1,48 @@
+"""The rankers of the study from plain to query-dependent, and the control that belongs to each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
+from qdrank.studies.study import REFERENCE, Method
+
+SINGLE, TREES = "beyond-single", "beyond-lambdamart"
+FIXED, GATED, CHOSEN = "beyond-fixed", "beyond-gated", "beyond-chosen"
+
+METHODS = (
+    Method(SINGLE, "Single", BLACK, MARKERS[0]),
+    Method(TREES, "LambdaMART", GREY, MARKERS[1]),
+    Method("beyond-knn", "nearest queries", SKY, MARKERS[2]),
+    Method("beyond-proximal", "nearest queries, close to Single", SKY, MARKERS[3]),
+    Method("beyond-kernel", "kernel weights, mixed with Single", BLUE, MARKERS[4]),
+    Method("beyond-bilinear", "bilinear", BLUE, MARKERS[5]),
+    Method("beyond-trees-queries", "LambdaMART with query vector", GREEN, MARKERS[6]),
+    Method("beyond-evidence", "Single with neighbours' judgments", VERMILION, MARKERS[0]),
+    Method("beyond-trees-evidence", "LambdaMART with neighbours' judgments", VERMILION, MARKERS[1]),
+    Method(FIXED, "fixed mixture", ORANGE, MARKERS[2]),
+    Method(GATED, "gated mixture", ORANGE, MARKERS[3]),
+    Method(CHOSEN, "query-dependent, chosen on validation", PURPLE, MARKERS[7]),
+)
+BY_NAME = {method.name: method for method in (*METHODS, REFERENCE)}
+
+#: Query-dependent ranker to its control: the same ranker with what it knows of the query taken away.
+CONTROLS = {
+    "beyond-knn": "knn, random neighbours",
+    "beyond-proximal": "proximal, random neighbours",
+    "beyond-kernel": "kernel, vectors of other queries",
+    "beyond-bilinear": "bilinear, vectors of other queries",
+    "beyond-trees-queries": "LambdaMART, vectors of other queries",
+    "beyond-evidence": "Single with the document's prior",
+    "beyond-trees-evidence": "LambdaMART with the document's prior",
+    GATED: "fixed mixture",
+}
+#: A second control of the gated mixture, beside the fixed one.
+OTHER_GATE = "gated mixture, vectors of other queries"
+#: Control of the ranker that validation chose: that ranker's own.
+OF_CHOSEN = "control of the chosen ranker"
+
+
+def run(_: Any) -> list[str]:
+    """Methods that are run: all."""
+    return [method.name for method in METHODS]

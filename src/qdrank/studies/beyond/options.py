@@ -1,0 +1,94 @@
+"""What the computation needs to know of section ``beyond``, and the rankers that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from qdrank.queries.profiles import Similarity
+from qdrank.rankers.base import QueryRanker
+from qdrank.rankers.bilinear import Bilinear
+from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
+from qdrank.rankers.local_ranker import LocalRanker
+from qdrank.rankers.plain import LinearRanker, TreeRanker, WithQueryVectors
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Keys of section ``beyond``, named as there; ``rounds``, ``tol`` and ``seed`` are those of all studies."""
+
+    lambdas: Sequence[float]
+    leaves: Sequence[int]
+    min_leaf: Sequence[int]
+    learning_rate: float
+    ks: Sequence[float]
+    local_lambdas: Sequence[float]
+    proximities: Sequence[float]
+    mixes: Sequence[float]
+    interactions: Sequence[float]
+    components: int
+    similarity: Similarity
+    gammas: Sequence[float]
+    near: Sequence[float]
+    parts: int
+    thinning: Sequence[float]
+    sizes: Sequence[int]
+    repeats: int
+    rounds: int
+    tol: float
+    seed: int
+
+    def linear(self) -> list[QueryRanker]:
+        """One linear model for all queries."""
+        return [LinearRanker(lam=lam, tol=self.tol) for lam in self.lambdas]
+
+    def trees(self) -> list[QueryRanker]:
+        """LambdaMART."""
+        return [
+            TreeRanker(
+                rounds=self.rounds, learning_rate=self.learning_rate, leaves=leaves, min_leaf=min_leaf, seed=self.seed
+            )
+            for leaves, min_leaf in product(self.leaves, self.min_leaf)
+        ]
+
+    def trees_with_vectors(self) -> list[QueryRanker]:
+        """LambdaMART that sees the query vector."""
+        return [WithQueryVectors(base=ranker) for ranker in self.trees()]
+
+    def nearest(self, random: int | None = None) -> list[QueryRanker]:
+        """Models of the nearest queries, or of random ones."""
+        return [
+            LocalRanker(k=k, lam=lam, tol=self.tol, random=random) for k, lam in product(self.ks, self.local_lambdas)
+        ]
+
+    def proximal(self, lam: float, random: int | None = None) -> list[QueryRanker]:
+        """The same, kept close to Single with its ``lam``."""
+        return [
+            LocalRanker(k=k, lam=lam, proximity=proximity, tol=self.tol, random=random)
+            for k, proximity in product(self.ks, self.proximities)
+        ]
+
+    def kernel(self, lam: float) -> list[QueryRanker]:
+        """Kernel weights, mixed with Single."""
+        return [
+            LocalRanker(k=k, weights="kernel", lam=lam, mix=mix, tol=self.tol)
+            for k, mix in product(self.ks, self.mixes)
+        ]
+
+    def bilinear(self) -> list[QueryRanker]:
+        """Weights that are linear in the query vector."""
+        return [
+            Bilinear(lam=lam, interactions=penalty, components=self.components, tol=self.tol)
+            for lam, penalty in product(self.local_lambdas, self.interactions)
+        ]
+
+    def evidence(self, reference: int, near: float | None = None) -> NeighbourEvidence:
+        """Judgments of similar queries."""
+        return NeighbourEvidence(
+            similarity=self.similarity, reference=reference, exclude_near=near, gammas=tuple(self.gammas)
+        )
+
+    def prior(self, reference: int, near: float | None = None) -> DocumentPrior:
+        """Judgments of all queries."""
+        return DocumentPrior(similarity=self.similarity, reference=reference, exclude_near=near)

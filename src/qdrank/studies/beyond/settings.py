@@ -1,0 +1,95 @@
+"""Section ``beyond`` of the configuration."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from qdrank.sections import Fraction, PositiveFloat, PositiveInt, StudySection, known
+from qdrank.studies.beyond.methods import METHODS
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Similarity = Annotated[float, Field(gt=0, le=1)]
+Served = Annotated[str, AfterValidator(known("method", [method.name for method in METHODS]))]
+
+
+class Beyond(StudySection):
+    """The study of when query-dependent ranking helps; every ranker has as many settings to choose from as there are ``lambdas``."""
+
+    lambdas: list[PositiveFloat] = Field(
+        default=[0.1, 0.01, 0.001, 0.0001],
+        min_length=1,
+        description="Lambdas of Single, of Single with evidence and of the fixed mixture.",
+    )
+    leaves: list[PositiveInt] = Field(default=[7, 31], min_length=1, description="LambdaMART: leaves of a tree.")
+    min_leaf: list[PositiveInt] = Field(
+        default=[20, 100], min_length=1, description="LambdaMART: fewest documents in a leaf."
+    )
+    learning_rate: PositiveFloat = Field(default=0.1, description="LambdaMART: shrinkage.")
+    ks: list[PositiveFloat] = Field(
+        default=[0.1, 0.3],
+        min_length=1,
+        description="Local models: neighbours; up to 1 a share of the training queries.",
+    )
+    local_lambdas: list[PositiveFloat] = Field(
+        default=[0.1, 0.01], min_length=1, description="Lambdas of nearest queries, bilinear weights and the gate."
+    )
+    proximities: list[Fraction] = Field(
+        default=[0.5, 0.9], min_length=1, description="Shares of the penalty that pull a local model to Single."
+    )
+    mixes: list[Fraction] = Field(
+        default=[0.25, 0.5],
+        min_length=1,
+        description="Weights of the local model against Single's, with kernel weights.",
+    )
+    interactions: list[PositiveFloat] = Field(
+        default=[10, 100], min_length=1, description="Penalties on interactions of features and query vector."
+    )
+    components: PositiveInt = Field(default=5, description="Components of the query vectors for these.")
+    similarity: Literal["candidates", "vectors"] = Field(
+        default="candidates", description="What makes queries similar: their candidate lists, or their vectors."
+    )
+    gammas: list[PositiveFloat] = Field(
+        default=[1, 2, 4], min_length=1, description="Powers of the similarity, one column of evidence for each."
+    )
+    near: list[Similarity] = Field(
+        default=[0.9, 0.7, 0.5], description="Similarities from which on a query is left out as a near-duplicate."
+    )
+    parts: Annotated[int, Field(ge=2)] = Field(
+        default=3, description="Parts of the training queries for scores out of fold, from which mixtures learn."
+    )
+    thinning: list[Share] = Field(
+        default=[0, 0.1, 0.25, 0.5, 1],
+        min_length=2,
+        description="Shares of the relevant judgments that evidence keeps.",
+    )
+    sizes: list[PositiveInt] = Field(
+        default=[50, 100, 200, 400, 800], description="Training queries of the learning curve; all of them come last."
+    )
+    repeats: PositiveInt = Field(default=2, description="Random subsets of each size and share.")
+    served: list[Served] = Field(
+        default=["beyond-evidence", "beyond-trees-evidence"],
+        description="Methods that `qdrank rank` can use afterwards.",
+    )
+
+    @model_validator(mode="after")
+    def _same_budget(self) -> Beyond:
+        wanted = len(self.lambdas)
+        found = {
+            "leaves x min_leaf": len(self.leaves) * len(self.min_leaf),
+            "ks x local_lambdas": len(self.ks) * len(self.local_lambdas),
+            "ks x proximities": len(self.ks) * len(self.proximities),
+            "ks x mixes": len(self.ks) * len(self.mixes),
+            "local_lambdas x interactions": len(self.local_lambdas) * len(self.interactions),
+        }
+        for name, size in found.items():
+            if size != wanted:
+                raise ValueError(
+                    f"every ranker must have as many settings as there are lambdas, {wanted}, but {name} makes {size}"
+                )
+        return self
+
+    def solved(self) -> dict[str, Any]:
+        """The keys that the computation looks at."""
+        return self.model_dump(exclude={"datasets", "served"})

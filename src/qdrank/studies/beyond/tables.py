@@ -1,0 +1,102 @@
+"""Tables of the study: rankers, tests corrected after Holm, and how often documents recur."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.evaluation.comparison import Comparison, compare
+from qdrank.evaluation.pairs import query_values
+from qdrank.evaluation.significance import holm
+from qdrank.figures.tables import chosen_by_fold
+from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, CONTROLS, METHODS, OF_CHOSEN, SINGLE, TREES
+from qdrank.studies.beyond.values import Key, Values, comparisons, gathered
+from qdrank.studies.making import Inputs, Shown
+
+MEASURES = ("ap", "ndcg@10/letor4", "p@10/letor4")
+
+
+def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
+    """Tables by id."""
+    measures = inputs.table("measures", "measures")
+    values = gathered(measures, inputs.table("controls", "figure"))
+    choices = inputs.tables("choices", "choices")
+    return {
+        "beyond-methods": methods_table(measures, values, choices, shown.interval),
+        "beyond-primary": tests_table(values, primary(), shown.interval),
+        "beyond-tests": tests_table(values, comparisons(values), shown.interval),
+        "beyond-documents": documents_table(inputs.tables("recurrence", "figure")),
+    }
+
+
+def label(key: Key) -> str:
+    """A method or control in words."""
+    name, near = key
+    words = BY_NAME[name].label if name in BY_NAME else name
+    return f"{words}, queries below {near:g}" if near else words
+
+
+def primary() -> list[tuple[Key, Key]]:
+    """The comparisons declared as primary."""
+    return [((CHOSEN, 0.0), (other, 0.0)) for other in (SINGLE, TREES, OF_CHOSEN)]
+
+
+def methods_table(
+    measures: pa.Table, values: Values, choices: Sequence[pa.Table], interval: Mapping[str, Any]
+) -> pa.Table:
+    """Every ranker: its means, and its difference from Single and LambdaMART in MAP, with the settings chosen."""
+    chosen = chosen_by_fold(choices)
+    rows = []
+    for method in METHODS:
+        row: dict[str, Any] = {"method": method.label}
+        row |= {name: float(query_values(measures, [method.name], name)[1].mean()) for name in MEASURES}
+        for other in (SINGLE, TREES):
+            found = compare(values.pairs((method.name, 0.0), (other, 0.0)), **interval)
+            words = f"from {BY_NAME[other].label}"
+            row |= {words: found.difference, f"{words}, low": found.interval.low, f"{words}, high": found.interval.high}
+        row["settings by fold"] = "; ".join(
+            chosen.get(method.name, chosen_methods(choices) if method.name == CHOSEN else [])
+        )
+        rows.append(row)
+    return pa.Table.from_pylist(rows)
+
+
+def chosen_methods(choices: Sequence[pa.Table]) -> list[str]:
+    """Label of the query-dependent ranker that validation chose in each fold."""
+    found = []
+    for table in choices:
+        best = {row["method"]: row["value"] for row in table.to_pylist() if row["chosen"] and row["method"] in CONTROLS}
+        found.append(BY_NAME[max(CONTROLS, key=lambda name: best[name])].label)
+    return found
+
+
+def tests_table(values: Values, pairs: Sequence[tuple[Key, Key]], interval: Mapping[str, Any]) -> pa.Table:
+    """Differences in MAP with p-values corrected after Holm over the whole table, and what could have been found."""
+    found: list[Comparison] = [compare(values.pairs(*pair), family=len(pairs), **interval) for pair in pairs]
+    adjusted = holm({str(i): one.t.p for i, one in enumerate(found)}, family="this table").adjusted
+    rows = []
+    for i, (pair, one) in enumerate(zip(pairs, found, strict=True)):
+        row: dict[str, Any] = {"method": label(pair[0]), "against": label(pair[1])}
+        row |= {"difference in MAP": one.difference, "low": one.interval.low, "high": one.interval.high}
+        row |= {"p, t test": one.t.p, "p, Holm": adjusted[str(i)], "p, Wilcoxon": one.wilcoxon.p}
+        rows.append(row | {"p, permutation": one.permutation.p, "detectable": one.detectable, "queries": one.n})
+    return pa.Table.from_pylist(rows)
+
+
+def documents_table(tables: Sequence[pa.Table]) -> pa.Table:
+    """Recurrence of the test documents, by fold and on average."""
+    rows = [row for table in tables for row in table.to_pylist()]
+    mean = {name: float(np.mean([row[name] for row in rows])) for name in rows[0] if name != "fold"}
+    whole = {name: round(value) if isinstance(rows[0][name], int) else value for name, value in mean.items()}
+    words = {
+        "seen": "rows whose document a training query has",
+        "relevant": "rows whose document is relevant to one",
+        "found": "relevant rows whose document is relevant to one",
+        "queries": "training queries it is relevant to, per row",
+    }
+    return pa.Table.from_pylist(
+        [{words.get(name, name): value for name, value in row.items()} for row in (*rows, {"fold": "mean", **whole})]
+    )

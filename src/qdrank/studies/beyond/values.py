@@ -1,0 +1,87 @@
+"""Average precision per test query of methods and controls, joined on query ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from qdrank.evaluation.pairs import Pairs, query_values
+from qdrank.groups import FloatArray, rows_of
+from qdrank.studies.beyond.methods import CONTROLS, GATED, METHODS, OTHER_GATE, SINGLE, TREES
+
+MEASURE = "ap"
+Key = tuple[str, float]
+"""Method or control, and the similarity from which on queries are left out; 0 if none are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Values of the test queries of all folds.
+
+    Attributes
+    ----------
+    query_id, fold : (n_queries,) by ascending id
+    of : by method or control, (n_queries,)
+    """
+
+    query_id: NDArray[np.object_]
+    fold: NDArray[np.object_]
+    of: Mapping[Key, FloatArray]
+
+    def pairs(self, a: Key, b: Key) -> Pairs:
+        """Values of two rankers on the same queries."""
+        return Pairs(self.query_id, self.of[a], self.of[b])
+
+
+def gathered(measures: pa.Table, controls: pa.Table) -> Values:
+    """Values of the methods from the artifact ``measures`` and of the controls from the tables of all folds."""
+    names = [method.name for method in METHODS]
+    ids, values = query_values(measures, names, MEASURE)
+    of: dict[Key, FloatArray] = {(name, 0.0): values[:, i] for i, name in enumerate(names)}
+    fold = dict(zip(controls.column("query_id").to_pylist(), controls.column("fold").to_pylist(), strict=True))
+    for name, near in dict.fromkeys(zip(*(controls.column(c).to_pylist() for c in ("control", "near")), strict=True)):
+        own = controls.filter(
+            pc.and_(pc.equal(controls.column("control"), name), pc.equal(controls.column("near"), near))
+        )
+        place = rows_of(ids, own.column("query_id").to_numpy(zero_copy_only=False), among="the queries of the controls")
+        of[name, near] = own.column(MEASURE).to_numpy()[place]
+    return Values(ids, np.array([fold[query] for query in ids.tolist()], dtype=object), of)
+
+
+def thresholds(values: Values) -> list[float]:
+    """Similarities from which on queries were left out, falling."""
+    return sorted({near for _, near in values.of if near}, reverse=True)
+
+
+def comparisons(values: Values) -> list[tuple[Key, Key]]:
+    """Everything that is explored: each ranker against Single, LambdaMART and its control; and without near-duplicates."""
+    found: list[tuple[Key, Key]] = []
+    for method in METHODS[2:-1]:
+        against = [SINGLE, TREES, *([CONTROLS[method.name]] if method.name in CONTROLS else [])]
+        against += [OTHER_GATE] if method.name == GATED else []
+        found += [((method.name, 0.0), (other, 0.0)) for other in against]
+    for near in thresholds(values):
+        for method_name in ("beyond-evidence", "beyond-trees-evidence"):
+            found.append(((method_name, near), (CONTROLS[method_name], near)))
+    return found
+
+
+def mean_by(table: pa.Table, by: Sequence[str], ids: NDArray[np.object_]) -> dict[tuple[float | str, ...], FloatArray]:
+    """Values per query (n_queries,) for every combination of the columns ``by``, means over the repeats."""
+    keys = list(zip(*(table.column(name).to_pylist() for name in by), strict=True))
+    row = rows_of(table.column("query_id").to_numpy(zero_copy_only=False), ids, among="the measured queries")
+    value = table.column(MEASURE).to_numpy()
+    found = {}
+    place = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    at = np.array([place[key] for key in keys])
+    for key, i in place.items():
+        own = at == i
+        count = np.bincount(row[own], minlength=len(ids))
+        total = np.bincount(row[own], value[own], minlength=len(ids))
+        found[key] = total / np.where(count > 0, count, np.nan)
+    return found

@@ -1,0 +1,88 @@
+# When query-dependent ranking helps: rankers with their controls, learning curves and recurrence. What it shows is declared in its folder.
+#
+# reads:  results/{dataset}/judged.parquet, {fold}/queries.parquet
+# writes: results/{dataset}/{fold}/scores/{method}.parquet      with the settings that validation chose
+#         results/{dataset}/{fold}/choices/beyond.parquet       the settings tried, and which was chosen
+#         results/{dataset}/{fold}/beyond/controls.parquet      measures of the controls, and without near-duplicates
+#         results/{dataset}/{fold}/beyond/*.parquet             checks, recurrence, curves
+#         results/{dataset}/{fold}/served/{method}.parquet      rankers for `qdrank rank`
+
+BEYOND = STUDIES["beyond"]
+BEYOND_OPTIONS = {
+    **settings.beyond.solved(),
+    "rounds": settings.training.trees,
+    "tol": settings.training.tol,
+    "seed": settings.seed,
+}
+
+
+rule fit_beyond:
+    """All rankers and controls of a fold, tuned on validation, with their scores of the test documents."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        columns="results/{dataset}/columns.parquet",
+        topics="results/{dataset}/topics.parquet",
+        queries="results/{dataset}/{fold}/queries.parquet",
+        scale="results/{dataset}/{fold}/scale.parquet",
+    output:
+        **{
+            method: f"results/{{dataset}}/{{fold}}/scores/{method}.parquet"
+            for method in methods_run(BEYOND)
+        },
+        **{
+            f"served_{method}": f"results/{{dataset}}/{{fold}}/served/{method}.parquet"
+            for method in settings.beyond.served
+        },
+        choices="results/{dataset}/{fold}/choices/beyond.parquet",
+        controls="results/{dataset}/{fold}/beyond/controls.parquet",
+        checks="results/{dataset}/{fold}/beyond/checks.parquet",
+        recurrence="results/{dataset}/{fold}/beyond/recurrence.parquet",
+    log:
+        "logs/fit_beyond/{dataset}/{fold}.log",
+    benchmark:
+        "benchmarks/fit_beyond/{dataset}/{fold}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(datasets_of(BEYOND)),
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(1500, 40),
+        runtime=minutes(120, 2),
+    params:
+        scale=settings.training.scale,
+        queries=settings.queries.model_dump(),
+        beyond=BEYOND_OPTIONS,
+        methods=methods_run(BEYOND),
+        served=settings.beyond.served,
+        code=code("beyond/fit_beyond", measure_module("ap")),
+    script:
+        "../../scripts/beyond/fit_beyond.py"
+
+
+rule curve_beyond:
+    """The learning curve of a fold, and the gain of evidence when recurring judgments are thinned out."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        columns="results/{dataset}/columns.parquet",
+        queries="results/{dataset}/{fold}/queries.parquet",
+        choices="results/{dataset}/{fold}/choices/beyond.parquet",
+    output:
+        curve="results/{dataset}/{fold}/beyond/curve.parquet",
+        thinned="results/{dataset}/{fold}/beyond/thinned.parquet",
+    log:
+        "logs/curve_beyond/{dataset}/{fold}.log",
+    benchmark:
+        "benchmarks/curve_beyond/{dataset}/{fold}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(datasets_of(BEYOND)),
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(1500, 40),
+        runtime=minutes(120, 2),
+    params:
+        scale=settings.training.scale,
+        beyond=BEYOND_OPTIONS,
+        code=code("beyond/curve_beyond", measure_module("ap")),
+    script:
+        "../../scripts/beyond/curve_beyond.py"
