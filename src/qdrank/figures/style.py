@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,11 +57,31 @@ def save_figure(figure: Figure, paths: Mapping[str, str | Path], *, dpi: int = 1
     """Save ``figure`` under each path; the suffix decides the format."""
     import matplotlib.pyplot as plt
 
+    _wrap_titles(figure)
     _settle(figure)
     for path in map(Path, paths.values()):
         with atomic_path(path) as partial:
             figure.savefig(partial, dpi=dpi, metadata=_METADATA[path.suffix[1:]])
     plt.close(figure)
+
+
+def _wrap_titles(figure: Figure) -> None:
+    """Break titles that are wider than their place: a data set's title may be long."""
+    figure.draw_without_rendering()
+    places = [(axes.title, _title_room(figure, axes)) for axes in figure.axes]
+    places += [(text, 0.96 * figure.bbox.width) for text in figure.texts if text.get_text() == figure.get_suptitle()]
+    for title, room in places:
+        text, width = title.get_text(), title.get_window_extent().width
+        if width > room and "\n" not in text:
+            title.set_text(textwrap.fill(text, max(int(len(text) * room / width), 12), break_long_words=False))
+
+
+def _title_room(figure: Figure, axes: Axes) -> float:
+    """Pixels for the title of ``axes``, which is centred above it: to the edge of the figure, or its own panel's width."""
+    box, cells = axes.bbox, axes.get_subplotspec()
+    centre = (box.x0 + box.x1) / 2
+    to_edge = 2 * min(centre, figure.bbox.width - centre)
+    return float(to_edge if cells is None or cells.get_gridspec().ncols == 1 else min(to_edge, 1.1 * box.width))
 
 
 def _settle(figure: Figure) -> None:
