@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import matplotlib.pyplot as plt
 import pytest
 
@@ -24,7 +26,7 @@ def test_long_titles_are_broken_and_stay_inside(columns, tmp_path, monkeypatch):
         assert 0 <= box.x0 <= box.x1 <= figure.bbox.width
         assert title.get_text().replace("\n", " ") == LONG
     edges = [axes.title.get_window_extent() for axes in panels[0]]
-    assert all(left.x1 <= right.x0 for left, right in zip(edges, edges[1:], strict=False))
+    assert all(left.x1 <= right.x0 for left, right in itertools.pairwise(edges))
 
 
 def test_short_titles_are_left_alone(tmp_path):
