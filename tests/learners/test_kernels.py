@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdrank.learners import kernels
-from qdrank.learners.kernels import block, plain, single
+from qdrank.learners.kernels import block, curvature, factors, plain, preparing, single
 from qdrank.learners.preferences import normal_matrix, prepare
 
 NEVER, ALWAYS = np.inf, 0.0  # pairs per document from which a query is sorted
@@ -86,7 +86,7 @@ def test_hessian_is_the_derivative_of_the_gradient(seed, width):
     w, queries = rng.normal(size=data.n_features), np.flatnonzero(data.pairs)
     coef = rng.uniform(0.1, 1, len(queries))
     rest = (data.X, data.offsets, data.lower, queries, coef)
-    H = single.hessian_single(*rest, w, 1.0, width)
+    H = curvature.hessian_single(*rest, w, 1.0, width)
     np.testing.assert_allclose(H, plain.hessian_single(*rest, w, 1.0, width), atol=1e-10)
     levels, step = np.array([1.0, 1.0 - min(width, 1e6)]), 1e-7
 
@@ -122,7 +122,7 @@ def test_denses_pass_the_strips_of_the_hessian():
     rng = np.random.default_rng(0)
     data = prepare(rng.normal(size=(700, 3)), rng.integers(0, 4, 700), np.array([0, 700]))
     rest = (data.X, data.offsets, data.lower, np.array([0]), np.ones(1), rng.normal(size=3))
-    np.testing.assert_allclose(single.hessian_single(*rest, 1.0, np.inf), plain.hessian_single(*rest, 1.0, np.inf))
+    np.testing.assert_allclose(curvature.hessian_single(*rest, 1.0, np.inf), plain.hessian_single(*rest, 1.0, np.inf))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -133,6 +133,74 @@ def test_split_pairs_equals_twin(seed):
     rest = (data.X, data.offsets, data.lower, queries, np.full(len(queries), 0.5), w, -0.3, 1.1, 1000)
     for a, b in zip(single.split_pairs(*rest), plain.split_pairs(*rest), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-12)
+
+
+@pytest.mark.parametrize("dense", [NEVER, ALWAYS])
+@pytest.mark.parametrize("longest", [12, 600])
+def test_matrices_of_active_pairs_are_sums_over_pairs(dense, longest):
+    data = judged(4, n_queries=5, longest=longest, grades=4)
+    rng = np.random.default_rng(0)
+    w, queries = rng.normal(size=data.n_features), np.array([3, 0, 4, 1])
+    found = np.empty((4, 10))
+    curvature.active_matrices(data.X, data.offsets, data.lower, queries, w, dense, found)
+    twin = np.empty((4, 10))
+    plain.active_matrices(data.X, data.offsets, data.lower, queries, w, dense, twin)
+    np.testing.assert_allclose(found, twin, rtol=1e-11, atol=1e-11)
+    for row, q in zip(found, queries, strict=True):
+        D = differences(data, q)
+        D = D[1 - D @ w > 0] if dense == NEVER else D
+        np.testing.assert_allclose(row, (D.T @ D)[np.tril_indices(4)], rtol=1e-11, atol=1e-11)
+
+
+def test_images_equal_twin():
+    data = judged(5, n_queries=7)
+    coef, first, last = np.random.default_rng(0).uniform(size=7), 2, 6
+    found, twin = (np.empty((data.offsets[last] - data.offsets[first], 4)) for _ in range(2))
+    curvature.laplacian_images(data.X, data.offsets, data.lower, coef, first, last, found)
+    plain.laplacian_images(data.X, data.offsets, data.lower, coef, first, last, twin)
+    np.testing.assert_allclose(found, twin, atol=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([np.float32, np.float64]))
+def test_documents_are_arranged_as_by_the_twin(seed, dtype):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(0, 9, 5)
+    offsets, n = np.concatenate([[0], np.cumsum(sizes)]), sizes.sum()
+    X, y = rng.normal(size=(n, 3)).astype(dtype), rng.choice([-1.5, 0.0, 2.0], n)
+    found, twin = ((np.empty_like(X), np.empty(n, np.int64), np.zeros(5, np.int64)) for _ in range(2))
+    assert preparing.arrange(X, y, offsets, *found)
+    assert plain.arrange(X, y, offsets, *twin)
+    for a, b in zip(found, twin, strict=True):
+        assert a.tobytes() == b.tobytes()
+    if n:
+        X[rng.integers(n), 1] = rng.choice([np.nan, np.inf])
+        assert not preparing.arrange(X, y, offsets, *found)
+        assert not plain.arrange(X, y, offsets, *found)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_factors_solve_the_systems(dtype):
+    rng = np.random.default_rng(0)
+    D = rng.normal(size=(6, 9, 5))
+    A = D.transpose(0, 2, 1) @ D
+    packed = A[:, *np.tril_indices(5)].astype(dtype)
+    G, rows = rng.normal(size=(3, 5)), np.array([5, 0, 2])
+    expected = np.linalg.solve(0.1 * np.eye(5) + 2 * A[rows], G[:, :, None])[:, :, 0]
+    for kind in (factors, plain):
+        L = np.empty((6, 15))
+        kind.factorise(packed, 0.1, L)
+        np.testing.assert_allclose(
+            kind.solve_factors(L, rows, G), expected, rtol=1e-4 if dtype == np.float32 else 1e-10
+        )
+
+
+def test_a_singular_matrix_has_factors_of_full_rank():
+    packed, L = np.zeros((1, 6), dtype=np.float32), np.empty((1, 6))
+    packed[0] = np.outer([1e3, 1e3, 1e3], [1e3, 1e3, 1e3])[np.tril_indices(3)] * (1 - 1e-6 * np.arange(6))
+    factors.factorise(packed, 1e-7, L)
+    assert np.isfinite(L).all()
+    assert (L[0, [0, 2, 5]] > 0).all()
 
 
 def test_normal_matrix_is_the_sum_over_pairs():

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from qdrank.errors import InputError
 from qdrank.learners import kernels
 from qdrank.learners.blocks import locality_order, make_blocks, progress_lines, shard_blocks
 from qdrank.learners.kernels import plain
 from qdrank.learners.local import prepare_training, train_block, train_local, train_sweep
+from qdrank.learners.newton import Problem
+from qdrank.learners.preconditioning import Costs, decide, preconditioner_of
 from qdrank.learners.preferences import prepare
 from qdrank.learners.ranksvm import RankSVM
 
@@ -171,9 +174,64 @@ def test_rounding_of_float32_stays_below_the_allowance(case):
 def test_plain_kernels_give_the_same_models(case, monkeypatch):
     *_, neighbours, base = case
     compiled = train_block(base, neighbours[:20, :9])
-    for name in ("evaluate_block", "transpose", "evaluate_single", "hessian_single"):
+    names = ("evaluate_block", "transpose", "evaluate_single", "hessian_single", "active_matrices", "factorise")
+    for name in (*names, "solve_factors"):
         monkeypatch.setattr(kernels, name, getattr(plain, name))
     np.testing.assert_allclose(train_block(base, neighbours[:20, :9]).W, compiled.W, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["own", "block", "shared"])
+def test_every_preconditioner_leads_to_the_optimum(case, kind, monkeypatch):
+    X, y, offsets, neighbours, base = case
+    monkeypatch.setattr("qdrank.learners.local.decide", lambda *_: kind)
+    models = train_sweep(base, neighbours, [25, 9], [np.arange(60)])
+    for k, found in models.items():
+        assert found.gaps.max() <= 1e-6
+        for m in (3, 44):
+            value, _ = true_objective(X, y, offsets, neighbours[m, :k], found.W[m])
+            best = alone(X, y, offsets, neighbours[m, :k]).objective_
+            assert value - best <= found.gaps[m] * value + 1e-10
+
+
+def test_a_matrix_of_its_own_is_the_hessian_at_the_global_model(case):
+    *_, neighbours, base = case
+    use = csr_array((np.full(24, 0.01), neighbours[:2, :12].ravel(), [0, 12, 24]), shape=(2, 60))
+    G, none = np.random.default_rng(0).normal(size=(2, 5)), np.zeros(2, dtype=bool)
+    steps = {kind: preconditioner_of(kind, base.bank, use, 0.01, base.inverse) for kind in ("own", "block", "shared")}
+    hessians = [
+        0.01 * np.eye(5)
+        + 2 * Problem(base.data, row, np.full(12, 0.01), 0.01, base.centre).curvature(base.single.w, np.inf)
+        for row in neighbours[:2, :12].astype(np.int64)
+    ]
+    found = steps["own"](np.array([1, 0]), G, none)
+    np.testing.assert_allclose(
+        found, [np.linalg.solve(hessians[1], G[0]), np.linalg.solve(hessians[0], G[1])], rtol=1e-3
+    )
+    mean = steps["block"](np.arange(2), G, none)
+    np.testing.assert_allclose(mean, np.linalg.solve((hessians[0] + hessians[1]) / 2, G.T).T, rtol=1e-3)
+    for step in steps.values():  # after a step that led upwards all take the matrix of all pairs
+        np.testing.assert_allclose(step(np.arange(2), G, ~none), G @ base.inverse)
+
+
+def test_the_choice_follows_the_cost():
+    cheap, dear = Costs(1e5, 1e4, 1e6), Costs(5e6, 1e4, 1e6)
+    assert decide(cheap, 500) == "own"
+    assert decide(dear, 500) is None
+    assert decide(dear, 500, 4.0) == "shared"
+    assert decide(dear, 500, 8.0) == "block"
+    assert decide(dear, 500, 40.0) == "own"
+    assert decide(dear._replace(own=np.inf), 500, 40.0) == "block"
+    assert decide(dear, 20) == "shared"
+
+
+def test_a_pilot_tells_what_the_other_models_take(case, monkeypatch):
+    *_, neighbours, base = case
+    asked = []
+    monkeypatch.setattr("qdrank.learners.local.decide", lambda *a: asked.append(a) or (None if len(a) == 2 else "own"))
+    models = train_block(base, neighbours[:, :12])
+    assert [len(a) for a in asked] == [2, 3]
+    assert asked[1][2] == models.evaluations[::15].mean()
+    assert models.gaps.max() <= 1e-6
 
 
 def test_denses_train_by_sorting(monkeypatch):

@@ -1,7 +1,7 @@
-"""Many strongly convex problems at once: one shared preconditioner, Anderson steps, a duality gap for each.
+"""Many strongly convex problems at once: preconditioned steps, mixed by Anderson's method, a duality gap for each.
 
 Every problem is ``F(w) = lam/2 ||w - centre||^2 + L(w)`` with a convex loss L. The step is
-``w - B^-1 grad F(w)``, mixed with the last steps by Anderson's method. Gradients are the certificate: see `gap`.
+``w - B^-1 grad F(w)`` with a preconditioner B, mixed with the last steps by Anderson's method. Gradients are the certificate: see `gap`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qdrank.groups import FloatArray, IntArray
 
 Evaluate = Callable[[IntArray, FloatArray], tuple[FloatArray, FloatArray]]
 """Rows of the active problems and their points (n_active, d) to losses (n_active,) and gradients (n_active, d)."""
+
+Precondition = Callable[[IntArray, FloatArray, NDArray[np.bool_]], FloatArray]
+"""Rows of some problems, their gradients (n, d) and which of them come from a step that led upwards, to B^-1 times them."""
 
 SLACK = 1e-6  # an objective may rise by this fraction: the noise of float32 scores
 SHRINK = 0.3  # a rejected step is shortened to this
@@ -37,7 +41,7 @@ def gap(gradient: FloatArray, objective: FloatArray, lam: float, noise: float = 
     Its dual value is F(w) - ||grad F(w)||^2 / (2 lam): the distance to the optimum is at most the second term.
     ``noise * sqrt(objective)`` is added to the gradient's norm, to allow for its rounding errors.
     """
-    length = np.sqrt(np.einsum("...f,...f->...", gradient, gradient)) + noise * np.sqrt(objective)
+    length = np.sqrt(np.einsum("...f,...f->...", gradient, gradient)) + noise * np.sqrt(np.maximum(objective, 0))
     absolute = length**2 / (2 * lam)
     return np.where(absolute == 0, 0.0, absolute / np.maximum(objective, np.finfo(float).tiny))
 
@@ -67,7 +71,7 @@ class _Run:
         self.points[rows], self.gradients[rows], self.used[rows] = 0, 0, 0
         self.rejected[rows] += 1
 
-    def propose(self, rows: IntArray, inverse: FloatArray) -> None:
+    def propose(self, rows: IntArray, precondition: Precondition) -> None:
         """Preconditioned step from the mixture of the last points that has the smallest gradient."""
         filled = max(1, min(int(self.used[rows].max(initial=0)), self.points.shape[1]))
         points, gradients = self.points[rows, :filled], self.gradients[rows, :filled]
@@ -76,7 +80,8 @@ class _Run:
         diagonal += np.where(diagonal == 0, 1, 1e-10 * diagonal)
         share = np.linalg.solve(gram, gradients @ self.gradient[rows][:, :, None])
         mixed = self.gradient[rows] - (gradients.transpose(0, 2, 1) @ share)[:, :, 0]
-        shift = (points.transpose(0, 2, 1) @ share)[:, :, 0] + mixed @ inverse
+        step = precondition(rows, mixed, self.rejected[rows] > 0)
+        shift = (points.transpose(0, 2, 1) @ share)[:, :, 0] + step
         self.trial[rows] = self.W[rows] - SHRINK ** self.rejected[rows][:, None] * shift
 
 
@@ -85,7 +90,7 @@ def minimise(
     start: FloatArray,
     centre: FloatArray,
     lam: float,
-    inverse: FloatArray,
+    precondition: Precondition,
     *,
     first: tuple[FloatArray, FloatArray] | None = None,
     guess: FloatArray | None = None,
@@ -102,8 +107,8 @@ def minimise(
         Losses and gradients of the active problems.
     start, centre : (n, d) float64
     lam : float
-    inverse : (d, d) float64
-        Inverse of the shared preconditioner B.
+    precondition : callable
+        Gradients to steps, see `qdrank.learners.preconditioning`.
     first : losses (n,) and gradients (n, d), optional
         Those of ``start``, if they are known already.
     guess : (n, d) float64, optional
@@ -134,7 +139,7 @@ def minimise(
         run.accept(active[good], value[good], gradient[good], gap(gradient[good], value[good], lam, noise))
         run.forget(active[~good])
         active = active[(run.gap[active] > tol) & (evaluations[active] < limit)]
-        run.propose(active, inverse)
+        run.propose(active, precondition)
         if guess is not None:
             run.trial[active], guess = guess[active], None
     return Solution(run.W, run.best, run.gap, evaluations)

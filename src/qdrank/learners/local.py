@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array
 
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners import anderson, kernels, newton
 from qdrank.learners.blocks import ProgressCallback
+from qdrank.learners.preconditioning import PILOT, Bank, Kind, costs, decide, inverted, preconditioner_of
 from qdrank.learners.preferences import Preferences, pair_weights
-from qdrank.learners.ranksvm import Model, Penalty, before_half, inverted, preconditioner, solve, whole_problem
+from qdrank.learners.ranksvm import Model, Penalty, before_half, preconditioner, solve, whole_problem
 
 BLOCK = 512
 DENSE = 400.0  # pairs per document; above it sorting beats the pair loop of a block (tests/benchmarks/bench_engine.py)
@@ -33,12 +35,14 @@ class TrainingBase:
     single : Model
         The global model, trained on all queries: start of the local ones.
     inverse : (d, d) float64
-        Inverse of the shared preconditioner, the all-pairs matrix of the whole training set.
+        Inverse of the all-pairs matrix of the whole training set.
     slacks : (n_queries,), gradients : (n_queries, d) float64
         Sum of slacks and gradient of each query's pairs at the global model. Sums of these are the first evaluation
         of every local model.
     noise : float
         Rounding error of a float32 gradient, relative to the root of the objective.
+    bank : Bank
+        Second derivatives of each query's pairs at the global model.
     """
 
     data: Preferences
@@ -50,6 +54,7 @@ class TrainingBase:
     slacks: FloatArray
     gradients: FloatArray
     noise: float
+    bank: Bank
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,8 @@ def prepare_training(
     # |gradient| <= 2 sqrt(loss * mean squared length of a difference); twice the unit roundoff of that was never
     # reached in float32, see tests/learners/test_local.py
     noise = float(np.finfo(data.X.dtype).eps * np.sqrt(2 * np.trace(B)))
-    return TrainingBase(data, lam, query_weights, problem.centre, single, inverse, slacks, gradients, noise)
+    bank = Bank(data, single.w)
+    return TrainingBase(data, lam, query_weights, problem.centre, single, inverse, slacks, gradients, noise, bank)
 
 
 def _per_query(data: Preferences, w: FloatArray, batch: int = BLOCK) -> tuple[FloatArray, FloatArray]:
@@ -116,7 +122,8 @@ class _Block:
 
     def __init__(self, data: Preferences, neighbours: IntArray, coef: FloatArray) -> None:
         self.data, self.neighbours, self.coef = data, neighbours, coef
-        self.lists = kernels.transpose(neighbours, coef, data.n_queries)
+        self.lists = first, members, weights = kernels.transpose(neighbours, coef, data.n_queries)
+        self.use = csc_array((weights, members, first), shape=(len(coef), data.n_queries)).tocsr()
 
     def sums(self, active: IntArray, W: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Weighted sums of slacks (n_active,) and gradients (n_active, d) of the models ``active`` at ``W``."""
@@ -134,12 +141,8 @@ class _Block:
 
     def at_global(self, base: TrainingBase) -> tuple[FloatArray, FloatArray]:
         """The same for all models at the global model, from the sums that every block shares."""
-        from scipy.sparse import csc_array
-
-        first, members, coef = self.lists
-        use = csc_array((coef, members, first), shape=(len(self.coef), self.data.n_queries))
-        G: FloatArray = use @ base.gradients
-        return use @ base.slacks + G @ base.single.w / 2, G
+        G: FloatArray = self.use @ base.gradients
+        return self.use @ base.slacks + G @ base.single.w / 2, G
 
     def problem(self, base: TrainingBase, model: int) -> newton.Problem:
         used = np.flatnonzero(self.coef[model])
@@ -193,11 +196,11 @@ def train_block(
         Certified relative gap to reach; models that do not get there in a few steps are finished by exact Newton.
     """
     with kernels.one_thread():
-        return _train_block(base, np.asarray(neighbours), weights, tol, None)[0]
+        return _train_block(base, np.asarray(neighbours), weights, tol, None, 1)[0]
 
 
 def _train_block(
-    base: TrainingBase, neighbours: NDArray[Any], weights: FloatArray | None, tol: float, warm: _Warm | None
+    base: TrainingBase, neighbours: NDArray[Any], weights: FloatArray | None, tol: float, warm: _Warm | None, sweep: int
 ) -> tuple[LocalModels, _Warm]:
     neighbours = np.ascontiguousarray(neighbours, dtype=np.int64)
     if neighbours.ndim != 2 or (neighbours >= base.data.n_queries).any():
@@ -211,37 +214,56 @@ def _train_block(
     W[pairs == 0] = base.centre  # no pair: nothing moves the model from there
     todo = np.flatnonzero(~whole & (pairs > 0))
     if len(todo):
-        W[todo], gaps[todo], evaluations[todo] = _train(base, block, todo, (loss, G), tol, warm)
+        training = _Training(base, block, (loss, G), tol, warm)
+        training.run(todo, sweep)
+        W[todo], gaps[todo] = training.W[todo], training.gaps[todo]
+        evaluations[todo] = training.evaluations[todo]
     return LocalModels(np.arange(len(coef)), W, gaps, evaluations, pairs), _Warm(W, G)
 
 
-def _train(
-    base: TrainingBase,
-    block: _Block,
-    todo: IntArray,
-    first: tuple[FloatArray, FloatArray],
-    tol: float,
-    warm: _Warm | None,
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Weights, gaps and evaluations of the models ``todo`` of a block."""
-    start, centre = np.tile(base.single.w, (len(todo), 1)), np.tile(base.centre, (len(todo), 1))
-    # the models of another k, moved by the difference of the first steps of both: known without an evaluation
-    guess = None if warm is None else (warm.W - (first[1] - warm.G) @ base.inverse)[todo]
-    found = anderson.minimise(
-        lambda active, W: block.evaluate(todo[active], W),
-        start,
-        centre,
-        base.lam,
-        base.inverse,
-        first=(first[0][todo], first[1][todo]),
-        guess=guess,
-        tol=tol,
-        noise=base.noise,
-    )
-    for m in np.flatnonzero(found.gap > tol):
-        at, steps = newton.newton(block.problem(base, int(todo[m])), found.W[m], tol, 100)
-        found.W[m], found.gap[m], found.evaluations[m] = at.w, at.gap, found.evaluations[m] + steps
-    return found.W, found.gap, found.evaluations
+class _Training:
+    """Training of some models of a block, from the global model or from the models of another k."""
+
+    def __init__(
+        self, base: TrainingBase, block: _Block, first: tuple[FloatArray, FloatArray], tol: float, warm: _Warm | None
+    ) -> None:
+        self.base, self.block, self.first, self.tol, self.warm = base, block, first, tol, warm
+        n, d = len(block.coef), base.data.n_features
+        self.W, self.gaps, self.evaluations = np.empty((n, d)), np.zeros(n), np.zeros(n, dtype=np.int64)
+
+    def run(self, todo: IntArray, sweep: int) -> None:
+        """Train the models ``todo``, with the preconditioner that costs least; a few models may have to tell which."""
+        cost = costs(self.base.bank, self.block.use[todo], sweep)
+        kind = decide(cost, len(todo))
+        if kind is None:
+            pilot = todo[:: len(todo) // PILOT][:PILOT]
+            self._descend(pilot, "shared")
+            kind = decide(cost, len(todo), float(self.evaluations[pilot].mean()))
+            todo = np.setdiff1d(todo, pilot)
+        self._descend(todo, kind or "shared")
+
+    def _descend(self, rows: IntArray, kind: Kind) -> None:
+        base, (loss, G) = self.base, self.first
+        precondition = preconditioner_of(kind, base.bank, self.block.use[rows], base.lam, base.inverse)
+        guess = None
+        if self.warm is not None:  # the models of another k, moved by the difference of the first steps of both
+            every, none = np.arange(len(rows)), np.zeros(len(rows), dtype=bool)
+            guess = self.warm.W[rows] - precondition(every, (G - self.warm.G)[rows], none)
+        found = anderson.minimise(
+            lambda active, W: self.block.evaluate(rows[active], W),
+            np.tile(base.single.w, (len(rows), 1)),
+            np.tile(base.centre, (len(rows), 1)),
+            base.lam,
+            precondition,
+            first=(loss[rows], G[rows]),
+            guess=guess,
+            tol=self.tol,
+            noise=base.noise,
+        )
+        for m in np.flatnonzero(found.gap > self.tol):
+            at, steps = newton.newton(self.block.problem(base, int(rows[m])), found.W[m], self.tol, 100)
+            found.W[m], found.gap[m], found.evaluations[m] = at.w, at.gap, found.evaluations[m] + steps
+        self.W[rows], self.gaps[rows], self.evaluations[rows] = found.W, found.gap, found.evaluations
 
 
 def train_local(
@@ -295,7 +317,7 @@ def _sweep_block(
     warm = None
     for k in ks:
         part = None if weights is None else weights[:, :k]
-        models, warm = _train_block(base, neighbours[:, :k], part, tol, warm)
+        models, warm = _train_block(base, neighbours[:, :k], part, tol, warm, len(ks))
         yield k, models
 
 

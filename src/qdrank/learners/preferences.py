@@ -67,21 +67,17 @@ def prepare(X: NDArray[Any], y: NDArray[Any], offsets: IntArray) -> Preferences:
     -------
     Preferences
     """
+    from qdrank.learners import kernels  # numba takes long to import, and not all who know preferences prepare them
+
     X, y = np.asarray(X), np.asarray(y)
     offsets = np.ascontiguousarray(offsets, dtype=np.int64)
     _check(X, y, offsets)
-    ready = np.empty(X.shape, dtype=np.float32 if X.dtype == np.float32 else np.float64)
-    lower = np.empty(len(y), dtype=np.int64)
+    dtype = np.float32 if X.dtype == np.float32 else np.float64
+    X = np.ascontiguousarray(X, dtype=dtype)
+    ready, lower = np.empty_like(X), np.empty(len(y), dtype=np.int64)
     pairs = np.zeros(len(offsets) - 1, dtype=np.int64)
-    for q, (start, end) in enumerate(pairwise(offsets)):
-        order = np.argsort(-y[start:end], kind="stable")
-        grades = -y[start:end][order]
-        lower[start:end] = np.searchsorted(grades, grades, side="right")
-        pairs[q] = (end - start) * (end - start) - lower[start:end].sum()
-        rows = X[start:end][order].astype(np.float64)
-        if not np.isfinite(rows).all():
-            raise InputError("a feature is not finite", fix="fill in or drop missing values before training")
-        ready[start:end] = rows - rows.mean(axis=0) if end > start else rows
+    if not kernels.arrange(X, y.astype(np.float64), offsets, ready, lower, pairs):
+        raise InputError("a feature is not finite", fix="fill in or drop missing values before training")
     return Preferences(ready, offsets, lower, pairs)
 
 
@@ -118,6 +114,8 @@ def normal_matrix(data: Preferences, coef: FloatArray, batch: int = 65_536) -> F
     This is ``X_q^T L_q X_q`` with the Laplacian of the query's preference graph, which is complete between grades:
     ``L_q X_q`` needs no more than one sum of features per grade.
     """
+    from qdrank.learners import kernels
+
     d = data.n_features
     total = np.zeros((d, d))
     bounds = np.searchsorted(data.offsets, np.arange(0, data.offsets[-1] + batch, batch))
@@ -125,22 +123,7 @@ def normal_matrix(data: Preferences, coef: FloatArray, batch: int = 65_536) -> F
     for first, last in pairwise(bounds):
         start, end = data.offsets[first], data.offsets[last]
         if end > start:
-            images = np.concatenate([_laplacian_image(data, coef, q) for q in range(first, last)])
+            images = np.empty((end - start, d), data.X.dtype)
+            kernels.laplacian_images(data.X, data.offsets, data.lower, coef, first, last, images)
             total += data.X[start:end].T @ images
     return (total + total.T) / 2
-
-
-def _laplacian_image(data: Preferences, coef: FloatArray, q: int) -> NDArray[Any]:
-    """``coef[q] L_q X_q`` (n_documents of q, n_features)."""
-    X = data.X[data.offsets[q] : data.offsets[q + 1]]
-    lower = data.lower[data.offsets[q] : data.offsets[q + 1]]
-    if coef[q] == 0 or data.pairs[q] == 0:
-        return np.zeros_like(X)
-    n = len(X)
-    heads = np.flatnonzero(np.r_[True, lower[1:] != lower[:-1]])
-    sizes = np.diff(np.r_[heads, n])
-    # sum over documents of another grade of (x_i - x_j); the features of a query sum to zero
-    own = np.add.reduceat(X, heads, axis=0)
-    image = np.repeat(n - sizes, sizes)[:, None] * X + np.repeat(own - X.sum(axis=0), sizes, axis=0)
-    scaled: NDArray[Any] = (coef[q] * image).astype(X.dtype)
-    return scaled

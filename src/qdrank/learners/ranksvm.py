@@ -27,6 +27,7 @@ from qdrank.learners import anderson, newton
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.hinge import minimise_hinge
 from qdrank.learners.kernels import one_thread
+from qdrank.learners.preconditioning import inverted, shared
 from qdrank.learners.preferences import Preferences, normal_matrix, pair_weights, prepare
 
 Loss = Literal["squared_hinge", "hinge"]
@@ -151,13 +152,6 @@ def preconditioner(problem: newton.Problem) -> FloatArray:
     return problem.lam * np.eye(problem.data.n_features) + 2 * normal_matrix(problem.data, coef)
 
 
-def inverted(matrix: FloatArray) -> FloatArray:
-    """Inverse of a symmetric positive definite matrix, symmetric itself."""
-    inverse = np.linalg.inv(matrix)
-    symmetric: FloatArray = (inverse + inverse.T) / 2
-    return symmetric
-
-
 def solve(problem: newton.Problem, *, loss: Loss, tol: float, limit: int, inverse: FloatArray | None = None) -> Model:
     """Train one model from its centre.
 
@@ -172,8 +166,9 @@ def solve(problem: newton.Problem, *, loss: Loss, tol: float, limit: int, invers
         at, steps = minimise_hinge(problem, problem.centre, tol, limit)
         return Model(at.w, at.objective, at.gap, steps)
     inverse = inverted(preconditioner(problem)) if inverse is None else inverse
+    step = shared(inverse)
     quick = anderson.minimise(
-        _evaluator(problem), problem.centre[None], problem.centre[None], problem.lam, inverse, tol=tol
+        _evaluator(problem), problem.centre[None], problem.centre[None], problem.lam, step, tol=tol
     )
     if quick.gap[0] <= tol:
         return Model(quick.W[0], float(quick.objective[0]), float(quick.gap[0]), int(quick.evaluations[0]))

@@ -10,20 +10,37 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-try:
-    _block: Any = import_module("qdrank.learners.kernels.block")
-    _single: Any = import_module("qdrank.learners.kernels.single")
-except ModuleNotFoundError as missing:
-    if missing.name is None or missing.name.partition(".")[0] not in ("numba", "llvmlite"):
-        raise  # a fault of ours, not a platform without numba
-    _block = _single = import_module("qdrank.learners.kernels.plain")
 
-compiled = _block is not _single
-evaluate_block: Any = _block.evaluate_block
-transpose: Any = _block.transpose
-evaluate_single: Any = _single.evaluate_single
-hessian_single: Any = _single.hessian_single
-split_pairs: Any = _single.split_pairs
+def _modules() -> dict[str, Any]:
+    """The compiled modules by name, or the plain one in place of each."""
+    names = (  # in full, so that the digest of a job's code finds them
+        "qdrank.learners.kernels.block",
+        "qdrank.learners.kernels.curvature",
+        "qdrank.learners.kernels.factors",
+        "qdrank.learners.kernels.preparing",
+        "qdrank.learners.kernels.single",
+    )
+    short = [name.rpartition(".")[2] for name in names]
+    try:
+        return dict(zip(short, map(import_module, names), strict=True))
+    except ModuleNotFoundError as missing:
+        if missing.name is None or missing.name.partition(".")[0] not in ("numba", "llvmlite"):
+            raise  # a fault of ours, not a platform without numba
+        return dict.fromkeys(short, import_module("qdrank.learners.kernels.plain"))
+
+
+_of = _modules()
+compiled = _of["block"] is not _of["single"]
+evaluate_block: Any = _of["block"].evaluate_block
+transpose: Any = _of["block"].transpose
+evaluate_single: Any = _of["single"].evaluate_single
+split_pairs: Any = _of["single"].split_pairs
+active_matrices: Any = _of["curvature"].active_matrices
+hessian_single: Any = _of["curvature"].hessian_single
+laplacian_images: Any = _of["curvature"].laplacian_images
+factorise: Any = _of["factors"].factorise
+solve_factors: Any = _of["factors"].solve_factors
+arrange: Any = _of["preparing"].arrange
 
 
 def one_thread() -> AbstractContextManager[Any]:

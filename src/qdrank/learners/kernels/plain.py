@@ -132,3 +132,74 @@ def split_pairs(
         parts.append(np.stack([offsets[q] + i[between], offsets[q] + j[between], np.full(between.sum(), c)]))
     better, worse, weights = np.concatenate(parts, axis=1)[:, :many]
     return better.astype(np.int64), worse.astype(np.int64), weights, clear, clear_weight
+
+
+def active_matrices(
+    X: Array,
+    offsets: IntArray,
+    lower: IntArray,
+    queries: IntArray,
+    w: Array,
+    dense: float,
+    packed: Array,
+) -> None:
+    """See `qdrank.learners.kernels.curvature.active_matrices`."""
+    triangle = np.tril_indices(X.shape[1])
+    for row, q in zip(packed, queries, strict=True):
+        rows = slice(offsets[q], offsets[q + 1])
+        i, j = np.nonzero(np.arange(len(X[rows]))[None, :] >= lower[rows][:, None])
+        s, D = X[rows] @ w, X[rows][i] - X[rows][j]
+        chosen = D if len(i) > dense * len(s) else D[1 - s[i] + s[j] > 0]
+        row[:] = (chosen.T @ chosen)[triangle]
+
+
+def laplacian_images(
+    X: Array, offsets: IntArray, lower: IntArray, coef: FloatArray, first: int, last: int, Z: Array
+) -> None:
+    """See `qdrank.learners.kernels.curvature.laplacian_images`."""
+    for q in range(first, last):
+        rows = slice(offsets[q], offsets[q + 1])
+        other = lower[rows][:, None] != lower[rows][None, :]
+        laplacian = np.diag(other.sum(axis=1)) - other
+        Z[offsets[q] - offsets[first] : offsets[q + 1] - offsets[first]] = coef[q] * (laplacian @ X[rows])
+
+
+def arrange(X: Array, y: FloatArray, offsets: IntArray, ready: Array, lower: IntArray, pairs: IntArray) -> bool:
+    """See `qdrank.learners.kernels.preparing.arrange`."""
+    if not np.isfinite(X).all():
+        return False
+    for q in range(len(offsets) - 1):
+        rows = slice(offsets[q], offsets[q + 1])
+        order = np.argsort(-y[rows], kind="stable")
+        grades, own = -y[rows][order], X[rows][order].astype(np.float64)
+        lower[rows] = np.searchsorted(grades, grades, side="right")
+        pairs[q] = len(own) ** 2 - lower[rows].sum()
+        ready[rows] = own - own.mean(axis=0) if len(own) else own
+    return True
+
+
+def factorise(packed: Array, lam: float, L: FloatArray) -> None:
+    """See `qdrank.learners.kernels.factors.factorise`; a matrix that rounding made indefinite gets its diagonal."""
+    d = int((np.sqrt(8 * packed.shape[1] + 1) - 1) / 2)
+    triangle, diagonal = np.tril_indices(d), np.arange(1, d + 1) * np.arange(2, d + 2) // 2 - 1
+    for row, own in zip(L, packed.astype(np.float64), strict=True):
+        A = np.zeros((d, d))
+        A[triangle] = 2 * own
+        A = A + np.tril(A, -1).T + lam * np.eye(d)
+        try:
+            row[:] = np.linalg.cholesky(A)[triangle]
+        except np.linalg.LinAlgError:
+            row[:] = np.sqrt(np.diag(np.diag(A)))[triangle]
+        row[diagonal] = 1 / row[diagonal]
+
+
+def solve_factors(L: FloatArray, rows: IntArray, G: FloatArray) -> FloatArray:
+    """See `qdrank.learners.kernels.factors.solve_factors`."""
+    d = G.shape[1]
+    S = np.empty_like(G)
+    for r, row in enumerate(rows):
+        factor = np.zeros((d, d))
+        factor[np.tril_indices(d)] = L[row]
+        np.fill_diagonal(factor, 1 / np.diag(factor))
+        S[r] = np.linalg.solve(factor @ factor.T, G[r])
+    return S

@@ -1,4 +1,4 @@
-"""Sums over the pairs of one model in float64: slacks, gradient, Hessian (numba)."""
+"""Sums over the pairs of one model in float64: slacks and gradient (numba)."""
 
 from __future__ import annotations
 
@@ -108,76 +108,6 @@ def evaluate_single(
             sums[t, 1] += coef[k] * square
             _add_rows(X_q, C, coef[k], G[t])
     return sums, G
-
-
-@njit(cache=True)
-def _laplacian_rows(s: Any, lower: Any, rows: Any, threshold: float, width: float, L: Any) -> bool:
-    """Rows ``rows[0]:rows[1]`` of the Laplacian of the pairs with ``0 < v < width``; False if there are none."""
-    n = len(s)
-    for r in range(rows[1] - rows[0]):
-        for i in range(n):
-            L[r, i] = 0.0
-    found = False
-    for i in range(n):
-        if lower[i] == n:
-            break
-        for j in range(lower[i], n):
-            v = threshold - s[i] + s[j]
-            if not 0 < v < width:
-                continue
-            if rows[0] <= i < rows[1]:
-                L[i - rows[0], i] += 1
-                L[i - rows[0], j] -= 1
-                found = True
-            if rows[0] <= j < rows[1]:
-                L[j - rows[0], j] += 1
-                L[j - rows[0], i] -= 1
-                found = True
-    return found
-
-
-@njit(cache=True)
-def _add_scaled(part: Any, c: float, H: Any) -> None:
-    for a in range(H.shape[0]):
-        for b in range(H.shape[1]):
-            H[a, b] += c * part[a, b]
-
-
-@njit(cache=True)
-def hessian_single(
-    X: NDArray[Any],
-    offsets: NDArray[Any],
-    lower: NDArray[Any],
-    queries: NDArray[Any],
-    coef: NDArray[Any],
-    w: NDArray[Any],
-    threshold: float,
-    width: float,
-) -> Any:
-    """Weighted sum of ``(x_i - x_j)(x_i - x_j)^T`` over the pairs with ``0 < v < width``.
-
-    Shape (n_features, n_features); parameters as for `evaluate_single`. Long lists are taken in strips of rows, so
-    that the Laplacian of a query with thousands of documents never stands in memory whole.
-    """
-    d, strip = X.shape[1], 256
-    H, part = np.zeros((d, d)), np.empty((d, d))
-    longest = _longest(offsets, queries)
-    X_all, s_all, L_all = np.empty((longest, d)), np.empty(longest), np.empty(min(longest, strip) * longest)
-    image = np.empty((min(longest, strip), d))
-    for k in range(len(queries)):
-        start, end = offsets[queries[k]], offsets[queries[k] + 1]
-        n = end - start
-        X_q, lower_q = X_all[:n], lower[start:end]
-        s = s_all[:n]
-        _scores(X[start:end], w, X_q, s)
-        for top in range(0, n, strip):
-            bottom = min(top + strip, n)
-            L = L_all[: (bottom - top) * n].reshape(bottom - top, n)
-            if _laplacian_rows(s, lower_q, (top, bottom), threshold, width, L):
-                np.dot(L, X_q, image[: bottom - top])
-                np.dot(X_q[top:bottom].T, image[: bottom - top], part)
-                _add_scaled(part, coef[k], H)
-    return H
 
 
 @njit(cache=True)

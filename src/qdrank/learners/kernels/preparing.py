@@ -1,0 +1,50 @@
+"""Sorting and centring of judged documents (numba)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from qdrank.learners.kernels.sorting import ascending
+
+
+@njit(cache=True)
+def arrange(
+    X: NDArray[Any],
+    y: NDArray[Any],
+    offsets: NDArray[Any],
+    ready: NDArray[Any],
+    lower: NDArray[Any],
+    pairs: NDArray[Any],
+) -> bool:
+    """Fill ``ready``, ``lower`` and ``pairs`` as in `qdrank.learners.preferences.Preferences`.
+
+    ``y`` (n_documents,) is float64. Returns whether all features are finite.
+    """
+    d = X.shape[1]
+    mean = np.empty(d)
+    finite = True
+    for q in range(len(offsets) - 1):
+        start, end = offsets[q], offsets[q + 1]
+        order = ascending(-y[start:end])
+        mean[:] = 0
+        for i in range(start, end):
+            for f in range(d):
+                mean[f] += X[start + order[i - start], f]
+        for f in range(d):
+            finite = finite and np.isfinite(mean[f])
+            mean[f] /= max(end - start, 1)
+        for i in range(start, end):
+            row = start + order[i - start]
+            for f in range(d):
+                ready[i, f] = X[row, f] - mean[f]
+        last = end
+        for i in range(end - 1, start - 1, -1):
+            if i + 1 < end and y[start + order[i - start]] != y[start + order[i + 1 - start]]:
+                last = i + 1
+            lower[i] = last - start
+            pairs[q] += end - last
+    return finite

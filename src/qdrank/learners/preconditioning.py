@@ -1,0 +1,172 @@
+"""Preconditioners of a block of models: a matrix of its own for each model, or one for the block, whichever costs less.
+
+The matrix is the Hessian at the global model: ``lam I + 2 sum of coef (x_i - x_j)(x_i - x_j)^T`` over the pairs that are
+active there. Local models are near the global one, so few pairs differ. After a step that led upwards a
+model falls back on the matrix of all pairs of the training set, whose steps are shorter.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from qdrank.groups import FloatArray, IntArray
+from qdrank.learners import kernels
+from qdrank.learners.anderson import Precondition
+from qdrank.learners.preferences import Preferences
+
+DENSE = 400.0  # pairs per document from which a query counts with all its pairs
+TOGETHER = 256  # models whose matrices are summed up in one product
+LARGEST = 2**27  # numbers in the bank: 512 MiB in float32
+PILOT = 4  # models that tell how many evaluations the others will take
+SAMPLE = 128  # documents per feature on which the matrix of a block rests
+
+
+def inverted(matrix: FloatArray) -> FloatArray:
+    """Inverse of a symmetric positive definite matrix, symmetric itself."""
+    inverse = np.linalg.inv(matrix)
+    symmetric: FloatArray = (inverse + inverse.T) / 2
+    return symmetric
+
+
+def shared(inverse: FloatArray, fallback: FloatArray | None = None) -> Precondition:
+    """One inverse (d, d) for all models, another for those whose last step led upwards."""
+    after = inverse if fallback is None else fallback
+
+    def step(_: IntArray, G: FloatArray, rejected: NDArray[np.bool_]) -> FloatArray:
+        return np.where(rejected[:, None], G @ after, G @ inverse) if rejected.any() else G @ inverse
+
+    return step
+
+
+class Bank:
+    """Matrices of the active pairs of each query at a model ``w`` (d,), made when they are first asked for."""
+
+    def __init__(self, data: Preferences, w: FloatArray) -> None:
+        self.data, self.w = data, w.astype(data.X.dtype)
+        self.size = data.n_features * (data.n_features + 1) // 2
+        self._known = np.zeros(data.n_queries, dtype=bool)
+        self._packed: NDArray[np.floating] | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether the matrices of all queries may be kept."""
+        return self.data.n_queries * self.size <= LARGEST
+
+    def computed(self, queries: IntArray) -> NDArray[np.floating]:
+        """Lower triangles (n, d (d + 1) / 2) of the matrices of some queries."""
+        data, packed = self.data, np.empty((len(queries), self.size), self.data.X.dtype)
+        kernels.active_matrices(data.X, data.offsets, data.lower, queries, self.w, DENSE, packed)
+        return packed
+
+    def kept(self, queries: IntArray) -> NDArray[np.floating]:
+        """The same, kept for later."""
+        if self._packed is None:
+            self._packed = np.empty((self.data.n_queries, self.size), self.data.X.dtype)
+        new = queries[~self._known[queries]]
+        self._packed[new] = self.computed(new)
+        self._known[new] = True
+        return self._packed[queries]
+
+
+Kind = Literal["own", "block", "shared"]
+
+
+class Costs(NamedTuple):
+    """Estimated nanoseconds of a model of a block: of its own matrix, its share of the block's, and of an evaluation."""
+
+    own: float
+    block: float
+    evaluation: float
+
+
+def costs(bank: Bank, use: csr_array, sweep: int) -> Costs:
+    """Costs of the models of a block; nothing else counts, so that they are the same whatever the shards.
+
+    Parameters
+    ----------
+    bank : Bank
+    use : (n_models, n_queries)
+        Weight of the pairs of each query in each model.
+    sweep : int
+        Number of times that the block is trained with the same bank.
+    """
+    data, d, models = bank.data, bank.data.n_features, use.shape[0]
+    n = np.diff(data.offsets).astype(np.float64)
+    entries = np.bincount(use.indices, minlength=data.n_queries) / models
+    used = entries > 0
+    banking = float(used @ (n**2 * d / 30 + n * d**2 / 10)) / models
+    adding = min(used.sum() / 15, entries.sum() / 2.5) * bank.size
+    return Costs(
+        banking / sweep + adding + d**3 / 6 if bank.fits else np.inf,
+        float(banking * min(1.0, SAMPLE * d / max(1.0, float(used @ n))) + d**3 / models),
+        float(10_000 + entries @ (n * d / 5 + data.pairs / 2)),
+    )
+
+
+def decide(cost: Costs, models: int, evaluations: float | None = None) -> Kind | None:
+    """The cheapest preconditioner of a block of so many models.
+
+    ``evaluations`` is what some of them took with the matrix that all share. While that is not known the answer may be
+    None: train `PILOT` models with it first. Blocks too small for that take a matrix of their own if it is cheap.
+    """
+    if evaluations is None:
+        worth_a_pilot = models >= 8 * PILOT and models * cost.evaluation > 5e7
+        cheap = cost.own <= (1.0 if worth_a_pilot else 2.5) * cost.evaluation
+        return "own" if cheap else None if worth_a_pilot else "shared"
+    expected: dict[Kind, float] = {
+        "shared": evaluations * cost.evaluation,
+        "block": cost.block + max(4.5, 0.7 * evaluations) * cost.evaluation,
+        "own": cost.own + max(3.0, 0.4 * evaluations) * cost.evaluation,
+    }
+    return min(expected, key=expected.__getitem__)
+
+
+def preconditioner_of(kind: Kind, bank: Bank, use: csr_array, lam: float, inverse: FloatArray) -> Precondition:
+    """The preconditioner of some models; ``inverse`` (d, d) is that of the matrix which all share."""
+    if kind == "shared":
+        return shared(inverse)
+    return (own if kind == "own" else of_block)(bank, use, lam, inverse)
+
+
+def own(bank: Bank, use: csr_array, lam: float, fallback: FloatArray) -> Precondition:
+    """A matrix for each model."""
+    factors = np.empty((use.shape[0], bank.size))
+    for start in range(0, len(factors), TOGETHER):
+        rows = slice(start, start + TOGETHER)
+        kernels.factorise(_sums(bank, use[rows]), lam, factors[rows])
+
+    def step(rows: IntArray, G: FloatArray, rejected: NDArray[np.bool_]) -> FloatArray:
+        found: FloatArray = kernels.solve_factors(factors, rows, G)
+        found[rejected] = G[rejected] @ fallback
+        return found
+
+    return step
+
+
+def _sums(bank: Bank, use: csr_array) -> NDArray[np.floating]:
+    """Matrices (n, d (d + 1) / 2) of some models: one product, or a sparse one where each uses few of the queries."""
+    weight = np.bincount(use.indices, minlength=use.shape[1])
+    used = np.flatnonzero(weight)
+    part = use[:, used].astype(bank.data.X.dtype)
+    found: NDArray[np.floating] = (part.toarray() if part.nnz * 6 >= len(used) * part.shape[0] else part) @ bank.kept(
+        used
+    )
+    return found
+
+
+def of_block(bank: Bank, use: csr_array, lam: float, fallback: FloatArray) -> Precondition:
+    """One matrix for all models: the mean of theirs, from a sample of the queries where there are many documents."""
+    d, pairs = bank.data.n_features, bank.data.pairs
+    weight = np.bincount(use.indices, use.data, minlength=use.shape[1]) / use.shape[0]
+    used = np.flatnonzero(weight)
+    documents = np.diff(bank.data.offsets)[used].sum()
+    some = used[:: max(1, int(documents / (SAMPLE * d)))]
+    weight *= (weight[used] @ pairs[used]) / (weight[some] @ pairs[some])
+    matrix = np.zeros((d, d))
+    matrix[np.tril_indices(d)] = weight[some] @ bank.computed(some)
+    matrix = 2 * (matrix + np.tril(matrix, -1).T) + lam * np.eye(d)
+    return shared(inverted(matrix), fallback)
