@@ -61,7 +61,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
 
 def _k(shown: Shown) -> str:
     """What k is: folds differ a little in size, so that one share of the training queries is not one k."""
-    return "neighbours k" if len(shown.folds) == 1 else f"neighbours k, mean of {len(shown.folds)} folds"
+    return "neighbours k" if len(shown.folds) == 1 else f"neighbours k (mean of {len(shown.folds)} folds)"
 
 
 def _draw_panel(axes: Any, rows: list[dict[str, Any]]) -> None:
@@ -72,7 +72,19 @@ def _draw_panel(axes: Any, rows: list[dict[str, Any]]) -> None:
         own = [row for row in rows if row["method"] == method]
         k, mean, low, high = (np.array([row[key] for row in own]) for key in ("k", "mean", "low", "high"))
         # Side by side, so that the bars of one method do not hide those of the next.
-        beside = k + (i - (len(methods) - 1) / 2) * 0.012 * single["k"]
+        beside = k * 1.035 ** (i - (len(methods) - 1) / 2)
         line = ":" if method == "knn-random" else "-"
         bars = np.stack([mean - low, high - mean]).clip(0)
         axes.errorbar(beside, mean, bars, linestyle=line, elinewidth=0.8, **BY_NAME[method].marked)
+    _mark_neighbours(axes, sorted({row["k"] for row in rows}))
+
+
+def _mark_neighbours(axes: Any, ks: list[float]) -> None:
+    """A logarithmic axis, since most k are small, with as many of them marked as there is room for."""
+    axes.set_xscale("log")
+    kept = [ks[-1]]
+    for k in reversed(ks):
+        if k < kept[-1] / 1.7:
+            kept.append(k)
+    axes.set_xticks(kept, [f"{k:.0f}" for k in kept])
+    axes.set_xticks([], minor=True)
