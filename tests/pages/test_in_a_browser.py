@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 import vl_convert
 
+from qdrank.evaluation.declared import HOLDS
+from qdrank.evaluation.judging import verdicts_table
+from qdrank.figures.tables import write_table
+from qdrank.figures.verdicts import FOLDED, readable, verdicts_overview
 from tests.pages.browser import Browser, browser, installed
-from tests.pages.made import made_page
+from tests.pages.made import made_page, row
 
 pytestmark = pytest.mark.skipif(installed() is None, reason="no Chromium here (on Debian: apt-get install chromium)")
 
@@ -52,6 +56,18 @@ def test_it_loads_asks_for_nothing_and_fits(opened: Browser, page: Path) -> None
     assert opened.problems == []
     assert [url for url in opened.requests if not url.startswith("blob:")] == [page.resolve().as_uri()]
     assert opened.run("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_tables_of_claims_fit_a_window_of_1400_pixels(shown: Browser, tmp_path: Path) -> None:
+    names = [f"data set of number {i}" for i in range(12)]
+    texts = ("KNN Offline-2 beats Single, both with the paper's lambda and k/m = 0.27", "short")
+    rows = [row(f"{text} {i}", name, HOLDS, text=text) for i, text in enumerate(texts) for name in names]
+    verdicts = verdicts_table(rows)
+    write_table(readable(verdicts), {"html": tmp_path / "claims.html"}, title="Claims", folded=FOLDED)
+    write_table(verdicts_overview(verdicts), {"html": tmp_path / "overview.html"}, title="Claims at a glance")
+    for name in ("claims", "overview"):
+        shown.open(tmp_path / f"{name}.html", width=1400)
+        assert shown.run("document.documentElement.scrollWidth") <= 1400, name
 
 
 def test_filters_show_and_hide_claims(opened: Browser) -> None:

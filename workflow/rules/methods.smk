@@ -321,6 +321,18 @@ def called_together(name, members):
     return f"{name} ({len(members)} seeds)", f"{title} ({len(members)} seeds)"
 
 
+def claim_titles():
+    """Titles of data sets, and of seeds of one, by the names in the verdicts."""
+    return {
+        called: title
+        for study in ALL_STUDIES
+        for called, title in (
+            called_together(name, members)
+            for name, members in claim_groups(study).items()
+        )
+    }
+
+
 def described_study(study):
     """A study as the page needs to know it."""
     return {
