@@ -43,7 +43,7 @@ picture: $(READY) ## draw the graph of the rules in docs/architecture.md anew
 
 lock: ## resolve the requirements anew (needs the uv command, taken from a throw-away environment)
 	$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv
-	for name in run dev; do build/lock/bin/uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
+	for name in run dev docs; do build/lock/bin/uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header requirements/$$name.in --output-file requirements/$$name.txt $(LOCKFLAGS) || exit 1; done
 	$(PYTHON) envs/generate.py
 

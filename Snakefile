@@ -32,6 +32,7 @@ include: "workflow/rules/beyond.smk"
 include: "workflow/rules/studies.smk"
 include: "workflow/rules/difficulty.smk"
 include: "workflow/rules/claims.smk"
+include: "workflow/rules/pages.smk"
 include: "workflow/rules/report.smk"
 
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 from qdrank.evaluation.evidence import load_evidence
 from qdrank.evaluation.judging import judge, verdicts_table
 from qdrank.figures.tables import write_table
-from qdrank.figures.verdicts import readable, verdicts_overview
+from qdrank.figures.verdicts import FOLDED, readable, titled, verdicts_overview
 from qdrank.jobs import job
 from qdrank.registry import loaded
 from qdrank.store import read, write
@@ -28,6 +28,13 @@ with job(snakemake.log[0]):
             tables.append(loaded(of["across"])(declaration, evidence, of["worlds"]))
     table = pa.concat_tables(tables)
     write(snakemake.output.table, "verdicts", table)
-    write_table(readable(table), {"html": snakemake.output.html}, title="Claims of the papers")
-    glance = {"html": snakemake.output.overview, "csv": snakemake.output.csv, "md": snakemake.output.md}
-    write_table(verdicts_overview(table), glance, title="Claims at a glance")
+    titles = snakemake.params.titles
+    write_table(
+        readable(table, titles),
+        {"html": snakemake.output.html},
+        title="Claims of the papers",
+        folded=[*FOLDED, "group"],
+    )
+    glance = verdicts_overview(table)
+    write_table(glance, {"csv": snakemake.output.csv, "md": snakemake.output.md})
+    write_table(titled(glance, titles), {"html": snakemake.output.overview}, title="Claims at a glance")

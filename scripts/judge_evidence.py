@@ -3,7 +3,7 @@
 from qdrank.evaluation.evidence import evidence_table
 from qdrank.evaluation.judging import judge
 from qdrank.figures.tables import write_table
-from qdrank.figures.verdicts import readable
+from qdrank.figures.verdicts import FOLDED, readable
 from qdrank.jobs import job
 from qdrank.registry import loaded
 from qdrank.store import write
@@ -15,4 +15,5 @@ with job(snakemake.log[0]):
     write(paths.pop("evidence"), "evidence", evidence_table(found))
     declaration = loaded(params.claims)(params.budget)
     table = judge(declaration, {dataset: found}, dataset=dataset, world=params.world)
-    write_table(readable(table), paths, title=f"{params.title}: claims of {declaration.paper}")
+    title = f"{params.title}: claims of {declaration.paper}"
+    write_table(readable(table), paths, title=title, folded=[*FOLDED, "data set", "paper"])

@@ -29,6 +29,7 @@ ROOMS = [
     ("evaluation",),
     ("figures",),
     ("studies",),
+    ("pages",),
     ("serving",),
     ("own_data", "config", "config_files", "plan", "commands", "kernel_cache", "cli"),
 ]

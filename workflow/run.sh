@@ -15,4 +15,4 @@ else
     # Snakemake leaves a coroutine behind when it asks for the size of an input in a report; harmless, and noisy.
     PYTHONWARNINGS=ignore::RuntimeWarning snakemake --directory "$folder" "$@" --report "$report" --quiet all
 fi
-echo "Every table and figure, with captions, on one page that opens offline: $folder/$report"
+echo "Start here: $folder/results/index.html. Every table and figure with its caption: $folder/$report"

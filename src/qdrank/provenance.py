@@ -28,6 +28,14 @@ def code_digest(script: Path, modules: Iterable[str] = ()) -> str:
     return sha256.hexdigest()[:16]
 
 
+def asset_digest(folder: Path) -> str:
+    """Digest of the files in a folder that a job uses besides code."""
+    sha256 = hashlib.sha256()
+    for path in sorted(path for path in folder.iterdir() if path.is_file()):
+        sha256.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
+    return sha256.hexdigest()[:16]
+
+
 def imported_modules(script: Path) -> set[str]:
     """Modules of the project that ``script`` imports, directly or not."""
     return _closure(_parsed(script)[1])

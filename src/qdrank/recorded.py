@@ -68,7 +68,8 @@ def where_to_look(results: str | os.PathLike[str], files: Sequence[str]) -> str:
     """What to open after a run: those of the usual files that are there, and the command that makes the report."""
     folder = Path(results)
     places = {
-        folder / "claims-overview.html": "what was found: every claim on every data set",
+        folder / "index.html": "start here: findings, claims, figures and queries, on one page",
+        folder / "claims-overview.html": "every claim on every data set, as a table",
         folder / "overview.html": "what was run on what",
     }
     known = {str(path): words for path, words in places.items() if path.is_file()}

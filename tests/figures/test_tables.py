@@ -46,3 +46,22 @@ def test_pictures_are_the_same_bytes_every_time(tmp_path: Path) -> None:
         save_figure(figure, {form: tmp_path / f"{name}.{form}" for form in ("pdf", "svg", "png")})
     for form in ("pdf", "svg", "png"):
         assert (tmp_path / f"one.{form}").read_bytes() == (tmp_path / f"two.{form}").read_bytes(), form
+
+
+def test_what_is_not_0_is_never_shown_as_0_and_whole_numbers_are_whole(tmp_path: Path) -> None:
+    table = pa.table({"p (Holm)": [0.0, 0.00004], "p@5/letor4": [0.0, 0.25], "gap": [1e-12, 0.0], "k": [16.0, 470.0]})
+    write_table(table, forms(tmp_path))
+    lines = (tmp_path / "t.md").read_text().splitlines()
+    assert lines[2] == "| < 0.0001 | 0.0000 | 1.0e-12 | 16 |"
+    assert lines[3] == "| < 0.0001 | 0.2500 | 0.0000 | 470 |"
+    assert "<td class=n>&lt; 0.0001</td>" in (tmp_path / "t.html").read_text()
+
+
+def test_folded_columns_open_and_verdicts_have_colours(tmp_path: Path) -> None:
+    table = pa.table({"verdict": ["holds"], "effect": [0.1], "note": ["a <b>"]})
+    write_table(table, forms(tmp_path), folded=["note"])
+    page = (tmp_path / "t.html").read_text()
+    assert "<td class=holds>holds</td>" in page
+    assert "<dt>note</dt><dd>a &lt;b&gt;</dd>" in page
+    assert "<th>note</th>" not in page
+    assert "a <b>" in (tmp_path / "t.md").read_text()

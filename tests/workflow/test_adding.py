@@ -21,6 +21,7 @@ STUDY = Study(
     name="toy2026",
     short="toy",
     paper="Toy 2026",
+    idea="Rank by the first feature.",
     section="qdrank.studies.toy2026.settings:Toy",
     methods=(Method("toy-first", "first feature", BLUE, "o"),),
     run=lambda section: ["toy-first"],
@@ -158,6 +159,9 @@ def test_a_study(study: Project) -> None:
     results = study.folder / "results"
     assert (results / "tiny/figures/toy-fig1.pdf").stat().st_size
     assert "first feature beats the reference" in (results / "claims-overview.md").read_text()
+    page = (results / "index.html").read_text()
+    assert "Rank by the first feature. 1 claim on 1 data set" in page
+    assert 'id="figure-tiny-toy-fig1"' in page
     study.tiny()
     assert "toy-first" in read(results / "tiny/measures.parquet", "measures").column("method").to_pylist()
     listed = json.loads((results / "manifest.json").read_text())["files"]

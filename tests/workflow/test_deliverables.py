@@ -18,6 +18,7 @@ DELETED = {
     "tiny/tables/geng-table1.tex": "tabulate_geng_table1",
     "tiny/figures/geng-fig7.pdf": "draw_geng_fig7",
     "claims-overview.md": "judge_claims",
+    "index.html": "write_index",
 }
 
 

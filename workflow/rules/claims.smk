@@ -49,6 +49,7 @@ rule judge_claims:
             }
             for study in ALL_STUDIES
         },
+        titles=claim_titles(),
         code=code(
             "judge_claims",
             *(

@@ -19,7 +19,7 @@ from qdrank.config_files import load_sources, resolve
 from qdrank.errors import QdrankError
 from qdrank.jobs import prepare_environment
 from qdrank.plan import plan
-from qdrank.provenance import code_digest
+from qdrank.provenance import asset_digest, code_digest
 from qdrank.recorded import refuse_other_configuration, where_to_look
 
 prepare_environment(PROJECT / "src")
@@ -46,7 +46,13 @@ except QdrankError as error:
 
 def guard_summary():
     """Stop a run that would overwrite the summary of another configuration."""
-    summary = {"judge_claims", "write_config", "write_overview", "write_manifest"}
+    summary = {
+        "judge_claims",
+        "write_config",
+        "write_index",
+        "write_overview",
+        "write_manifest",
+    }
     if summary & {job.rule.name for job in workflow.dag.needrun_jobs()}:
         try:
             refuse_other_configuration("results", CONFIG_FILES)

@@ -60,9 +60,10 @@ def learner_files(wildcards):
     return files
 
 
-# Verdicts of all studies, and whose they are: part of the target of each study.
+# Verdicts of all studies, whose they are, and the page that shows them: part of the target of each study.
 CLAIMS = [
     "results/config.yaml",
+    "results/index.html",
     "results/claims.parquet",
     "results/claims.html",
     *expand("results/claims-overview.{form}", form=["html", "csv", "md"]),
@@ -267,3 +268,96 @@ def study_targets():
             name: whole_study(study) + CLAIMS for name in (study.name, study.short)
         }
     return found
+
+
+# ---- what the first page shows ----
+
+
+def representatives(study=None):
+    """Data sets that the page shows, of one study or of all: of the seeds of a simulated world the first."""
+    if study is not None:
+        return list(claim_groups(study))
+    further = {
+        name
+        for own in ALL_STUDIES
+        for members in claim_groups(own).values()
+        for name in members[1:]
+    }
+    return [name for name in planned.datasets if name not in further]
+
+
+def described_run():
+    """The run as the page needs to know it: data sets, studies, methods, and the columns of its matrix."""
+    return {
+        "datasets": {
+            name: {
+                "title": dataset.title,
+                "kind": dataset.kind,
+                "folds": list(dataset.folds),
+                "note": dataset.note,
+            }
+            for name, dataset in planned.datasets.items()
+        },
+        "left_out": dict(planned.left_out),
+        "columns": {
+            called: {"name": name, "title": title}
+            for study in ALL_STUDIES
+            for name, members in claim_groups(study).items()
+            for called, title in [called_together(name, members)]
+        },
+        "methods": {
+            **{name: method.label for name, method in CLASSIC.items()},
+            "reference": "reference feature",
+        },
+        "studies": list(map(described_study, ALL_STUDIES)),
+    }
+
+
+def called_together(name, members):
+    """How the verdicts on a data set, or on seeds of one, name it, and its title."""
+    title = planned.datasets[name].title
+    if len(members) == 1:
+        return name, title
+    return f"{name} ({len(members)} seeds)", f"{title} ({len(members)} seeds)"
+
+
+def claim_titles():
+    """Titles of data sets, and of seeds of one, by the names in the verdicts."""
+    return {
+        called: title
+        for study in ALL_STUDIES
+        for called, title in (
+            called_together(name, members)
+            for name, members in claim_groups(study).items()
+        )
+    }
+
+
+def described_study(study):
+    """A study as the page needs to know it."""
+    return {
+        "name": study.name,
+        "paper": study.paper,
+        "idea": study.idea,
+        "against": study.against,
+        "methods": {method.name: method.label for method in study.methods},
+        "datasets": {
+            name: planned.datasets[name].title for name in representatives(study)
+        },
+        "figures": [
+            {
+                "id": figure.id,
+                "label": figure.shows[figure.id],
+                "said": figure.said,
+                "claims": list(figure.claims),
+            }
+            for figure in study.figures
+        ],
+        "tables": {
+            id: label
+            for output in (*study.tables, study.evidence)
+            for id, label in output.shows.items()
+        },
+        "claims": study.evidence.id,
+        "forms": list(dict.fromkeys(["svg", *settings.figures.formats])),
+    }

@@ -68,9 +68,13 @@ def draw(
         axes,
         f"{parse(name).title} ({name}), {interval['level']:.0%} interval over test queries",
         "",
-        f"{title}: single features",
+        f"{title}: {_how_many(len(numbers), len(columns))}",
     )
     save_figure(figure, {form: path for form, path in paths.items() if form != "parquet"}, dpi=dpi)
+
+
+def _how_many(shown: int, known: int) -> str:
+    return f"all {known} features" if shown == known else f"the best {shown} of {known} features"
 
 
 def _label(row: Mapping[str, object]) -> str:

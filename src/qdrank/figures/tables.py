@@ -3,27 +3,44 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from qdrank.figures.table_page import is_number, table_page
 from qdrank.store import write, write_text
 
 _Rows = list[list[str]]
 
+#: Names of columns of p-values: "p", "p (Holm)", "p, corrected"; not "p@5/letor4".
+_P_VALUES = re.compile(r"p($|, | \()")
 
-def write_table(table: pa.Table, paths: Mapping[str, str | Path], *, digits: int = 4, title: str = "") -> None:
+
+def write_table(
+    table: pa.Table,
+    paths: Mapping[str, str | Path],
+    *,
+    digits: int = 4,
+    title: str = "",
+    folded: Collection[str] = (),
+) -> None:
     """Write ``table`` under each path of ``paths``; the suffix decides the format.
 
-    Numbers keep full precision in Parquet and CSV and are rounded to ``digits`` elsewhere.
+    Numbers keep full precision in Parquet and CSV and are rounded to ``digits`` elsewhere. A p-value, or another number, that
+    is not 0 is never shown as 0, and a column of whole numbers is shown as such. ``folded`` are columns that the page
+    (HTML) shows only when the reader opens a row.
     """
     for path in map(Path, paths.values()):
         if path.suffix == ".parquet":
             write(path, "table", table)
+        elif path.suffix == ".html":
+            write_text(path, table_page(table, _cells(table, digits), title, folded))
         else:
             write_text(path, _FORMS[path.suffix](table, digits, title))
 
@@ -43,15 +60,36 @@ def markdown(table: pa.Table, *, digits: int = 4) -> str:
 
 
 def _cells(table: pa.Table, digits: int) -> _Rows:
-    return [[_shown(value, digits) for value in row.values()] for row in table.to_pylist()]
+    """Values as texts, row by row."""
+    columns = [_column(name, table.column(i).to_pylist(), digits) for i, name in enumerate(table.column_names)]
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _shown(value: Any, digits: int) -> str:
-    if value is None:
+def _column(name: str, values: Sequence[Any], digits: int) -> list[str]:
+    numbers = [value for value in values if isinstance(value, float) and isfinite(value)]
+    # Values of 0 and 1 alone may as well be measures.
+    whole = all(value.is_integer() for value in numbers) and any(abs(value) > 1 for value in numbers)
+    shown = _p_value if _P_VALUES.match(name) else _whole if whole else partial(_number, digits=digits)
+    return [_shown(value, shown) for value in values]
+
+
+def _shown(value: Any, number: Callable[[float], str]) -> str:
+    if value is None or value != value:
         return ""
-    if isinstance(value, float):
-        return "" if value != value else f"{value:.{digits}f}"
-    return str(value)
+    return number(value) if isinstance(value, float) else str(value)
+
+
+def _p_value(value: float) -> str:
+    return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def _whole(value: float) -> str:
+    return f"{value:.0f}"
+
+
+def _number(value: float, digits: int) -> str:
+    hidden = value != 0 and abs(value) < 0.5 * 10.0**-digits
+    return f"{value:.1e}" if hidden else f"{value:.{digits}f}"
 
 
 def _csv(table: pa.Table, _digits: int, _title: str) -> str:
@@ -68,13 +106,13 @@ def _csv(table: pa.Table, _digits: int, _title: str) -> str:
 
 
 def _markdown(table: pa.Table, digits: int, _title: str) -> str:
-    marks = ["---:" if _is_number(field) else "---" for field in table.schema]
+    marks = ["---:" if is_number(field) else "---" for field in table.schema]
     rows = [table.column_names, marks, *_cells(table, digits)]
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in rows)
 
 
 def _latex(table: pa.Table, digits: int, _title: str) -> str:
-    columns = "".join("r" if _is_number(field) else "l" for field in table.schema)
+    columns = "".join("r" if is_number(field) else "l" for field in table.schema)
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _latex_row(table.column_names), r"\midrule"]
     lines += [_latex_row(row) for row in _cells(table, digits)]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
@@ -93,45 +131,8 @@ def _latex_escaped(text: str) -> str:
     return "".join(special.get(c, c) for c in text)
 
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
-body {{ font: 14px/1.4 system-ui, sans-serif; margin: 1.5em; color: #222 }}
-table {{ border-collapse: collapse }}
-th, td {{ padding: .25em .7em; text-align: left; border-bottom: 1px solid #ddd; white-space: nowrap }}
-th {{ border-bottom: 2px solid #444; position: sticky; top: 0; background: #fff }}
-td.n, th.n {{ text-align: right; font-variant-numeric: tabular-nums }}
-tr:hover td {{ background: #f4f7fb }}
-td.w {{ white-space: normal; max-width: 40em }}
-</style></head><body>
-<h1>{title}</h1>
-<table><thead><tr>{head}</tr></thead><tbody>
-{body}</tbody></table>
-</body></html>
-"""
-
-
-def _html(table: pa.Table, digits: int, title: str) -> str:
-    kinds = ["n" if _is_number(field) else "" for field in table.schema]
-    head = "".join(_cell("th", name, kind) for name, kind in zip(table.column_names, kinds, strict=True))
-    body = "".join(
-        "<tr>" + "".join(_cell("td", cell, kind) for cell, kind in zip(row, kinds, strict=True)) + "</tr>\n"
-        for row in _cells(table, digits)
-    )
-    return _PAGE.format(title=html.escape(title), head=head, body=body)
-
-
-def _cell(tag: str, text: str, kind: str) -> str:
-    kind = kind or ("w" if len(text) > 60 else "")
-    return f"<{tag}{f' class={kind}' if kind else ''}>{html.escape(text)}</{tag}>"
-
-
-def _is_number(field: pa.Field) -> bool:
-    return bool(pa.types.is_floating(field.type) or pa.types.is_integer(field.type))
-
-
 _FORMS: dict[str, Callable[[pa.Table, int, str], str]] = {
     ".csv": _csv,
     ".md": _markdown,
     ".tex": _latex,
-    ".html": _html,
 }

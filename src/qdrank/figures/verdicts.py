@@ -80,33 +80,44 @@ def worlds_table(verdicts: pa.Table) -> pa.Table:
 
 #: Columns of the table of verdicts as a person reads it: what was found first, then why, then how it was judged.
 _READ = {
-    "paper": "paper",
+    "verdict": "verdict",
     "text": "claim",
     "dataset": "data set",
-    "verdict": "verdict",
     "effect": "effect",
-    "low": "low",
-    "high": "high",
+    "low": "interval, low",
+    "high": "interval, high",
     "unit": "unit",
-    "margin": "margin",
     "p_corrected": "p, corrected",
     "detectable": "smallest detectable difference (power 0.8)",
     "n": "n",
-    "analysis": "unit of analysis",
+    "paper": "paper",
+    "group": "group",
     "reason": "reason",
+    "margin": "margin",
+    "measure": "measure",
+    "analysis": "n counts",
     "holds_if": "holds if",
     "fails_if": "does not hold if",
-    "expected": "expected",
-    "group": "group",
+    "expected": "the paper",
     "family": "corrected with",
     "budget": "validation budget",
     "note": "note",
 }
+#: Those that a page folds away.
+FOLDED = tuple(_READ.values())[list(_READ).index("reason") :]
 
 
-def readable(verdicts: pa.Table) -> pa.Table:
-    """The artifact ``verdicts`` as a table to read: verdict, effect and interval first."""
-    return verdicts.select(list(_READ)).rename_columns(list(_READ.values()))
+def readable(verdicts: pa.Table, titles: Mapping[str, str] | None = None) -> pa.Table:
+    """The artifact ``verdicts`` as a table to read: verdict, effect and interval first; ``titles`` of data sets by name."""
+    read = verdicts.select(list(_READ)).rename_columns(list(_READ.values()))
+    called = [(titles or {}).get(name, name) for name in read.column("data set").to_pylist()]
+    return read.set_column(read.column_names.index("data set"), "data set", pa.array(called, pa.string()))
+
+
+def titled(overview: pa.Table, titles: Mapping[str, str]) -> pa.Table:
+    """The overview with titles of data sets for their names, where no two of them are called the same."""
+    names = [titles.get(name, name) for name in overview.column_names]
+    return overview.rename_columns(names) if len(set(names)) == len(names) else overview
 
 
 def findings(verdicts: pa.Table, study: str) -> pa.Table:

@@ -212,6 +212,14 @@ SHAPES: dict[str, Shape] = {
         | dict.fromkeys(("verdict", "reason", "note"), TEXT),
         nullable=frozenset({"effect", "low", "high", "level", "p", "p_corrected", "detectable"}),
     ),
+    # The queries of a data set in the plane; columns of average precisions follow (qdrank.pages.queries).
+    "map": Shape(
+        {"query_id": TEXT, "type": TEXT, "x": NUMBER, "y": NUMBER, "part": TEXT, "text": TEXT}
+        | {"documents": pa.int64(), "relevant": pa.int64()}
+        | {"neighbours": pa.list_(pa.field("item", TEXT, nullable=False)), "queries": TEXT, "explained": TEXT},
+        nullable=frozenset({"type", "text"}),
+        open=True,
+    ),
     "table": Shape({}, open=True),
     "figure": Shape({}, open=True),
 }

@@ -57,6 +57,8 @@ class Output:
         the first
     options : keys of the configuration that matter to it, such as ``geng.lam``
     titles : id to title of a table, where it is not the label
+    said : what the paper showed with it, as a sentence; what it is for, if the paper lacks it
+    claims : patterns (as of shells) of the names of the claims that it pictures; the first figure to name a claim counts
     """
 
     make: str
@@ -64,6 +66,8 @@ class Output:
     reads: Mapping[str, str]
     options: tuple[str, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
+    said: str = ""
+    claims: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:
@@ -89,6 +93,8 @@ class Study:
     name : of its folder, its rule file and its target, such as ``geng2008``
     short : of its section in the configuration, its folder below the results, and the ids of its outputs
     paper : as it is cited
+    idea : what the paper proposes, in a sentence
+    against : the method that its gains are read against
     section : "module:class" of its settings
     methods : every method it may run, in the order of its tables
     run : from its section to the names of the methods that are run
@@ -111,6 +117,8 @@ class Study:
     methods: tuple[Method, ...]
     run: Callable[[Any], list[str]]
     measures: tuple[str, ...]
+    idea: str = ""
+    against: str = ""
     figures: tuple[Output, ...] = ()
     tables: tuple[Output, ...] = ()
     evidence: Output | None = None

@@ -9,11 +9,12 @@ import pytest
 from qdrank.evaluation.intervals import column_intervals
 from qdrank.evaluation.pairs import query_values
 from qdrank.figures.style import save_figure
-from qdrank.rankers.query_classes import NO_CLASSIFIER
+from qdrank.rankers.query_classes import K_MEANS, NO_CLASSIFIER
 from qdrank.store import read, write
 from qdrank.store.lists import list_column
 from qdrank.studies.geng2008 import bound, fig1, fig7, fig8, fig9
 from qdrank.studies.geng2008.curves import curve
+from qdrank.studies.geng2008.methods import PAPER
 from qdrank.studies.geng2008.tables import classes_table, comparisons_table, folds_table, methods_table
 from qdrank.studies.geng2008.variants_table import variants_table
 from qdrank.studies.making import Inputs, Shown
@@ -72,6 +73,16 @@ def test_figure_7_shows_paired_differences(tmp_path):
     assert row["difference"] == pytest.approx(0.01)
     assert row["difference_low"] == pytest.approx(0.01)
     assert row["low"] < row["mean"] < row["high"]
+    assert set(table.column("method").to_pylist()) <= set(PAPER)
+
+
+def test_controls_and_differences_are_figures_of_their_own(tmp_path):
+    measures = made_measures()
+    table = drawn_twice(tmp_path / "controls", fig7.draw_controls, measures=("measures", measures))
+    assert set(table.column("method").to_pylist()) & set(PAPER) == {"single"}
+    table = drawn_twice(tmp_path / "differences", fig7.draw_differences, measures=("measures", measures))
+    assert set(table.column("measure").to_pylist()) == {"mean_ndcg/geng"}
+    assert "single" not in table.column("method").to_pylist()
 
 
 def test_figure_8_has_single_at_all_training_queries(tmp_path):
@@ -121,6 +132,29 @@ def test_figure_1_measures_locality(tmp_path):
     assert share[0] == 1
     assert share[29] == pytest.approx(0.5)
     assert table.column("chance")[0].as_py() == pytest.approx(0.5)
+
+
+def test_figure_1_has_no_panel_that_is_true_by_construction_and_cuts_no_point(tmp_path, monkeypatch):
+    made = made_queries()
+    classes = made["classes"][1]
+    origin = pa.array([f"2 {K_MEANS} of query vectors"] * len(classes))
+    made["classes"] = ("classes", classes.set_column(classes.column_names.index("origin"), "origin", origin))
+    figures = []
+    real = fig1.new_figure
+    monkeypatch.setattr(
+        fig1, "new_figure", lambda *args, **options: figures.append(real(*args, **options)) or figures[-1]
+    )
+    table = drawn_twice(tmp_path, fig1.draw, **made)
+    assert "same_class_among_first_k" not in table.column_names
+    (axes,) = figures[0][0].axes
+    for name, (low, high) in (("component_1", axes.get_xlim()), ("component_2", axes.get_ylim())):
+        assert low < min(table.column(name).to_pylist())
+        assert max(table.column(name).to_pylist()) < high
+
+
+def test_a_bound_of_nothing_says_so(tmp_path):
+    rows = [{"fold": "fold1", "method": "knn-offline1", "k": 3, "bound": 0.0, "observed": 0.0}]
+    drawn_twice(tmp_path, bound.draw, bounds=("figure", pa.Table.from_pylist(rows)))
 
 
 def test_the_bound_is_drawn(tmp_path):

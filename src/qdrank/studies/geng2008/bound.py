@@ -10,40 +10,57 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.figures.style import label_axes, new_figure
+from qdrank.groups import FloatArray
 from qdrank.studies.geng2008.methods import BY_NAME
 from qdrank.studies.making import Inputs, Shown
 
+#: Differences below the precision of training are drawn here: they would stretch the axes over many decades.
 PRECISION = 1e-4
 
 
 def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """Draw observed against bound, one point per test query and k, and the mean of both against k."""
     bound = inputs.table("bounds", "figure")
-    figure, (left, right) = new_figure(1, 2, height=3.6)
     rows = {name: bound.column(name).to_numpy(zero_copy_only=False) for name in bound.column_names}
+    drawn = np.isfinite(rows["bound"]) & (rows["bound"] > 0)
+    title = f"{shown.title}: stability of the offline methods"
+    if not drawn.any():
+        return _nothing(title), bound
+    figure, (left, right) = new_figure(1, 2, height=3.6)
     for method in dict.fromkeys(rows["method"].tolist()):
-        own = (rows["method"] == method) & np.isfinite(rows["bound"]) & (rows["bound"] > 0)
+        own = drawn & (rows["method"] == method)
         look = BY_NAME[method]
         style = {"c": look.colour, "marker": look.marker, "label": look.label}
-        left.scatter(rows["bound"][own], rows["observed"][own], s=5, alpha=0.35, linewidths=0, **style)
-        _draw_means(right, {name: column[own] for name, column in rows.items()}, method)
-    _draw_diagonal(left, rows)
-    left.legend(markerscale=2, loc="upper left", fontsize="small")
+        left.scatter(rows["bound"][own], rows["observed"][own].clip(PRECISION), s=12, alpha=0.5, linewidths=0, **style)
+        if own.any():
+            _draw_means(right, {name: column[own] for name, column in rows.items()}, method)
+    _draw_diagonal(left, rows["bound"][drawn], rows["observed"][drawn].clip(PRECISION))
+    left.legend(markerscale=1.5, fontsize="small")
     label_axes(left, "bound κ²γ/λ", "largest difference of hinge loss", "each test query and k")
     right.set_yscale("log")
     right.legend(fontsize="small")
-    label_axes(right, "number of neighbours k", "mean over test queries", "bound and observation")
-    figure.suptitle(f"{shown.title}: stability of the offline methods", fontsize="medium")
+    label_axes(right, "neighbours k, mean of the folds", "mean over test queries", "bound and observation")
+    figure.suptitle(title, fontsize="medium")
     return figure, bound
 
 
-def _draw_diagonal(axes: Any, rows: Mapping[str, Any]) -> None:
-    # Differences below the precision of training would stretch the axes over many decades.
-    shown = np.concatenate([rows[name][np.isfinite(rows[name])] for name in ("bound", "observed")])
-    shown = shown[shown > PRECISION]
-    ends = [shown.min(initial=1.0), shown.max(initial=1.0)]
-    axes.plot(ends, ends, color="black", linestyle="--", linewidth=0.8)
-    axes.set(xscale="log", yscale="log", xlim=(ends[0] / 2, 2 * ends[1]), ylim=(ends[0] / 2, 2 * ends[1]))
+def _nothing(title: str) -> Any:
+    """A figure that says why there is nothing to draw: both methods use the training sets of KNN Online."""
+    figure, axes = new_figure(height=1.2)
+    axes.axis("off")
+    axes.text(0.5, 0.4, "Every change ratio is 0: the offline methods use KNN Online's models.", ha="center")
+    axes.set_title(title)
+    return figure
+
+
+def _draw_diagonal(axes: Any, bound: FloatArray, observed: FloatArray) -> None:
+    """The line on which bound and observation are equal, and axes that fit the points and reach it."""
+    x, y = (
+        (bound.min() / 2, 2 * bound.max()),
+        (min(observed.min(), bound.min()) / 2, 2 * max(bound.max(), observed.max())),
+    )
+    axes.plot(x, x, color="black", linestyle="--", linewidth=0.8, label="equal")
+    axes.set(xscale="log", yscale="log", xlim=x, ylim=y)
 
 
 def _draw_means(axes: Any, rows: Mapping[str, Any], method: str) -> None:
@@ -52,7 +69,7 @@ def _draw_means(axes: Any, rows: Mapping[str, Any], method: str) -> None:
     ks = [rows["k"][place == i].mean() for i in np.unique(place)]
     for name, line in (("bound", "--"), ("observed", "-")):
         means = [rows[name][place == i].mean() for i in np.unique(place)]
-        axes.plot(ks, means, color=look.colour, linestyle=line, label=f"{look.label}, {name}")
+        axes.plot(ks, means, color=look.colour, marker=look.marker, linestyle=line, label=f"{look.label}, {name}")
 
 
 def _places(rows: Mapping[str, Any]) -> NDArray[np.int64]:

@@ -16,16 +16,9 @@ from qdrank.figures.style import label_axes, new_figure
 from qdrank.groups import FloatArray
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.queries.types import type_share
-from qdrank.queries.vectors import PrincipalComponents
+from qdrank.queries.vectors import principal_plane
+from qdrank.rankers.query_classes import K_MEANS
 from qdrank.studies.making import Inputs, Shown
-
-
-def principal_plane(vectors: FloatArray, train: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Queries in the first two principal components of the training queries, (n_queries, 2), and explained shares."""
-    found = PrincipalComponents(components=min(2, vectors.shape[1])).fit(vectors[train])
-    plane = np.zeros((len(vectors), 2))
-    plane[:, : found.components] = found.transform(vectors)
-    return plane, found.explained_
 
 
 def locality(queries: Queries, nearest: NDArray[np.int32], classes: NDArray[np.object_]) -> tuple[FloatArray, float]:
@@ -35,42 +28,63 @@ def locality(queries: Queries, nearest: NDArray[np.int32], classes: NDArray[np.o
 
 
 def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
-    """Draw the plane and the locality curve of the first fold."""
+    """Draw the plane of the first fold and, where the data know classes, the locality curve.
+
+    Classes that K-means made of the vectors lie together by construction: a curve would show nothing.
+    """
     queries = load_queries(inputs.path("queries"))
-    _, nearest, _ = load_neighbours(inputs.path("neighbours"))
     classes = inputs.table("classes", "classes")
     kinds = classes.column("class").to_numpy(zero_copy_only=False)
-    plane, explained = principal_plane(queries.vectors, queries.is_train)
-    share, chance = locality(queries, nearest, kinds)
-    figure, (left, right) = new_figure(1, 2, height=3.9)
-    _draw_plane(left, plane, kinds, explained)
-    _draw_locality(right, share, chance)
     origin = classes.column("origin")[0].as_py().partition(";")[0]
-    figure.suptitle(f"{shown.title}: queries by class ({origin})", fontsize="medium")
+    plane, explained = principal_plane(queries.vectors, queries.is_train)
     points = {"query_id": queries.query_id, "role": queries.role, "class": kinds}
     table = pa.table({name: pa.array(values, pa.string()) for name, values in points.items()})
     for name, column in (("component_1", plane[:, 0]), ("component_2", plane[:, 1])):
         table = table.append_column(name, pa.array(column))
-    # The curve goes with the points, one value per row as long as it lasts.
+    figure: Any
+    if K_MEANS in origin:
+        figure, axes = new_figure(height=4.2)
+    else:
+        figure, (axes, right) = new_figure(1, 2, height=3.9)
+        _, nearest, _ = load_neighbours(inputs.path("neighbours"))
+        share, chance = locality(queries, nearest, kinds)
+        _draw_locality(right, share, chance)
+        table = _with_curve(table, share, chance)
+    _draw_plane(axes, plane, kinds, explained)
+    figure.suptitle(f"{shown.title}: queries by class ({origin})", fontsize="medium")
+    return figure, table
+
+
+def _with_curve(table: pa.Table, share: FloatArray, chance: float) -> pa.Table:
+    """The curve goes with the points, one value per row as long as it lasts."""
     curve = np.full(len(table), np.nan)
     curve[: len(share)] = share[: len(table)]
     table = table.append_column("same_class_among_first_k", pa.array(curve))
-    return figure, table.append_column("chance", pa.array(np.full(len(table), chance)))
+    return table.append_column("chance", pa.array(np.full(len(table), chance)))
 
 
 def _draw_plane(axes: Any, plane: FloatArray, kinds: NDArray[np.object_], explained: FloatArray) -> None:
     for i, kind in enumerate(sorted({kind for kind in kinds if kind is not None})):
         own = kinds == kind
         look = {"c": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
-        axes.scatter(*plane[own].T, s=7, alpha=0.6, linewidths=0, label=kind, **look)
-    # The few queries far outside would leave no room for the rest.
-    for put, column in ((axes.set_xlim, plane[:, 0]), (axes.set_ylim, plane[:, 1])):
-        low, high = np.quantile(column, [0.005, 0.995])
-        room = 0.05 * (high - low) + 1e-9
-        put(low - room, high + room)
+        axes.scatter(*plane[own].T, s=9, alpha=0.6, linewidths=0, label=kind, **look)
     names = [f"component {i + 1} ({part:.0%} of variance)" for i, part in enumerate(explained)]
+    stretched = [
+        _fit(scale, column) for scale, column in ((axes.set_xscale, plane[:, 0]), (axes.set_yscale, plane[:, 1]))
+    ]
+    names = [f"{name}{', asinh scale' if far else ''}" for name, far in zip(names, stretched, strict=False)]
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize="small", markerscale=2)
     label_axes(axes, names[0], names[-1])
+
+
+def _fit(set_scale: Any, column: FloatArray) -> bool:
+    """Choose a scale on which all points can be seen: where a few lie far out, one that is linear only near 0."""
+    low, high = np.quantile(column, [0.02, 0.98])
+    width = max(high - low, 1e-9)
+    far = bool(np.ptp(column) > 3 * width)
+    if far:
+        set_scale("asinh", linear_width=width / 4)
+    return far
 
 
 def _draw_locality(axes: Any, share: FloatArray, chance: float) -> None:
@@ -79,4 +93,4 @@ def _draw_locality(axes: Any, share: FloatArray, chance: float) -> None:
     axes.set_xscale("log")
     axes.set_ylim(0, 1)
     axes.legend()
-    label_axes(axes, "k", "share with the class of the test query")
+    label_axes(axes, "number of neighbours k", "share with the class of the test query")

@@ -1,4 +1,4 @@
-"""Figure 7 of Geng 2008: NDCG@1 to @10 and their mean for all methods, with the controls that the paper lacks."""
+"""Figure 7 of Geng 2008: NDCG@1 to @10 and their mean. Controls and differences, which the paper lacks, are figures of their own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from qdrank.evaluation.intervals import column_intervals
 from qdrank.evaluation.pairs import query_values
@@ -36,24 +37,47 @@ def numbers(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
-    """Draw the methods of the paper, the controls, and the differences from Single."""
+def _asked(inputs: Inputs, shown: Shown) -> tuple[pa.Table, dict[tuple[str, str], Any]]:
+    """All numbers, and their rows by method and measure."""
     table = numbers(inputs.table("measures", "measures"), shown.interval)
-    rows = {(row["method"], row["measure"]): row for row in table.to_pylist()}
-    others = controls(table.column("method").to_pylist())
-    figure: Any
-    figure, whole = new_figure(height=8.6)
-    whole.remove()
-    # Parts of their own, so that the long labels of one do not narrow the others.
-    first, second, third = figure.subfigures(3, 1, height_ratios=[3, 3.1, 2.5])
-    _draw_methods(first, rows, PAPER, f"{shown.title}: the methods of the paper")
-    _draw_methods(second, rows, ["single", *others], "controls")
-    _draw_differences(third.subplots(), rows, [*(m for m in PAPER if m != "single"), *others], shown.interval["level"])
-    return figure, table
+    return table, {(row["method"], row["measure"]): row for row in table.to_pylist()}
 
 
-def _draw_methods(part: Any, rows: Mapping[Any, Any], methods: Sequence[str], title: str) -> None:
-    axes = part.subplots()
+def _only(table: pa.Table, column: str, wanted: Sequence[str]) -> pa.Table:
+    return table.filter(pc.is_in(table.column(column), pa.array(wanted)))
+
+
+def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
+    """Draw the methods of the paper."""
+    table, rows = _asked(inputs, shown)
+    figure = _draw_methods(
+        rows, PAPER, f"{shown.title}: the methods of the paper, {shown.interval['level']:.0%} intervals"
+    )
+    return figure, _only(table, "method", PAPER)
+
+
+def draw_controls(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
+    """Draw the controls and baselines that the paper lacks, beside Single."""
+    table, rows = _asked(inputs, shown)
+    methods = ["single", *controls(table.column("method").to_pylist())]
+    figure = _draw_methods(
+        rows, methods, f"{shown.title}: controls and baselines, {shown.interval['level']:.0%} intervals"
+    )
+    return figure, _only(table, "method", methods)
+
+
+def draw_differences(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
+    """Draw the paired difference of every method from Single in mean NDCG."""
+    table, rows = _asked(inputs, shown)
+    methods = [m for m in (*PAPER, *controls(table.column("method").to_pylist())) if m != "single"]
+    figure, axes = new_figure(height=1.0 + 0.26 * len(methods))
+    _draw_differences(axes, rows, methods, shown)
+    return figure, _only(_only(table, "method", methods), "measure", [MEASURES[-1]])
+
+
+def _draw_methods(rows: Mapping[Any, Any], methods: Sequence[str], title: str) -> Any:
+    many = len(methods) > len(PAPER)
+    figure, axes = new_figure(height=3.7 if many else 3.2)
     place = np.array([*range(1, 11), 11.6])
     for i, method in enumerate(methods):
         mean, low, high = _column(rows, method, "mean"), _column(rows, method, "low"), _column(rows, method, "high")
@@ -61,15 +85,17 @@ def _draw_methods(part: Any, rows: Mapping[Any, Any], methods: Sequence[str], ti
         bars = np.stack([mean - low, high - mean]).clip(0)
         axes.errorbar(shifted, mean, bars, linestyle="none", elinewidth=0.8, **BY_NAME[method].marked)
     axes.set_xticks(place, LABELS)
-    part.legend(ncols=3 if len(methods) > len(PAPER) else len(PAPER), loc="outside lower center", fontsize="small")
-    label_axes(axes, "NDCG, and mean of NDCG@1 to @10", "NDCG (eq. 4)", title)
+    axes.set_xlim(0.3, 12.3)
+    figure.legend(ncols=3 if many else len(PAPER), loc="outside lower center", fontsize="small")
+    label_axes(axes, "rank of the cut, and mean of NDCG@1 to @10", "NDCG (eq. 4 of the paper)", title)
+    return figure
 
 
 def _column(rows: Mapping[Any, Any], method: str, key: str) -> FloatArray:
     return np.array([rows[method, name][key] for name in MEASURES])
 
 
-def _draw_differences(axes: Any, rows: Mapping[Any, Any], methods: Sequence[str], level: float) -> None:
+def _draw_differences(axes: Any, rows: Mapping[Any, Any], methods: Sequence[str], shown: Shown) -> None:
     place = -np.arange(len(methods))
     for y, method in zip(place, methods, strict=True):
         row, look = rows[method, "mean_ndcg/geng"], BY_NAME[method]
@@ -79,4 +105,9 @@ def _draw_differences(axes: Any, rows: Mapping[Any, Any], methods: Sequence[str]
     axes.set_yticks(place, [BY_NAME[method].label for method in methods])
     axes.locator_params(axis="x", nbins=6)  # with more, labels of three digits touch
     axes.xaxis.label.set_fontsize("small")
-    label_axes(axes, f"difference from Single in mean NDCG, {level:.0%} interval (paired)", "")
+    label_axes(
+        axes,
+        f"mean NDCG less that of Single on the same queries, {shown.interval['level']:.0%} interval",
+        "",
+        f"{shown.title}: differences from Single",
+    )

@@ -44,27 +44,47 @@ def _rows(name: str, method: str, of: Curve, mean: Any, low: Any, high: Any) -> 
 
 
 def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
-    """Draw both panels; a band is the interval of a method's difference from Single, laid around Single's value."""
+    """Draw both panels; an error bar is the interval of the method's difference from Single, around the method's value."""
     lam = shown.options["lam"]
     table = numbers(inputs.table("sweeps", "sweep"), lam, shown.interval)
-    figure, panels = new_figure(1, 2, height=3.6)
+    figure, panels = new_figure(1, 2, height=3.8)
     for axes, name in zip(panels, MEASURES, strict=True):
         rows = [row for row in table.to_pylist() if row["measure"] == name]
-        _draw_panel(axes, rows, name.partition("/")[0].upper())
+        label_axes(axes, _k(shown), f"{name.partition('/')[0].upper()} (eq. 4 of the paper)")
+        _draw_panel(axes, rows)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, ncols=3, loc="outside lower center")
-    figure.suptitle(f"{shown.title}: number of neighbours, λ = {lam:g}", fontsize="medium")
+    bars = f"{shown.interval['level']:.0%} intervals of the difference from Single"
+    figure.suptitle(f"{shown.title}: number of neighbours, λ = {lam:g}\n{bars}", fontsize="medium")
     return figure, table
 
 
-def _draw_panel(axes: Any, rows: list[dict[str, Any]], name: str) -> None:
+def _k(shown: Shown) -> str:
+    """What k is: folds differ a little in size, so that one share of the training queries is not one k."""
+    return "neighbours k" if len(shown.folds) == 1 else f"neighbours k (mean of {len(shown.folds)} folds)"
+
+
+def _draw_panel(axes: Any, rows: list[dict[str, Any]]) -> None:
     single = next(row for row in rows if row["method"] == "single")
-    axes.axhline(single["mean"], color=BLACK, linestyle="--", label="Single (k = m)")
-    for method in dict.fromkeys(row["method"] for row in rows if row["method"] != "single"):
+    axes.axhline(single["mean"], color=BLACK, linestyle="--", label=f"Single (k = m = {single['k']:.0f})")
+    methods = list(dict.fromkeys(row["method"] for row in rows if row["method"] != "single"))
+    for i, method in enumerate(methods):
         own = [row for row in rows if row["method"] == method]
         k, mean, low, high = (np.array([row[key] for row in own]) for key in ("k", "mean", "low", "high"))
-        look = BY_NAME[method]
-        axes.plot(k, mean, linestyle=":" if method == "knn-random" else "-", **look.marked)
-        if method != "knn-random":
-            axes.fill_between(k, low, high, color=look.colour, alpha=0.1, linewidth=0)
-    label_axes(axes, "number of neighbours k", name)
+        # Side by side, so that the bars of one method do not hide those of the next.
+        beside = k * 1.035 ** (i - (len(methods) - 1) / 2)
+        line = ":" if method == "knn-random" else "-"
+        bars = np.stack([mean - low, high - mean]).clip(0)
+        axes.errorbar(beside, mean, bars, linestyle=line, elinewidth=0.8, **BY_NAME[method].marked)
+    _mark_neighbours(axes, sorted({row["k"] for row in rows}))
+
+
+def _mark_neighbours(axes: Any, ks: list[float]) -> None:
+    """A logarithmic axis, since most k are small, with as many of them marked as there is room for."""
+    axes.set_xscale("log")
+    kept = [ks[-1]]
+    for k in reversed(ks):
+        if k < kept[-1] / 1.7:
+            kept.append(k)
+    axes.set_xticks(kept, [f"{k:.0f}" for k in kept])
+    axes.set_xticks([], minor=True)

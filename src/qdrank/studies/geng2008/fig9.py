@@ -36,9 +36,11 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     for method in OFFLINE:
         rows = [row for row in table.to_pylist() if row["method"] == method]
         k, mean, low, high = (np.array([row[key] for row in rows]) for key in ("k", "mean", "low", "high"))
-        axes.plot(k, mean, **BY_NAME[method].marked)
-        axes.fill_between(k, low, high, color=BY_NAME[method].colour, alpha=0.15, linewidth=0)
+        bars = np.stack([mean - low, high - mean]).clip(0)
+        axes.errorbar(k, mean, bars, elinewidth=0.8, **BY_NAME[method].marked)
     axes.set_ylim(bottom=0)
     axes.legend()
-    label_axes(axes, "number of neighbours k", "change ratio γ, mean over test queries", f"{shown.title}: change ratio")
+    title = f"{shown.title}: change ratio of the training sets, λ = {lam:g}, {shown.interval['level']:.0%} intervals"
+    k_of = "neighbours k" if len(shown.folds) == 1 else f"neighbours k, mean of {len(shown.folds)} folds"
+    label_axes(axes, k_of, "change ratio γ, mean over test queries", title)
     return figure, table

@@ -52,7 +52,8 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     labels = ["all" if row["size"] == 0 else str(row["size"]) for row in rows]
     for axes in panels:
         axes.set_xticks(places, labels)
-    label_axes(panels[0], "training queries", "MAP", shown.title)
+    label_axes(panels[0], "training queries", "MAP")
+    figure.suptitle(f"{shown.title}: number of training queries", fontsize="medium")
     label_axes(panels[1], "training queries", f"difference from SER, {shown.interval['level']:.0%} interval")
     figure.legend(*panels[0].get_legend_handles_labels(), ncols=4, loc="outside lower center", fontsize="small")
     return figure, table

@@ -53,7 +53,8 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     for axes in panels:
         axes.locator_params(axis="x", nbins=5)
     level = f"{shown.interval['level']:.0%}"
-    label_axes(panels[0], f"MAP, {level} interval", "", shown.title)
+    label_axes(panels[0], f"MAP, {level} interval", "")
+    figure.suptitle(f"{shown.title}: MAP of all methods", fontsize="medium")
     label_axes(panels[1], f"difference from SER (paired), {level}", "")
     return figure, table
 
@@ -85,7 +86,8 @@ def draw_precision(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
         if rows:
             left.plot(RANKS, [row["mean"] for row in rows], **BY_NAME[method].marked, **dashed)
     left.set_xticks(RANKS)
-    label_axes(left, "rank k", "precision at k", shown.title)
+    label_axes(left, "rank k", "precision at k")
+    figure.suptitle(f"{shown.title}: precision at ranks 1 to 10", fontsize="medium")
     _draw_gains(right, apart.to_pylist(), shown.interval["level"])
     figure.legend(*left.get_legend_handles_labels(), ncols=4, loc="outside lower center", fontsize="small")
     return figure, pa.concat_tables([table, apart], promote_options="default")

@@ -43,8 +43,9 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     for axes, ties in zip(panels, TIES, strict=True):
         rows = [row for row in table.to_pylist() if row["ties"] == ties]
         _draw_panel(axes, rows, shown.options["gamma"])
-        label_axes(axes, "gamma", "MAP" if ties == "half" else "", f"{shown.title}: {TITLES[ties]}")
+        label_axes(axes, "gamma", "MAP" if ties == "half" else "", TITLES[ties])
     figure.legend(*panels[0].get_legend_handles_labels(), ncols=2, loc="outside lower center", fontsize="small")
+    figure.suptitle(f"{shown.title}: weight gamma of the query's own documents", fontsize="medium")
     return figure, table
 
 

@@ -58,7 +58,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     for axes, ties in zip(panels, TIES, strict=True):
         rows = [row for row in table.to_pylist() if row["ties"] == ties]
         _draw_panel(axes, rows, shown.folds)
-        label_axes(axes, "", "share of all weights", f"{shown.title}: {TITLES[ties]}")
+        label_axes(axes, "", "share of all weights", f"{shown.title}: weights of the rankers, {TITLES[ties]}")
     panels[1].set_xticks(np.arange(len(names)), names, rotation=90, fontsize=7 if len(names) < 30 else 5)
     figure.legend(*panels[0].get_legend_handles_labels(), ncols=2, loc="outside upper center", fontsize="small")
     return figure, table

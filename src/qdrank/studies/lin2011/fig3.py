@@ -69,6 +69,9 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     figure.legend(fontsize="small", loc="outside lower center")
     count = max(row["place"] for row in rows)
     label_axes(
-        axes, f"place j among the {count} models of a query, best first", "mean AP of the j-th best", shown.title
+        axes,
+        f"place j among the {count} models of a query, best first",
+        "mean AP of the j-th best",
+        f"{shown.title}: local models of a query, sorted by AP",
     )
     return figure, table

@@ -47,5 +47,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
             MOST, axes.get_ylim()[1] * 0.3, f"{MOST} or more", rotation=90, ha="center", va="bottom", fontsize="small"
         )
     axes.legend(fontsize="small")
-    label_axes(axes, "relevant documents of a query", "queries", shown.title)
+    label_axes(
+        axes, "relevant documents of a query", "queries", f"{shown.title}: queries by number of relevant documents"
+    )
     return figure, table

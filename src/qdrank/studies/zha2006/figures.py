@@ -45,9 +45,10 @@ def draw_map(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
                 row[place],
                 "share of the training queries",
                 name,
-                f"{shown.title}, {REGRESSORS[h]}" if place == 0 else "",
+                REGRESSORS[h] if place == 0 else "",
             )
         tables.append(_draw_pairs(row[2], maps, h, paper))
+    figure.suptitle(f"{shown.title}: maps of the training queries", fontsize="medium")
     return figure, pa.concat_tables(tables)
 
 
@@ -89,8 +90,11 @@ def draw_gain(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
             gain = own.column("value").to_numpy() - own.column("plain").to_numpy()
             base = float(own.column("plain").to_numpy().mean()) or 1.0
             tables.append(_draw_groups(place, key, 100 * gain / base, shown, {"h": h, "role": role}))
-            title = f"{shown.title}, {REGRESSORS[h]}: {role} queries"
-            label_axes(place, "deviation of the map, |α$^{0.1}$ − 1| + |β/10|", "gain, % of mean DCG", title)
+            title = f"{REGRESSORS[h]}: {role} queries"
+            label_axes(place, "deviation of the map, |α$^{0.1}$ − 1| + |β/10|", "gain, % of mean DCG@5", title)
+    figure.suptitle(
+        f"{shown.title}: gain of aTVT, {shown.interval['level']:.0%} intervals of the means", fontsize="medium"
+    )
     return figure, pa.concat_tables(tables)
 
 
@@ -109,7 +113,7 @@ def _draw_groups(axes: Any, key: Any, gain: Any, shown: Shown, names: dict[str, 
         rows.append(row | {"low": found.low, "high": found.high})
     x, y = (np.array([row[name] for row in rows]) for name in ("deviation", "gain"))
     bars = np.abs(np.array([[row["low"], row["high"]] for row in rows]).T - y)
-    axes.plot(key, gain, ".", color=GREY, markersize=2, alpha=0.4)
+    axes.plot(key, gain, ".", color=GREY, markersize=3, alpha=0.6)
     axes.errorbar(x, y, bars, color=BLUE, marker=MARKERS[0], elinewidth=0.9, label="means of groups of equal size")
     axes.axhline(0, color=BLACK, linewidth=0.8)
     # Single queries gain and lose all they have; the view is that of the means.
@@ -149,6 +153,7 @@ def draw_objective(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
             place,
             "round (half steps: maps, then h)",
             "objective / plain regressor's",
-            f"{shown.title}, {REGRESSORS[h]}",
+            REGRESSORS[h],
         )
+    figure.suptitle(f"{shown.title}: the objective by half steps, first fold", fontsize="medium")
     return figure, table

@@ -1,0 +1,80 @@
+"""A table as a page: it fits a window of 1,400 pixels, and what few readers ask for is folded away."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Collection, Sequence
+
+import pyarrow as pa
+
+from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
+
+#: Columns beyond which the letters are smaller, and smallest; letters beyond which a cell may have several lines.
+MANY, MOST, LONG = 10, 22, 14
+_VERDICTS = {HOLDS: "holds", FAILS: "fails", UNCLEAR: "open"}
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title><style>
+body {{ font: 14px/1.4 system-ui, sans-serif; margin: 1.5em; color: #222 }}
+table {{ border-collapse: collapse }}
+th, td {{ padding: .3em .7em; text-align: left; vertical-align: top; border-bottom: 1px solid #ddd; white-space: nowrap }}
+th {{ border-bottom: 2px solid #444; position: sticky; top: 0; background: #fff; white-space: normal; vertical-align: bottom }}
+table.many {{ font-size: 12px }}
+table.many th, table.many td {{ padding: .25em .4em }}
+table.most {{ font-size: 10.5px }}
+table.most th, table.most td {{ padding: .2em .2em }}
+table.most td:first-child {{ position: sticky; left: 0; background: #fff }}
+td.n, th.n {{ text-align: right; font-variant-numeric: tabular-nums }}
+tr:hover td {{ background: #f4f7fb }}
+td.w {{ white-space: normal; min-width: 7em; max-width: 38em; overflow-wrap: break-word }}
+td.holds {{ background: #d3efe4 }} td.fails {{ background: #fbdccd }} td.open {{ background: #ececec }}
+details {{ white-space: normal; max-width: 30em }}
+summary {{ cursor: pointer; color: #0b5c8f }}
+dl {{ margin: .3em 0 }} dt {{ color: #666 }} dd {{ margin: 0 0 .3em }}
+</style></head><body>
+<h1>{title}</h1>
+<table{many}><thead><tr>{head}</tr></thead><tbody>
+{body}</tbody></table>
+</body></html>
+"""
+
+
+def table_page(table: pa.Table, cells: Sequence[Sequence[str]], title: str, folded: Collection[str] = ()) -> str:
+    """The page of ``table``, whose values are shown as ``cells``; columns in ``folded`` are in a last cell that opens."""
+    names = table.column_names
+    kinds = ["n" if is_number(field) else "" for field in table.schema]
+    shown = [i for i, name in enumerate(names) if name not in folded]
+    hidden = [i for i, name in enumerate(names) if name in folded]
+    head = "".join(_tag("th", _breakable(names[i]), kinds[i]) for i in shown) + ("<th></th>" if hidden else "")
+    rows = []
+    for row in cells:
+        text = "".join(_cell(row[i], kinds[i]) for i in shown)
+        rows.append(f"<tr>{text}{_fold(names, row, hidden) if hidden else ''}</tr>\n")
+    many = " class=most" if len(shown) > MOST else " class=many" if len(shown) > MANY else ""
+    return _PAGE.format(title=html.escape(title), head=head, body="".join(rows), many=many)
+
+
+def is_number(field: pa.Field) -> bool:
+    """Whether a column holds numbers."""
+    return bool(pa.types.is_floating(field.type) or pa.types.is_integer(field.type))
+
+
+def _cell(text: str, kind: str) -> str:
+    return _tag("td", html.escape(text), kind or _VERDICTS.get(text, "w" if len(text) > LONG else ""))
+
+
+def _tag(tag: str, content: str, kind: str) -> str:
+    return f"<{tag}{f' class={kind}' if kind else ''}>{content}</{tag}>"
+
+
+def _breakable(name: str) -> str:
+    """The name of a column, which may be broken where the convention of a measure begins, or a name has a joint."""
+    text = html.escape(name)
+    for joint in ("/", "@", "-", "_"):
+        text = text.replace(joint, f"{joint}<wbr>")
+    return text
+
+
+def _fold(names: Sequence[str], row: Sequence[str], hidden: Sequence[int]) -> str:
+    items = "".join(f"<dt>{html.escape(names[i])}</dt><dd>{html.escape(row[i])}</dd>" for i in hidden if row[i])
+    return f"<td><details><summary>why</summary><dl>{items}</dl></details></td>"

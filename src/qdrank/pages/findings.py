@@ -1,0 +1,95 @@
+"""Verdicts as a reader meets them: in words, and as a matrix of claims and data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from qdrank.evaluation.declared import FAILS, FINDING, HOLDS, UNCLEAR, VERDICTS
+
+Row = Mapping[str, Any]
+
+SIGNS = {HOLDS: "✓", FAILS: "✗", UNCLEAR: "?"}
+CLASSES = {HOLDS: "holds", FAILS: "fails", UNCLEAR: "open"}
+WORDS = {HOLDS: "Holds", FAILS: "Does not hold", UNCLEAR: "The data cannot tell"}
+
+
+def number(value: float | None, *, signed: bool = False) -> str:
+    """A number to three digits behind the point, or as 1.2e-05 where these would be 0; empty for None."""
+    if value is None:
+        return ""
+    if value == 0:
+        return "0"
+    fixed = f"{value:+.3f}" if signed else f"{value:.3f}"
+    small = f"{value:+.1e}" if signed else f"{value:.1e}"
+    return fixed if abs(value) >= 0.0005 else small
+
+
+def tally(rows: Sequence[Row]) -> str:
+    """How many statements there are, and how they came out."""
+    own = [row for row in rows if row["group"] == FINDING]
+    claims, datasets = len({row["claim"] for row in own}), len({row["dataset"] for row in own})
+    if not own:
+        return "None of its claims could be judged in this run."
+    found = {verdict: sum(row["verdict"] == verdict for row in own) for verdict in VERDICTS}
+    yes, no, open_ = (found[verdict] for verdict in VERDICTS)
+    parts = [f"{yes} hold{'s' if yes == 1 else ''}"] if yes else []
+    parts += [f"{no} do{'es' if no == 1 else ''} not hold"] if no else []
+    parts += [f"for {open_} the data cannot tell"] if open_ else []
+    said = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    several = "" if len(own) == claims else f" ({len(own)} verdicts)"
+    return f"{_count(claims, 'claim')} on {_count(datasets, 'data set')}{several}: {said}."
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def sentences(rows: Sequence[Row], names: Mapping[str, str]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """For each verdict, the claims of the paper that got it, each with the data sets and effects.
+
+    ``names`` are the titles of the data sets by the names in the verdicts.
+    """
+    for verdict in VERDICTS:
+        where: dict[str, list[str]] = {}
+        for row in rows:
+            if row["group"] == FINDING and row["verdict"] == verdict:
+                effect = f" ({number(row['effect'], signed=True)})" if row["effect"] is not None else ""
+                where.setdefault(row["text"], []).append(names.get(row["dataset"], row["dataset"]) + effect)
+        yield verdict, [(text, ", ".join(places)) for text, places in where.items()]
+
+
+def detail(row: Row) -> dict[str, Any]:
+    """What a click on a cell shows: label to text, in the order in which it is read."""
+    unit = f" {row['unit']}" if row["unit"] else ""
+    shown = {
+        "effect": f"{number(row['effect'], signed=True)}{unit}" if row["effect"] is not None else "",
+        "interval": interval(row),
+        "p, corrected": p_value(row["p_corrected"]),
+        "smallest detectable difference": f"{number(row['detectable'])}{unit}" if row["detectable"] is not None else "",
+        "number of values": f"{row['n']:,} ({row['analysis']})",
+        "why": row["reason"],
+        "the paper": row["expected"],
+        "holds if": row["holds_if"],
+        "does not hold if": row["fails_if"],
+        "measured in": row["measure"],
+        "validation budget": row["budget"],
+        "simulated world": row["world"],
+        "note": row["note"],
+    }
+    return {label: text for label, text in shown.items() if text}
+
+
+def interval(row: Row) -> str:
+    """The interval and its confidence."""
+    if row["low"] is None or row["high"] is None:
+        return ""
+    level = f" ({100 * (1 - row['level']):.4g} %)" if row["level"] is not None else ""
+    return f"{number(row['low'], signed=True)} to {number(row['high'], signed=True)}{level}"
+
+
+def p_value(p: float | None) -> str:
+    """A p-value to four digits; never 0."""
+    if p is None:
+        return ""
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"

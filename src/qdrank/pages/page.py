@@ -1,0 +1,213 @@
+"""The page, from what was run, the verdicts, the figures and the maps of the queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from html import escape
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import pyarrow as pa
+
+from qdrank.evaluation.declared import CHECK, CONTROL, FINDING, UNCLEAR
+from qdrank.pages.embedding import compact, packed, plain
+from qdrank.pages.explorer import colours, specification
+from qdrank.pages.findings import CLASSES, SIGNS, WORDS, detail, number, sentences, tally
+
+Described = Mapping[str, Any]
+"""A study, a data set or a figure as the workflow describes it: see `write_index` in workflow/rules/report.smk."""
+
+GROUPS = {FINDING: "claims of the papers", CONTROL: "controls", CHECK: "checks"}
+
+
+def asset(name: str) -> str:
+    """A file of the page: its template, style or script."""
+    return resources.files("qdrank.pages").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def index_page(run: Described, verdicts: pa.Table, folder: str | Path, maps: Mapping[str, Any], bundle: str) -> str:
+    """The page, as HTML.
+
+    Parameters
+    ----------
+    run : data sets, studies, and what was left out, as the workflow describes them
+    verdicts : the artifact ``verdicts``
+    folder : where the results are: the figures are read from it
+    maps : data of the map of each data set (`qdrank.pages.explorer.explored`)
+    bundle : the script of the library that draws the maps
+    """
+    rows = verdicts.to_pylist()
+    names = {called: known["title"] for called, known in run["columns"].items()}
+    embedded = [packed(f"map-{name}", compact(map_)) for name, map_ in maps.items()]
+    embedded += [packed(f"figure-{name}-{key}", text) for (name, key), text in _pictures(run, folder).items()]
+    parts = {
+        "style": asset("page.css"),
+        "datasets": _datasets(run),
+        "left_out": _left_out(run["left_out"]),
+        "findings": "".join(_findings(study, rows, names) for study in run["studies"]),
+        "filters": _filters(run["studies"]),
+        "matrix": _matrix(run, rows, names),
+        "studies": "".join(map(_study, run["studies"])),
+        "chosen": _options(maps, {name: known["title"] for name, known in run["datasets"].items()}),
+        "data": plain("page-data", _data(run, rows)) + "".join(embedded) + packed("bundle", bundle),
+        "script": asset("page.js") + asset("map.js"),
+    }
+    return Template(asset("page.html")).substitute(parts)
+
+
+def _pictures(run: Described, folder: str | Path) -> dict[tuple[str, str], str]:
+    """Figures by data set and id."""
+    return {
+        (name, figure["id"]): Path(folder, name, "figures", f"{figure['id']}.svg").read_text(encoding="utf-8")
+        for study in run["studies"]
+        for figure in study["figures"]
+        for name in study["datasets"]
+    }
+
+
+def _data(run: Described, rows: Sequence[Described]) -> dict[str, Any]:
+    """What the scripts of the page need."""
+    figures = {figure["id"]: figure for study in run["studies"] for figure in study["figures"]}
+    return {
+        "verdicts": [_clicked(run, row) for row in rows],
+        "figures": {key: figure["label"] for key, figure in figures.items()},
+        "methods": run["methods"],
+        "studies": [{key: study[key] for key in ("paper", "methods", "against")} for study in run["studies"]],
+        "spec": specification(),
+        "colours": colours(),
+    }
+
+
+def _clicked(run: Described, row: Described) -> dict[str, Any]:
+    """What a click on the cell of a verdict shows."""
+    known = run["columns"].get(row["dataset"], {"title": row["dataset"], "name": ""})
+    study = next(study for study in run["studies"] if study["name"] == row["study"])
+    pictured = [
+        figure["id"] for figure in study["figures"] if any(fnmatchcase(row["claim"], p) for p in figure["claims"])
+    ]
+    return {
+        "paper": row["paper"],
+        "text": row["text"],
+        "dataset": known["title"],
+        "verdict": WORDS[row["verdict"]],
+        "kind": CLASSES[row["verdict"]],
+        "detail": detail(row),
+        "figure": [known["name"], pictured[0]] if pictured and known["name"] in study["datasets"] else None,
+        "table": f"{known['name']}/tables/{study['claims']}.html" if known["name"] else "claims.html",
+    }
+
+
+def _datasets(run: Described) -> str:
+    rows = "".join(
+        f"<tr><td><b>{escape(known['title'])}</b></td><td>{escape(name)}</td><td>{escape(known['kind'])}</td>"
+        f"<td class=n>{len(known['folds'])}</td><td>{escape(known['note'])}</td>"
+        f'<td><a href="{escape(name)}/tables/data-summary.html">summary</a></td></tr>\n'
+        for name, known in run["datasets"].items()
+    )
+    return f"<table><tr><th>data set<th>name<th>kind<th>folds<th>note<th></tr>\n{rows}</table>"
+
+
+def _left_out(left_out: Mapping[str, str]) -> str:
+    if not left_out:
+        return ""
+    items = "".join(f"<li>{escape(name)}: {escape(reason)}</li>" for name, reason in left_out.items())
+    return f"<p>In the configuration, but not available here:</p><ul>{items}</ul>"
+
+
+def _findings(study: Described, rows: Sequence[Described], names: Mapping[str, str]) -> str:
+    own = [row for row in rows if row["study"] == study["name"]]
+    if not own:
+        return ""
+    text = f"<section class=paper><h3>{escape(study['paper'])}</h3><p>{escape(study['idea'])} {escape(tally(own))}</p>"
+    for verdict, claims in sentences(own, names):
+        items = "".join(f"<li>{escape(claim)}: <span>{escape(places)}</span></li>" for claim, places in claims)
+        if claims:
+            opened = "" if verdict == UNCLEAR or len(claims) > 8 else " open"
+            head = f"{SIGNS[verdict]} {WORDS[verdict]}: {len(claims)} of the claims"
+            text += f"<details{opened} class={CLASSES[verdict]}><summary>{head}</summary><ul>{items}</ul></details>"
+    return text + "</section>\n"
+
+
+def _filters(studies: Sequence[Described]) -> str:
+    papers = "".join(f'<option value="{escape(study["name"])}">{escape(study["paper"])}</option>' for study in studies)
+    groups = "".join(
+        f'<label><input type=checkbox data-group="{group}"{" checked" if group == FINDING else ""}> {escape(text)}</label>'
+        for group, text in GROUPS.items()
+    )
+    return f"<label>paper <select id=paper><option value=''>all</option>{papers}</select></label>{groups}"
+
+
+def _matrix(run: Described, rows: Sequence[Described], names: Mapping[str, str]) -> str:
+    """Claims by data sets; the scripts of the page show and hide rows, and answer clicks."""
+    datasets = list(dict.fromkeys(row["dataset"] for row in rows))
+    head = "".join(f"<th scope=col><span>{escape(names.get(name, name))}</span></th>" for name in datasets)
+    lines = []
+    for study in run["studies"]:
+        own = [(i, row) for i, row in enumerate(rows) if row["study"] == study["name"]]
+        claims = dict.fromkeys((row["claim"], row["text"], row["group"], row["unit"]) for _, row in own)
+        if claims:
+            lines.append(
+                f'<tr class=head data-study="{escape(study["name"])}"><th colspan={len(datasets) + 1}>{escape(study["paper"])}</th></tr>'
+            )
+        for claim, text, group, unit in claims:
+            cells = {row["dataset"]: _cell(i, row) for i, row in own if (row["claim"], row["text"]) == (claim, text)}
+            about = f"<small>{escape(unit)}</small>" if unit else ""
+            lines.append(
+                f'<tr data-study="{escape(study["name"])}" data-group="{group}"><th scope=row>{escape(text)} {about}</th>'
+                + "".join(cells.get(name, "<td></td>") for name in datasets)
+                + "</tr>"
+            )
+    return (
+        f"<table id=matrix><thead><tr><th>claim</th>{head}</tr></thead><tbody>\n{chr(10).join(lines)}\n</tbody></table>"
+    )
+
+
+def _cell(i: int, row: Described) -> str:
+    effect = number(row["effect"], signed=True) if row["effect"] is not None else ""
+    title = f"{WORDS[row['verdict']]}: {row['text']}, {row['dataset']}"
+    return (
+        f'<td><button class={CLASSES[row["verdict"]]} data-verdict={i} title="{escape(title)}">'
+        f"<b>{SIGNS[row['verdict']]}</b> {effect}</button></td>"
+    )
+
+
+def _study(study: Described) -> str:
+    """Figures of a study beside what the paper showed, and links to its tables."""
+    if not study["datasets"]:
+        return ""
+    options = _options(study["datasets"], study["datasets"])
+    figures = "".join(_figure(study, figure) for figure in study["figures"])
+    name = escape(study["name"])
+    return (
+        f'<section class=study id="{name}"><h3>{escape(study["paper"])}</h3><p>{escape(study["idea"])}</p>'
+        f"<label class=pick>data set <select data-study-of={name}>{options}</select></label>{figures}"
+        f"<p class=tables data-tables-of={name}>Tables: {_tables(study)}</p></section>\n"
+    )
+
+
+def _figure(study: Described, figure: Described) -> str:
+    first, key = next(iter(study["datasets"])), escape(figure["id"])
+    forms = " ".join(
+        f'<a data-file="figures/{key}.{form}" href="{escape(first)}/figures/{key}.{form}">{form}</a>'
+        for form in study["forms"]
+    )
+    return (
+        f"<div class=row><div class=said><h4>{escape(figure['label'])}</h4><p>{escape(figure['said'])}</p>"
+        f"<p class=links>{forms}</p></div>"
+        f'<img data-study="{escape(study["name"])}" data-id="{key}" data-dataset="{escape(first)}" alt="{escape(figure["label"])}"></div>'
+    )
+
+
+def _tables(study: Described) -> str:
+    first = next(iter(study["datasets"]))
+    return ", ".join(
+        f'<a data-file="tables/{escape(key)}.html" href="{escape(first)}/tables/{escape(key)}.html">{escape(label)}</a>'
+        for key, label in study["tables"].items()
+    )
+
+
+def _options(names: Mapping[str, Any], titles: Mapping[str, str]) -> str:
+    return "".join(f'<option value="{escape(name)}">{escape(titles[name])}</option>' for name in names)

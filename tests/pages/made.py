@@ -1,0 +1,107 @@
+"""A small run to make pages of, without a workflow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
+from qdrank.evaluation.judging import verdicts_table
+from qdrank.pages.explorer import explored
+from qdrank.pages.page import index_page
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="40"><text y="20">{}</text></svg>'
+METHODS = {"near": "Near <b>", "global": "Global"}
+
+
+def row(claim: str, dataset: str, verdict: str, group: str = "finding", **changed: Any) -> dict[str, Any]:
+    """One verdict."""
+    texts = dict.fromkeys(
+        ("kind", "measure", "expected", "holds_if", "fails_if", "family", "budget", "note", "world"), "x"
+    )
+    numbers = {"margin": 0.005, "n": 40, "effect": 0.0123, "low": 0.001, "high": 0.02, "level": 0.0083}
+    numbers |= {"p": 0.001, "p_corrected": 1e-9, "detectable": 0.01}
+    about = {"study": "smith2020", "paper": "Smith 2020", "claim": claim, "text": f"{claim} & more", "dataset": dataset}
+    return (
+        texts
+        | numbers
+        | about
+        | {"group": group, "verdict": verdict, "unit": "NDCG", "analysis": "queries", "reason": "so"}
+        | changed
+    )
+
+
+ROWS = (
+    row("near - global", "alpha", HOLDS),
+    row(
+        "near - global",
+        "beta (3 seeds)",
+        UNCLEAR,
+        effect=None,
+        low=None,
+        high=None,
+        level=None,
+        p_corrected=None,
+        detectable=None,
+    ),
+    row("far - global", "alpha", FAILS),
+    row("k = m", "alpha", HOLDS, group="check"),
+)
+
+
+def made_map(n: int, methods: int = 2, seed: int = 1) -> pa.Table:
+    """The artifact ``map`` of ``n`` queries, a third of them test queries."""
+    rng = np.random.default_rng(seed)
+    ids = [f"q{i}" for i in range(n)]
+    tested = np.arange(n) % 3 == 0
+    columns: dict[str, Any] = {
+        "query_id": ids,
+        "type": pa.array([("home", "topic")[i % 2] for i in range(n)]),
+        "x": rng.normal(size=n).round(4),
+        "y": rng.normal(size=n).round(4),
+        "part": pa.array(np.where(tested, "test", "train")),
+        "text": pa.array([f"words of query number {i}" for i in range(n)]),
+        "documents": rng.integers(10, 100, n),
+        "relevant": rng.integers(0, 10, n),
+        "neighbours": [[f"q{(i + step) % n}" for step in (1, 2, 3, 4, 5)] for i in range(n)],
+        "queries": [str(n)] * n,
+        "explained": ["0.5000 0.2500"] * n,
+    }
+    names = [*METHODS, *(f"method-{i}" for i in range(methods))][:methods]
+    values = rng.random((methods, n)).round(4)
+    columns |= {f"ap of {name}": pa.array(own, mask=~tested) for name, own in zip(names, values, strict=True)}
+    return pa.table(columns)
+
+
+def made_run() -> dict[str, Any]:
+    """What the workflow says of the run."""
+    known = {"kind": "letor", "folds": ["fold1"], "note": ""}
+    figure = {"id": "smith-fig1", "label": "Figure 1: all", "said": "Near is better.", "claims": ["near*"]}
+    study = {"name": "smith2020", "paper": "Smith 2020", "idea": "Look near.", "against": "global", "methods": METHODS}
+    study |= {
+        "datasets": {"alpha": "Alpha", "beta": "Beta"},
+        "figures": [figure],
+        "tables": {"smith-table1": "Table 1"},
+    }
+    return {
+        "datasets": {"alpha": {"title": "Alpha", **known}, "beta": {"title": "Beta", **known}},
+        "left_out": {"gamma": "not here </script><b>"},
+        "columns": {
+            "alpha": {"name": "alpha", "title": "Alpha"},
+            "beta (3 seeds)": {"name": "beta", "title": "Beta (3 seeds)"},
+        },
+        "methods": {"reference": "reference feature"},
+        "studies": [study | {"claims": "smith-claims", "forms": ["svg", "pdf"]}],
+    }
+
+
+def made_page(folder: Path, bundle: str, n: int = 60, methods: int = 2) -> str:
+    """The page of the small run, its figures written below ``folder``."""
+    for name in ("alpha", "beta"):
+        (folder / name / "figures").mkdir(parents=True, exist_ok=True)
+        (folder / name / "figures" / "smith-fig1.svg").write_text(SVG.format(name))
+    maps = {name: explored(made_map(n, methods, seed)) for seed, name in enumerate(("alpha", "beta"))}
+    return index_page(made_run(), verdicts_table(ROWS), folder, maps, bundle)

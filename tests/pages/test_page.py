@@ -1,0 +1,190 @@
+"""The first page as text: complete, safe, of bounded size, and the same bytes every time."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from fnmatch import fnmatchcase
+from functools import reduce
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import vl_convert
+
+from qdrank.config import Settings
+from qdrank.datasets.judged import from_table, judged_table
+from qdrank.pages.explorer import explored, specification
+from qdrank.pages.findings import number, p_value, tally
+from qdrank.pages.queries import evenly, query_map
+from qdrank.queries.vectors import PrincipalComponents
+from qdrank.registry import loaded
+from qdrank.store import write
+from qdrank.store.lists import list_column
+from qdrank.studies import STUDIES
+from qdrank.studies.study import Study
+from tests.pages.made import ROWS, made_map, made_page
+
+
+def unpacked(page: str, name: str) -> str:
+    (content,) = re.findall(rf'<script type="text/plain" id="{re.escape(name)}">([^<]*)</script>', page)
+    return gzip.decompress(base64.b64decode(content)).decode()
+
+
+def test_the_page_is_the_same_bytes_every_time(tmp_path: Path) -> None:
+    assert made_page(tmp_path, "bundle()") == made_page(tmp_path, "bundle()")
+
+
+def test_the_page_carries_figures_maps_and_numbers(tmp_path: Path) -> None:
+    page = made_page(tmp_path, "bundle()")
+    assert unpacked(page, "bundle") == "bundle()"
+    assert "alpha</text>" in unpacked(page, "figure-alpha-smith-fig1")
+    assert json.loads(unpacked(page, "map-beta"))["total"] == 60
+    assert "near - global &amp; more" in page
+    assert "Near is better." in page
+    assert "&lt; 0.0001" in page or "< 0.0001" in page or "\\u003c 0.0001" in page
+    # What comes from data or configuration cannot end the page's own elements.
+    assert "not here &lt;/script&gt;" in page
+    assert "Near \\u003cb>" in page
+
+
+def test_ten_thousand_queries_and_fifty_methods_stay_small(tmp_path: Path) -> None:
+    """Two data sets of 10,000 queries, each with 50 methods: a million average precisions."""
+    page = made_page(tmp_path, "", n=10_000, methods=50)
+    assert len(page) < 6_000_000
+    assert len(made_page(tmp_path, "", n=1_000, methods=50)) < 700_000
+
+
+def test_random_digits_are_what_the_size_is_made_of() -> None:
+    """Per mille as whole numbers: nulls stay nulls, and no digit more than is shown."""
+    found = explored(made_map(9))["ap"]["near"]
+    assert [value is None for value in found] == [i % 3 != 0 for i in range(9)]
+    assert all(isinstance(value, int) and 0 <= value <= 1000 for value in found if value is not None)
+
+
+def test_the_drawing_compiles() -> None:
+    spec = specification()
+    spec["width"] = 300
+    made = vl_convert.vegalite_to_vega(spec)
+    assert [data["name"] for data in made["data"] if data["name"] in ("queries", "edges", "chosen")]
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"), [(0.0, "< 0.0001"), (9e-5, "< 0.0001"), (1e-4, "0.0001"), (0.04567, "0.0457"), (None, "")]
+)
+def test_a_p_value_is_never_shown_as_zero(p: float | None, shown: str) -> None:
+    assert p_value(p) == shown
+
+
+def test_small_effects_are_not_shown_as_zero() -> None:
+    assert [number(v, signed=True) for v in (0.01234, -0.0004, 0.0)] == ["+0.012", "-4.0e-04", "0"]
+
+
+def test_the_tally_counts_claims_of_the_paper_alone() -> None:
+    assert (
+        tally(ROWS) == "2 claims on 2 data sets (3 verdicts): 1 holds, 1 does not hold and for 1 the data cannot tell."
+    )
+
+
+def test_evenly() -> None:
+    assert evenly(5, 10).tolist() == [0, 1, 2, 3, 4]
+    kept = evenly(100_000, 10_000)
+    assert len(kept) == 10_000
+    assert set(np.diff(kept)) == {10}
+
+
+def written_fold(
+    folder: Path, n: int, vectors: np.ndarray, role: list[str], nearest: list[list[int]]
+) -> tuple[Path, Path]:
+    ids = [f"q{i}" for i in range(n)]
+    trains = [i for i in range(n) if role[i] == "train"]
+    index = [trains.index(i) if i in trains else -1 for i in range(n)]
+    columns = {
+        "query_id": ids,
+        "role": role,
+        "type": pa.array([None] * n, pa.string()),
+        "train_index": pa.array(index, pa.int32()),
+    }
+    folder.mkdir()
+    write(folder / "queries.parquet", "queries", pa.table({**columns, "vector": list_column(vectors)}))
+    table = pa.table(
+        {
+            "query_id": ids,
+            "role": role,
+            "neighbours": list_column(np.array(nearest, dtype=np.int32)),
+            "distances": list_column(np.zeros((n, len(nearest[0])))),
+        }
+    )
+    write(folder / "neighbours.parquet", "neighbours", table)
+    return folder / "queries.parquet", folder / "neighbours.parquet"
+
+
+def test_the_map_of_two_folds_against_a_count_by_hand(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    vectors = rng.normal(size=(5, 3))
+    first = written_fold(tmp_path / "a", 5, vectors, ["train", "train", "train", "vali", "test"], [[0, 1, 2]] * 5)
+    second = written_fold(tmp_path / "b", 5, vectors, ["test", "train", "train", "train", "vali"], [[2, 1, 0]] * 5)
+    offsets = np.array([0, 2, 3, 5, 6, 8])
+    labels = np.array([0, 1, 0, 2, 1, 0, 1, 0], dtype=np.int8)
+    ids = np.array([f"q{i}" for i in range(5)], dtype=object)
+    judged = from_table(
+        judged_table(
+            np.repeat(ids, np.diff(offsets)),
+            [f"d{i}" for i in range(8)],
+            labels,
+            ["S1"] * 8,
+            np.zeros((8, 1), dtype=np.float32),
+        )
+    )
+    topics = pa.table(
+        {
+            "query_id": ids,
+            "part": ["S1"] * 5,
+            "text": ["w " * 100, None, "b  c", "d", "e"],
+            "type": pa.array([None] * 5, pa.string()),
+            "columns": [[0.0]] * 5,
+        }
+    )
+    measures = pa.table({"fold": ["f1", "f2"], "method": ["m", "m"], "query_id": ["q4", "q0"], "ap": [0.25, 0.5]})
+    found = query_map(judged, topics, [first, second], [measures])
+    assert found.column("relevant").to_pylist() == [1, 0, 2, 0, 1]
+    assert found.column("documents").to_pylist() == [2, 1, 2, 1, 2]
+    assert found.column("ap of m").to_pylist() == [0.5, None, None, None, 0.25]
+    # q0 is tested in the second fold, whose training queries are q1, q2, q3; no query is its own neighbour.
+    near = found.column("neighbours").to_pylist()
+    assert near[0] == ["q3", "q2", "q1"]
+    assert near[1] == ["q0", "q2"]
+    assert near[4] == ["q0", "q1", "q2"]
+    text = found.column("text").to_pylist()
+    assert text[1:3] == [None, "b c"]
+    assert len(text[0]) <= 120
+    assert text[0].endswith("…")
+    plane = PrincipalComponents(components=2).fit(vectors[:3]).transform(vectors)
+    np.testing.assert_allclose(np.column_stack([found.column("x"), found.column("y")]), plane, atol=1e-4)
+    assert len(query_map(judged, topics, [first, second], [measures], most=2)) == 2
+
+
+def declared(study: Study) -> list[str]:
+    """Names of a study's claims under the default configuration."""
+    settings = Settings()
+    keys = [key.partition(" as ") for key in study.budget]
+    found = {new or key.rpartition(".")[2]: reduce(getattr, key.split("."), settings) for key, _, new in keys}
+    return [claim.name for claim in loaded(study.claims)(found)]
+
+
+@pytest.mark.parametrize("name", list(STUDIES))
+def test_every_figure_says_what_the_paper_showed_and_every_pattern_names_a_claim(name: str) -> None:
+    study = STUDIES[name]
+    assert study.idea.endswith(".")
+    assert study.against in {method.name for method in study.methods}
+    claims = declared(study)
+    for figure in study.figures:
+        assert figure.said.endswith("."), figure.id
+        for pattern in figure.claims:
+            assert any(fnmatchcase(claim, pattern) for claim in claims), f"{figure.id}: no claim is called {pattern}"
+    patterns = [pattern for figure in study.figures for pattern in figure.claims]
+    lacking = [claim for claim in claims if not any(fnmatchcase(claim, pattern) for pattern in patterns)]
+    assert not lacking, f"no figure pictures {lacking}"

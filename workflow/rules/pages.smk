@@ -1,0 +1,68 @@
+# Pages: the page that a reader opens first, made of what all studies found.
+#
+# reads:  results/claims.parquet, the figures of every study, query vectors, k-NN graphs, measures of every study
+# writes: results/{dataset}/map.parquet    every query in the plane, with its words, neighbours and average precisions
+#         results/index.html               findings, claims, figures and the maps, in one file that asks for nothing
+#
+# Of the seeds of a simulated world, the first is shown.
+
+
+rule map_queries:
+    """The queries of a data set in the plane, with what is known of each."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        topics="results/{dataset}/topics.parquet",
+        queries=each_fold("results/{dataset}/{fold}/queries.parquet"),
+        neighbours=each_fold("results/{dataset}/{fold}/neighbours.parquet"),
+        measures=lambda wc: [
+            f"results/{wc.dataset}/{study.short}/measures.parquet"
+            for study in ALL_STUDIES
+            if wc.dataset in datasets_of(study)
+        ],
+    output:
+        "results/{dataset}/map.parquet",
+    log:
+        "logs/map_queries/{dataset}.log",
+    benchmark:
+        "benchmarks/map_queries/{dataset}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(600, 12),
+        runtime=minutes(15, 0.05),
+    params:
+        code=code("map_queries"),
+    script:
+        "../../scripts/map_queries.py"
+
+
+rule write_index:
+    """The first page: findings, claims, figures and the maps of the queries."""
+    input:
+        claims="results/claims.parquet",
+        maps=[f"results/{name}/map.parquet" for name in representatives()],
+        figures=[
+            f"results/{name}/figures/{id}.svg"
+            for study in ALL_STUDIES
+            for figure in study.figures
+            for id in figure.shows
+            for name in representatives(study)
+        ],
+    output:
+        "results/index.html",
+    log:
+        "logs/write_index.log",
+    benchmark:
+        "benchmarks/write_index.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(600, 20),
+        runtime=minutes(15),
+    params:
+        run=described_run(),
+        maps=representatives(),
+        assets=asset_digest(PROJECT / "src" / "qdrank" / "pages" / "assets"),
+        code=code("write_index"),
+    script:
+        "../../scripts/write_index.py"
