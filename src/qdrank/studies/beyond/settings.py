@@ -18,7 +18,7 @@ class Beyond(StudySection):
     """The study of when query-dependent ranking helps; every ranker has as many settings to choose from as there are ``lambdas``."""
 
     lambdas: list[PositiveFloat] = Field(
-        default=[0.1, 0.01, 0.001, 0.0001],
+        default=[0.1, 0.006, 0.0004, 0.00002],
         min_length=1,
         description="Lambdas of Single, of Single with evidence and of the fixed mixture.",
     )
