@@ -73,7 +73,8 @@ def world(seed, n, first):
 
 @pytest.fixture(scope="module")
 def options():
-    return Options(**Beyond(**SMALL).solved(), rounds=8, tol=1e-6, seed=1)
+    section = Beyond(**SMALL)
+    return Options(**section.solved(), **section.curves(), rounds=8, tol=1e-6, seed=1)
 
 
 @pytest.fixture(scope="module")
