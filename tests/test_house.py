@@ -94,9 +94,11 @@ def test_what_is_not_about_one_paper_knows_of_none(project: Path) -> None:
     generic = [path for path in modules(project) if "studies" not in path.relative_to(project / "src").parts]
     generic += [*(project / "scripts").glob("*.py"), *rule_files(project)]
     for name in STUDIES:
+        # A study whose name is a usual word is named where the word stands as a name.
+        named = re.compile(name if name[-1].isdigit() else rf"[\"'`/.]{name}[\"'`/.:-]")
         for path in generic:
             if path.stem != name:
-                assert name not in path.read_text(), f"{path.relative_to(project)} names {name}"
+                assert not named.search(path.read_text()), f"{path.relative_to(project)} names {name}"
 
 
 def test_every_study_has_its_page_its_captions_and_its_tests(project: Path) -> None:

@@ -82,7 +82,7 @@ rule curve_beyond:
         runtime=minutes(120, 2),
     params:
         scale=settings.training.scale,
-        beyond=BEYOND_OPTIONS,
+        beyond={**BEYOND_OPTIONS, **settings.beyond.curves()},
         code=code("beyond/curve_beyond", measure_module("ap")),
     script:
         "../../scripts/beyond/curve_beyond.py"

@@ -29,7 +29,7 @@ def declare(options: Mapping[str, Any]) -> Declaration:
     """All claims; ``options`` are the keys of the configuration that decide the budgets of validation."""
     each = f"every ranker chooses among {len(options['lambdas'])} settings on validation"
     claims = (*_primary(each), *_evidence(each, options), *_weights(each), *_curves(), *_checks())
-    return Declaration(study="beyond", paper="When query-dependence helps", claims=claims)
+    return Declaration(study="beyond", paper="query-dependence", claims=claims)
 
 
 def _primary(each: str) -> Iterator[Claim]:

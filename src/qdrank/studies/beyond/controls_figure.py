@@ -38,11 +38,11 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     values = gathered(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
     table = numbers(values, shown.interval)
     rows = table.to_pylist()
-    figure, panels = new_figure(1, 2, height=3.8, width_ratios=[1.5, 1])
+    figure, panels = new_figure(1, 2, height=4.4, width_ratios=[1.3, 1])
     plain = [row for row in rows if not row["near"]]
     for place, row in zip(np.arange(len(plain))[::-1], plain, strict=True):
         _bar(panels[0], row, place, BY_NAME[row["method"]])
-    panels[0].set_yticks(np.arange(len(plain))[::-1], [_label(row) for row in plain], fontsize=7)
+    panels[0].set_yticks(np.arange(len(plain))[::-1], [_label(row) for row in plain], fontsize=6.5)
     for shift, name in enumerate(WITH_EVIDENCE):
         own = [row for row in rows if row["method"] == name]
         look = BY_NAME[name]
@@ -53,7 +53,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     panels[0].axvline(0, color="black", linewidth=0.8)
     panels[1].axhline(0, color="black", linewidth=0.8)
     label_axes(panels[0], "gain on the control, MAP", "", shown.dataset)
-    label_axes(panels[1], "similarity of the queries used", "gain of evidence on prior, MAP")
+    label_axes(panels[1], "similarity of queries used", "gain of evidence on prior, MAP", "without near-duplicates")
     figure.legend(*panels[1].get_legend_handles_labels(), ncols=2, loc="outside lower center", fontsize="small")
     return figure, table
 
@@ -64,5 +64,8 @@ def _bar(axes: Any, row: Mapping[str, Any], place: float, look: Any) -> None:
 
 
 def _label(row: Mapping[str, Any]) -> str:
+    """Ranker and control; what both share is not said twice."""
     words = "its own control" if row["control"] == OF_CHOSEN else row["control"]
-    return f"{BY_NAME[row['method']].label}\n- {words}"
+    for cut in (", ", " with "):
+        words = words.rpartition(cut)[2]
+    return f"{BY_NAME[row['method']].label}\nagainst {words}"

@@ -16,7 +16,10 @@ from qdrank.rankers.plain import LinearRanker, TreeRanker, WithQueryVectors
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Keys of section ``beyond``, named as there; ``rounds``, ``tol`` and ``seed`` are those of all studies."""
+    """Keys of section ``beyond``, named as there; ``rounds``, ``tol`` and ``seed`` are those of all studies.
+
+    Only the curves look at the last three.
+    """
 
     lambdas: Sequence[float]
     leaves: Sequence[int]
@@ -32,12 +35,12 @@ class Options:
     gammas: Sequence[float]
     near: Sequence[float]
     parts: int
-    thinning: Sequence[float]
-    sizes: Sequence[int]
-    repeats: int
     rounds: int
     tol: float
     seed: int
+    thinning: Sequence[float] = ()
+    sizes: Sequence[int] = ()
+    repeats: int = 1
 
     def linear(self) -> list[QueryRanker]:
         """One linear model for all queries."""

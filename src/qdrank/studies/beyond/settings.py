@@ -13,12 +13,14 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Similarity = Annotated[float, Field(gt=0, le=1)]
 Served = Annotated[str, AfterValidator(known("method", [method.name for method in METHODS]))]
 
+_CURVES = {"thinning", "sizes", "repeats"}
+
 
 class Beyond(StudySection):
     """The study of when query-dependent ranking helps; every ranker has as many settings to choose from as there are ``lambdas``."""
 
     lambdas: list[PositiveFloat] = Field(
-        default=[0.1, 0.01, 0.001, 0.0001],
+        default=[0.1, 0.006, 0.0004, 0.00002],
         min_length=1,
         description="Lambdas of Single, of Single with evidence and of the fixed mixture.",
     )
@@ -91,5 +93,9 @@ class Beyond(StudySection):
         return self
 
     def solved(self) -> dict[str, Any]:
-        """The keys that the computation looks at."""
-        return self.model_dump(exclude={"datasets", "served"})
+        """The keys that decide the rankers."""
+        return self.model_dump(exclude={"datasets", "served", *_CURVES})
+
+    def curves(self) -> dict[str, Any]:
+        """The keys that only the curves look at."""
+        return self.model_dump(include=_CURVES)
