@@ -74,7 +74,7 @@ def _draw_panel(
         if row["difference_low"] is not None:
             axes.hlines(y, row["difference_low"], row["difference_high"], color=colour)
         axes.plot(row["difference"], y, color=colour, marker="o", markerfacecolor=colour if sure else "white")
-    axes.locator_params(axis="x", nbins=4)
+    axes.locator_params(axis="x", nbins=3)
     axes.tick_params(axis="x", labelsize="small")
     if rows:
         head = f"{rows[0]['class']}\n{rows[0]['relevant']}\n{rows[0]['queries']} queries, {rows[0]['share']:.0%}"
