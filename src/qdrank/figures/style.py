@@ -71,9 +71,11 @@ def _wrap_titles(figure: Figure) -> None:
     places = [(axes.title, _title_room(figure, axes)) for axes in figure.axes]
     places += [(text, 0.96 * figure.bbox.width) for text in figure.texts if text.get_text() == figure.get_suptitle()]
     for title, room in places:
-        text, width = title.get_text(), title.get_window_extent().width
-        if width > room and "\n" not in text:
-            title.set_text(textwrap.fill(text, max(int(len(text) * room / width), 12), break_long_words=False))
+        width = title.get_window_extent().width
+        if width > room:
+            lines = title.get_text().split("\n")
+            most = max(int(max(map(len, lines)) * room / width), 12)
+            title.set_text("\n".join(textwrap.fill(line, most, break_long_words=False) for line in lines))
 
 
 def _title_room(figure: Figure, axes: Axes) -> float:
