@@ -6,7 +6,7 @@ import pytest
 
 from qdrank.config_files import resolve
 from qdrank.errors import InputError
-from qdrank.plan import plan
+from qdrank.plan import plan, shards_of
 
 
 @pytest.fixture(autouse=True)
@@ -119,3 +119,26 @@ def test_names_of_features_come_from_a_list_or_a_file(tmp_path: Path) -> None:
     values["own"]["mine"]["names"] = "nowhere.txt"
     with pytest.raises(InputError, match=r"own\.mine\.names: no such file"):
         plan(resolve(values))
+
+
+@pytest.mark.parametrize(("workers", "shards"), [(1, 1), (2, 2), (16, 16), (500, 32)])
+def test_shards_follow_the_cores(workers: int, shards: int, tmp_path: Path) -> None:
+    settings = resolve({"datasets": ["sim1"]})
+    assert shards_of(settings, plan(settings), workers, tmp_path / "shards") == shards
+
+
+def test_folds_share_the_cores(tmp_path: Path) -> None:
+    settings = resolve({"datasets": ["sim1", "sim2", "simweb"]})
+    found = plan(settings)
+    assert sum(len(dataset.folds) for dataset in found.datasets.values()) == 3
+    assert shards_of(settings, found, 6, tmp_path / "shards") == 4
+
+
+def test_shards_stay_what_they_were_and_what_was_asked_for(tmp_path: Path) -> None:
+    settings, recorded = resolve({"datasets": ["sim1"]}), tmp_path / "shards"
+    recorded.write_text("5\n")
+    assert shards_of(settings, plan(settings), 16, recorded) == 5
+    recorded.write_text("?")
+    assert shards_of(settings, plan(settings), 16, recorded) == 16
+    given = resolve({"datasets": ["sim1"], "training": {"shards": 3}})
+    assert shards_of(given, plan(given), 16, recorded) == 3

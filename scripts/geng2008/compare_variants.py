@@ -28,6 +28,13 @@ with job(snakemake.log[0]) as log:
         seed=params.seed,
     )
     table = compare_variants(
-        fold, documents, list(found), setting, block=params.block, tol=params.tol, penalty=params.penalty
+        fold,
+        documents,
+        list(found),
+        setting,
+        block=params.block,
+        tol=params.tol,
+        penalty=params.penalty,
+        most=params.most,
     )
     write(snakemake.output[0], "measures", table)

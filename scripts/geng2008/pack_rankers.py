@@ -15,7 +15,7 @@ from qdrank.studies.geng2008.fold import chosen_settings
 with job(snakemake.log[0]) as log:
     files, fold = snakemake.input, snakemake.wildcards.fold
     judged, topics = load_judged(files.judged, ["features"]), read(files.topics, "topics")
-    queries, (_, nearest, _) = load_queries(files.queries), load_neighbours(files.neighbours)
+    queries, (_, nearest) = load_queries(files.queries), load_neighbours(files.neighbours)
     whole = GlobalModels(read(files.whole, "models"))
     local = ModelBank(read(files.local, "local_models"))
     named = chosen_settings(read(files.choices, "choices"))

@@ -11,7 +11,7 @@ from qdrank.studies.geng2008.options import Options
 
 with job(snakemake.log[0]) as log:
     params, queries = snakemake.params, load_queries(snakemake.input.queries)
-    _, nearest, _ = load_neighbours(snakemake.input.neighbours)
+    _, nearest = load_neighbours(snakemake.input.neighbours)
     documents = fold_documents(
         load_judged(snakemake.input.judged, ["features"]), snakemake.wildcards.fold, params.scale
     )

@@ -168,9 +168,14 @@ class Training(Section):
         "each query. auto: as given if all are in [0, 1], else standardised.",
     )
     measure: MeasureName = Field(default="mean_ndcg/geng", description="Measure by which validation queries decide.")
-    block: PositiveInt = Field(default=256, description="Local models that are trained together.")
-    shards: PositiveInt = Field(
-        default=2, description="Jobs among which the local models of a fold are divided; changes no result."
+    block: PositiveInt | None = Field(
+        default=None,
+        description="Local models that are trained together; null: 256, in folds of many queries 512 or 1,024.",
+    )
+    shards: PositiveInt | None = Field(
+        default=None,
+        description="Jobs among which the local models of a fold are divided; null: as the cores of the first run ask for. "
+        "Changes no result.",
     )
     tol: PositiveFloat = Field(default=1e-6, description="Relative gap to the optimum at which training stops.")
     trees: Annotated[int, Field(ge=1)] = Field(default=300, description="Most trees of LambdaMART.")

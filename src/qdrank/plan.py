@@ -38,6 +38,10 @@ class PlannedDataset:
     """What the step that makes its judged documents needs to know."""
 
 
+#: More jobs a fold do not pay for themselves: each reads the documents and trains Single again.
+MOST_SHARDS = 32
+
+
 @dataclass(frozen=True)
 class Plan:
     """The data sets of a run, and those left out with the reason."""
@@ -48,6 +52,25 @@ class Plan:
     def of_kind(self, *kinds: Kind) -> list[str]:
         """Names of the data sets of these kinds."""
         return [name for name, dataset in self.datasets.items() if dataset.kind in kinds]
+
+
+def shards_of(settings: Settings, planned: Plan, workers: int, recorded: Path) -> int:
+    """Jobs among which the work of a fold is divided.
+
+    Parameters
+    ----------
+    settings, planned : the configuration, and the data sets that it stands for
+    workers : cores, or jobs of a cluster, that the run may use at a time
+    recorded : file with the number of an earlier run in this folder. It is kept: another number would mean other files, and
+        Snakemake would make again what lies there.
+    """
+    if settings.training.shards is not None:
+        return settings.training.shards
+    try:
+        return max(1, int(recorded.read_text()))
+    except (OSError, ValueError):
+        folds = sum(len(dataset.folds) for dataset in planned.datasets.values())
+        return max(1, min(workers, MOST_SHARDS, -(-2 * workers // max(1, folds))))
 
 
 def mirror_of(settings: Settings) -> str | None:

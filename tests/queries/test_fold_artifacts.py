@@ -51,7 +51,7 @@ def described(data: Judged, folder: Path, **options: object) -> Queries:
     return load_queries(folder / "queries.parquet")
 
 
-def graph(queries: Queries, folder: Path, **options: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def graph(queries: Queries, folder: Path, **options: object) -> tuple[np.ndarray, np.ndarray]:
     options = {"metric": "euclidean", "largest": None, "search": "brute", **options}
     table, _ = neighbours_table(queries, GraphOptions(**options), judged().of_role("fold1", "train"))
     write(folder / "neighbours.parquet", "neighbours", table)
@@ -90,20 +90,26 @@ def test_test_documents_do_not_move_the_training_queries(tmp_path: Path) -> None
 
 def test_a_shorter_list_of_neighbours_is_the_beginning_of_a_longer_one(tmp_path: Path) -> None:
     queries = described(judged(), tmp_path)
-    ids, rows, distances = graph(queries, tmp_path)
+    ids, rows = graph(queries, tmp_path)
     assert list(ids) == list(queries.query_id)
-    assert rows.shape == distances.shape == (20, 12)
+    assert rows.shape == (20, 12)
     for largest in (1, 5, 12, 1000):
-        _, some, near = graph(queries, tmp_path, largest=largest)
+        _, some = graph(queries, tmp_path, largest=largest)
         np.testing.assert_array_equal(some, rows[:, : min(largest, 12)])
-        np.testing.assert_array_equal(near, distances[:, : min(largest, 12)])
+
+
+def test_parts_of_the_queries_give_the_same_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    queries = described(judged(), tmp_path)
+    whole = graph(queries, tmp_path)[1]
+    monkeypatch.setattr("qdrank.queries.graph.TOGETHER", 3)
+    np.testing.assert_array_equal(graph(queries, tmp_path)[1], whole)
 
 
 def test_a_training_query_is_its_own_first_neighbour_and_others_have_none_of_their_own(tmp_path: Path) -> None:
-    _, rows, distances = graph(described(judged(), tmp_path), tmp_path)
+    queries = described(judged(), tmp_path)
+    _, rows = graph(queries, tmp_path)
     assert rows[:12, 0].tolist() == list(range(12))
-    assert (distances[:12, 0] == 0).all()
-    assert (distances[12:, 0] > 0).all()
+    assert (np.linalg.norm(queries.vectors[12:] - queries.vectors[rows[12:, 0]], axis=1) > 0).all()
 
 
 @pytest.mark.parametrize("scale", [True, False])

@@ -18,7 +18,7 @@ sys.path.insert(0, str(PROJECT / "src"))
 from qdrank.config_files import load_sources, resolve
 from qdrank.errors import QdrankError
 from qdrank.jobs import prepare_environment
-from qdrank.plan import plan
+from qdrank.plan import plan, shards_of
 from qdrank.provenance import asset_digest, code_digest
 from qdrank.recorded import refuse_other_configuration, where_to_look
 
@@ -60,8 +60,27 @@ def guard_summary():
             raise WorkflowError(str(error)) from None
 
 
+# A shard is a part of the work of a fold; jobs of a cluster, and of a core, read the number from the command line.
+_RECORDED_SHARDS = Path(".snakemake", "shards")
+_resources = workflow.resource_settings
+SHARDS = shards_of(
+    settings, planned, _resources.cores or _resources.nodes or 1, _RECORDED_SHARDS
+)
+_resources.overwrite_scatter = {
+    **dict.fromkeys(["local", "hoi", "lin"], SHARDS),
+    **_resources.overwrite_scatter,
+}
+
+
+def record_shards():
+    """Keep the number for later runs in this folder."""
+    _RECORDED_SHARDS.parent.mkdir(exist_ok=True)
+    _RECORDED_SHARDS.write_text(f"{SHARDS}\n")
+
+
 onstart:
     guard_summary()
+    record_shards()
 
 
 TRAINING = settings.training.model_dump(include={"scale", "tol"})

@@ -29,13 +29,13 @@ GENG_MINUTES = (
         len(settings.geng.ks)
         + len(settings.geng.candidates) * len(settings.geng.lambdas)
     )
-    / settings.training.shards
+    / SHARDS
 )
 
 
 # A shard is a set of whole blocks of models; the number of shards changes no bit of what is gathered.
 scattergather:
-    local=settings.training.shards,
+    local=SHARDS,
 
 
 rule train_global:
@@ -247,6 +247,7 @@ rule compare_variants:
         vectors=settings.queries.model_dump(),
         metric=settings.neighbours.metric,
         clusters=settings.geng.clusters,
+        most=settings.geng.variant_queries,
         seed=settings.seed,
         code=code(
             "geng2008/compare_variants", *GENG_MODULES, *map(METRICS.module, METRICS)

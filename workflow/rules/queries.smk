@@ -3,7 +3,7 @@
 # reads:  results/{dataset}/judged.parquet, topics.parquet, columns.parquet
 # writes: results/{dataset}/{fold}/queries.parquet       query vectors, role, type where known
 #         results/{dataset}/{fold}/scale.parquet         what standardised them, fitted on the training queries
-#         results/{dataset}/{fold}/neighbours.parquet    for each query its nearest training queries, with distances
+#         results/{dataset}/{fold}/neighbours.parquet    for each query its nearest training queries, nearest first
 #         results/{dataset}/{fold}/metric.parquet        what the metric learned from the training queries
 
 

@@ -36,6 +36,15 @@ def _halved(vectors: FloatArray, rows: IntArray, block: int) -> list[IntArray]:
     return _halved(vectors, ordered[:middle], block) + _halved(vectors, ordered[middle:], block)
 
 
+def block_size(given: int | None, n: int) -> int:
+    """Models of a block: as given, or larger for a larger number ``n`` of models.
+
+    Where each query serves few models of a block, larger blocks share more; but a shard is a number of whole blocks, and there
+    must be enough of them for many cores.
+    """
+    return given or (256 if n < 4000 else 512 if n < 16_000 else 1024)
+
+
 def make_blocks(order: IntArray, size: int) -> list[IntArray]:
     """Blocks of ``size`` rows, the last one perhaps smaller; they depend only on the order and the size."""
     if size < 1:

@@ -62,11 +62,11 @@ def load_queries(path: str | os.PathLike[str]) -> Queries:
     )
 
 
-def load_neighbours(path: str | os.PathLike[str]) -> tuple[NDArray[np.object_], NDArray[np.int32], FloatArray]:
-    """Read the artifact ``neighbours``: query ids (n_queries,), neighbours and distances (n_queries, k)."""
+def load_neighbours(path: str | os.PathLike[str]) -> tuple[NDArray[np.object_], NDArray[np.int32]]:
+    """Read the artifact ``neighbours``: query ids (n_queries,) and neighbours (n_queries, k), nearest first."""
     table = read(path, "neighbours")
     ids = table.column("query_id").to_numpy(zero_copy_only=False)
-    return ids, list_matrix(table.column("neighbours")), list_matrix(table.column("distances"))
+    return ids, list_matrix(table.column("neighbours"))
 
 
 def describe_queries(

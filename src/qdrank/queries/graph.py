@@ -16,6 +16,9 @@ from qdrank.queries.metrics import Euclidean, preference_directions
 from qdrank.queries.neighbours import Search, neighbours
 from qdrank.store.lists import list_column
 
+#: Queries whose neighbours are sought at a time.
+TOGETHER = 2048
+
 
 def fitted_metric(name: str, vectors: FloatArray, train: Judged | None = None) -> Euclidean:
     """The metric ``name``, fitted on the training queries.
@@ -60,15 +63,17 @@ def neighbours_table(
     train = queries.vectors[queries.is_train]
     metric = fitted_metric(options.metric, train, documents)
     k = min(options.largest or len(train), len(train))
-    found = neighbours(
-        queries.vectors,
-        train,
-        k,
-        own=queries.train_index.astype(np.int64),
-        ids=queries.query_id[queries.is_train],
-        metric=metric,
-        search=options.search,
-    )
-    columns = [pa.array(queries.query_id, pa.string()), pa.array(queries.role, pa.string())]
-    columns += [list_column(found.rows), list_column(found.distance)]
-    return pa.table(columns, names=["query_id", "role", "neighbours", "distances"]), metric
+    rows, own = np.empty((len(queries.vectors), k), dtype=np.int32), queries.train_index.astype(np.int64)
+    for start in range(0, len(rows), TOGETHER):  # distances take twice the room of the rows, and are not kept
+        part = slice(start, start + TOGETHER)
+        rows[part] = neighbours(
+            queries.vectors[part],
+            train,
+            k,
+            own=own[part],
+            ids=queries.query_id[queries.is_train],
+            metric=metric,
+            search=options.search,
+        ).rows
+    columns = [pa.array(queries.query_id, pa.string()), pa.array(queries.role, pa.string()), list_column(rows)]
+    return pa.table(columns, names=["query_id", "role", "neighbours"]), metric

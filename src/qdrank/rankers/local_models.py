@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.groups import FloatArray, IntArray, rows_of
-from qdrank.learners.blocks import locality_order, make_blocks, progress_lines, shard_blocks
+from qdrank.learners.blocks import block_size, locality_order, make_blocks, progress_lines, shard_blocks
 from qdrank.learners.local import LocalModels, prepare_training, train_sweep
 from qdrank.learners.ranksvm import Penalty
 from qdrank.queries.artifacts import Queries
@@ -50,7 +50,7 @@ def train_shard(
     *,
     shard: int,
     n_shards: int,
-    block: int,
+    block: int | None,
     tol: float,
     penalty: Penalty = "half",
     log: Callable[[str], object] = lambda _: None,
@@ -59,8 +59,9 @@ def train_shard(
     data = documents.preferences()
     tables = [_no_models(data.n_features)]
     for family in wanted:
-        order = locality_order(queries.vectors[family.rows], block)
-        blocks = shard_blocks(make_blocks(order, block), shard, n_shards)
+        size = block_size(block, len(family.rows))
+        order = locality_order(queries.vectors[family.rows], size)
+        blocks = shard_blocks(make_blocks(order, size), shard, n_shards)
         for lam, ks in by_lambda(family.settings).items() if blocks else ():
             log(f"{family.name}, lambda {lam:g}, k from {ks[0]} to {ks[-1]}")
             base = prepare_training(data, lam=lam, penalty=penalty, query_weights=WEIGHTING[family.name], tol=tol)

@@ -25,7 +25,7 @@ def retuned(packed: Packed, folder: Path, method: str, setting: Setting) -> Pack
     local = ModelBank(read(_there(folder / "models" / "local.parquet"), "local_models"))
     _refuse_untrained(setting, local.settings("neighbours"))
     weights = {**packed.weights, method: local.weights("neighbours", setting, packed.train_id)}
-    _, nearest, _ = load_neighbours(_there(folder / "neighbours.parquet"))
+    _, nearest = load_neighbours(_there(folder / "neighbours.parquet"))
     # Training queries come first.
     return replace(packed, terms=terms, weights=weights, neighbours=nearest[: len(packed.train_id), : setting.k])
 

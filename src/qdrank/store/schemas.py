@@ -75,9 +75,7 @@ SHAPES: dict[str, Shape] = {
         {"query_id": TEXT, "role": TEXT, "type": TEXT, "train_index": pa.int32(), "vector": Vector(pa.float64())},
         nullable=frozenset({"type"}),
     ),
-    "neighbours": Shape(
-        {"query_id": TEXT, "role": TEXT, "neighbours": Vector(pa.int32()), "distances": Vector(pa.float64())}
-    ),
+    "neighbours": Shape({"query_id": TEXT, "role": TEXT, "neighbours": Vector(pa.int32())}),
     # What was fitted on the training queries of a fold: the scale of their vectors, a metric; see qdrank.queries.fitted.
     "fitted": Shape({"kind": TEXT, "name": TEXT, "row": pa.int32(), "numbers": NUMBERS}),
     "models": Shape(

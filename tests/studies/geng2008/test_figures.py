@@ -111,7 +111,7 @@ def made_queries():
     queries = pa.table(texts | {"train_index": index, "vector": list_column(vectors)})
     apart = ((vectors[:, None] - vectors[:30]) ** 2).sum(axis=2)
     nearest = np.argsort(apart, axis=1).astype(np.int32)
-    lists = {"neighbours": list_column(nearest), "distances": list_column(np.sort(apart, axis=1))}
+    lists = {"neighbours": list_column(nearest)}
     neighbours = pa.table({"query_id": texts["query_id"], "role": roles} | lists)
     origin = pa.array(["types known in the data"] * 40)
     classes = pa.table(

@@ -12,7 +12,7 @@ from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.measures import ndcg
 from qdrank.rankers.sizes import Setting
 from qdrank.studies.geng2008.timing import COLD, WARM, timing_table
-from qdrank.studies.geng2008.variants import clustered, compare_variants, space_of, variants, within
+from qdrank.studies.geng2008.variants import clustered, compare_variants, sample, space_of, variants, within
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,21 @@ def test_ready_models_are_those_of_the_offline_methods(compared, variant, method
 def test_a_kd_tree_gives_the_same_neighbours(compared):
     assert (of(compared, "KD-tree", "same") == 1).all()
     assert (of(compared, "KD-tree", "mean_ndcg/geng") == of(compared, "KNN Online", "mean_ndcg/geng")).all()
+
+
+def test_a_sample_of_the_test_queries_is_measured_alike(compared):
+    """Models are trained in other company, so their last digits differ."""
+    judged, topics, queries, _ = world()
+    options = {"fold": "fold1", "k": 7, "reference": REFERENCE, "vectors": VECTORS, "metric": "euclidean"}
+    found = list(variants(judged, topics, queries, **options, clusters=[0.2], seed=1))
+    few = compare_variants("fold1", study().documents, found, Setting(7, 0.01), block=None, tol=1e-6, most=3)
+    ids = dict.fromkeys(few.column("query_id").to_pylist())
+    everyone = list(dict.fromkeys(compared.column("query_id").to_pylist()))
+    assert list(ids) == [everyone[i] for i in sample(len(everyone), 3)]
+    for name in ("KNN Online", "KNN Offline-2", "20% of the offline models"):
+        whole = dict(zip(everyone, of(compared, name, "ndcg@10/geng"), strict=True))
+        np.testing.assert_allclose(of(few, name, "ndcg@10/geng"), [whole[query] for query in ids])
+        assert (of(few, name, "models") == of(compared, name, "models")[0]).all()
 
 
 def test_fewer_clusters_cost_less(compared):

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from qdrank.learners.kernels.sorting import is_dense, slack_sums
+from qdrank.learners.kernels.sorting import is_dense, pair_sums, slack_sums
 
 
 @njit(cache=True)
@@ -182,6 +182,16 @@ def evaluate_block(
         if used == 0:
             continue
         X_q, lower_q = X[offsets[q] : offsets[q + 1]], lower[offsets[q] : offsets[q + 1]]
+        if used == 1:  # a query that arrives alone: vectors instead of matrices take half the time
+            s, c = S_all[: len(X_q)], C_all[: len(X_q)]
+            np.dot(X_q, gathered[0], s)
+            if is_dense(lower_q, dense):
+                rows[0, 0] = slack_sums(s, lower_q, 1.0, c)[0]
+            else:
+                rows[0, 0] = pair_sums(s, lower_q, 1.0, c)[0]
+            np.dot(c, X_q, part[0])
+            _scatter(part[:1], rows[0], where, coef, slacks, G)
+            continue
         S, C = S_all[: len(X_q) * used].reshape(-1, used), C_all[: len(X_q) * used].reshape(-1, used)
         np.dot(X_q, gathered[:used].T, S)
         if is_dense(lower_q, dense):

@@ -8,25 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from qdrank.learners.kernels.sorting import dot, is_dense, slack_sums
-
-
-@njit(cache=True)
-def pair_sums(s: Any, lower: Any, threshold: float, C: Any) -> Any:
-    """`slack_sums` by the plain loop over pairs: faster for short lists."""
-    n = len(s)
-    for j in range(n):
-        C[j] = 0.0
-    slack = 0.0
-    for i in range(n):
-        u, own = s[i] - threshold, 0.0
-        for j in range(lower[i], n):
-            v = max(s[j] - u, 0.0)
-            C[j] += v
-            own += v
-        C[i] -= own
-        slack += own
-    return slack, slack * threshold + dot(s, C)
+from qdrank.learners.kernels.sorting import is_dense, pair_sums, slack_sums
 
 
 @njit(cache=True)

@@ -56,6 +56,10 @@ class Geng(StudySection):
         description="Test queries of each fold on which the stability bound is checked, with models of the hinge loss.",
     )
     bound_pairs: PositiveInt = Field(default=50, description="Document pairs of each of them.")
+    variant_queries: PositiveInt = Field(
+        default=400,
+        description="Test queries of each fold on which variants of KNN Online are compared, evenly spaced.",
+    )
     clusters: list[PositiveFloat] = Field(
         default=[0.01, 0.03, 0.1, 0.3],
         description="Sizes of clusterings of the training queries, as in ks: fewer offline models, cost against quality.",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ from qdrank.rankers.sizes import neighbour_count
 from qdrank.studies.making import Inputs, Shown
 
 SHARES, KS = (0.25, 0.5, 1.0), (0.1, 0.27, 0.53)
+MOST = 2000
+"""Training queries: more would take minutes and tell no more, the growth being fitted."""
 REPEATS, QUERIES, TRAINED = 3, 32, 4
 """Runs of which the shortest counts, test queries, and those for which models are trained."""
 
@@ -60,6 +63,10 @@ def measure_times(
     documents = fold_documents(judged, fold, scale)
     test = documents.parts["test"]
     few = test.take(np.arange(min(QUERIES, test.n_queries)))
+    train = documents.parts["train"]
+    documents = replace(
+        documents, parts={**documents.parts, "train": train.take(np.arange(min(MOST, train.n_queries)))}
+    )
     data, train = documents.preferences(), documents.parts["train"]
     return timing_table(data, train, few, reference, lam=before_half(lam, penalty), tol=tol)
 
@@ -81,7 +88,7 @@ def timing_table(
     vectors = query_vectors(train.X, train.offsets, reference)
     sizes = [
         (m, k)
-        for m in (max(2, round(share * train.n_queries)) for share in SHARES)
+        for m in (max(2, round(share * min(train.n_queries, MOST))) for share in SHARES)
         for k in sorted({neighbour_count(part, m) for part in KS})
     ]
     bases = {m: _Base(_first(data, m), vectors[:m], lam, tol) for m, _ in sizes}

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, IntArray
+from qdrank.learners.blocks import block_size, make_blocks
 from qdrank.learners.local import LocalModels, prepare_training, train_local
 from qdrank.learners.ranksvm import Penalty
 from qdrank.measures.compute import measure
@@ -155,41 +156,62 @@ def compare_variants(
     found: Sequence[Variant],
     setting: Setting,
     *,
-    block: int,
+    block: int | None,
     tol: float,
     penalty: Penalty = "half",
+    most: int = 400,
 ) -> pa.Table:
-    """Measures of every variant on the test queries, with what its models cost; the artifact ``measures``.
+    """Measures of every variant on at most ``most`` test queries, with what its models cost; the artifact ``measures``.
 
-    ``work`` is the number of pair visits of all its models (evaluations times pairs), in millions: a cost that is
-    the same on every machine. ``same`` is the share of test queries with the very neighbours of the first variant.
+    Only models that rank one of these queries are trained. ``work`` is the number of pair visits of all models of a variant
+    (evaluations times pairs), in millions, from the mean of those trained: a cost that is the same on every machine. ``same`` is the share of test queries with the very neighbours of the first variant.
     """
     base = prepare_training(documents.preferences(), lam=setting.lam, penalty=penalty, tol=tol)
-    tables = []
+    few = sample(documents.parts["test"].n_queries, most)
+    test, tables = documents.parts["test"].take(few), []
     for _, sharing in groupby(found, lambda variant: id(variant.rows)):
         alike = list(sharing)
-        rows = alike[0].rows
-        blocks = [np.arange(a, min(a + block, len(rows))) for a in range(0, len(rows), block)]
-        models = train_local(base, rows, blocks, tol=tol)
-        tables += [_measured(fold, documents, variant, models, _same(variant, found[0])) for variant in alike]
+        wanted = np.unique(np.concatenate([variant.model_of[few] for variant in alike]))
+        rows = alike[0].rows[wanted]
+        models = train_local(base, rows, make_blocks(np.arange(len(rows)), block_size(block, len(rows))), tol=tol)
+        same = [_same(variant, found[0], few) for variant in alike]
+        tables += [
+            _measured(fold, test, variant, wanted, documents.stored(models.W), models, few, share)
+            for variant, share in zip(alike, same, strict=True)
+        ]
     return pa.concat_tables(tables)
 
 
-def _same(variant: Variant, first: Variant) -> float:
+def sample(n: int, most: int) -> IntArray:
+    """At most so many of ``n`` queries, evenly spaced."""
+    return np.arange(n) if n <= most else np.linspace(0, n - 1, most).round().astype(np.int64)
+
+
+def _same(variant: Variant, first: Variant, few: IntArray) -> float:
     if variant.rows.shape != first.rows.shape:
         return 0.0
-    return float((variant.rows == first.rows).all(axis=1).mean())
+    return float((variant.rows[few] == first.rows[few]).all(axis=1).mean())
 
 
-def _measured(fold: str, documents: FoldDocuments, variant: Variant, models: LocalModels, same: float) -> pa.Table:
-    test = documents.parts["test"]
-    W = documents.stored(models.W)[variant.model_of]
-    n = test.n_queries
+def _measured(
+    fold: str,
+    test: Judged,
+    variant: Variant,
+    wanted: IntArray,
+    W: FloatArray,
+    models: LocalModels,
+    few: IntArray,
+    same: float,
+) -> pa.Table:
+    """Measures of one variant on the queries ``few``, from the models ``wanted`` with weights ``W``."""
+    model_of = variant.model_of[few]
+    scores = query_scores(test, W[np.searchsorted(wanted, model_of)])
+    n, n_models = test.n_queries, len(variant.rows)
     texts = {"fold": fold, "method": variant.name}
     columns: dict[str, Any] = {name: pa.array([text] * n, pa.string()) for name, text in texts.items()}
     columns |= {"query_id": pa.array(test.query_id, pa.string())}
-    columns |= measure(SWEPT, test.y, query_scores(test, W), test.offsets, unranked=test.unranked)
-    sizes = (variant.rows >= 0).sum(axis=1)[variant.model_of]
-    work = float((models.evaluations * models.pairs).sum()) / 1e6
-    columns |= {"neighbours": sizes.astype(np.float64), "models": np.full(n, float(len(variant.rows)))}
+    columns |= measure(SWEPT, test.y, scores, test.offsets, unranked=test.unranked)
+    sizes = (variant.rows[model_of] >= 0).sum(axis=1)
+    work = float((models.evaluations * models.pairs).mean()) * n_models / 1e6
+    columns |= {"neighbours": sizes.astype(np.float64), "models": np.full(n, float(n_models))}
     return pa.table(columns | {"work": np.full(n, work), "same": np.full(n, same)})
