@@ -22,7 +22,9 @@ with job(snakemake.log[0]) as log:
     chosen = {public: named[fold, method] for public, method in STUDY.served.items()}
     log.info("%s", ", ".join(f"{method}: {of.text}" for method, of in chosen.items()))
     seen = {**snakemake.params.seen, "queries": VectorOptions(**snakemake.params.seen["queries"])}
-    terms = study_terms(judged, topics, reference_column(files.columns), chosen, largest=nearest.shape[1], **seen)
+    training = {"fold": fold, "scale": seen["scale"], **snakemake.params.training}
+    reference, largest = reference_column(files.columns), nearest.shape[1]
+    terms = study_terms(judged, topics, reference, chosen, largest=largest, training=training, **seen)
     fitted = load_scale(files.scale), load_metric(files.metric)
     rankers = packed(judged, topics, fold, queries, nearest, whole, local, terms, *fitted)
     write(snakemake.output[0], "rankers", rankers.to_table())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -20,6 +21,7 @@ from qdrank.datasets.simulated.features import REFERENCE, simulate
 from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.datasets.trec import read_run
 from qdrank.errors import InputError
+from qdrank.learners.ranksvm import RankSVM
 from qdrank.queries import METRICS
 from qdrank.queries.artifacts import VectorOptions, describe_queries, load_queries
 from qdrank.queries.fitted import load_metric, load_scale, metric_table, scale_table
@@ -34,7 +36,7 @@ from qdrank.recorded import recorded_text
 from qdrank.serving import lookup as serving_lookup
 from qdrank.serving.build import packed, study_terms
 from qdrank.serving.lookup import Neighbourhoods, Offline1, Offline2, TrainingSpace
-from qdrank.serving.pack import SERVED, Packed, own_columns
+from qdrank.serving.pack import READY, SERVED, Packed, own_columns
 from qdrank.serving.ranker import load_ranker
 from qdrank.store import CorruptArtifact, read, write
 from qdrank.store.lists import list_matrix
@@ -104,7 +106,9 @@ class Study:
         named = chosen_settings(choices)
         settings_ = {public: named["fold1", method] for public, method in STUDY.served.items()}
         seen = {"queries": self.options, "metric": metric, "scale": scale, "alike": self.geng.offline1}
-        terms = study_terms(judged, self.topics, REFERENCE, settings_, largest=of.nearest.shape[1], **seen)
+        training = {"fold": "fold1", "scale": scale, "penalty": "half", "tol": 1e-6}
+        largest = of.nearest.shape[1]
+        terms = study_terms(judged, self.topics, REFERENCE, settings_, largest=largest, training=training, **seen)
         fitted = load_scale(self.folder / "scale.parquet"), load_metric(self.folder / "metric.parquet")
         self.packed = packed(judged, self.topics, "fold1", of.queries, of.nearest, of.whole, of.local, terms, *fitted)
         write(self.folder / "rankers.parquet", "rankers", self.packed.to_table())
@@ -135,7 +139,7 @@ VARIANTS = {
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_scores_are_those_of_the_study(variant: str, tmp_path: Path) -> None:
     study = Study(tmp_path, **VARIANTS[variant])
-    for method in SERVED:
+    for method in READY:
         ranker = load_ranker(study.folder, method)
         assert ranker.setting == study.chosen[STUDY.served[method]]
         expected = study.scores(method)
@@ -144,6 +148,46 @@ def test_scores_are_those_of_the_study(variant: str, tmp_path: Path) -> None:
         for i in (0, 3, 9):
             rows = slice(*study.test.offsets[i : i + 2])
             assert np.array_equal(ranker.score(study.test.X[rows], own=own if own is None else own[i]), expected[rows])
+
+
+@pytest.mark.parametrize("variant", ["as-given", "minmax", "zscore", "own-columns"])
+def test_online_scores_are_those_of_the_study_to_the_tolerance_of_training(variant: str, tmp_path: Path) -> None:
+    """Two models within a gap of F are at most 2 sqrt(2 gap F / lam) apart."""
+    study = Study(tmp_path, **VARIANTS[variant])
+    ranker, expected = load_ranker(study.folder, "online"), study.scores("online")
+    assert ranker.setting == study.chosen["knn-online"]
+    scores = ranker.score_many(study.test.X, study.test.offsets, own=study.own())
+    scaled = np.linalg.norm((study.test.X - ranker.documents.mean) * ranker.documents.inverse, axis=1)
+    bound = 2 * np.sqrt(2e-6 / ranker.setting.lam) * scaled.max()
+    assert np.abs(scores - expected).max() <= bound
+    assert np.abs(scores - expected).max() <= 2e-3 * np.ptp(expected)
+    for query in range(3):  # alone as in company
+        rows, own = slice(*study.test.offsets[query : query + 2]), study.own()
+        assert np.array_equal(ranker.score(study.test.X[rows], own=own if own is None else own[query]), scores[rows])
+
+
+def test_online_models_are_certified_and_of_any_setting(tiny: Study) -> None:
+    ranker = load_ranker(tiny.folder, "online", k=7, lam=0.02)
+    vectors = ranker.query_vectors(tiny.test.X, tiny.test.offsets)
+    for vector in vectors[:4]:
+        model = ranker.trained(vector)
+        assert model.gaps.max() <= 1e-6
+        near = np.sort(np.argsort(((ranker.packed.vectors - vector) ** 2).sum(axis=1), kind="stable")[:7])
+        train = ranker.documents.parts["train"].take(near)
+        scaled = (train.X - ranker.documents.mean) * ranker.documents.inverse
+        peer = RankSVM(lam=0.02, tol=1e-10).fit(scaled, train.y, train.query)
+        np.testing.assert_allclose(model.W[0], peer.coef_, atol=2 * np.sqrt(2e-6 / 0.02))
+
+
+def test_online_says_what_it_lacks(tiny: Study, tmp_path: Path) -> None:
+    alone = tmp_path / "mine" / "fold1"
+    shutil.copytree(tiny.folder, alone)
+    with pytest.raises(InputError, match="training documents, which are missing"):
+        load_ranker(alone, "online")
+    older = replace(tiny.packed, terms=replace(tiny.packed.terms, training=None))
+    write(alone / "rankers.parquet", "rankers", older.to_table())
+    with pytest.raises(InputError, match="packed without what KNN Online needs"):
+        load_ranker(alone, "online")
 
 
 def letor_rows(judged: Judged, *, n_features: int | None = None) -> list[str]:
@@ -166,7 +210,7 @@ def rank(tiny: Study, new: Path, *arguments: object) -> int:
     return main(["rank", "--models", str(tiny.folder), "--input", str(new), *map(str, arguments)])
 
 
-@pytest.mark.parametrize("method", SERVED)
+@pytest.mark.parametrize("method", READY)
 def test_the_command_writes_the_scores_of_the_study(tiny: Study, new: Path, method: str, tmp_path: Path) -> None:
     out = tmp_path / "scores.txt"
     assert rank(tiny, new, "--method", method, "--output", out) == 0
@@ -221,7 +265,7 @@ def test_the_pack_comes_back_as_it_was(tiny: Study) -> None:
     assert again.terms == tiny.packed.terms
     for name in ("fill", "mean", "deviation", "map", "train_id", "vectors", "pairs", "neighbours"):
         assert np.array_equal(getattr(again, name), getattr(tiny.packed, name)), name
-    assert all(np.array_equal(again.weights[method], tiny.packed.weights[method]) for method in SERVED)
+    assert all(np.array_equal(again.weights[method], tiny.packed.weights[method]) for method in READY)
 
 
 def test_new_queries_of_any_length_get_scores(tiny: Study) -> None:
@@ -262,7 +306,6 @@ def test_wrong_input_is_told_in_words(
     assert "the first row has 9 features, and the models know 8" in told(wide, "--sparse")
     assert "there are no packed models" in told(new, models=tmp_path)
     assert "did you mean offline1?" in told(new, "--method", "offline-1")
-    assert "KNN Online trains a model for every query" in told(new, "--method", "online")
     assert "no models were trained with k=3 lambda=" in told(new, "--k", "3")
     assert "Single has no number of neighbours" in told(new, "--method", "single", "--k", "3")
     with new.open("a") as file:

@@ -313,6 +313,10 @@ rule pack_rankers:
             "scale": settings.training.scale,
             "alike": settings.geng.offline1,
         },
+        training={
+            "penalty": settings.geng.penalty,
+            "tol": settings.training.tol,
+        },
         code=code("geng2008/pack_rankers", METRICS.module(settings.neighbours.metric)),
     script:
         "../../scripts/geng2008/pack_rankers.py"

@@ -181,7 +181,7 @@ class _Warm:
 
 
 def train_block(
-    base: TrainingBase, neighbours: NDArray[Any], *, weights: FloatArray | None = None, tol: float = 1e-6
+    base: TrainingBase, neighbours: NDArray[Any], *, weights: FloatArray | None = None, tol: float = 1e-6, uses: int = 1
 ) -> LocalModels:
     """Train the models of one block together.
 
@@ -194,9 +194,11 @@ def train_block(
         Weights of the queries (a kernel of the distance, for instance).
     tol : float
         Certified relative gap to reach; models that do not get there in a few steps are finished by exact Newton.
+    uses : int
+        Number of blocks that will use the bank of ``base``, when costs are weighed.
     """
     with kernels.one_thread():
-        return _train_block(base, np.asarray(neighbours), weights, tol, None, 1)[0]
+        return _train_block(base, np.asarray(neighbours), weights, tol, None, uses)[0]
 
 
 def _train_block(

@@ -98,12 +98,15 @@ def costs(bank: Bank, use: csr_array, sweep: int) -> Costs:
     n = np.diff(data.offsets).astype(np.float64)
     entries = np.bincount(use.indices, minlength=data.n_queries) / models
     used = entries > 0
+    alone = (
+        1 + 3 / (models * entries[used].mean()) if used.any() else 1.0
+    )  # products with few models at once are slower
     banking = float(used @ (n**2 * d / 30 + n * d**2 / 10)) / models
     adding = min(used.sum() / 15, entries.sum() / 2.5) * bank.size
     return Costs(
         banking / sweep + adding + d**3 / 6 if bank.fits else np.inf,
         float(banking * min(1.0, SAMPLE * d / max(1.0, float(used @ n))) + d**3 / models),
-        float(10_000 + entries @ (n * d / 5 + data.pairs / 2)),
+        float(10_000 + entries @ (alone * n * d / 5 + data.pairs / 2)),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +34,7 @@ def study_terms(
     metric: str,
     scale: str,
     alike: Alikeness,
+    training: Mapping[str, Any] | None = None,
 ) -> Terms:
     """How a study represented documents and queries, from its artifacts and its configuration.
 
@@ -46,6 +48,7 @@ def study_terms(
     queries : how a query became a point
     metric, scale : ``neighbours.metric`` and ``training.scale``
     alike : what makes two neighbourhoods alike
+    training : fold, scale, penalty and tol of local models, where KNN Online is served
     """
     own = len(topics.column("query_columns")[0]) if queries.query_columns else 0
     return Terms(
@@ -58,6 +61,7 @@ def study_terms(
         largest=largest,
         choice=alike,
         chosen=chosen,
+        training=training,
         **{name: getattr(queries, name) for name in ("top", "pooling", "view", "scale")},
     )
 

@@ -26,7 +26,9 @@ from qdrank.rankers.sizes import Setting
 from qdrank.store.lists import list_matrix, open_list_column
 
 #: Ways to find the model that serves a query: one for all, that of the most similar neighbourhood, that of the nearest.
-SERVED = ("single", "offline1", "offline2")
+READY = ("single", "offline1", "offline2")
+#: With that which trains the query's own model.
+SERVED = (*READY, "online")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +46,7 @@ class Terms:
     largest : number of neighbours of each query that the study stored
     choice : what makes two neighbourhoods alike for Offline-1
     chosen : number of neighbours and lambda of each method
+    training : fold, scale, penalty and tol of local models, for KNN Online; None where it is not served
     """
 
     n_features: int
@@ -59,6 +62,7 @@ class Terms:
     largest: int
     choice: Alikeness
     chosen: Mapping[str, Setting]
+    training: Mapping[str, Any] | None = None
 
     def pooled(self, X: NDArray[np.float32], offsets: IntArray, own: FloatArray | None = None) -> FloatArray:
         """Query vectors before they are standardised, shape (n_queries, n_columns).
@@ -141,7 +145,7 @@ class Packed:
         """The inverse of `to_table`."""
         rows = dict(_parts(table))
         numbers = {name: list_matrix(part.column("numbers")) for name, part in rows.items()}
-        weights = {method: numbers[method] for method in SERVED if method in rows}
+        weights = {method: numbers[method] for method in READY if method in rows}
         return cls(
             terms=Terms.from_json(rows["terms"].column("text")[0].as_py()),
             **{name: numbers[name][0] for name in ("fill", "mean", "deviation")},

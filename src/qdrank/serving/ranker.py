@@ -3,7 +3,7 @@
     ranker = load_ranker("results/mq2008/fold1", method="offline1")
     scores = ranker.score(X)
 
-Single has one model. The offline methods first find the training query whose model serves: the query's
+Single has one model, and KNN Online trains one for the query (`qdrank.serving.online`). The offline methods first find the training query whose model serves: the query's
 vector is made of its top documents, as in training, and its neighbours decide. On the documents of a study the scores
 are, to the last bit, those that the study wrote.
 """
@@ -41,7 +41,7 @@ class Ranker:
 
     Attributes
     ----------
-    method : single, offline1 or offline2
+    method : single, offline1, offline2 or online
     setting : number of neighbours and lambda of its models
     packed : how documents and queries were represented in training
     weights : (n_models, n_features)
@@ -160,7 +160,7 @@ def load_ranker(
     Parameters
     ----------
     folder : a fold's results, for instance ``results/mq2008/fold1``, or the file ``rankers.parquet`` alone
-    method : {"single", "offline1", "offline2"}
+    method : {"single", "offline1", "offline2", "online"}
     k, lam : number of neighbours (up to 1: a share of the training queries) and lambda; by default those that the study
         chose. Others must have been trained, and are read from the models in the folder.
 
@@ -171,26 +171,22 @@ def load_ranker(
     CorruptArtifact
         If a file was changed after it was written.
     """
-    _refuse_unserved(method)
+    if method not in SERVED:
+        raise InputError(f"unknown method {method!r}", fix=did_you_mean(method, list(SERVED)))
     path = Path(folder) if Path(folder).suffix == ".parquet" else Path(folder) / FILE
     if not path.is_file():
         raise InputError("there are no packed models", file=path, fix=_how_to_pack(path))
     packed = Packed.from_table(read(path, "rankers"))
     setting = _setting(packed, method, k, lam)
+    if method == "online":
+        from qdrank.serving.online import load_online  # it imports the training engine
+
+        return load_online(packed, path.parent, setting)
     if setting != packed.terms.chosen[method]:
         from qdrank.serving.settings import retuned
 
         packed = retuned(packed, path.parent, method, setting)
     return ranker_of(packed, method)
-
-
-def _refuse_unserved(method: str) -> None:
-    if method in SERVED:
-        return
-    fix = did_you_mean(method, list(SERVED))
-    if "online" in method:  # near to the offline methods in spelling alone
-        fix = f"KNN Online trains a model for every query and cannot be served; choose one of {', '.join(SERVED)}"
-    raise InputError(f"unknown method {method!r}", fix=fix)
 
 
 def _how_to_pack(path: Path) -> str:
@@ -208,9 +204,11 @@ def ranker_of(packed: Packed, method: str) -> Ranker:
 
 
 def _setting(packed: Packed, method: str, k: float | None, lam: float | None) -> Setting:
+    if method not in packed.terms.chosen:
+        raise InputError(f"these rankers were packed without {method}", fix="run the workflow again")
     chosen = packed.terms.chosen[method]
     if method == "single" and k is not None:
-        raise InputError("Single has no number of neighbours", fix="leave k out, or choose offline1 or offline2")
+        raise InputError("Single has no number of neighbours", fix="leave k out, or choose another method")
     wanted = chosen if k is None else chosen._replace(k=neighbour_count(k, len(packed.train_id)))
     return wanted if lam is None else wanted._replace(lam=lam)
 

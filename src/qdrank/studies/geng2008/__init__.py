@@ -114,5 +114,5 @@ STUDY = Study(
     across=f"{_ROOM}.across:judge_across",
     timed=("geng-table1", "table1-times"),
     also=("results/{dataset}/{fold}/models/local.parquet", "results/{dataset}/{fold}/rankers.parquet"),
-    served={"single": "single", "offline1": "knn-offline1", "offline2": "knn-offline2"},
+    served={"single": "single", "offline1": "knn-offline1", "offline2": "knn-offline2", "online": "knn-online"},
 )
