@@ -60,6 +60,9 @@ def read_scores(path: AnyPath) -> FloatArray:
 
     Columns are separated by white space or commas. The file may be compressed. Blank lines are allowed only at its end.
     """
+    quick = _single_column(path)
+    if quick is not None:
+        return quick
     scores: list[float] = []
     blank: int | None = None
     for number, line in _lines(path):
@@ -71,6 +74,29 @@ def read_scores(path: AnyPath) -> FloatArray:
             raise InputError("a line without a score", file=path, line=blank, fix="give one score per document")
         scores.append(_score(columns[-1], path, number))
     return np.array(scores, dtype=np.float64)
+
+
+def _single_column(path: AnyPath) -> FloatArray | None:
+    """Scores of a file that has nothing but one number in each line; None for any other, which is then looked at line by line."""
+    parts: list[list[float]] = []
+    for block in blocks(path):
+        text = block.tobytes()
+        tokens = text.split()
+        lines = text.count(b"\n") + (not text.endswith(b"\n"))
+        # \r and \f would divide tokens and lines differently; Python takes 1_000 for a number
+        if (
+            len(tokens) != lines
+            or b"\n\n" in text
+            or text[:1] == b"\n"
+            or any(odd in text for odd in (b",", b"_", b"\r", b"\f", b"\v"))
+        ):
+            return None
+        try:
+            parts.append(list(map(float, tokens)))
+        except ValueError:
+            return None
+    scores = np.array([score for part in parts for score in part], dtype=np.float64)
+    return None if np.isnan(scores).any() else scores
 
 
 def _lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.folds import assign_parts, fold_names
 from qdrank.datasets.judged import Judged, judged_table
+from qdrank.datasets.letor.files import blocks
 from qdrank.datasets.letor.ledger import Ledger
 from qdrank.datasets.letor.reader import MAX_LABEL, Chunk, letor_form, read_letor
 from qdrank.errors import InputError
@@ -39,7 +40,7 @@ def import_letor(
     Parameters
     ----------
     files : files by part (S1 to S5, or train, vali, test); or one file, whose queries are then put into parts S1 to
-        S``n_parts`` by a permutation drawn with ``seed`` (the file is read twice)
+        S``n_parts`` by a permutation drawn with ``seed`` (the names of the queries are read first)
     out : the artifact
     n_features, sparse, missing, max_label : as in `read_letor`, the same for all files
     seed, n_parts : for one file without parts
@@ -51,7 +52,7 @@ def import_letor(
         fold_names(parts)  # the parts must make folds
         part_of: dict[str, str] = {}
     else:
-        part_of = assign_parts(_query_ids(files, options), seed=seed, n_parts=n_parts)
+        part_of = assign_parts(_query_ids(files), seed=seed, n_parts=n_parts)
     with writing(out, "judged") as writer:
         for part, chunk in _chunks(parts, options):
             writer.append(_table(chunk, [part_of.get(name, part) for name in chunk.query_id]))
@@ -65,8 +66,16 @@ def _chunks(parts: Mapping[str, AnyPath], options: Mapping[str, Any]) -> Iterato
             yield part, chunk
 
 
-def _query_ids(path: AnyPath, options: Mapping[str, Any]) -> list[str]:
-    return [name for chunk in read_letor(path, **options) for name in chunk.query_id]
+def _query_ids(path: AnyPath) -> list[str]:
+    """Queries of a file in order. Rows are not checked: they will be read again, and what is wrong is then named.
+
+    Reading the names alone takes a tenth of the time of reading all.
+    """
+    found: dict[bytes, None] = {}
+    for block in blocks(path):
+        rows = (line.split(None, 2) for line in block.tobytes().split(b"\n"))
+        found.update(dict.fromkeys(row[1][4:] for row in rows if len(row) > 1 and row[1][:4] == b"qid:"))
+    return [name.decode("utf-8", "replace") for name in found]
 
 
 def _table(chunk: Chunk, parts: list[str]) -> pa.Table:
