@@ -106,7 +106,9 @@ class SimulatedVariant(Section):
     """A simulated data set with some settings changed, for further seeds and negative controls."""
 
     kind: Literal["simulated"] = Field(description="A variant of a simulated data set.")
-    like: Literal["sim1", "sim2", "simweb", "affine"] = Field(description="The data set that it varies.")
+    like: Literal["sim1", "sim2", "simweb", "affine", "web"] = Field(
+        description="The data set that it varies; web: LETOR text in the shape of a web search engine's, of any size."
+    )
     settings: dict[str, int | float | bool | str] = Field(
         default_factory=dict, description="Settings of the generator that differ, such as seed: 2 or locality: 0."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,15 +10,20 @@ from typing import Any
 import numpy as np
 
 from qdrank.datasets.columns import columns_table
-from qdrank.datasets.judged import Judged
+from qdrank.datasets.judged import Judged, load_judged
+from qdrank.datasets.letor.importing import import_letor
 from qdrank.datasets.simulated.affine import simulate_affine
 from qdrank.datasets.simulated.features import REFERENCE, Simulated, simulate
+from qdrank.datasets.simulated.web import Web, web_settings, write_web
 from qdrank.datasets.topics import topics_table
 from qdrank.store import write
 
 
 def write_simulated(out: Mapping[str, str | Path], *, like: str, seed: int, **changes: Any) -> None:
     """Draw a simulated data set and write the three artifacts."""
+    if like == "web":
+        _write_read(out, web_settings(changes), seed)
+        return
     data = simulate_affine(seed, **changes) if like == "affine" else simulate(like, seed, **changes)
     names = ["BM25-like" if i == REFERENCE else f"feature {i + 1}" for i in range(data.X.shape[1])]
     write(out["judged"], "judged", _judged(data).to_table())
@@ -27,6 +33,16 @@ def write_simulated(out: Mapping[str, str | Path], *, like: str, seed: int, **ch
         "topics",
         topics_table(data.query_id, data.query_part, types=data.types.tolist(), columns=data.query_columns),
     )
+
+
+def _write_read(out: Mapping[str, str | Path], web: Web, seed: int) -> None:
+    """Text in the shape of a search engine's, and what the reader makes of it."""
+    with tempfile.TemporaryDirectory(dir=Path(out["judged"]).parent, prefix="text-") as folder:
+        import_letor(write_web(Path(folder), web, seed), out["judged"])
+    names = ["BM25-like" if i == REFERENCE else f"feature {i + 1}" for i in range(web.features)]
+    write(out["columns"], "columns", columns_table(names, REFERENCE))
+    judged = load_judged(out["judged"], [])
+    write(out["topics"], "topics", topics_table(judged.query_id, judged.part))
 
 
 def _judged(data: Simulated) -> Judged:

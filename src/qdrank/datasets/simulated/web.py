@@ -1,0 +1,126 @@
+"""LETOR text in the shape of a web search engine's: many queries, long lists, features of very different scales.
+
+Made to try the workflow at a size, not to test a claim. A query has a place in a space of a few dimensions; the place moves the scales
+of its features and the weights by which its documents are graded. Features are counts with long tails, sums of hidden
+factors, and a few that are zero for most documents: training on them is as badly conditioned as on real ones.
+The text is written and read back, so that the reader is part of what is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray
+from qdrank.registry import did_you_mean
+
+#: Scores above which a document gets grade 1 to 4, in standard deviations: about half are 0, as in MSLR-WEB.
+BORDERS = (0.05, 0.8, 1.7, 2.3)
+PLACES, FACTORS = 8, 12
+#: Queries drawn and written at a time.
+TOGETHER = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Web:
+    """What to draw; the defaults have the shape of one fold of MSLR-WEB10K."""
+
+    train: int = 6000
+    vali: int = 2000
+    test: int = 2000
+    documents: int = 120
+    """Documents of a query, in the mean; from a quarter of it to nearly twice as many."""
+    features: int = 136
+
+    def __post_init__(self) -> None:
+        for name, least in {"train": 1, "vali": 1, "test": 1, "documents": 4, "features": 1}.items():
+            if getattr(self, name) < least:
+                raise InputError(f"{name} must be at least {least}, not {getattr(self, name)}")
+
+
+def web_settings(changes: dict[str, Any]) -> Web:
+    """Settings, some changed; an unknown name is the user's error."""
+    names = [field.name for field in fields(Web)]
+    for name in changes.keys() - set(names):
+        raise InputError(f"unknown setting {name!r} of simulated data", fix=did_you_mean(name, names))
+    return Web(**changes)
+
+
+def write_web(folder: Path, web: Web, seed: int) -> dict[str, Path]:
+    """Write train.txt, vali.txt and test.txt into ``folder``; gives the paths by part.
+
+    Every hundred queries have a generator of their own, so the text depends on the seed and the settings alone.
+    """
+    world = _World(web, np.random.default_rng([seed, 0]))
+    paths, first = {}, 0
+    for part, count in {"train": web.train, "vali": web.vali, "test": web.test}.items():
+        paths[part] = folder / f"{part}.txt"
+        with paths[part].open("wb") as file:
+            for start in range(first, first + count, TOGETHER):
+                size = min(TOGETHER, first + count - start)
+                _write(file, start, *world.draw(size, np.random.default_rng([seed, 1, start])))
+        first += count
+    return paths
+
+
+class _World:
+    """What all queries of a set share."""
+
+    def __init__(self, web: Web, rng: np.random.Generator) -> None:
+        d, self.web = web.features, web
+        self.mix = rng.normal(size=(FACTORS, d)) * (rng.random((FACTORS, d)) < 0.3)
+        self.own = rng.uniform(0.2, 1.0, d)
+        self.scale = 10.0 ** rng.uniform(-1, 3, d)  # lengths, counts, probabilities
+        self.sparse = np.where(np.arange(d) % 5 == 4, 0.7, 0.0)  # share of documents that lack the feature
+        self.long_tail = np.arange(d) % 3 == 0
+        self.weights = rng.normal(size=d) / np.sqrt(d)
+        self.weights[0] = 0.7
+        self.tilt = rng.normal(size=(PLACES, d)) / np.sqrt(PLACES * d)
+        self.stretch = 0.4 * rng.normal(size=(PLACES, d)) / np.sqrt(PLACES)
+
+    def draw(self, n_queries: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
+        """Documents of each query (n_queries,), grades (n,) and features (n, d) of their documents."""
+        mean = self.web.documents
+        sizes = rng.integers(max(1, mean // 4), 2 * mean - mean // 4 + 1, n_queries)
+        query = np.repeat(np.arange(n_queries), sizes)
+        place = rng.normal(size=(n_queries, PLACES))
+        Z = rng.normal(size=(len(query), FACTORS)) @ self.mix / np.sqrt(FACTORS) + self.own * rng.normal(
+            size=(len(query), self.web.features)
+        )
+        score = np.einsum("nf,nf->n", Z, (self.weights + 0.5 * place @ self.tilt)[query])
+        score = 0.8 * score / max(float(score.std()), 1e-9) + 0.6 * rng.normal(size=len(query))
+        X = np.where(self.long_tail, np.exp(Z), Z + 3) * (self.scale * np.exp(place @ self.stretch))[query]
+        return sizes, np.searchsorted(BORDERS, score), np.where(rng.random(X.shape) < self.sparse, 0.0, X)
+
+
+def _write(file: IO[bytes], first: int, sizes: NDArray[np.int64], y: NDArray[np.int64], X: FloatArray) -> None:
+    """Rows of some queries, numbered from ``first``."""
+    rows = pc.binary_join_element_wise(*_columns(first, sizes, y, X), " ")
+    file.write("\n".join(rows.to_pylist()).encode() + b"\n")
+
+
+def _columns(first: int, sizes: NDArray[np.int64], y: NDArray[np.int64], X: FloatArray) -> Iterator[pa.Array]:
+    query = np.repeat(np.arange(first, first + len(sizes)), sizes)
+    place = np.arange(len(query)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    yield _text(y)
+    yield _joined("qid:", _text(query))
+    rounded = np.round(X, 4).astype(np.float32)
+    for f in range(X.shape[1]):
+        yield _joined(f"{f + 1}:", _text(rounded[:, f]))
+    yield _joined("#docid = D", _text(query), "-", _text(place))
+
+
+def _text(values: NDArray[Any]) -> pa.Array:
+    return pc.cast(pa.array(np.ascontiguousarray(values)), pa.string())
+
+
+def _joined(*parts: Any) -> pa.Array:
+    return pc.binary_join_element_wise(*parts, "")
