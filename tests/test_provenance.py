@@ -21,6 +21,16 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return package
 
 
+@pytest.fixture(autouse=True)
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No file of an earlier process."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(provenance.atexit, "register", lambda _: None)
+    provenance._kept.cache_clear()
+    yield provenance._kept().path
+    provenance._kept.cache_clear()
+
+
 def digest(script: Path, *modules: str) -> str:
     provenance._parsed.cache_clear()
     provenance._exists.cache_clear()
@@ -69,3 +79,27 @@ def test_lazy_packages_are_followed_and_registries_are_not(library: Path, script
     script.write_text("from qdrank import lazy\n")
     digest(script)
     assert imported_modules(script) == {"qdrank", "qdrank.lazy", "qdrank.other"}
+
+
+def test_files_are_parsed_once_for_all_processes(
+    library: Path, script: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, imports = digest(script), imported_modules(script)
+    provenance._kept().save()
+    assert kept.is_file()
+    provenance._kept.cache_clear()
+    monkeypatch.setattr(provenance, "_digest_and_names", None)  # nothing is parsed again
+    assert digest(script) == before
+    assert imported_modules(script) == imports
+    (library / "low.py").unlink()  # what a name stands for is looked up anew
+    digest(script)
+    assert imported_modules(script) == {"qdrank.high"}
+
+
+@pytest.mark.parametrize("text", ["", "not json", "[1]", '{"a": 1}'])
+def test_a_broken_file_of_digests_is_done_without(library: Path, script: Path, kept: Path, text: str) -> None:
+    before = digest(script)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(text)
+    provenance._kept.cache_clear()
+    assert digest(script) == before

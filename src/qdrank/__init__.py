@@ -9,6 +9,12 @@ from pathlib import Path
 __version__ = "0.1.0"
 
 
+def cache_folder() -> str:
+    """Where what can be made again is kept between processes."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(home, "qdrank")
+
+
 def _kernel_cache() -> str:
     """Folder for compiled kernels, named after the source of them all.
 
@@ -18,8 +24,7 @@ def _kernel_cache() -> str:
     sha256 = hashlib.sha256()
     for path in sorted([*here.rglob("*kernels*.py"), *here.rglob("kernels/*.py")]):
         sha256.update(path.read_bytes())
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(home, "qdrank", f"kernels-{sha256.hexdigest()[:16]}")
+    return os.path.join(cache_folder(), f"kernels-{sha256.hexdigest()[:16]}")
 
 
 # Before anything imports numba, which reads it once.

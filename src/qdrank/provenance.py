@@ -9,13 +9,20 @@ What a script finds in a registry by name is not an import: its rule names the m
 from __future__ import annotations
 
 import ast
+import atexit
 import hashlib
+import json
+import os
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+from qdrank import cache_folder
+
 _MODULE = re.compile(r"qdrank(\.\w+)+")
+MOST_KEPT = 5000  # files, those of several versions of the project among them
 SOURCE = Path(__file__).resolve().parents[1]
 
 
@@ -55,12 +62,58 @@ def _closure(modules: Iterable[str]) -> set[str]:
 @cache
 def _parsed(path: Path) -> tuple[bytes, frozenset[str]]:
     """Digest of one file's syntax tree, and the project's modules that it names in imports."""
-    tree = ast.parse(path.read_bytes(), filename=str(path))
+    text, kept = path.read_bytes(), _kept()
+    key = hashlib.sha256(text).hexdigest()
+    if key not in kept.entries:
+        kept.add(key, _digest_and_names(text, path))
+    digest, names = kept.entries[key]
+    return bytes.fromhex(digest), frozenset(filter(_exists, names))
+
+
+def _digest_and_names(text: bytes, path: Path) -> tuple[str, list[str]]:
+    tree = ast.parse(text, filename=str(path))
     nodes = list(ast.walk(tree))
-    imports = frozenset(_imports(nodes))
+    names = sorted(set(_imports(nodes)))
     for node in nodes:
         _drop_docstring(node)
-    return hashlib.sha256(ast.dump(tree).encode()).digest(), imports
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), names
+
+
+class _Kept:
+    """What was found in a file, by the digest of its bytes, kept between processes: every job reads the Snakefile again.
+
+    Parsing all files takes seconds, looking them up hundredths. A file that cannot be read or written is done without.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.new = path, False
+        self.entries: dict[str, tuple[str, list[str]]] = {}
+        try:
+            self.entries = {key: (digest, names) for key, (digest, names) in json.loads(path.read_text()).items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            self.entries = {}
+
+    def add(self, key: str, entry: tuple[str, list[str]]) -> None:
+        if not self.new:
+            atexit.register(self.save)
+        self.entries[key], self.new = entry, True
+
+    def save(self) -> None:
+        """Write all entries, completely or not at all."""
+        partial = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_text(json.dumps(dict(list(self.entries.items())[-MOST_KEPT:])))
+            partial.replace(self.path)
+        except OSError:
+            partial.unlink(missing_ok=True)
+
+
+@cache
+def _kept() -> _Kept:
+    # The syntax tree depends on the version of Python.
+    name = f"code-{sys.version_info.major}.{sys.version_info.minor}.json"
+    return _Kept(Path(cache_folder()) / name)
 
 
 def _imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
@@ -73,7 +126,7 @@ def _imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
             names = [node.value]  # import_module("...") in a lazy package
         else:
             continue
-        yield from (name for name in names if name.split(".")[0] == "qdrank" and _exists(name))
+        yield from (name for name in names if name.split(".")[0] == "qdrank")
 
 
 def _drop_docstring(node: ast.AST) -> None:
