@@ -17,7 +17,7 @@ from qdrank.learners.newton import Point, Problem, newton
 
 FALL = 4.0  # the width of smoothing falls by this factor
 NARROWEST = 1e-9
-MANY = 2000  # pairs at the margin that the quadratic programme is asked to solve for
+MANY = 500  # pairs at the margin that the quadratic programme is asked to solve for: more take it longer than another width of smoothing
 
 
 def minimise_hinge(problem: Problem, start: FloatArray, tol: float, limit: int) -> tuple[Point, int]:

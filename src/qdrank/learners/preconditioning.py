@@ -122,8 +122,8 @@ def decide(cost: Costs, models: int, evaluations: float | None = None) -> Kind |
         return "own" if cheap else None if worth_a_pilot else "shared"
     expected: dict[Kind, float] = {
         "shared": evaluations * cost.evaluation,
-        "block": cost.block + max(4.5, 0.7 * evaluations) * cost.evaluation,
-        "own": cost.own + max(3.0, 0.4 * evaluations) * cost.evaluation,
+        "block": cost.block + max(6.0, 0.7 * evaluations) * cost.evaluation,
+        "own": cost.own + max(3.5, 0.4 * evaluations) * cost.evaluation,
     }
     return min(expected, key=expected.__getitem__)
 
