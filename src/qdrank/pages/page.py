@@ -46,7 +46,7 @@ def index_page(run: Described, verdicts: pa.Table, folder: str | Path, maps: Map
     parts = {
         "style": asset("page.css"),
         "datasets": _datasets(run),
-        "left_out": _left_out(run["left_out"]),
+        "left_out": _left_out(run["left_out"]) + _not_run(run["studies"]),
         "findings": "".join(_findings(study, rows, names) for study in run["studies"]),
         "filters": _filters(run["studies"]),
         "matrix": _matrix(run, rows, names),
@@ -115,6 +115,18 @@ def _left_out(left_out: Mapping[str, str]) -> str:
         return ""
     items = "".join(f"<li>{escape(name)}: {escape(reason)}</li>" for name, reason in left_out.items())
     return f"<p>In the configuration, but not available here:</p><ul>{items}</ul>"
+
+
+def _not_run(studies: Sequence[Described]) -> str:
+    """Studies that the configuration leaves out, and the line that brings each back."""
+    items = ", ".join(
+        f"{escape(study['paper'])} (<code>{escape(study['short'])}: {{datasets: null}}</code>)"
+        for study in studies
+        if not study["datasets"]
+    )
+    if not items:
+        return ""
+    return f"<p>This configuration leaves out studies; one line in it brings each back: {items}.</p>"
 
 
 def _findings(study: Described, rows: Sequence[Described], names: Mapping[str, str]) -> str:
