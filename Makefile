@@ -44,7 +44,7 @@ picture: $(READY) ## draw the graph of the rules in docs/architecture.md anew
 docs: ## build the documentation as a site: build/site/index.html
 	@test -x build/docs/bin/mkdocs || { $(PYTHON) -m venv build/docs && \
 	  build/docs/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/docs.txt; }
-	build/docs/bin/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --strict --quiet
 	@echo "Open build/site/index.html"
 
 lock: ## resolve the requirements anew (needs the uv command, taken from a throw-away environment)

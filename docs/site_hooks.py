@@ -43,7 +43,7 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Turn the links of a page into links of the site."""
     name = page.file.src_uri
     here = (PROJECT / ELSEWHERE.get(name, f"docs/{name}")).parent
