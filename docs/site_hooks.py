@@ -22,17 +22,19 @@ ELSEWHERE = {
     "changes.md": "CHANGELOG.md",
     "security.md": "SECURITY.md",
 }
+#: Sections of pages that mkdocs.yml does not name; others are listed with the pages about changes.
+SECTIONS = {"scaling.md": "Running at scale"}
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
 
 
 def on_config(config: Any) -> Any:
-    """List pages that the list in mkdocs.yml does not name: those of new studies with the studies, others at the end."""
+    """List pages that mkdocs.yml does not name, such as those of new studies."""
     listed = str(config.nav)
     pages = [str(path.relative_to(PROJECT / "docs")) for path in sorted((PROJECT / "docs").rglob("*.md"))]
     new = [name for name in pages if f"'{name}'" not in listed]
-    next(part for part in config.nav if "Studies" in part)["Studies"] += [n for n in new if n.startswith("studies/")]
-    if others := [name for name in new if not name.startswith("studies/")]:
-        config.nav.append({"More": others})
+    for name in new:
+        section = "Studies" if name.startswith("studies/") else SECTIONS.get(name, "Changing it")
+        next(part for part in config.nav if section in part)[section].append(name)
     return config
 
 
