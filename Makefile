@@ -7,10 +7,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Named after what it was made from: an edited lock makes it stale, a fresh checkout of the same lock does not.
 READY := $(VENV)/.made-from-$(shell cksum < requirements/dev.txt | cut -d' ' -f1)
-CONFIG ?=
+CONFIG ?= config/first.yaml
 DIRECTORY ?=
 
-.PHONY: help setup run test test-cluster lint bench picture lock clean
+.PHONY: help setup run test test-cluster lint bench picture docs lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -19,8 +19,8 @@ help: ## list the commands
 setup: $(READY) ## set up .venv, compile the kernels, and look for what would stop a run
 	@PATH="$(CURDIR)/$(BIN):$$PATH" qdrank doctor --compile
 
-run: $(READY) ## run the default study on all cores, then write results/report.html (CONFIG=file for another, DIRECTORY=folder for its results)
-	@PATH="$(CURDIR)/$(BIN):$$PATH" DIRECTORY="$(DIRECTORY)" sh workflow/run.sh $(if $(CONFIG),--configfile $(CONFIG))
+run: $(READY) ## run a first study on all cores: results/index.html (CONFIG=file for another, DIRECTORY=folder for its results)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" DIRECTORY="$(DIRECTORY)" sh workflow/run.sh --configfile $(CONFIG)
 
 test: $(READY) ## run the tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
@@ -40,6 +40,12 @@ bench: $(READY) ## run the benchmarks, one after another, and at the end a table
 
 picture: $(READY) ## draw the graph of the rules in docs/architecture.md anew
 	$(BIN)/python docs/rulegraph.py
+
+docs: ## build the documentation as a site: build/site/index.html
+	@test -x build/docs/bin/mkdocs || { $(PYTHON) -m venv build/docs && \
+	  build/docs/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/docs.txt; }
+	NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --strict --quiet
+	@echo "Open build/site/index.html"
 
 lock: ## resolve the requirements anew (needs the uv command, taken from a throw-away environment)
 	$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import shlex
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from snakemake.cli import get_argument_parser
 
-from qdrank.cli import COMMANDS
+from qdrank.cli import COMMANDS, main
+from qdrank.config_files import load_yaml, resolve
+from qdrank.datasets.letor.reader import read_letor
+from qdrank.plan import plan
+from qdrank.text.extract import read_collection
 
+#: Configurations that the reader writes.
+MADE_BY_THE_READER = ("mine.yaml",)
 # Runs elsewhere or runs nothing: the number of cores is the profile's, or none.
 WITHOUT_CORES = ("--workflow-profile", "--report", "--unlock", "--lint", "-n", "--dry-run", "--version")
 
@@ -56,3 +67,96 @@ def test_cores_are_given(project: Path) -> None:
 def test_commands_of_qdrank_exist(project: Path, name: str) -> None:
     for command in commands(project, name):
         assert command.split()[1] in COMMANDS or command.split()[1].startswith("-"), command
+
+
+def test_snakemake_understands_every_command(project: Path) -> None:
+    """Options are Snakemake's, configuration files exist, and targets are rules or files that a rule makes."""
+    rules = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--list-rules", "--quiet", "all"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    parser = get_argument_parser()
+    for command in dict.fromkeys(commands(project, "snakemake")):
+        # An option that Snakemake does not know ends here.
+        args = parser.parse_args(shlex.split(command)[1:])
+        for target in args.targets:
+            assert target in rules or target.startswith("results/"), command
+        for file in args.configfile or []:
+            assert (project / file).is_file() or file.name in MADE_BY_THE_READER, command
+        for profile in filter(None, [args.workflow_profile]):
+            assert (project / profile).exists(), command
+
+
+def test_qdrank_understands_every_command(project: Path) -> None:
+    for command in dict.fromkeys(commands(project, "qdrank")):
+        words = shlex.split(command.replace("...", ""))[1:]
+        if len(words) < 2 or words[0].startswith("-"):
+            continue  # the command as a name, in a sentence
+        parser = argparse.ArgumentParser(exit_on_error=False)
+        import_module(COMMANDS[words[0]][0]).add_arguments(parser)
+        parser.parse_args(words[1:])
+
+
+@pytest.mark.parametrize("command", ["datasets", "datasets mq2008", "config check config/first.yaml"])
+def test_commands_that_need_no_results_run(
+    project: Path, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project)
+    assert main(command.split()) == 0
+    assert capsys.readouterr().out
+
+
+def test_make_and_scripts_exist(project: Path) -> None:
+    targets = re.findall(r"^([a-z-]+):.*##", (project / "Makefile").read_text(), re.MULTILINE)
+    for command in commands(project, "make"):
+        assert all(word in targets or "=" in word for word in command.split()[1:2]), command
+        for key, value in re.findall(r"([A-Z]+)=(\S+)", command):
+            assert key in ("CONFIG", "DIRECTORY", "PYTHON"), command
+            assert key != "CONFIG" or value == "file" or (project / value).is_file(), command
+    for command in commands(project, "python"):
+        assert (project / command.split()[1]).is_file(), command
+
+
+@pytest.mark.parametrize(
+    ("page", "printed"), [("README.md", "ndcg@10/exp"), ("docs/tutorial.md", "mean gain of the local models")]
+)
+def test_python_of_the_first_pages_runs(
+    project: Path, page: str, printed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", (project / page).read_text(), re.DOTALL):
+        exec(compile(block, page, "exec"), names)
+    assert printed in capsys.readouterr().out
+
+
+def sections(text: str) -> dict[str, dict[str, str]]:
+    """Files of each section of a page: name in the head of a block to its content."""
+    found = {}
+    for part in text.split("\n## ")[1:]:
+        files = dict(re.findall(r'```\w+ title="([^"]+)"\n(.*?)```', part, re.DOTALL))
+        if "mine.yaml" in files:
+            found[part.partition("\n")[0]] = files
+    return found
+
+
+def test_examples_of_own_data_are_complete(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each example is checked as a configuration, and its files are read."""
+    found = sections((project / "docs" / "your-data.md").read_text())
+    assert len(found) == 4
+    for number, (title, files) in enumerate(found.items()):
+        folder = tmp_path / str(number)
+        for name, content in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(content)
+        monkeypatch.chdir(folder)
+        assert main(["config", "check", "mine.yaml"]) == 0, title
+        (dataset,) = plan(resolve(load_yaml("mine.yaml"))).datasets.values()
+        if dataset.kind == "letor":
+            assert sum(len(chunk.y) for chunk in read_letor("ranking.txt", max_label=4)) == 3
+        else:
+            collection = read_collection(**dataset.options)
+            assert len(collection.documents) == len(collection.queries) == 1, title
+            assert len(collection.qrels) == 1, title

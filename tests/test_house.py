@@ -149,10 +149,10 @@ def test_environment_files_are_in_step_with_the_lock(project: Path) -> None:
 
 
 def test_the_lock_is_hashed_and_names_no_address(project: Path) -> None:
-    for name in ("run", "dev"):
+    for name in ("run", "dev", "docs"):
         text = (project / "requirements" / f"{name}.txt").read_text()
         entries = re.findall(r"^[a-z0-9][^\n]*==(?:[^\n]*\\\n)+[^\n]*", text, re.MULTILINE)
-        assert len(entries) > 50
+        assert len(entries) > 20
         assert all("--hash=sha256:" in entry for entry in entries)
         assert "://" not in text
         for line in (project / "requirements" / f"{name}.in").read_text().splitlines():

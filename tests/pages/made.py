@@ -80,7 +80,14 @@ def made_run() -> dict[str, Any]:
     """What the workflow says of the run."""
     known = {"kind": "letor", "folds": ["fold1"], "note": ""}
     figure = {"id": "smith-fig1", "label": "Figure 1: all", "said": "Near is better.", "claims": ["near*"]}
-    study = {"name": "smith2020", "paper": "Smith 2020", "idea": "Look near.", "against": "global", "methods": METHODS}
+    study = {
+        "name": "smith2020",
+        "short": "smith",
+        "paper": "Smith 2020",
+        "idea": "Look near.",
+        "against": "global",
+        "methods": METHODS,
+    }
     study |= {
         "datasets": {"alpha": "Alpha", "beta": "Beta"},
         "figures": [figure],

@@ -17,8 +17,10 @@ import vl_convert
 
 from qdrank.config import Settings
 from qdrank.datasets.judged import from_table, judged_table
+from qdrank.evaluation.judging import verdicts_table
 from qdrank.pages.explorer import explored, specification
 from qdrank.pages.findings import number, p_value, tally
+from qdrank.pages.page import index_page
 from qdrank.pages.queries import evenly, query_map
 from qdrank.queries.vectors import PrincipalComponents
 from qdrank.registry import loaded
@@ -26,7 +28,7 @@ from qdrank.store import write
 from qdrank.store.lists import list_column
 from qdrank.studies import STUDIES
 from qdrank.studies.study import Study
-from tests.pages.made import ROWS, made_map, made_page
+from tests.pages.made import ROWS, made_map, made_page, made_run
 
 
 def unpacked(page: str, name: str) -> str:
@@ -49,6 +51,14 @@ def test_the_page_carries_figures_maps_and_numbers(tmp_path: Path) -> None:
     # What comes from data or configuration cannot end the page's own elements.
     assert "not here &lt;/script&gt;" in page
     assert "Near \\u003cb>" in page
+
+
+def test_the_page_names_studies_that_are_left_out(tmp_path: Path) -> None:
+    run = made_run()
+    run["studies"].append(run["studies"][0] | {"name": "other", "short": "oth", "paper": "Other 1999", "datasets": {}})
+    made_page(tmp_path, "")
+    page = index_page(run, verdicts_table(ROWS), tmp_path, {}, "")
+    assert "Other 1999 (<code>oth: {datasets: null}</code>)" in page
 
 
 def test_ten_thousand_queries_and_fifty_methods_stay_small(tmp_path: Path) -> None:

@@ -337,6 +337,7 @@ def described_study(study):
     """A study as the page needs to know it."""
     return {
         "name": study.name,
+        "short": study.short,
         "paper": study.paper,
         "idea": study.idea,
         "against": study.against,

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
 
-#: Columns beyond which the letters are smaller, and smallest; letters beyond which a cell may have several lines.
+#: More columns than this have smaller letters, and the smallest; a cell with more letters than this may have several lines.
 MANY, MOST, LONG = 10, 22, 14
 _VERDICTS = {HOLDS: "holds", FAILS: "fails", UNCLEAR: "open"}
 

@@ -20,6 +20,8 @@ from qdrank.pages.findings import CLASSES, SIGNS, WORDS, detail, number, sentenc
 Described = Mapping[str, Any]
 """A study, a data set or a figure as the workflow describes it: see `write_index` in workflow/rules/report.smk."""
 
+#: Claims of one verdict that are told before the rest folds away; letters of a data set's title above the matrix.
+FEW, LETTERS = 5, 26
 GROUPS = {FINDING: "claims of the papers", CONTROL: "controls", CHECK: "checks"}
 
 
@@ -46,7 +48,7 @@ def index_page(run: Described, verdicts: pa.Table, folder: str | Path, maps: Map
     parts = {
         "style": asset("page.css"),
         "datasets": _datasets(run),
-        "left_out": _left_out(run["left_out"]),
+        "left_out": _left_out(run["left_out"]) + _not_run(run["studies"]),
         "findings": "".join(_findings(study, rows, names) for study in run["studies"]),
         "filters": _filters(run["studies"]),
         "matrix": _matrix(run, rows, names),
@@ -117,18 +119,37 @@ def _left_out(left_out: Mapping[str, str]) -> str:
     return f"<p>In the configuration, but not available here:</p><ul>{items}</ul>"
 
 
+def _not_run(studies: Sequence[Described]) -> str:
+    """Studies that the configuration leaves out, and the line that brings each back."""
+    items = ", ".join(
+        f"{escape(study['paper'])} (<code>{escape(study['short'])}: {{datasets: null}}</code>)"
+        for study in studies
+        if not study["datasets"]
+    )
+    if not items:
+        return ""
+    return f"<p>This configuration leaves out studies; one line in it brings each back: {items}.</p>"
+
+
 def _findings(study: Described, rows: Sequence[Described], names: Mapping[str, str]) -> str:
     own = [row for row in rows if row["study"] == study["name"]]
     if not own:
         return ""
     text = f"<section class=paper><h3>{escape(study['paper'])}</h3><p>{escape(study['idea'])} {escape(tally(own))}</p>"
     for verdict, claims in sentences(own, names):
-        items = "".join(f"<li>{escape(claim)}: <span>{escape(places)}</span></li>" for claim, places in claims)
         if claims:
-            opened = "" if verdict == UNCLEAR or len(claims) > 8 else " open"
+            opened = "" if verdict == UNCLEAR else " open"
             head = f"{SIGNS[verdict]} {WORDS[verdict]}: {len(claims)} of the claims"
-            text += f"<details{opened} class={CLASSES[verdict]}><summary>{head}</summary><ul>{items}</ul></details>"
+            text += f"<details{opened} class={CLASSES[verdict]}><summary>{head}</summary>{_claims(claims)}</details>"
     return text + "</section>\n"
+
+
+def _claims(claims: Sequence[tuple[str, str]]) -> str:
+    """Claims with their data sets; all but the first few fold away."""
+    items = [f"<li>{escape(claim)}: <span>{escape(places)}</span></li>" for claim, places in claims]
+    first, more = "".join(items[:FEW]), "".join(items[FEW:])
+    rest = f"<details class=more><summary>{len(items) - FEW} more</summary><ul>{more}</ul></details>" if more else ""
+    return f"<ul>{first}</ul>{rest}"
 
 
 def _filters(studies: Sequence[Described]) -> str:
@@ -143,7 +164,7 @@ def _filters(studies: Sequence[Described]) -> str:
 def _matrix(run: Described, rows: Sequence[Described], names: Mapping[str, str]) -> str:
     """Claims by data sets; the scripts of the page show and hide rows, and answer clicks."""
     datasets = list(dict.fromkeys(row["dataset"] for row in rows))
-    head = "".join(f"<th scope=col><span>{escape(names.get(name, name))}</span></th>" for name in datasets)
+    head = "".join(_column_head(name, names.get(name, name)) for name in datasets)
     lines = []
     for study in run["studies"]:
         own = [(i, row) for i, row in enumerate(rows) if row["study"] == study["name"]]
@@ -165,8 +186,14 @@ def _matrix(run: Described, rows: Sequence[Described], names: Mapping[str, str])
     )
 
 
+def _column_head(name: str, title: str) -> str:
+    """The title of a data set, or its name where the title is long."""
+    return f'<th scope=col title="{escape(title)}">{escape(title if len(title) <= LETTERS else name)}</th>'
+
+
 def _cell(i: int, row: Described) -> str:
-    effect = number(row["effect"], signed=True) if row["effect"] is not None else ""
+    value = row["effect"]
+    effect = "" if value is None else "≈ 0" if 0 < abs(value) < 0.0005 else number(value, signed=True)
     title = f"{WORDS[row['verdict']]}: {row['text']}, {row['dataset']}"
     return (
         f'<td><button class={CLASSES[row["verdict"]]} data-verdict={i} title="{escape(title)}">'

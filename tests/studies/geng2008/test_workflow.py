@@ -7,7 +7,7 @@ from tests.workflow.project import Project
 
 from qdrank.store import read
 
-FIGURES = ("geng-fig1", "geng-fig7", "geng-fig8", "geng-fig9", "geng-bound")
+FIGURES = ("geng-fig1", "geng-fig7", "geng-differences", "geng-controls", "geng-fig8", "geng-fig9", "geng-bound")
 TABLES = (
     "geng-methods",
     "geng-folds",

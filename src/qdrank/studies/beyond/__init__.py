@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qdrank.studies.beyond.methods import METHODS, run
+from qdrank.studies.beyond.methods import METHODS, SINGLE, run
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.beyond"
@@ -18,11 +18,37 @@ STUDY = Study(
     methods=METHODS,
     run=run,
     measures=("letor4",),
+    idea="Let a ranker know more and more of the query, and compare each step with a control that knows nothing of it.",
+    against=SINGLE,
     figures=(
-        Output(f"{_ROOM}.ladder_figure:draw", {"beyond-ladder": "rankers from plain to query-dependent"}, _VALUES),
-        Output(f"{_ROOM}.controls_figure:draw", {"beyond-controls": "rankers against their controls"}, _VALUES),
-        Output(f"{_ROOM}.curve_figures:draw_recurrence", {"beyond-recurrence": "gain against recurrence"}, _THINNED),
-        Output(f"{_ROOM}.curve_figures:draw_learning", {"beyond-curves": "number of training queries"}, _CURVES),
+        Output(
+            f"{_ROOM}.ladder_figure:draw",
+            {"beyond-ladder": "rankers from plain to query-dependent"},
+            _VALUES,
+            said="A study of this project: no paper is behind it. How much each ranker gains over Single.",
+            claims=("gain", "local weights", "all neighbours"),
+        ),
+        Output(
+            f"{_ROOM}.controls_figure:draw",
+            {"beyond-controls": "rankers against their controls"},
+            _VALUES,
+            said="A gain that its control has as well does not come from the query.",
+            claims=("control", "evidence*", "neighbours*", "vectors*", "gate", "leak"),
+        ),
+        Output(
+            f"{_ROOM}.curve_figures:draw_recurrence",
+            {"beyond-recurrence": "gain against recurrence"},
+            _THINNED,
+            said="Judgments of other queries can help only where documents recur.",
+            claims=("recurrence",),
+        ),
+        Output(
+            f"{_ROOM}.curve_figures:draw_learning",
+            {"beyond-curves": "number of training queries"},
+            _CURVES,
+            said="Whether query-dependent rankers pay off with few training queries, or with many.",
+            claims=("few queries",),
+        ),
     ),
     tables=(
         Output(
