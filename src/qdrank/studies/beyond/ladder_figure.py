@@ -44,7 +44,8 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     panels[0].set_yticks(places, [BY_NAME[row["method"]].label for row in rows], fontsize=7.5)
     for name, colour in (("from Single", "black"), ("from LambdaMART", "#999999")):
         panels[1].plot([], [], color=colour, marker="o", linestyle="none", label=name)
-    label_axes(panels[0], "MAP", "", shown.dataset)
+    label_axes(panels[0], "MAP", "")
+    figure.suptitle(f"{shown.title}: rankers from plain to query-dependent", fontsize="medium")
     label_axes(panels[1], f"difference in MAP, {shown.interval['level']:.0%} interval", "")
     figure.legend(*panels[1].get_legend_handles_labels(), ncols=2, loc="outside lower center", fontsize="small")
     return figure, table
