@@ -93,6 +93,7 @@ def draw_recurrence(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
             textcoords="offset points",
             fontsize=7,
         )
+    axes.margins(x=0.12)
     axes.axhline(0, color="black", linewidth=0.8)
     label_axes(axes, "test rows whose document is relevant to a training query, %", "gain of evidence, MAP")
     figure.suptitle(f"{shown.title}: what neighbours' judgments add, by recurrence", fontsize="medium")
