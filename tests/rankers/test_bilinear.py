@@ -15,7 +15,7 @@ from qdrank.rankers.bilinear import Bilinear, principal_map
 from qdrank.rankers.evidence import NeighbourEvidence
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.mixture import Mixture, out_of_fold, standardised
-from qdrank.rankers.plain import LinearRanker, TreeRanker, WithEvidence, WithQueryVectors
+from qdrank.rankers.plain import LinearRanker, TreeRanker, WithEvidence, WithQueryVectors, without_choice
 
 
 @settings(max_examples=8, deadline=None)
@@ -80,6 +80,15 @@ def test_a_fixed_mixture_has_one_weight_per_ranker_and_a_gate_has_more():
     scores = np.stack([base.predict(train, vectors) for base in fixed.bases], axis=1)
     expected = standardised(scores, train.offsets).astype(np.float32).astype(float) @ fixed.weights_.coef_[0]
     np.testing.assert_allclose(fixed.predict(train, vectors), expected)
+
+
+def test_rankers_out_of_fold_have_as_many_trees_as_the_fitted_ones():
+    """Without a validation part the number of trees cannot be chosen again, however deep the trees lie."""
+    trees = WithQueryVectors(base=TreeRanker(rounds=50))
+    mixture = Mixture(bases=[LinearRanker(), trees])
+    fitted = Mixture(bases=[LinearRanker(), WithQueryVectors(base=TreeRanker(rounds=50))])
+    fitted.bases[1].base.rounds_ = 7
+    assert without_choice(mixture, fitted).bases[1].base.rounds == 7
 
 
 def test_standardised_scores():

@@ -84,13 +84,17 @@ class TreeRanker(QueryRanker):
         return self._booster
 
 
+def _inner(ranker: Any) -> list[QueryRanker]:
+    """Rankers that a ranker is made of."""
+    return [ranker.base] if hasattr(ranker, "base") else list(getattr(ranker, "bases", ()))
+
+
 def without_choice(ranker: QueryRanker, fitted: QueryRanker) -> QueryRanker:
     """``ranker`` with as many trees as ``fitted`` has, for data without a validation part."""
     if isinstance(ranker, TreeRanker) and isinstance(fitted, TreeRanker):
         ranker.rounds = max(1, fitted.rounds_)
-    for name in ("base",):
-        if hasattr(ranker, name):
-            without_choice(getattr(ranker, name), getattr(fitted, name))
+    for own, other in zip(_inner(ranker), _inner(fitted), strict=True):
+        without_choice(own, other)
     return ranker
 
 

@@ -52,7 +52,8 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     panels[1].set_xticks(np.arange(len(own)), ["all" if not row["near"] else f"< {row['near']:g}" for row in own])
     panels[0].axvline(0, color="black", linewidth=0.8)
     panels[1].axhline(0, color="black", linewidth=0.8)
-    label_axes(panels[0], "gain on the control, MAP", "", shown.dataset)
+    label_axes(panels[0], "gain on the control, MAP", "")
+    figure.suptitle(f"{shown.title}: rankers against their controls", fontsize="medium")
     label_axes(panels[1], "similarity of queries used", "gain of evidence on prior, MAP", "without near-duplicates")
     figure.legend(*panels[1].get_legend_handles_labels(), ncols=2, loc="outside lower center", fontsize="small")
     return figure, table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -41,10 +42,11 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
             bars = np.array([[middle - low], [high - middle]]).clip(0)
             panels[1].errorbar([middle], [place + shift], xerr=bars, color=colour, marker="o", elinewidth=1)
     panels[1].axvline(0, color="black", linewidth=0.8)
-    panels[0].set_yticks(places, [BY_NAME[row["method"]].label for row in rows], fontsize=7.5)
+    panels[0].set_yticks(places, [fill(BY_NAME[row["method"]].label, 26) for row in rows], fontsize=7.5)
     for name, colour in (("from Single", "black"), ("from LambdaMART", "#999999")):
         panels[1].plot([], [], color=colour, marker="o", linestyle="none", label=name)
-    label_axes(panels[0], "MAP", "", shown.dataset)
+    label_axes(panels[0], "MAP", "")
+    figure.suptitle(f"{shown.title}: rankers from plain to query-dependent", fontsize="medium")
     label_axes(panels[1], f"difference in MAP, {shown.interval['level']:.0%} interval", "")
     figure.legend(*panels[1].get_legend_handles_labels(), ncols=2, loc="outside lower center", fontsize="small")
     return figure, table

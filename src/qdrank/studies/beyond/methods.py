@@ -17,11 +17,11 @@ METHODS = (
     Method("beyond-proximal", "nearest queries, close to Single", SKY, MARKERS[3]),
     Method("beyond-kernel", "kernel weights, mixed with Single", BLUE, MARKERS[4]),
     Method("beyond-bilinear", "bilinear", BLUE, MARKERS[5]),
-    Method("beyond-trees-queries", "LambdaMART with query vector", GREEN, MARKERS[6]),
+    Method("beyond-trees-queries", "LambdaMART with query vector", GREY, MARKERS[6]),
     Method("beyond-evidence", "Single with neighbours' judgments", VERMILION, MARKERS[0]),
-    Method("beyond-trees-evidence", "LambdaMART with neighbours' judgments", VERMILION, MARKERS[1]),
-    Method(FIXED, "fixed mixture", ORANGE, MARKERS[2]),
-    Method(GATED, "gated mixture", ORANGE, MARKERS[3]),
+    Method("beyond-trees-evidence", "LambdaMART with neighbours' judgments", ORANGE, MARKERS[1]),
+    Method(FIXED, "fixed mixture", GREEN, MARKERS[2]),
+    Method(GATED, "gated mixture", GREEN, MARKERS[3]),
     Method(CHOSEN, "query-dependent, chosen on validation", PURPLE, MARKERS[7]),
 )
 BY_NAME = {method.name: method for method in (*METHODS, REFERENCE)}
