@@ -125,7 +125,6 @@ def written_fold(
             "query_id": ids,
             "role": role,
             "neighbours": list_column(np.array(nearest, dtype=np.int32)),
-            "distances": list_column(np.zeros((n, len(nearest[0])))),
         }
     )
     write(folder / "neighbours.parquet", "neighbours", table)

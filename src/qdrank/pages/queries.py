@@ -93,7 +93,7 @@ def _nearest(ids: _Texts, folds: Sequence[tuple[str | Path, str | Path]]) -> pa.
     for queries_path, neighbours_path in folds:
         queries = load_queries(queries_path)
         train = queries.query_id[queries.is_train]
-        names, nearest, _ = load_neighbours(neighbours_path)
+        names, nearest = load_neighbours(neighbours_path)
         roles = dict(zip(queries.query_id, queries.role, strict=True))
         for name, row in zip(names, nearest[:, : NEAREST + 1], strict=True):
             near = [train[i] for i in row if i >= 0 and train[i] != name][:NEAREST]

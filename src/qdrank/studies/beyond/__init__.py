@@ -15,13 +15,11 @@ STUDY = Study(
     short="beyond",
     paper="query-dependence",
     idea="Find what a ranker gains by knowing the query, beyond what the same ranker gains without that knowledge.",
-    against="beyond-single",
+    against=SINGLE,
     section=f"{_ROOM}.settings:Beyond",
     methods=METHODS,
     run=run,
     measures=("letor4",),
-    idea="Let a ranker know more and more of the query, and compare each step with a control that knows nothing of it.",
-    against=SINGLE,
     figures=(
         Output(
             f"{_ROOM}.ladder_figure:draw",

@@ -46,7 +46,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
         figure, axes = new_figure(height=4.2)
     else:
         figure, (axes, right) = new_figure(1, 2, height=3.9)
-        _, nearest, _ = load_neighbours(inputs.path("neighbours"))
+        _, nearest = load_neighbours(inputs.path("neighbours"))
         share, chance = locality(queries, nearest, kinds)
         _draw_locality(right, share, chance)
         table = _with_curve(table, share, chance)
