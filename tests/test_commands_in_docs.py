@@ -97,6 +97,8 @@ def test_qdrank_understands_every_command(project: Path) -> None:
             continue  # the command as a name, in a sentence
         parser = argparse.ArgumentParser(exit_on_error=False)
         import_module(COMMANDS[words[0]][0]).add_arguments(parser)
+        for action in parser._actions:  # a sentence may show one option of several that are needed
+            action.required = action.required and not action.option_strings
         parser.parse_args(words[1:])
 
 

@@ -20,7 +20,7 @@ from qdrank.pages.findings import CLASSES, SIGNS, WORDS, detail, number, sentenc
 Described = Mapping[str, Any]
 """A study, a data set or a figure as the workflow describes it: see `write_index` in workflow/rules/report.smk."""
 
-#: Claims of one verdict that are told before the rest folds away; letters of a data set's title above the matrix.
+#: Claims of one verdict that are told before the rest folds away; letters of a data set's title beside a claim.
 FEW, LETTERS = 5, 26
 GROUPS = {FINDING: "claims of the papers", CONTROL: "controls", CHECK: "checks"}
 
@@ -49,8 +49,11 @@ def index_page(run: Described, verdicts: pa.Table, folder: str | Path, maps: Map
         "style": asset("page.css"),
         "datasets": _datasets(run),
         "left_out": _left_out(run["left_out"]) + _not_run(run["studies"]),
-        "findings": "".join(_findings(study, rows, names) for study in run["studies"]),
-        "filters": _filters(run["studies"]),
+        "findings": "".join(
+            _findings(study, rows, {name: _short(name, title) for name, title in names.items()})
+            for study in run["studies"]
+        ),
+        "filters": _filters([study for study in run["studies"] if study["datasets"]]),
         "matrix": _matrix(run, rows, names),
         "studies": "".join(map(_study, run["studies"])),
         "chosen": _options(maps, {name: known["title"] for name, known in run["datasets"].items()}),
@@ -187,8 +190,12 @@ def _matrix(run: Described, rows: Sequence[Described], names: Mapping[str, str])
 
 
 def _column_head(name: str, title: str) -> str:
+    return f'<th scope=col title="{escape(title)}">{escape(_short(name, title))}</th>'
+
+
+def _short(name: str, title: str) -> str:
     """The title of a data set, or its name where the title is long."""
-    return f'<th scope=col title="{escape(title)}">{escape(title if len(title) <= LETTERS else name)}</th>'
+    return title if len(title) <= LETTERS else name
 
 
 def _cell(i: int, row: Described) -> str:
