@@ -43,10 +43,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     if args.command in COMPILED:
         announce()
-        if (
-            argv == sys.argv[1:]
-        ):  # PyArrow would import pandas for its first conversion, and none of these commands uses it
-            sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
     return _guarded(import_module(COMMANDS[args.command][0]).run, args)
 
 

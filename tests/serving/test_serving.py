@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock
@@ -177,6 +179,16 @@ def test_online_models_are_certified_and_of_any_setting(tiny: Study) -> None:
         scaled = (train.X - ranker.documents.mean) * ranker.documents.inverse
         peer = RankSVM(lam=0.02, tol=1e-10).fit(scaled, train.y, train.query)
         np.testing.assert_allclose(model.W[0], peer.coef_, atol=2 * np.sqrt(2e-6 / 0.02))
+
+
+@pytest.mark.parametrize("method", ["single", "online"])
+def test_the_command_runs_in_a_process_of_its_own(tiny: Study, new: Path, method: str, tmp_path: Path) -> None:
+    """As from a shell: nothing that these tests imported is there."""
+    out = tmp_path / "scores.txt"
+    words = ["rank", "--models", tiny.folder, "--input", new, "--method", method, "--output", out]
+    subprocess.run([sys.executable, "-m", "qdrank.cli", *map(str, words)], check=True)
+    found = np.array([float(line) for line in out.read_text().splitlines()])
+    np.testing.assert_allclose(found, tiny.scores(method), atol=2e-3 * np.ptp(tiny.scores(method)))
 
 
 def test_online_says_what_it_lacks(tiny: Study, tmp_path: Path) -> None:

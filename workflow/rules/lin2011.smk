@@ -18,9 +18,7 @@ LIN_MEASURES = study_measures(LIN)
 LIN_MODULES = sorted(set(map(measure_module, LIN_MEASURES)))
 LIN_SEEDS = list(range(1, settings.lin.seeds + 1))
 # Minutes a shard may take for each MB of documents: several times what has been measured.
-LIN_MINUTES = (
-    0.1 * settings.lin.seeds * len(settings.lin.lambdas) / SHARDS
-)
+LIN_MINUTES = 0.1 * settings.lin.seeds * len(settings.lin.lambdas) / SHARDS
 
 
 # A shard is a set of whole units (clusterings of one kind and seed); their number changes no bit of what is gathered.

@@ -19,6 +19,7 @@ from qdrank.learners.anderson import Precondition
 from qdrank.learners.preferences import Preferences
 
 DENSE = 400.0  # pairs per document from which a query counts with all its pairs
+FEW = 16  # models for which a sparse product is faster than a dense one
 TOGETHER = 256  # models whose matrices are summed up in one product
 LARGEST = 2**27  # numbers in the bank: 512 MiB in float32
 PILOT = 4  # models that tell how many evaluations the others will take
@@ -63,13 +64,13 @@ class Bank:
         return packed
 
     def kept(self, queries: IntArray) -> NDArray[np.floating]:
-        """The same, kept for later."""
+        """The same for all queries (n_queries, d (d + 1) / 2), kept for later; rows of others than those asked for may be empty."""
         if self._packed is None:
-            self._packed = np.empty((self.data.n_queries, self.size), self.data.X.dtype)
+            self._packed = np.zeros((self.data.n_queries, self.size), self.data.X.dtype)
         new = queries[~self._known[queries]]
         self._packed[new] = self.computed(new)
         self._known[new] = True
-        return self._packed[queries]
+        return self._packed
 
 
 Kind = Literal["own", "block", "shared"]
@@ -152,12 +153,10 @@ def own(bank: Bank, use: csr_array, lam: float, fallback: FloatArray) -> Precond
 
 def _sums(bank: Bank, use: csr_array) -> NDArray[np.floating]:
     """Matrices (n, d (d + 1) / 2) of some models: one product, or a sparse one where each uses few of the queries."""
-    weight = np.bincount(use.indices, minlength=use.shape[1])
-    used = np.flatnonzero(weight)
-    part = use[:, used].astype(bank.data.X.dtype)
-    found: NDArray[np.floating] = (part.toarray() if part.nnz * 6 >= len(used) * part.shape[0] else part) @ bank.kept(
-        used
-    )
+    used = np.flatnonzero(np.bincount(use.indices, minlength=use.shape[1]))
+    matrices, part = bank.kept(used), use.astype(bank.data.X.dtype)
+    few = use.shape[0] < FEW or 6 * use.nnz < len(used) * use.shape[0]
+    found: NDArray[np.floating] = part @ matrices if few else part[:, used].toarray() @ matrices[used]
     return found
 
 
