@@ -57,7 +57,7 @@ def draw_learning(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
         axes.set_xticks(places, ["all" if row["size"] == 0 else str(row["size"]) for row in rows])
     label_axes(panels[0], "training queries", "MAP")
     figure.suptitle(f"{shown.title}: number of training queries", fontsize="medium")
-    label_axes(panels[1], "training queries", f"difference from Single, {shown.interval['level']:.0%} interval")
+    label_axes(panels[1], "training queries", "difference from Single, MAP")
     figure.legend(*panels[0].get_legend_handles_labels(), ncols=2, loc="outside lower center", fontsize="small")
     return figure, table
 
@@ -93,7 +93,7 @@ def draw_recurrence(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
             textcoords="offset points",
             fontsize=7,
         )
-    axes.margins(x=0.12)
+    axes.margins(x=0.15)
     axes.axhline(0, color="black", linewidth=0.8)
     label_axes(axes, "test rows whose document is relevant to a training query, %", "gain of evidence, MAP")
     figure.suptitle(f"{shown.title}: what neighbours' judgments add, by recurrence", fontsize="medium")

@@ -42,7 +42,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
             bars = np.array([[middle - low], [high - middle]]).clip(0)
             panels[1].errorbar([middle], [place + shift], xerr=bars, color=colour, marker="o", elinewidth=1)
     panels[1].axvline(0, color="black", linewidth=0.8)
-    panels[0].set_yticks(places, [fill(BY_NAME[row["method"]].label, 26) for row in rows], fontsize=7.5)
+    panels[0].set_yticks(places, [fill(BY_NAME[row["method"]].label, 22) for row in rows], fontsize=7)
     for name, colour in (("from Single", "black"), ("from LambdaMART", "#999999")):
         panels[1].plot([], [], color=colour, marker="o", linestyle="none", label=name)
     label_axes(panels[0], "MAP", "")
