@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -132,3 +134,19 @@ def test_mq2008_and_back(mirror, tmp_path):
     again = load_letor(tmp_path / "all.txt")
     np.testing.assert_array_equal(again.X, judged.X)
     assert again.doc_id.tolist() == judged.doc_id.tolist()
+
+
+def test_one_file_is_divided_alike_whatever_its_names_and_line_ends(tmp_path: Path) -> None:
+    """Names are read from the heads of the rows; long ones, blank lines, comments and CRLF must not matter."""
+    names = [f"{'q' * (i * 7)}-{i}" for i in range(12)]
+    rows = [f"{i % 2} qid:{name} 1:{i}.5 2:{i} #docid = qid:{i}" for name in names for i in range(3)]
+    texts = ["\n".join(rows) + "\n", "\r\n".join(rows) + "\r\n", "\n" + "\n\n# words\n  ".join(rows)]
+    found = []
+    for i, text in enumerate(texts):
+        (tmp_path / f"{i}.txt").write_bytes(text.encode())
+        import_letor(tmp_path / f"{i}.txt", tmp_path / f"{i}.parquet", seed=4)
+        judged = load_judged(tmp_path / f"{i}.parquet")
+        assert judged.query_id.tolist() == names
+        found.append(judged.part.tolist())
+    assert found[0] == found[1] == found[2]
+    assert set(found[0]) == {"S1", "S2", "S3", "S4", "S5"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from qdrank.store import atomic_path, writing
 AnyPath = str | os.PathLike[str]
 
 _EXPORT_ROWS = 1 << 13
+#: Bytes at the beginning of a row in which its query is looked for first.
+_HEAD = 64
 
 
 def import_letor(
@@ -73,8 +76,13 @@ def _query_ids(path: AnyPath) -> list[str]:
     """
     found: dict[bytes, None] = {}
     for block in blocks(path):
-        rows = (line.split(None, 2) for line in block.tobytes().split(b"\n"))
-        found.update(dict.fromkeys(row[1][4:] for row in rows if len(row) > 1 and row[1][:4] == b"qid:"))
+        text, ends = block.tobytes(), np.flatnonzero(block == ord("\n")).tolist()
+        for start, end in pairwise([-1, *ends]):
+            row = text[start + 1 : min(end, start + _HEAD)].split(None, 2)
+            if len(row) < 3 and end > start + _HEAD:  # a long name
+                row = text[start + 1 : end].split(None, 2)
+            if len(row) > 1 and row[1][:4] == b"qid:":
+                found[row[1][4:]] = None
     return [name.decode("utf-8", "replace") for name in found]
 
 
