@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qdrank.measures.compute import average_precision
+from qdrank.datasets.judged import Judged
+from qdrank.measures.compute import average_precision, measure
+from qdrank.studies.lin2011.fold import Role
 from qdrank.studies.lin2011.kernels import ap_matrix
 from qdrank.studies.lin2011.scores import combined, distributions, divergences, kl, per_document, scaled
 
@@ -107,3 +109,14 @@ def test_average_precisions_are_those_of_the_measures(data):
     scores = np.array(data.draw(st.lists(st.integers(0, 3), min_size=2 * n, max_size=2 * n)), dtype=float).reshape(2, n)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     assert ap_matrix(scores, y > 0, offsets) == pytest.approx(average_precision(y, scores.T, offsets).T, abs=1e-14)
+
+
+def test_average_precision_counts_relevant_documents_that_are_missed():
+    y, missed = np.array([1, 0, 2, 0, 0, 0, 1, 1, 0, 0, 1]), np.empty(len(SLICES), dtype=object)
+    missed[:] = [(1, 2) if q == 0 else () for q in range(len(SLICES))]
+    names = np.array([f"q{q}" for q in range(len(SLICES))], dtype=object)
+    part = Judged(names, names, OFFSETS, names[:0], y, np.zeros((11, 0), dtype=np.float32), missed)
+    role = Role(part=part, X=S.T, vectors=S.T, base=S[0], single=S[0], points=S[:, :2])
+    for scores, found in zip(S, role.ap(S), strict=True):
+        wanted = measure(["ap"], y, scores, OFFSETS, unranked=part.unranked)["ap"]
+        assert found == pytest.approx(wanted, abs=1e-12)

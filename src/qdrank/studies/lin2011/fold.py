@@ -56,9 +56,17 @@ class Role:
         """Bounds of the queries."""
         return self.part.offsets
 
+    @cached_property
+    def found(self) -> FloatArray:
+        """Share of each query's relevant documents that are among its documents, shape (n_queries,); 1 where it has none."""
+        unranked = self.part.unranked
+        here = np.add.reduceat(self.part.y > 0, self.offsets[:-1], dtype=np.float64)
+        missed = np.zeros(len(here)) if unranked is None else np.diff(unranked[1])
+        return np.asarray(np.where(here > 0, here / np.maximum(here + missed, 1), 1.0))
+
     def ap(self, S: FloatArray) -> FloatArray:
-        """Average precision (n_rankers, n_queries) of scores (n_rankers, n_documents)."""
-        return np.asarray(ap_matrix(np.ascontiguousarray(S), self.part.y > 0, self.offsets))
+        """Average precision (n_rankers, n_queries) of scores (n_rankers, n_documents), missed documents counted."""
+        return np.asarray(ap_matrix(np.ascontiguousarray(S), self.part.y > 0, self.offsets)) * self.found
 
 
 class LinFold:
