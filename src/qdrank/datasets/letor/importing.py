@@ -55,10 +55,22 @@ def import_letor(
         fold_names(parts)  # the parts must make folds
         part_of: dict[str, str] = {}
     else:
-        part_of = assign_parts(_query_ids(files), seed=seed, n_parts=n_parts)
+        part_of = _assigned(files, parts, options, seed=seed, n_parts=n_parts)
     with writing(out, "judged") as writer:
         for part, chunk in _chunks(parts, options):
             writer.append(_table(chunk, [part_of.get(name, part) for name in chunk.query_id]))
+
+
+def _assigned(
+    file: AnyPath, parts: Mapping[str, AnyPath], options: Mapping[str, Any], *, seed: int, n_parts: int
+) -> dict[str, str]:
+    """Part of each query of one file without parts."""
+    try:
+        return assign_parts(_query_ids(file), seed=seed, n_parts=n_parts)
+    except InputError:
+        for _ in _chunks(parts, options):  # a wrong row may be why there are too few queries: it is named first
+            pass
+        raise
 
 
 def _chunks(parts: Mapping[str, AnyPath], options: Mapping[str, Any]) -> Iterator[tuple[str, Chunk]]:
