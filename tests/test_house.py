@@ -99,6 +99,11 @@ def test_what_is_not_about_one_paper_knows_of_none(project: Path) -> None:
         for path in generic:
             if path.stem != name:
                 assert not named.search(path.read_text()), f"{path.relative_to(project)} names {name}"
+        # In the library some short names are those of measures and features too; rules and scripts have no use for them.
+        short = STUDIES[name].short
+        for path in (path for path in generic if path.suffix == ".smk" or path.parent.name == "scripts"):
+            if path.stem != name:
+                assert f'"{short}"' not in path.read_text(), f"{path.relative_to(project)} names {short}"
 
 
 def test_every_study_has_its_page_its_captions_and_its_tests(project: Path) -> None:

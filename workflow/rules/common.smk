@@ -66,10 +66,12 @@ _resources = workflow.resource_settings
 SHARDS = shards_of(
     settings, planned, _resources.cores or _resources.nodes or 1, _RECORDED_SHARDS
 )
-_resources.overwrite_scatter = {
-    **dict.fromkeys(["local", "hoi", "lin"], SHARDS),
-    **_resources.overwrite_scatter,
-}
+
+
+def scattered(name):
+    """Number of shards of a process, which jobs are told too; ``--set-scatter`` wins."""
+    _resources.overwrite_scatter = {name: SHARDS, **_resources.overwrite_scatter}
+    return SHARDS
 
 
 def record_shards():

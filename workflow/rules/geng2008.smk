@@ -35,7 +35,7 @@ GENG_MINUTES = (
 
 # A shard is a set of whole blocks of models; the number of shards changes no bit of what is gathered.
 scattergather:
-    local=SHARDS,
+    local=scattered("local"),
 
 
 rule train_global:

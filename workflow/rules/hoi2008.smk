@@ -24,7 +24,7 @@ HOI_MODULES = sorted(
 
 # A shard is a range of the validation and test queries; the number of shards changes no bit of what is gathered.
 scattergather:
-    hoi=SHARDS,
+    hoi=scattered("hoi"),
 
 
 rule solve_hoi:

@@ -23,7 +23,7 @@ LIN_MINUTES = 0.1 * settings.lin.seeds * len(settings.lin.lambdas) / SHARDS
 
 # A shard is a set of whole units (clusterings of one kind and seed); their number changes no bit of what is gathered.
 scattergather:
-    lin=SHARDS,
+    lin=scattered("lin"),
 
 
 rule train_lin_single:
