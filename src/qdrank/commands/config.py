@@ -47,9 +47,12 @@ def check_simulated(like: str, options: Mapping[str, Any]) -> None:
     """Raise if a simulated data set cannot be made with these settings."""
     from qdrank.datasets.simulated.features import simulation_settings
     from qdrank.datasets.simulated.simweb.settings import WebSimulation, changed
+    from qdrank.datasets.simulated.web import web_settings
 
     changes = {name: value for name, value in options.items() if name not in ("like", "seed")}
     if like == "simweb":
         changed(WebSimulation(), changes)
-    else:
+    elif like == "web":
+        web_settings(changes)
+    elif like != "affine":  # affine copies are checked when they are made
         simulation_settings(like, changes)
