@@ -36,6 +36,16 @@ def world(seed=0, n_queries=12, n_documents=15, longest=10, first=0):
     return judged, {"candidates": None, "vectors": rng.normal(size=(n_queries, 4)), "text": texts}
 
 
+def with_missed(judged, seed, n_documents=15):
+    """The same queries with relevant documents that are not among their candidates."""
+    rng = np.random.default_rng(seed)
+    grades, names = np.empty(judged.n_queries, dtype=object), np.empty(judged.n_queries, dtype=object)
+    for q in range(judged.n_queries):
+        absent = [f"d{i}" for i in range(n_documents) if f"d{i}" not in lists(judged, q)[0] and rng.random() < 0.4]
+        grades[q], names[q] = tuple(rng.integers(1, 3, len(absent)).tolist()), tuple(absent)
+    return replace(judged, missed=grades, missed_id=names)
+
+
 def lists(judged, q):
     rows = slice(judged.offsets[q], judged.offsets[q + 1])
     return judged.doc_id[rows].tolist(), judged.y[rows].tolist(), judged.X[rows, 0].tolist()
@@ -71,6 +81,8 @@ def brute(kind, train, described, other, described_other, gammas, near=None, equ
             row = np.zeros(1 if equal else len(gammas))
             for p in range(train.n_queries):
                 documents, grades, _ = lists(train, p)
+                if train.missed_id is not None:
+                    documents, grades = documents + list(train.missed_id[p]), grades + list(train.missed[p])
                 same = train.query_id[p] == other.query_id[q]
                 if same or document not in documents or (near is not None and sims[p] >= near - 1e-9):
                     continue
@@ -86,10 +98,12 @@ def brute(kind, train, described, other, described_other, gammas, near=None, equ
     st.sampled_from(["candidates", "vectors", "text"]),
     st.sampled_from([None, 0.3, 0.7]),
     st.booleans(),
+    st.booleans(),
 )
-def test_the_sums_of_the_definition(seed, kind, near, own):
-    """For training queries and for new ones, with and without near-duplicates."""
+def test_the_sums_of_the_definition(seed, kind, near, own, missed):
+    """For training queries and for new ones, with and without near-duplicates and relevant documents that candidates miss."""
     train, described = world(seed)
+    train = with_missed(train, seed) if missed else train
     other, described_other = (train, described) if own else world(seed + 1, first=100)
     options = {"similarity": kind, "reference": 0, "exclude_near": near}
     evidence = NeighbourEvidence(gammas=(1.0, 2.5), **options).fit(train, described[kind])
@@ -105,6 +119,7 @@ def test_the_sums_of_the_definition(seed, kind, near, own):
 def test_no_label_reaches_its_own_row(kind, made):
     """Permuting or replacing the labels of one query changes no column of its rows, and those of others."""
     train, described = world(5, n_queries=20)
+    train = with_missed(train, 5)
     before = made(similarity=kind, reference=0).fit_transform(train, described[kind])
     rng = np.random.default_rng(1)
     changed = False
@@ -112,7 +127,10 @@ def test_no_label_reaches_its_own_row(kind, made):
         rows = slice(train.offsets[q], train.offsets[q + 1])
         y = train.y.copy()
         y[rows] = 2 - rng.permutation(y[rows])
-        after = made(similarity=kind, reference=0).fit_transform(replace(train, y=y), described[kind])
+        names = train.missed_id.copy()
+        names[q] = tuple(f"d{i}" for i in range(len(names[q])))
+        other = replace(train, y=y, missed_id=names)
+        after = made(similarity=kind, reference=0).fit_transform(other, described[kind])
         np.testing.assert_array_equal(after[rows], before[rows])
         changed |= not np.array_equal(after, before)
     assert changed
@@ -137,6 +155,12 @@ def test_recurrence_counts_rows():
     times = [((train.doc_id == d) & (train.y > 0)).sum() for d in other.doc_id]
     assert found.queries == pytest.approx(np.mean(times))
     assert recurrence(train, train).seen == 0  # nothing but the queries themselves
+    train = with_missed(train, 1, n_documents=30)
+    missed = [name for own in train.missed_id for name in own]
+    found = recurrence(train, other)
+    assert found.seen == pytest.approx(np.mean([d in known | set(missed) for d in other.doc_id]))
+    assert found.relevant == pytest.approx(np.mean([d in relevant | set(missed) for d in other.doc_id]))
+    assert found.queries == pytest.approx(np.mean(times) + np.mean([missed.count(d) for d in other.doc_id]))
 
 
 def test_bad_input_is_named():

@@ -61,14 +61,34 @@ def test_the_missed_follow_their_queries(tmp_path: Path, monkeypatch: pytest.Mon
         here = int((judged.y[judged.query == query] > 0).sum())
         assert here + len(own) == relevant[query]
         assert all(grade >= 1 for grade in own)
+    names = dict(zip(judged.query_id, judged.missed_id, strict=True))
     for part in (judged.of_role("fold2", "test"), judged.take(np.array([3, 1])), judged.with_features(judged.X)):
         assert part.missed.tolist() == [by_query[query] for query in part.query_id]
+        assert part.missed_id.tolist() == [names[query] for query in part.query_id]
     assert judged.to_table().equals(load_judged(tmp_path / "judged.parquet").to_table())
     monkeypatch.setattr(tables, "ROWS_PER_GROUP", 3)  # queries are cut by row groups
     write(tmp_path / "cut.parquet", "judged", judged.to_table())
     assert load_judged(tmp_path / "cut.parquet").missed.tolist() == judged.missed.tolist()
+    assert load_judged(tmp_path / "cut.parquet").missed_id.tolist() == judged.missed_id.tolist()
     pieces = [own for piece in iter_judged(tmp_path / "cut.parquet") for own in piece.missed]
     assert pieces == judged.missed.tolist()
+
+
+def test_every_relevant_document_is_known_by_name(tmp_path: Path) -> None:
+    judged, collection = loaded(tmp_path), made()
+    asked = set(judged.query_id)
+    expected = {
+        (collection.queries[query].query_id, collection.documents.doc_id[document], int(grade))
+        for query, document, grade in zip(
+            collection.qrels.query, collection.qrels.document, collection.qrels.grade, strict=True
+        )
+        if grade > 0 and collection.queries[query].query_id in asked
+    }
+    query, names, grades = judged.relevant
+    found = list(zip(judged.query_id[query], names, grades.tolist(), strict=True))
+    assert len(found) == len(expected)
+    assert set(found) == expected
+    assert load_judged(tmp_path / "judged.parquet", ["features"]).missed_id is None
 
 
 def test_measures_over_candidates_are_offered_and_read_higher(tmp_path: Path) -> None:
@@ -104,7 +124,6 @@ def test_feature_data_have_no_such_column(tmp_path: Path) -> None:
 def test_cranfield(mirror: Path) -> None:
     """Cranfield: of the 1,612 relevant pairs 100 candidates find most; the honest MAP is the lower one."""
     found = judged_text(read_smart(mirror / "raw/cranfield", "cranfield"))
-    write_to = {"judged": found.judged}
-    assert write_to["judged"].column_names[-1] == "missed"
+    assert found.judged.column_names[-2:] == ["missed", "missed_id"]
     total = sum(map(len, found.judged["missed"].to_pylist()))
     assert 200 < total < 600

@@ -25,6 +25,8 @@ TextArray = NDArray[np.object_]
 COLUMNS = ("query_id", "doc_id", "label", "part", "features")
 #: Optional column: grades of the relevant documents of a query that are not among the documents to rank.
 MISSED = "missed"
+#: Optional column: the names of these documents.
+MISSED_ID = "missed_id"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,7 @@ class Judged:
     X : (n_documents, n_features) float32, NaN where a value is missing; (n_documents, 0) if not loaded
     missed : (n_queries,) for every query the grades of its relevant documents that are not among the documents here;
         None where the data are all there is to rank
+    missed_id : (n_queries,) their names; None if they were not loaded, or are not known
     """
 
     query_id: TextArray
@@ -50,6 +53,7 @@ class Judged:
     y: IntArray
     X: NDArray[np.float32]
     missed: TextArray | None = field(default=None)
+    missed_id: TextArray | None = field(default=None)
 
     @property
     def n_queries(self) -> int:
@@ -85,6 +89,21 @@ class Judged:
         return np.concatenate([*grades, np.empty(0, dtype=np.int64)]), np.cumsum([0, *map(len, grades)], dtype=np.int64)
 
     @property
+    def relevant(self) -> tuple[IntArray, TextArray, IntArray]:
+        """Query, name and grade of every relevant document, missed ones that have names last, shape (n_relevant,) each."""
+        here = np.flatnonzero(self.y > 0)
+        query, names, grades = self.query_index[here], self.doc_id[here], self.y[here]
+        if self.missed_id is None or self.unranked is None:
+            return query, names, grades
+        missed, offsets = self.unranked
+        missed_id = np.array([name for own in self.missed_id for name in own], dtype=object)
+        return (
+            np.concatenate([query, query_index(offsets)]),
+            np.concatenate([names, missed_id]),
+            np.concatenate([grades, missed]),
+        )
+
+    @property
     def parts(self) -> list[str]:
         """Parts in order of their first query."""
         return list(dict.fromkeys(self.part.tolist()))
@@ -108,6 +127,7 @@ class Judged:
             y=self.y[rows],
             X=self.X[rows],
             missed=None if self.missed is None else self.missed[queries],
+            missed_id=None if self.missed_id is None else self.missed_id[queries],
         )
 
     def select(self, parts: Sequence[str]) -> Judged:
@@ -137,7 +157,7 @@ class Judged:
         names = pa.array(self.query_id, pa.string()).take(pa.array(self.query_index))
         parts = pa.array(self.part, pa.string()).take(pa.array(self.query_index))
         table = judged_table(names, pa.array(self.doc_id, pa.string()), self.y, parts, self.X)
-        return table if self.missed is None else with_missed(table, self.missed, self.offsets)
+        return table if self.missed is None else with_missed(table, self.missed, self.offsets, self.missed_id)
 
 
 def judged_table(
@@ -148,12 +168,25 @@ def judged_table(
     return pa.table([query_id, doc_id, label, part, list_column(X)], names=list(COLUMNS))
 
 
-def with_missed(table: pa.Table, missed: Sequence[Sequence[int]] | TextArray, offsets: IntArray) -> pa.Table:
-    """``table`` with the column of missed grades: those of each query, (n_queries,), in the query's first row."""
-    rows: list[Sequence[int]] = [()] * len(table)
-    for start, own in zip(offsets[:-1].tolist(), missed, strict=True):
+def with_missed(
+    table: pa.Table,
+    missed: Sequence[Sequence[int]] | TextArray,
+    offsets: IntArray,
+    missed_id: Sequence[Sequence[str]] | TextArray | None = None,
+) -> pa.Table:
+    """``table`` with the columns of missed grades and names: those of each query, (n_queries,), in the query's first row."""
+    table = table.append_column(MISSED, _in_first_rows(missed, offsets, pa.int8()))
+    return (
+        table if missed_id is None else table.append_column(MISSED_ID, _in_first_rows(missed_id, offsets, pa.string()))
+    )
+
+
+def _in_first_rows(values: Sequence[Sequence[Any]] | TextArray, offsets: IntArray, kind: pa.DataType) -> pa.Array:
+    """Lists of queries, (n_queries,), as a column of documents: each in the first row of its query."""
+    rows: list[Sequence[Any]] = [()] * int(offsets[-1])
+    for start, own in zip(offsets[:-1].tolist(), values, strict=True):
         rows[start] = list(own)
-    return table.append_column(MISSED, pa.array(rows, pa.list_(pa.int8())))
+    return pa.array(rows, pa.list_(kind))
 
 
 def load_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Judged:
@@ -178,7 +211,8 @@ def _wanted(columns: Sequence[str] | None) -> tuple[bool, bool]:
 
 
 def _columns(file: pq.ParquetFile, with_names: bool, with_features: bool) -> list[str]:
-    missed = [MISSED] if MISSED in file.schema_arrow.names else []
+    wanted = [MISSED, MISSED_ID] if with_names else [MISSED]
+    missed = [name for name in wanted if name in file.schema_arrow.names]
     return ["query_id", "part", "label", *missed] + ["doc_id"] * with_names + ["features"] * with_features
 
 
@@ -203,8 +237,8 @@ def _assembled(file: pq.ParquetFile, with_names: bool, with_features: bool) -> J
             doc_id[rows] = table["doc_id"].to_numpy()
         if with_features:
             X[rows] = _matrix(table["features"])
-    query_id, part, offsets, missed = _queries(pa.concat_tables(heads), n)
-    return Judged(query_id, part, offsets, doc_id, y, X, missed)
+    query_id, part, offsets, *missed = _queries(pa.concat_tables(heads), n)
+    return Judged(query_id, part, offsets, doc_id, y, X, *missed)
 
 
 def _row_groups(file: pq.ParquetFile, columns: list[str]) -> Iterator[tuple[int, pa.Table]]:
@@ -220,22 +254,29 @@ def _heads(table: pa.Table, start: int) -> pa.Table:
     """Name, part, missed grades and row number of the first row of every run of rows of the same query."""
     codes = table["query_id"].combine_chunks().dictionary_encode().indices.to_numpy()
     heads = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]])).astype(np.int64)
-    kept = [name for name in ("query_id", "part", MISSED) if name in table.column_names]
+    kept = [name for name in ("query_id", "part", MISSED, MISSED_ID) if name in table.column_names]
     return table.select(kept).take(pa.array(heads)).append_column("start", pa.array(heads + start))
 
 
-def _queries(heads: pa.Table, n_documents: int) -> tuple[TextArray, TextArray, IntArray, TextArray | None]:
-    """Names, parts, offsets and missed grades of the queries; one that a row group cuts has two heads: the first counts."""
+def _queries(
+    heads: pa.Table, n_documents: int
+) -> tuple[TextArray, TextArray, IntArray, TextArray | None, TextArray | None]:
+    """Names, parts, offsets, missed grades and names of queries; one that a row group cuts has two heads: the first counts."""
     names = heads["query_id"].to_numpy()
     keep = np.concatenate([np.ones(min(1, len(names)), dtype=bool), names[1:] != names[:-1]])
     query_offsets(names[keep])  # each query in one place
     offsets = np.append(heads["start"].to_numpy()[keep], n_documents).astype(np.int64)
-    missed = None
-    if MISSED in heads.column_names:
-        missed = np.empty(len(names), dtype=object)
-        missed[:] = [tuple(own) for own in heads[MISSED].to_pylist()]
-        missed = missed[keep]
-    return names[keep], heads["part"].to_numpy()[keep], offsets, missed
+    missed, missed_id = (_tuples(heads, name, keep) for name in (MISSED, MISSED_ID))
+    return names[keep], heads["part"].to_numpy()[keep], offsets, missed, missed_id
+
+
+def _tuples(heads: pa.Table, name: str, keep: NDArray[np.bool_]) -> TextArray | None:
+    """Lists of a column as tuples, of the rows to ``keep``; None if the column is not there."""
+    if name not in heads.column_names:
+        return None
+    found = np.empty(len(heads), dtype=object)
+    found[:] = [tuple(own) for own in heads[name].to_pylist()]
+    return found[keep]
 
 
 def iter_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Iterator[Judged]:
@@ -256,8 +297,8 @@ def iter_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = No
 
 def from_table(table: pa.Table) -> Judged:
     """Documents of a table of complete queries."""
-    query_id, part, offsets, missed = _queries(_heads(table, 0), len(table))
+    query_id, part, offsets, *missed = _queries(_heads(table, 0), len(table))
     has = table.column_names
     doc_id = table["doc_id"].to_numpy() if "doc_id" in has else np.empty(0, dtype=object)
     X = _matrix(table["features"]) if "features" in has else np.empty((len(table), 0), dtype=np.float32)
-    return Judged(query_id, part, offsets, doc_id, table["label"].to_numpy().astype(np.int64), X, missed)
+    return Judged(query_id, part, offsets, doc_id, table["label"].to_numpy().astype(np.int64), X, *missed)

@@ -5,7 +5,8 @@ For a query q and a document d, over the training queries q' other than q::
     evidence(q, d) = sum of sim(q, q')^gamma grade(q', d)      `NeighbourEvidence`, one column for each gamma
     prior(q, d)    = sum of                 grade(q', d)      `DocumentPrior`: how relevant d is to any query
 
-Documents without a grade, and those that a training query does not have, count 0. A training query never sees its own
+All relevant documents of a training query count, also those that are not among its candidates; other documents count 0. A
+training query never sees its own
 judgments: its rows are computed as if it had none, so that a learner may train on them. The columns can be appended to the
 features of any learner.
 """
@@ -70,11 +71,12 @@ class _Judgments:
         """Keep the judgments of the training queries, and their profiles."""
         self.profiler_: Profiler = profiler(self.similarity, self.reference).fit(judged, given)
         self.query_id_ = judged.query_id
-        relevant = np.flatnonzero(judged.y > 0)
-        self.document_id_, document = distinct(judged.doc_id[relevant])
-        order = np.argsort(document, kind="stable")
-        self.doc_query_ = judged.query_index[relevant][order]
-        self.doc_grade_ = judged.y[relevant][order].astype(np.float64)
+        query, names, grades = judged.relevant
+        self.document_id_, document = distinct(names)
+        # by query within a document: sums do not depend on which documents are candidates
+        order = np.lexsort((query, document))
+        self.doc_query_ = query[order]
+        self.doc_grade_ = grades[order].astype(np.float64)
         counts = np.bincount(document, minlength=len(self.document_id_))
         self.doc_first_: IntArray = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         self.profiles_: tuple[NDArray[Any], ...] = self._kept(self.profiler_.transform(judged, given))
@@ -149,7 +151,7 @@ class Recurrence:
 
     Attributes
     ----------
-    seen : share of the rows whose document is one of a training query
+    seen : share of the rows whose document is a candidate of a training query, or relevant to one
     relevant : share of the rows whose document is relevant to a training query
     found : share of the relevant rows whose document is relevant to a training query
     queries : training queries, on average over the rows, that the document is relevant to
@@ -164,8 +166,9 @@ class Recurrence:
 def recurrence(train: Judged, documents: Judged) -> Recurrence:
     """Recurrence of ``documents`` among those of the training queries, the same query left out."""
     other = documents.take(np.flatnonzero(places(documents.query_id, train.query_id) < 0))
-    names, at = distinct(train.doc_id)
-    relevant = np.append(np.bincount(at, train.y > 0, minlength=len(names)), 0.0)
+    judged = train.relevant[1]
+    names, at = distinct(np.concatenate([judged, train.doc_id]))
+    relevant = np.append(np.bincount(at[: len(judged)], minlength=len(names)), 0)
     place = places(other.doc_id, names)
     times = relevant[place]
     of_relevant = times[other.y > 0] > 0

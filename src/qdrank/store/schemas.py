@@ -56,11 +56,14 @@ NUMBERS = pa.list_(pa.field("item", NUMBER, nullable=False))
 _ZHA_FIT = {"fold": TEXT, "role": TEXT, "h": TEXT, "kind": TEXT, "lam_alpha": NUMBER, "lam_beta": NUMBER}
 
 SHAPES: dict[str, Shape] = {
-    # missed, in data made of raw text: grades of the relevant documents of a query that are not among its candidates, in
-    # the query's first row; empty in the others.
+    # missed and missed_id, in data made of raw text: grades and names of the relevant documents of a query that are not
+    # among its candidates, in the query's first row; empty in the others.
     "judged": Shape(
         {"query_id": TEXT, "doc_id": TEXT, "label": pa.int8(), "part": TEXT, "features": Vector(pa.float32())},
-        optional={"missed": pa.list_(pa.field("item", pa.int8(), nullable=False))},
+        optional={
+            "missed": pa.list_(pa.field("item", pa.int8(), nullable=False)),
+            "missed_id": pa.list_(pa.field("item", TEXT, nullable=False)),
+        },
     ),
     # What the numbered features are, and which of them is the reference model's score.
     "columns": Shape({"number": pa.int32(), "name": TEXT, "reference": pa.bool_()}),

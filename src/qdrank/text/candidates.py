@@ -41,14 +41,16 @@ def find_candidates(ranking: Ranking, qrels: JudgedPairs, n_documents: int, *, j
     return Candidates(keys // n_documents, keys % n_documents, _labels(keys, known, qrels))
 
 
-def missed_grades(found: Candidates, qrels: JudgedPairs, n_documents: int) -> dict[int, list[int]]:
-    """Grades of the relevant documents that are not among the candidates, highest first, by row of the query."""
+def missed_documents(found: Candidates, qrels: JudgedPairs, n_documents: int) -> dict[int, list[tuple[int, int]]]:
+    """Grade and row of the relevant documents that are not among the candidates, highest grade first, by row of the query."""
     known = qrels.query * n_documents + qrels.document
     absent = (qrels.grade > 0) & ~np.isin(known, found.query * n_documents + found.document)
-    missed: dict[int, list[int]] = {}
-    for query, grade in zip(qrels.query[absent].tolist(), qrels.grade[absent].tolist(), strict=True):
-        missed.setdefault(query, []).append(grade)
-    return {query: sorted(grades, reverse=True) for query, grades in missed.items()}
+    missed: dict[int, list[tuple[int, int]]] = {}
+    for query, *one in zip(
+        *(column[absent].tolist() for column in (qrels.query, qrels.grade, qrels.document)), strict=True
+    ):
+        missed.setdefault(query, []).append((one[0], one[1]))
+    return {query: sorted(own, key=lambda one: (-one[0], one[1])) for query, own in missed.items()}
 
 
 def _labels(keys: IntArray, known: IntArray, qrels: JudgedPairs) -> NDArray[np.int8]:

@@ -20,7 +20,7 @@ from qdrank.groups import FloatArray, IntArray, query_offsets
 from qdrank.store import write
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
-from qdrank.text.candidates import Candidates, find_candidates, missed_grades, parts_of
+from qdrank.text.candidates import Candidates, find_candidates, missed_documents, parts_of
 from qdrank.text.constants import Constants
 from qdrank.text.features import REFERENCES, column_names, feature_values
 from qdrank.text.index import FieldIndex, Queries, analyse_queries, build_index
@@ -103,7 +103,7 @@ def judged_text(collection: Collection, settings: TextSettings | None = None) ->
         index, queries, found, names, constants=settings.constants, static=web_columns(collection.documents)
     )
     kept = np.unique(found.query)
-    missed = missed_grades(found, collection.qrels, len(index.doc_id))
+    missed = missed_documents(found, collection.qrels, len(index.doc_id))
     topics, topic_names = topic_columns(searched, queries, ranking, settings.lsa)
     return JudgedText(
         judged=_judged_table(collection, found, parts, X, missed if settings.relevant == "all" else None),
@@ -148,7 +148,7 @@ def _judged_table(
     found: Candidates,
     parts: list[str | None],
     X: NDArray[np.float32],
-    missed: Mapping[int, list[int]] | None,
+    missed: Mapping[int, list[tuple[int, int]]] | None,
 ) -> pa.Table:
     query, document = pa.array(found.query), pa.array(found.document)
     query_id = pa.array([query.query_id for query in collection.queries], pa.string())
@@ -157,7 +157,10 @@ def _judged_table(
     table = judged_table(query_id.take(query), doc_id.take(document), found.label, part.take(query), X)
     if missed is None:
         return table
-    return with_missed(table, [missed.get(row, []) for row in np.unique(found.query)], query_offsets(found.query))
+    own = [missed.get(row, []) for row in np.unique(found.query)]
+    grades = [[grade for grade, _ in one] for one in own]
+    names = [[collection.documents.doc_id[row] for _, row in one] for one in own]
+    return with_missed(table, grades, query_offsets(found.query), names)
 
 
 def _topics_table(collection: Collection, kept: IntArray, parts: list[str | None], columns: FloatArray) -> pa.Table:
@@ -176,7 +179,7 @@ def _notes(
     queries: Queries,
     found: Candidates,
     parts: list[str | None],
-    missed: Mapping[int, list[int]],
+    missed: Mapping[int, list[tuple[int, int]]],
 ) -> tuple[Note, ...]:
     book = Notebook()
     n = np.bincount(found.query, minlength=len(queries))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -171,6 +173,14 @@ def test_thinning_hides_judgments_from_evidence_alone():
     assert (half.y <= train.y).all()
     assert thinned(train, 1.0, [1]).y.sum() == train.y.sum()
     assert thinned(train, 0.0, [1]).y.sum() == 0
+    missed, names = np.empty(train.n_queries, dtype=object), np.empty(train.n_queries, dtype=object)
+    missed[:], names[:] = [(2, 1)] * train.n_queries, [("m1", "m2")] * train.n_queries
+    wide = replace(train, missed=missed, missed_id=names)
+    half = thinned(wide, 0.5, [1, 0])
+    assert 0.3 < sum(map(len, half.missed)) / (2 * train.n_queries) < 0.7
+    for grades, own in zip(half.missed, half.missed_id, strict=True):
+        assert [{"m1": 2, "m2": 1}[name] for name in own] == list(grades)
+    assert len(thinned(wide, 0.0, [1]).relevant[0]) == 0
 
 
 def test_subsets_are_nested(options):

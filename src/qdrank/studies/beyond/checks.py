@@ -64,7 +64,7 @@ def checks_table(fold: str, ladder: Ladder) -> pa.Table:
 
 
 def _leak(ladder: Ladder, train: Judged, vectors: FloatArray) -> float:
-    """Largest change of a query's evidence when its own grades are permuted and raised."""
+    """Largest change of a query's evidence when its own grades are permuted and raised, and its missed documents forgotten."""
     rng = np.random.default_rng(ladder.options.seed)
     given = vectors if ladder.options.similarity == "vectors" else None
     before = ladder.options.evidence(ladder.data.reference).fit_transform(train, given)
@@ -72,11 +72,21 @@ def _leak(ladder: Ladder, train: Judged, vectors: FloatArray) -> float:
     for query in rng.permutation(train.n_queries)[:PERMUTED]:
         rows, y = slice(train.offsets[query], train.offsets[query + 1]), train.y.copy()
         y[rows] = rng.permutation(y[rows]) + rng.integers(0, 2, len(y[rows]))
-        changed = ladder.options.evidence(ladder.data.reference).fit(replace(train, y=y), given)
+        other = _without_missed(replace(train, y=y), int(query))
+        changed = ladder.options.evidence(ladder.data.reference).fit(other, given)
         own = train.take(np.array([query]))
         after = changed.transform(own, None if given is None else given[[query]])
         worst = max(worst, float(np.abs(after - before[rows]).max(initial=0.0)))
     return worst
+
+
+def _without_missed(train: Judged, query: int) -> Judged:
+    """The same without the missed documents of one query."""
+    if train.missed is None or train.missed_id is None:
+        return train
+    grades, names = train.missed.copy(), train.missed_id.copy()
+    grades[query], names[query] = (), ()
+    return replace(train, missed=grades, missed_id=names)
 
 
 def _all_neighbours(ladder: Ladder) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from qdrank.datasets.judged import Judged
+from qdrank.datasets.judged import Judged, TextArray
 from qdrank.groups import FloatArray, IntArray
 from qdrank.rankers.base import QueryRanker, query_values_of
 from qdrank.rankers.evidence import recurrence
@@ -59,9 +60,20 @@ def learning_curve(fold: str, data: FoldData, options: Options, chosen: Mapping[
 
 
 def thinned(train: Judged, share: float, seed: list[int]) -> Judged:
-    """The same documents, of whose relevant judgments a random ``share`` is kept; the others count 0."""
-    kept = np.random.default_rng(seed).random(train.n_documents) < share
-    return replace(train, y=np.where(kept, train.y, 0))
+    """The same documents, of whose relevant judgments a random ``share`` is kept; the others count 0, and missed ones go."""
+    rng = np.random.default_rng(seed)
+    known = replace(train, y=np.where(rng.random(train.n_documents) < share, train.y, 0))
+    if train.missed is None or train.missed_id is None:
+        return known
+    kept = [rng.random(len(own)) < share for own in train.missed]
+    return replace(known, missed=_where(train.missed, kept), missed_id=_where(train.missed_id, kept))
+
+
+def _where(lists: TextArray, kept: Sequence[NDArray[np.bool_]]) -> TextArray:
+    """Entries of each list that are kept."""
+    found = np.empty(len(lists), dtype=object)
+    found[:] = [tuple(one for one, keep in zip(*own, strict=True) if keep) for own in zip(lists, kept, strict=True)]
+    return found
 
 
 def recurrence_curve(fold: str, data: FoldData, options: Options, chosen: Mapping[str, int]) -> pa.Table:
