@@ -43,7 +43,7 @@ def edges(graph: str) -> set[tuple[str, str]]:
 
 
 def reduced(pairs: set[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The pairs less those that a longer way implies, sorted: Snakemake's own order differs from run to run."""
+    """The pairs without those that a longer way implies, sorted: Snakemake's own order differs from run to run."""
     after: dict[str, set[str]] = {}
     for a, b in pairs:
         after.setdefault(a, set()).add(b)

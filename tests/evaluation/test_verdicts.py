@@ -347,9 +347,13 @@ def test_a_name_twice_is_refused():
 
 def test_criteria_are_told_before_the_numbers():
     assert claim("below").criteria == (
-        "the interval lies below 0.5, and the mean by more than 0.005",
-        "the interval lies above 0.5 - 0.005",
+        "the interval lies below 0.5, and the mean is below 0.495",
+        "the interval lies above 0.495",
     )
+    assert claim("above").criteria[1] == "the interval lies below 0.505"
+    same = {"name": "a", "text": "t", "expected": "e", "kind": "identical"}
+    assert Claim(**same).criteria == ("every value is 0", "some value is not")
+    assert Claim(**same, margin=1e-8).criteria[0] == "every value is 0 to within 1e-08"
 
 
 def test_declaring_is_light():

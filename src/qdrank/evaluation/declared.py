@@ -29,7 +29,7 @@ class ClaimKind:
 
     Attributes
     ----------
-    holds, fails : what must be true of the interval; ``{margin}`` and ``{limit}`` are filled in
+    holds, fails : what must be true of the interval; ``{margin}``, ``{limit}`` and what follows from them are filled in
     exact : judged value by value, without an interval
     limited : whether the claim names a limit
     parts : the parts that the evidence must have; empty if it may have any
@@ -54,20 +54,20 @@ KINDS: dict[str, ClaimKind] = {
     ),
     "non-inferiority": ClaimKind("the interval lies above -{margin}", _LOSS),
     "below": ClaimKind(
-        "the interval lies below {limit}, and the mean by more than {margin}",
-        "the interval lies above {limit} - {margin}",
+        "the interval lies below {limit}, and the mean is below {lower}",
+        "the interval lies above {lower}",
         limited=True,
     ),
     "above": ClaimKind(
-        "the interval lies above {limit}, and the mean by more than {margin}",
-        "the interval lies below {limit} + {margin}",
+        "the interval lies above {limit}, and the mean is above {upper}",
+        "the interval lies below {upper}",
         limited=True,
     ),
     "rise and fall": ClaimKind(
         f"both the rise and the fall: {_GAIN}", f"the rise or the fall: {_NO_GAIN}", parts=("rise", "fall")
     ),
     "flat": ClaimKind("every part: the interval lies above -{margin}", f"some part: {_LOSS}"),
-    "identical": ClaimKind("no value is more than {margin} from 0", "some value is", exact=True),
+    "identical": ClaimKind("every value is 0{within}", "some value is not", exact=True),
     "bounded": ClaimKind("no value is above {limit}", "some value is", exact=True, limited=True),
 }
 
@@ -118,7 +118,10 @@ class Claim:
     @property
     def criteria(self) -> tuple[str, str]:
         """When the claim holds and when it does not, in words; otherwise the data cannot tell."""
-        kind, words = KINDS[self.kind], {"margin": f"{self.margin:g}", "limit": f"{self.limit or 0:g}"}
+        kind, limit = KINDS[self.kind], self.limit or 0.0
+        numbers = {"margin": self.margin, "limit": limit, "lower": limit - self.margin, "upper": limit + self.margin}
+        words = {name: f"{number:g}" for name, number in numbers.items()}
+        words["within"] = f" to within {self.margin:g}" if self.margin else ""
         return kind.holds.format(**words), kind.fails.format(**words)
 
 

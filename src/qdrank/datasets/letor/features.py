@@ -37,7 +37,7 @@ def column_moments(X: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]
         n += (~np.isnan(rows)).sum(axis=0)
         total += np.nansum(rows, axis=0)
     mean = total / np.maximum(n, 1)
-    for rows in _blocks(X):  # a second pass: the sum of squares less the square of sums would lose digits
+    for rows in _blocks(X):  # a second pass: the sum of squares minus the square of sums would lose digits
         squares += np.nansum((rows - mean) ** 2, axis=0)
     return mean, np.sqrt(squares / np.maximum(n, 1))
 

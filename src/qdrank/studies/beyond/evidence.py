@@ -69,7 +69,7 @@ def _weights(values: Values) -> Found:
 
 
 def _curve(values: Values, table: pa.Table) -> Found:
-    """Kernel weights less LambdaMART with the fewest training queries."""
+    """Kernel weights minus LambdaMART with the fewest training queries."""
     sizes = sorted(size for size in set(table.column("size").to_pylist()) if size)
     if not sizes:
         return {}
@@ -79,7 +79,7 @@ def _curve(values: Values, table: pa.Table) -> Found:
 
 
 def _recurrence(values: Values, table: pa.Table) -> Found:
-    """What evidence gains with all judgments less what it gains with the fewest; Single's values cancel."""
+    """What evidence gains with all judgments minus what it gains with the fewest; Single's values cancel."""
     of = mean_by(table, ["share"], values.query_id)
     shares = sorted(float(key[0]) for key in of)
     return {"recurrence": {"difference": _part(values, of[(shares[-1],)] - of[(shares[0],)])}}

@@ -160,7 +160,7 @@ def _gammas() -> Iterator[Claim]:
         kind="superiority",
         margin=LOCAL,
         unit="share of neighbours",
-        measure=f"share of the {NEIGHBOURS} nearest of the same class less chance",
+        measure=f"share of the {NEIGHBOURS} nearest of the same class minus chance",
     )
 
 
@@ -186,7 +186,7 @@ def _theory() -> Iterator[Claim]:
 def _controls(budget: str) -> Iterator[Claim]:
     texts = {
         "knn-online - knn-random": "nearness matters: KNN Online beats random queries for neighbours",
-        "knn-equal - single-equal": "the gain is no repair of pair weights: KNN beats Single, both with equal query weights",
+        "knn-equal - single-equal": "KNN beats Single when all queries weigh the same: the gain does not come from pair weights",
         "single-equal - single": "Single with equal query weights beats Single",
         **{
             difference(tree, b): f"{_label(tree)} beats {_label(b)}" for b in ("knn-online", "single") for tree in TREES

@@ -46,7 +46,7 @@ def evidence(
     measures : measures of the methods with their chosen settings
     sweep : measures for every setting, all folds
     bound : stability bound and observation, all folds
-    same_class : per test query, the share of its nearest training queries of its class less chance; None where
+    same_class : per test query, the share of its nearest training queries of its class minus chance; None where
         classes are not the data's
     lam : lambda of the curves
     """
@@ -160,7 +160,7 @@ def _shares(queries: Queries, nearest: NDArray[Any], classes: pa.Table) -> tuple
 def same_class_share(
     nearest: NDArray[Any], train_classes: NDArray[Any], classes: NDArray[Any], k: int = NEIGHBOURS
 ) -> FloatArray:
-    """Share of the k nearest training queries that have the query's class, less the share by chance, (n_queries,)."""
+    """Share of the k nearest training queries that have the query's class, minus the share by chance, (n_queries,)."""
     same = (train_classes[nearest[:, :k]] == classes[:, None]).mean(axis=1)
     names, counts = np.unique(train_classes.astype(str), return_counts=True)
     known: Mapping[str, float] = dict(zip(names.tolist(), (counts / len(train_classes)).tolist(), strict=True))

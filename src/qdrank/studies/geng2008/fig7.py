@@ -107,7 +107,7 @@ def _draw_differences(axes: Any, rows: Mapping[Any, Any], methods: Sequence[str]
     axes.xaxis.label.set_fontsize("small")
     label_axes(
         axes,
-        f"mean NDCG less that of Single on the same queries, {shown.interval['level']:.0%} interval",
+        f"mean NDCG minus that of Single on the same queries, {shown.interval['level']:.0%} interval",
         "",
         f"{shown.title}: differences from Single",
     )

@@ -37,7 +37,7 @@ def _fold(measures: pa.Table) -> dict[str, str]:
 
 
 def _difference(measures: pa.Table, a: str, b: str, name: str = "ap") -> Part:
-    """Method ``a`` less method ``b`` on every test query."""
+    """Method ``a`` minus method ``b`` on every test query."""
     ids, values = query_values(measures, [a, b], name)
     fold = _fold(measures)
     return part(values[:, 0] - values[:, 1], ids, [fold[query] for query in ids])
@@ -93,7 +93,7 @@ def _curve(table: pa.Table) -> Found:
 
 
 def _same_as_ser(measures: pa.Table, sweep: pa.Table) -> Part:
-    """Average precision of SSER with gamma = 0 less SER's, under both rules."""
+    """Average precision of SSER with gamma = 0 minus SER's, under both rules."""
     fold = _fold(measures)
     ids: list[str] = []
     values: list[FloatArray] = []

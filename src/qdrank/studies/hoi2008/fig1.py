@@ -60,7 +60,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
 
 
 def gains(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
-    """SSER less every other method in precision at ranks 1 and 2, the claim of the paper, under both rules for ties."""
+    """SSER minus every other method in precision at ranks 1 and 2, the claim of the paper, under both rules for ties."""
     rows = []
     for ties in TIES:
         own = with_ties("sser", ties)
@@ -76,7 +76,7 @@ def gains(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
 
 
 def draw_precision(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
-    """Precision at ranks 1 to 10, and SSER less every other method at ranks 1 and 2."""
+    """Precision at ranks 1 to 10, and SSER minus every other method at ranks 1 and 2."""
     measures = inputs.table("measures", "measures")
     table, apart = numbers(measures, PRECISION, shown.interval), gains(measures, shown.interval)
     figure, (left, right) = new_figure(1, 2, height=4.4, width_ratios=[3, 2])

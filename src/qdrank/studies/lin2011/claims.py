@@ -46,7 +46,7 @@ def _methods(budget: str) -> Iterator[Claim]:
             text=f"{label(method)} beats RankSVM",
             family="methods against RankSVM",
             budget=budget,
-            note="the paper finds no difference significant",
+            note="the paper finds no significant difference",
         )
     yield _map(
         name=f"{NAIVE} - {RANKSVM}",
@@ -67,7 +67,7 @@ def _methods(budget: str) -> Iterator[Claim]:
             kind="superiority",
             margin=SHARE,
             unit="share of measures",
-            measure="share of the measures of Table 2 above RankSVM's less share below",
+            measure="share of the measures of Table 2 above RankSVM minus the share below",
             family="most measures",
             budget=budget,
         )
@@ -89,7 +89,7 @@ def _oracles(budget: str) -> Iterator[Claim]:
         text=f"RankSVM is around the {PLACE}th best of 100 local models",
         expected=f"below the {PLACE - AROUND}th best (rise), above the {PLACE + AROUND}th best (fall)",
         kind="rise and fall",
-        note=f"rise: the {PLACE - AROUND}th best less RankSVM; fall: RankSVM less the {PLACE + AROUND}th best; around: {AROUND} places",
+        note=f"rise: the {PLACE - AROUND}th best minus RankSVM; fall: RankSVM minus the {PLACE + AROUND}th best; around: {AROUND} places",
     )
 
 

@@ -89,7 +89,7 @@ def _differences(values: pa.Table, folds: dict[str, str]) -> Parts:
 
 
 def _most_measures(values: pa.Table, folds: dict[str, str]) -> Parts:
-    """Share of the measures on which a query is above RankSVM, less the share on which it is below."""
+    """Share of the measures on which a query is above RankSVM, minus the share on which it is below."""
     names = [name for name in TABLE2 if name in values.column_names]
     found: Parts = {}
     for method in AGGREGATING:

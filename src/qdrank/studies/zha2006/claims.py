@@ -21,7 +21,7 @@ PAPERS_GAIN, COMPARABLE = 0.01, 0.01
 #: How far the scales of affine copies may lie from the true ones, as a ratio.
 RECOVERED = 0.1
 
-_MEASURE = "DCG@5, difference over the plain regressor's mean"
+_MEASURE = "DCG@5, difference divided by the plain regressor's mean"
 _dcg = partial(Claim, unit="share of DCG@5", measure=_MEASURE)
 _gain = partial(_dcg, kind="superiority", margin=MARGIN)
 
@@ -192,6 +192,6 @@ def _checks() -> Iterator[Claim]:
                 margin=RECOVERED,
                 unit="ratio",
                 group=CONTROL,
-                measure="alpha over twice the mean alpha of scale 1, less 1; training queries",
+                measure="alpha over twice the mean alpha of scale 1, minus 1; training queries",
                 note="only where the data say what the maps are, and the targets are the grades",
             )

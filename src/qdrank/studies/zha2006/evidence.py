@@ -57,12 +57,12 @@ def _differences(cells: pa.Table, h: str) -> Parts:
     found = {}
     for a, b in COMPARED:
         one, other = values(cells, h, a), values(cells, h, b)
-        found[name(h, f"{a} - {b}")] = _relative(one, one.less(other), plain)
+        found[name(h, f"{a} - {b}")] = _relative(one, one.minus(other), plain)
     found[name(h, "1 %")] = {"value": found[name(h, "atvt - plain")]["difference"]}
     refits = [kind for kind in kinds(cells, h) if kind.startswith("jitter")]
     if refits:
         one = values(cells, h, "atvt")
-        less = np.mean([one.less(values(cells, h, kind)) for kind in refits], axis=0)
+        less = np.mean([one.minus(values(cells, h, kind)) for kind in refits], axis=0)
         found[name(h, "atvt - refits")] = _relative(one, less, plain)
     return found
 
@@ -101,7 +101,7 @@ def _halves(key: FloatArray) -> FloatArray:
 
 
 def _recovered(maps: pa.Table, h: str, kind: str, types: dict[str, str]) -> Part | None:
-    """Alpha of queries of scale 2 over twice the mean alpha of those of scale 1, less 1; within each fold."""
+    """Alpha of queries of scale 2 over twice the mean alpha of those of scale 1, minus 1; within each fold."""
     own = chosen_rows(maps, h=h, kind=kind, role="train")
     ids, folds = (own.column(c).to_numpy(zero_copy_only=False) for c in ("query_id", "fold"))
     scale = np.array([types.get(query, "")[:8] for query in ids])

@@ -24,7 +24,7 @@ class Values:
     query_id: NDArray[Any]
     value: FloatArray
 
-    def less(self, other: Values) -> FloatArray:
+    def minus(self, other: Values) -> FloatArray:
         """Difference from ``other`` on the same queries."""
         return self.value - same_queries(self, other).value
 

@@ -154,7 +154,7 @@ def refit_means(cells: pa.Table, h: str) -> FloatArray:
 
 
 def _against(one: Values, plain: Values, base: float, interval: Mapping[str, Any]) -> dict[str, float]:
-    less = one.less(plain) / base
+    less = one.minus(plain) / base
     found = bootstrap_interval(less, **interval)
     row = {"DCG": float(one.value.mean()), "gain in %": 100 * float(less.mean())}
     row |= {"low": 100 * found.low, "high": 100 * found.high}
