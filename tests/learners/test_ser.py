@@ -166,6 +166,28 @@ def test_any_program_is_solved_from_nothing_and_from_a_neighbour(seed, n, m, log
     assert there.objective <= primal(second, B, C, np.maximum(w, 0) if bounded else w) * (1 + 1e-7) + 1e-12
 
 
+@pytest.mark.parametrize("equal", ["in all columns", "where weights are free"])
+def test_queries_on_the_margin_that_depend_on_each_other(equal):
+    """Every query three times, as in collections that ask the same thing twice: solved to the last digits, and followed."""
+    rng = np.random.default_rng(0)
+    B = np.hstack([np.abs(rng.normal(1, 1, (12, 4))), -np.ones((12, 2))])
+    B = np.tile(B, (3, 1))
+    if equal == "where weights are free":
+        B[:, 5] = -1 - rng.random(len(B))  # a ranker without weight
+    program, M = Program(B, 0.5), np.eye(6)
+    start = program.minimise(M)
+    G = rng.normal(0, 0.2, (5, 6))
+    there = program.minimise(M + G.T @ G, start)
+    assert (start.weights[4:] == 0).all()
+    assert (np.abs(B @ start.weights - 1) < 1e-9).sum() == 6  # two queries
+    for found in (start, there):
+        assert found.gap < 1e-13
+        assert found.kkt < 1e-12
+    assert there.steps < start.steps
+    w, _ = reference_optimum(M, B, 0.5, True)
+    np.testing.assert_allclose(start.weights, w, atol=1e-6)
+
+
 # ---- the learner -------------------------------------------------------------------------------------------------
 
 

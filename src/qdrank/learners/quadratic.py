@@ -7,6 +7,8 @@
 An interior point method finds which weights are 0 and on which side of the margin each query lies; given these sets the
 optimum is the solution of a linear system, which is solved and checked. A program that differs little from one solved
 before (another query's M, the next gamma) starts from the sets of that one, and mostly needs a few such systems alone.
+Training queries with the same coefficients are one hinge that weighs as much as all of them. Queries on the margin whose
+coefficients still depend on each other have multipliers that are not unique; some of them keep theirs.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.kernels.interior import interior_point, sides
 from qdrank.learners.kernels.path import follow
 from qdrank.learners.kernels.quadratic import active_set, backward, certificate, factor, forward, rows_times
@@ -37,7 +39,7 @@ class ProgramSolution:
     Attributes
     ----------
     weights : (m,)
-    alpha, eta : (n,) and (m,), the multipliers of the margins and of w >= 0
+    alpha, eta : (n,) and (m,), the multipliers of the margins and of w >= 0; equal queries have equal ones
     objective : value of the primal
     gap : (primal - dual) / primal, certified
     kkt : largest entry of the natural residual of the optimality conditions
@@ -69,9 +71,11 @@ class Program:
     def __init__(self, B: FloatArray, C: float, *, bounded: bool = True) -> None:
         if not (C > 0 and np.isfinite(C)):
             raise InputError(f"C must be positive, not {C}")
-        self.B, self.C, self.bounded = np.ascontiguousarray(B, dtype=np.float64), float(C), bounded
-        self.columns = np.ascontiguousarray(self.B.T)
-        self._given = (self.B, self.columns, self.C, self.bounded)
+        self.C, self.bounded = float(C), bounded
+        self._first, self._of = _different(np.ascontiguousarray(B, dtype=np.float64))
+        self._equal = np.bincount(self._of).astype(np.float64)
+        self.B = np.ascontiguousarray(B[self._first], dtype=np.float64)
+        self._given = (self.B, np.ascontiguousarray(self.B.T), self.C * self._equal, self.bounded)
 
     def minimise(self, M: FloatArray, start: ProgramSolution | None = None) -> ProgramSolution:
         """The optimum for a symmetric positive definite M (m, m); ``start`` is that for a similar M.
@@ -89,9 +93,9 @@ class Program:
         P, D = np.empty(2 * n + m), np.empty(2 * n + m)
         free, state = np.empty(m, dtype=np.uint8), np.empty(n, dtype=np.uint8)
         steps = interior_point(M, *self._given, _INNER, _ITERATIONS, P, D)
-        sides(P, D, self.C, self.bounded, free, state)
+        sides(P, D, *self._given[2:], free, state)
         inner = self._certified(M, P[2 * n :].copy(), D[:n].copy(), steps, free.copy(), state.copy())
-        exact = self._from_sets(M, free, state, steps)
+        exact = self._from_sets(M, free, state, D[:n].copy(), steps)
         best = inner if exact is None or exact.gap > max(inner.gap, GAP) else exact
         if not best.gap <= GAP:
             raise InputError(
@@ -101,16 +105,17 @@ class Program:
         return best
 
     def _from_solution(self, M: FloatArray, start: ProgramSolution) -> ProgramSolution | None:
-        free, state, w, alpha = start.free.copy(), start.state.copy(), start.weights.copy(), start.alpha.copy()
+        free, state, w = start.free.copy(), start.state[self._first], start.weights.copy()
+        alpha = start.alpha[self._first] * self._equal
         # The start is optimal with the linear term that makes its gradient, eta, what it was.
         pull, Mw = np.empty(len(w)), np.empty(len(w))
         rows_times(self.B, alpha, pull)
         rows_times(M, w, Mw)
         turns = follow(M, *self._given, start.eta + pull - Mw, free, state, w, alpha, _TURNS)
-        return self._from_sets(M, free, state, turns) if turns > 0 else None
+        return self._from_sets(M, free, state, alpha, turns) if turns > 0 else None
 
-    def _from_sets(self, M: FloatArray, free: Any, state: Any, steps: int) -> ProgramSolution | None:
-        w, alpha = np.zeros(len(M)), np.zeros(len(self.B))
+    def _from_sets(self, M: FloatArray, free: Any, state: Any, alpha: FloatArray, steps: int) -> ProgramSolution | None:
+        w = np.zeros(len(M))
         more = active_set(M, *self._given, free, state, w, alpha, _STEPS)
         return self._certified(M, w, alpha, steps + more, free, state) if more > 0 else None
 
@@ -119,10 +124,20 @@ class Program:
     ) -> ProgramSolution:
         eta = np.empty(len(w))
         w[np.abs(w) <= DUST * np.abs(w).max(initial=0.0)] = 0.0
-        alpha = np.clip(alpha, 0.0, self.C)
+        alpha = np.clip(alpha, 0.0, self._given[2])
         primal, dual, kkt = certificate(M, *self._given, w, alpha, eta)
         gap = max(0.0, primal - dual) / primal if primal > 0 else 0.0
-        return ProgramSolution(w, alpha, eta, primal, gap, kkt, steps, free, state)
+        own = (alpha / self._equal)[self._of]
+        return ProgramSolution(w, own, eta, primal, gap, kkt, steps, free, state[self._of])
+
+
+def _different(B: FloatArray) -> tuple[IntArray, IntArray]:
+    """Numbers of the first rows of their kind, ascending, and for every row the place of its kind among them."""
+    _, first, kind = np.unique(B, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return first[order], place[kind.reshape(-1)]
 
 
 def printed_weights(M: FloatArray, B: FloatArray, alpha: FloatArray) -> FloatArray:

@@ -1,6 +1,6 @@
 """Interior point method for the quadratic program of Hoi and Jin 2008 (numba).
 
-With slacks, eq. 6 and 10 read: min 1/2 w^T M w + C sum x, where B w + x - s = 1 and w, x, s >= 0. The multipliers are
+With slacks, eq. 6 and 10 read: min 1/2 w^T M w + C.x, where B w + x - s = 1 and w, x, s >= 0. The multipliers are
 alpha of the margins s, beta = C - alpha of the slacks x, and eta of the weights. They are kept as two vectors whose
 products vanish at the optimum, ``P`` = (s, x, w) and ``D`` = (alpha, beta, eta); without bounds the last part is left out
 of the products.
@@ -87,15 +87,13 @@ def _residuals(M: Any, B: Any, columns: Any, P: Any, D: Any, rd: Any, rp: Any) -
 
 
 @njit(cache=True)
-def interior_point(
-    M: Any, B: Any, columns: Any, C: float, bounded: bool, tol: float, limit: int, P: Any, D: Any
-) -> int:
+def interior_point(M: Any, B: Any, columns: Any, C: Any, bounded: bool, tol: float, limit: int, P: Any, D: Any) -> int:
     """Mehrotra's predictor-corrector method; ``P`` and ``D`` (2 n + m,) are filled. Returns the iterations."""
     n, m = B.shape
     k = 2 * n + (m if bounded else 0)
-    P[: 2 * n], D[: 2 * n] = 1.0, C / 2
+    P[: 2 * n], D[:n], D[n : 2 * n] = 1.0, C / 2, C / 2
     P[2 * n :] = 1 / (1 + np.abs(B).max()) if bounded else 0.0
-    D[2 * n :] = C if bounded else 0.0
+    D[2 * n :] = C.min() if bounded else 0.0
     L, d, e, rd, rp = np.empty((m, m)), np.empty(n), np.zeros(m), np.empty(m), np.empty(n)
     target, dP, dD = np.zeros(2 * n + m), np.zeros(2 * n + m), np.zeros(2 * n + m)
     for iteration in range(limit):
@@ -123,7 +121,7 @@ def interior_point(
 
 
 @njit(cache=True)
-def sides(P: Any, D: Any, C: float, bounded: bool, free: Any, state: Any) -> None:
+def sides(P: Any, D: Any, C: Any, bounded: bool, free: Any, state: Any) -> None:
     """Which weights are free (m,), and the side of each query (n,): the larger of each product says."""
     n, m = len(state), len(free)
     w, eta = P[2 * n :], D[2 * n :]
@@ -131,4 +129,4 @@ def sides(P: Any, D: Any, C: float, bounded: bool, free: Any, state: Any) -> Non
     for j in range(m):
         free[j] = not bounded or w[j] * steepest > eta[j] * heaviest
     for i in range(n):
-        state[i] = SATISFIED if P[i] * C > D[i] else VIOLATED if P[n + i] * C > D[n + i] else MARGIN
+        state[i] = SATISFIED if P[i] * C[i] > D[i] else VIOLATED if P[n + i] * C[i] > D[n + i] else MARGIN

@@ -2,7 +2,7 @@
 
 The optimum w0, alpha0 of a program with the matrix M0 is also the optimum of
 
-    min 1/2 w^T M w + c.w + C sum_i max(0, 1 - b_i.w),  w >= 0,       c = (M0 - M) w0
+    min 1/2 w^T M w + c.w + sum_i C_i max(0, 1 - b_i.w),  w >= 0,       c = (M0 - M) w0
 
 with another matrix M. As c goes to 0 along a line, the optimum moves along a line as well, until a weight reaches 0 or
 leaves it, or a query reaches the margin or leaves it: then it turns. Best, Hager and others call this the parametric
@@ -21,7 +21,7 @@ from qdrank.learners.kernels.quadratic import MARGIN, SATISFIED, VIOLATED, rows_
 
 @njit(cache=True)
 def follow(
-    M: Any, B: Any, columns: Any, C: float, bounded: bool, c: Any, free: Any, state: Any, w: Any, alpha: Any, limit: int
+    M: Any, B: Any, columns: Any, C: Any, bounded: bool, c: Any, free: Any, state: Any, w: Any, alpha: Any, limit: int
 ) -> int:
     """Follow the path from c (m,) to 0; the sets, w (m,) and alpha (n,) are those of the start and become those of the end.
 
@@ -39,7 +39,7 @@ def follow(
     for turn in range(limit):
         F, E = np.flatnonzero(free), np.flatnonzero(state == MARGIN)
         a = np.empty(len(E))
-        if not saddle(M, B, F, E, c, np.zeros(len(E)), dw, a):
+        if saddle(M, B, F, E, c, np.zeros(len(E)), dw, a) < 0:
             return -1
         da[:] = 0.0
         for e in range(len(E)):
@@ -63,7 +63,7 @@ def follow(
 
 @njit(cache=True)
 def _first_event(
-    bounded: bool, C: float, free: Any, state: Any, w: Any, gradient: Any, margins: Any, alpha: Any,
+    bounded: bool, C: Any, free: Any, state: Any, w: Any, gradient: Any, margins: Any, alpha: Any,
     dw: Any, dg: Any, dm: Any, da: Any, left: float,
 ) -> Any:  # fmt: skip
     """Step to the first event, its kind (0 none, 1 a weight, 2 a query) and which weight or query."""
@@ -74,7 +74,7 @@ def _first_event(
             step, kind, which = max(0.0, -value / slope), 1, j
     for i in range(len(alpha)):
         if state[i] == MARGIN:
-            value, slope = (alpha[i], da[i]) if da[i] < 0 else (C - alpha[i], -da[i])
+            value, slope = (alpha[i], da[i]) if da[i] < 0 else (C[i] - alpha[i], -da[i])
         elif state[i] == SATISFIED:
             value, slope = margins[i] - 1, dm[i]
         else:
@@ -86,15 +86,15 @@ def _first_event(
 
 @njit(cache=True)
 def _turn(
-    C: float, kind: int, which: int, free: Any, state: Any, w: Any, gradient: Any, margins: Any, alpha: Any
+    C: Any, kind: int, which: int, free: Any, state: Any, w: Any, gradient: Any, margins: Any, alpha: Any
 ) -> None:
     """Put the weight or query that met the event into its new set, exactly on the border."""
     if kind == 1:
         w[which], gradient[which] = 0.0, 0.0
         free[which] = not free[which]
     elif state[which] == MARGIN:
-        state[which] = VIOLATED if alpha[which] > C / 2 else SATISFIED
-        alpha[which] = C if state[which] == VIOLATED else 0.0
+        state[which] = VIOLATED if alpha[which] > C[which] / 2 else SATISFIED
+        alpha[which] = C[which] if state[which] == VIOLATED else 0.0
     else:
         state[which] = MARGIN
         margins[which] = 1.0

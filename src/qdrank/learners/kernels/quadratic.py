@@ -1,8 +1,8 @@
 """Leaf functions of the quadratic program of Hoi and Jin 2008 (numba); see `qdrank.learners.quadratic`.
 
-    min over w    1/2 w^T M w + C sum_i max(0, 1 - b_i.w),    w >= 0 where ``bounded``
+    min over w    1/2 w^T M w + sum_i C_i max(0, 1 - b_i.w),    w >= 0 where ``bounded``
 
-``B`` has the rows b_i, ``columns`` is its transpose. All sums are in a fixed order, without BLAS: the same bytes whatever
+``B`` has the rows b_i, ``columns`` is its transpose, ``C`` (n,) the weights of the hinges. All sums are in a fixed order, without BLAS: the same bytes whatever
 the number of threads.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-#: Side of a query: beyond the margin (alpha = 0), on it, or short of it (alpha = C).
+#: Side of a query: beyond the margin (alpha = 0), on it, or short of it (alpha = C_i).
 SATISFIED, MARGIN, VIOLATED = 0, 1, 2
 
 
@@ -33,6 +33,31 @@ def factor(A: Any, n: int) -> bool:
                 total -= A[i, k] * A[j, k]
             A[i, j] = total / A[j, j]
     return True
+
+
+@njit(cache=True)
+def _factor_independent(S: Any, a: Any) -> int:
+    """Cholesky factor of ``S`` without the rows that depend on earlier ones; their entry of ``a`` becomes 0, for good.
+
+    Returns how many these are.
+    """
+    n, dependent = S.shape[0], 0
+    for e in range(n):
+        for k in range(e):
+            for c in range(k):
+                S[e, k] -= S[e, c] * S[k, c]
+            S[e, k] /= S[k, k]
+        pivot = S[e, e]
+        for k in range(e):
+            pivot -= S[e, k] * S[e, k]
+        if pivot > 1e-13 * S[e, e]:
+            S[e, e] = np.sqrt(pivot)
+            continue
+        dependent += 1
+        S[e, :e], S[e, e], a[e] = 0.0, 1.0, 0.0
+        for i in range(e + 1, n):
+            S[i, e] = 0.0
+    return dependent
 
 
 @njit(cache=True)
@@ -85,11 +110,11 @@ def normal_matrix(M: Any, B: Any, d: Any, e: Any, out: Any) -> None:
 
 
 @njit(cache=True)
-def certificate(M: Any, B: Any, columns: Any, C: float, bounded: bool, w: Any, alpha: Any, eta: Any) -> Any:
-    """Primal and dual value and the KKT residual at ``w`` (feasible) and ``alpha`` in [0, C]; ``eta`` is filled.
+def certificate(M: Any, B: Any, columns: Any, C: Any, bounded: bool, w: Any, alpha: Any, eta: Any) -> Any:
+    """Primal and dual value and the KKT residual at ``w`` (feasible) and ``alpha`` in [0, C_i]; ``eta`` is filled.
 
     The dual value is that of c.4's dual at alpha and eta = max(0, M w - B^T alpha). The residual is the largest entry of
-    w - max(0, w - gradient) and of alpha - clip(alpha - (b.w - 1), 0, C): 0 at the optimum and nowhere else.
+    w - max(0, w - gradient) and of alpha - clip(alpha - (b.w - 1), 0, C_i): 0 at the optimum and nowhere else.
     """
     m, n = M.shape[0], B.shape[0]
     margins, Mw, v, L = np.empty(n), np.empty(m), np.empty(m), M.copy()
@@ -98,9 +123,9 @@ def certificate(M: Any, B: Any, columns: Any, C: float, bounded: bool, w: Any, a
     rows_times(B, alpha, v)
     primal, dual, residual = 0.0, 0.0, 0.0
     for i in range(n):
-        primal += C * max(0.0, 1 - margins[i])
+        primal += C[i] * max(0.0, 1 - margins[i])
         dual += alpha[i]
-        moved = min(max(alpha[i] - (margins[i] - 1), 0.0), C)
+        moved = min(max(alpha[i] - (margins[i] - 1), 0.0), C[i])
         residual = max(residual, abs(alpha[i] - moved))
     for j in range(m):
         gradient = Mw[j] - v[j]
@@ -116,10 +141,11 @@ def certificate(M: Any, B: Any, columns: Any, C: float, bounded: bool, w: Any, a
 
 
 @njit(cache=True)
-def saddle(M: Any, B: Any, F: Any, E: Any, p: Any, r: Any, w: Any, a: Any) -> bool:
+def saddle(M: Any, B: Any, F: Any, E: Any, p: Any, r: Any, w: Any, a: Any) -> int:
     """Solve ``M_FF w_F - B_EF^T a = p_F``, ``B_EF w_F = r`` for w (m,), 0 outside F, and a (len(E),).
 
-    False if that has no unique solution.
+    Rows of B_EF that depend on earlier ones are left out, and their ``a`` is 0; their number is returned, -1 if M_FF is not
+    definite.
     """
     nf, ne = len(F), len(E)
     L, V, S, u = np.empty((nf, nf)), np.empty((ne, nf)), np.empty((ne, ne)), np.empty(nf)
@@ -127,8 +153,8 @@ def saddle(M: Any, B: Any, F: Any, E: Any, p: Any, r: Any, w: Any, a: Any) -> bo
         u[i] = p[F[i]]
         for j in range(i + 1):
             L[i, j] = M[F[i], F[j]]
-    if ne > nf or not factor(L, nf):
-        return False
+    if not factor(L, nf):
+        return -1
     forward(L, u, nf)
     for e in range(ne):
         for i in range(nf):
@@ -141,8 +167,7 @@ def saddle(M: Any, B: Any, F: Any, E: Any, p: Any, r: Any, w: Any, a: Any) -> bo
             S[e, c] = 0.0
             for i in range(nf):
                 S[e, c] += V[e, i] * V[c, i]
-    if not factor(S, ne):
-        return False
+    dependent = _factor_independent(S, a)
     forward(S, a, ne)
     backward(S, a, ne)
     for e in range(ne):
@@ -152,18 +177,27 @@ def saddle(M: Any, B: Any, F: Any, E: Any, p: Any, r: Any, w: Any, a: Any) -> bo
     w[:] = 0.0
     for i in range(nf):
         w[F[i]] = u[i]
-    return True
+    return dependent
 
 
 @njit(cache=True)
-def _solve_pieces(M: Any, B: Any, C: float, free: Any, state: Any, w: Any, alpha: Any) -> bool:
-    """Optimum if the free weights and the queries on the margin were known; False if they do not determine it."""
+def _solve_pieces(M: Any, B: Any, C: Any, free: Any, state: Any, w: Any, alpha: Any) -> bool:
+    """Optimum if the free weights and the queries on the margin were known; False if they do not determine it.
+
+    Where queries on the margin depend on each other, their multipliers are not unique: those that are left out keep theirs.
+    """
     F, E = np.flatnonzero(free), np.flatnonzero(state == MARGIN)
-    pull, a = np.empty(M.shape[0]), np.empty(len(E))
+    pull, a, before = np.empty(M.shape[0]), np.empty(len(E)), alpha[E]
     for i in range(len(state)):
-        alpha[i] = C if state[i] == VIOLATED else 0.0
+        alpha[i] = C[i] if state[i] == VIOLATED else 0.0
     rows_times(B, alpha, pull)
-    if not saddle(M, B, F, E, pull, np.ones(len(E)), w, a):
+    dependent = saddle(M, B, F, E, pull, np.ones(len(E)), w, a)
+    if dependent > 0:
+        alpha[E] = before
+        rows_times(B, alpha, pull)
+        dependent = saddle(M, B, F, E, pull, np.ones(len(E)), w, a)
+        a += before
+    if dependent < 0:
         return False
     for e in range(len(E)):
         alpha[E[e]] = a[e]
@@ -171,7 +205,7 @@ def _solve_pieces(M: Any, B: Any, C: float, free: Any, state: Any, w: Any, alpha
 
 
 @njit(cache=True)
-def _switch(M: Any, B: Any, columns: Any, C: float, bounded: bool, free: Any, state: Any, w: Any, alpha: Any) -> int:
+def _switch(M: Any, B: Any, columns: Any, C: Any, bounded: bool, free: Any, state: Any, w: Any, alpha: Any) -> int:
     """Move weights and queries that are on the wrong side; the number moved, 0 at the optimum."""
     m, n = M.shape[0], B.shape[0]
     margins, Mw, v = np.empty(n), np.empty(m), np.empty(m)
@@ -190,8 +224,13 @@ def _switch(M: Any, B: Any, columns: Any, C: float, bounded: bool, free: Any, st
         if state[i] == MARGIN and alpha[i] < 0:
             state[i] = SATISFIED
             moved += 1
-        elif state[i] == MARGIN and alpha[i] > C:
+        elif state[i] == MARGIN and alpha[i] > C[i]:
             state[i] = VIOLATED
+            moved += 1
+        elif (
+            state[i] == MARGIN and abs(margins[i] - 1) > 1e-9
+        ):  # left out as dependent, and not on the margin after all
+            state[i] = SATISFIED if margins[i] > 1 else VIOLATED
             moved += 1
         elif (state[i] == SATISFIED and margins[i] < 1 - 1e-12) or (state[i] == VIOLATED and margins[i] > 1 + 1e-12):
             state[i] = MARGIN
@@ -201,9 +240,9 @@ def _switch(M: Any, B: Any, columns: Any, C: float, bounded: bool, free: Any, st
 
 @njit(cache=True)
 def active_set(
-    M: Any, B: Any, columns: Any, C: float, bounded: bool, free: Any, state: Any, w: Any, alpha: Any, limit: int
+    M: Any, B: Any, columns: Any, C: Any, bounded: bool, free: Any, state: Any, w: Any, alpha: Any, limit: int
 ) -> int:
-    """Optimum from a guess of the free weights (m,) and of the side of each query (n,); both are mended on the way.
+    """Optimum from a guess of the free weights (m,), of the side of each query and of alpha (n,); all are corrected.
 
     Returns the number of steps, or -1 where the guesses run in a circle or determine nothing.
     """
