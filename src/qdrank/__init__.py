@@ -27,5 +27,8 @@ def _kernel_cache() -> str:
     return os.path.join(cache_folder(), f"kernels-{sha256.hexdigest()[:16]}")
 
 
-# Before anything imports numba, which reads it once.
+# Before anything imports numba, which reads them once. Where the cache cannot be written, the later locators have a place.
 os.environ.setdefault("NUMBA_CACHE_DIR", _kernel_cache())
+os.environ.setdefault(
+    "NUMBA_CACHE_LOCATOR_CLASSES", "qdrank.kernel_locator.KernelLocator,InTreeCacheLocator,UserWideCacheLocator"
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from tests.workflow.project import Project
 
 from qdrank.store import read
@@ -40,14 +39,3 @@ def test_every_claim_has_a_verdict(finished: Project) -> None:
 def test_the_choice_of_settings_is_on_record(finished: Project) -> None:
     choices = read(finished.folder / "results/tiny/fold1/choices/geng.parquet", "choices").to_pylist()
     assert {row["method"] for row in choices if row["chosen"]} >= {"single", "qc", "knn-online", "knn-offline1"}
-
-
-@pytest.mark.slow
-def test_the_number_of_shards_changes_no_byte(study: Project) -> None:
-    models = study.folder / "results/tiny/fold1/models/local.parquet"
-    before = models.read_bytes()
-    models.unlink()
-    printed = study.tiny(str(models.relative_to(study.folder)), "--set-scatter", "local=3")
-    assert "3-of-3" in printed
-    assert models.read_bytes() == before
-    assert not (models.parent / "local").exists()

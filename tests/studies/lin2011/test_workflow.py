@@ -44,14 +44,3 @@ def test_the_difficulty_breakdown_has_the_methods_of_every_study(finished: Proje
     methods = set(table.column("method").to_pylist())
     assert methods >= {method.name for method in METHODS}
     assert methods >= {"single", "knn-online"}
-
-
-@pytest.mark.slow
-def test_the_number_of_shards_changes_no_byte(study: Project) -> None:
-    folder = study.folder / "results/tiny/fold1/lin"
-    made = [folder / f"{name}.parquet" for name in ("seeds", "curve", "ranked", "clusters", "controls", "variants")]
-    before = [path.read_bytes() for path in made]
-    made[0].unlink()
-    printed = study.tiny(str(made[0].relative_to(study.folder)), "--set-scatter", "lin=3")
-    assert "3-of-3" in printed
-    assert [path.read_bytes() for path in made] == before
