@@ -2,7 +2,7 @@
 
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.difficulty import breakdown, difficulty
-from qdrank.figures.difficulty import draw, readable
+from qdrank.figures.difficulty import draw, readable_breakdown
 from qdrank.figures.style import save_figure
 from qdrank.figures.tables import write_table
 from qdrank.jobs import job
@@ -17,7 +17,9 @@ with job(snakemake.log[0]) as log:
     table = breakdown(measures, classes, params.measures, baseline=baseline, interval=params.interval)
     paths = dict(snakemake.output.items())
     pictures = {form: paths.pop(f"figure_{form}") for form in [*params.formats, "parquet"]}
-    write_table(readable(table, params.labels, baseline), paths, title=f"{params.title}: measures by difficulty")
+    write_table(
+        readable_breakdown(table, params.labels, baseline), paths, title=f"{params.title}: measures by difficulty"
+    )
     write(pictures.pop("parquet"), "figure", table)
     options = {"labels": params.labels, "colours": params.colours, "level": params.interval["level"]}
     save_figure(draw(table, title=params.title, baseline=baseline, **options), pictures, dpi=params.dpi)

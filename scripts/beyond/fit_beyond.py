@@ -13,7 +13,7 @@ from qdrank.serving.build import study_terms
 from qdrank.serving.composed import compose
 from qdrank.store import read, write
 from qdrank.studies.beyond.checks import checks_table, recurrence_table, values_table, without_near
-from qdrank.studies.beyond.fold import Ladder, choices_table, control_values, fold_data, method_scores
+from qdrank.studies.beyond.fold import Ladder, control_values, fold_data, method_scores, setting_choices
 from qdrank.studies.beyond.methods import CHOSEN
 from qdrank.studies.beyond.options import Options
 
@@ -26,7 +26,7 @@ with job(snakemake.log[0]) as log:
     test = documents.parts["test"]
     for method, scores in method_scores(ladder, params.methods).items():
         write(out[method], "scores", scores_table(test, scores))
-    write(out.choices, "choices", choices_table(fold, ladder))
+    write(out.choices, "choices", setting_choices(fold, ladder))
     tables = [values_table(fold, test.query_id, control_values(ladder), 0.0)]
     for near in ladder.options.near:
         log.info("without queries of similarity %g or more", near)

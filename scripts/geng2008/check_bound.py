@@ -5,13 +5,13 @@ from qdrank.jobs import job
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.rankers.documents import fold_documents
 from qdrank.store import write
-from qdrank.studies.geng2008.fold import Neighbourhoods
+from qdrank.studies.geng2008.fold import FoldNeighbourhoods
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.stability import bound_table
 
 with job(snakemake.log[0]) as log:
     files, params, fold = snakemake.input, snakemake.params, snakemake.wildcards.fold
-    near = Neighbourhoods(
+    near = FoldNeighbourhoods(
         documents=fold_documents(load_judged(files.judged, ["features"]), fold, params.scale),
         queries=load_queries(files.queries),
         nearest=load_neighbours(files.neighbours)[1],

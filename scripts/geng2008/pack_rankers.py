@@ -7,7 +7,7 @@ from qdrank.queries.artifacts import VectorOptions, load_neighbours, load_querie
 from qdrank.queries.fitted import load_metric, load_scale
 from qdrank.rankers.global_models import GlobalModels
 from qdrank.rankers.local_models import ModelBank
-from qdrank.serving.build import packed, study_terms
+from qdrank.serving.build import packed_rankers, study_terms
 from qdrank.store import read, write
 from qdrank.studies.geng2008 import STUDY
 from qdrank.studies.geng2008.fold import chosen_settings
@@ -26,5 +26,5 @@ with job(snakemake.log[0]) as log:
     reference, largest = reference_column(files.columns), nearest.shape[1]
     terms = study_terms(judged, topics, reference, chosen, largest=largest, training=training, **seen)
     fitted = load_scale(files.scale), load_metric(files.metric)
-    rankers = packed(judged, topics, fold, queries, nearest, whole, local, terms, *fitted)
+    rankers = packed_rankers(judged, topics, fold, queries, nearest, whole, local, terms, *fitted)
     write(snakemake.output[0], "rankers", rankers.to_table())

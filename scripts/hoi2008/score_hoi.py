@@ -5,14 +5,14 @@ from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
 from qdrank.rankers.documents import fold_documents
 from qdrank.store import read, write
-from qdrank.studies.hoi2008.fold import EnsembleFold, gathered
+from qdrank.studies.hoi2008.fold import EnsembleFold, gathered_weights
 from qdrank.studies.hoi2008.options import Options
 from qdrank.studies.hoi2008.scoring import WeightBank, score_fold
 
 with job(snakemake.log[0]) as log:
     params, out, name = snakemake.params, snakemake.output, snakemake.wildcards.fold
     documents = fold_documents(load_judged(snakemake.input.judged), name, params.scale)
-    weights = gathered([read(path, "ensembles") for path in snakemake.input.shards], documents)
+    weights = gathered_weights([read(path, "ensembles") for path in snakemake.input.shards], documents)
     write(out.weights, "ensembles", weights)
     fold = EnsembleFold(documents, Options(**params.hoi), params.measure, params.seed)
     found = score_fold(name, fold, WeightBank(weights))

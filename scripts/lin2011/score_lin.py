@@ -7,7 +7,7 @@ from qdrank.jobs import job
 from qdrank.learners.kernels import one_thread
 from qdrank.rankers.documents import fold_documents
 from qdrank.store import read, write
-from qdrank.studies.lin2011.bank import Bank, gathered
+from qdrank.studies.lin2011.bank import FoldBank, gathered_shards
 from qdrank.studies.lin2011.fold import LinFold
 from qdrank.studies.lin2011.methods import RANKSVM
 from qdrank.studies.lin2011.readings import Readings
@@ -18,7 +18,7 @@ from qdrank.studies.lin2011.sweep import (
     clusters_summary,
     curves,
     first_scores,
-    measures_table,
+    seed_measures_table,
     sweep,
 )
 from qdrank.studies.lin2011.variants import variants_table
@@ -27,9 +27,9 @@ with job(snakemake.log[0]) as log, one_thread():
     files, params, out, name = snakemake.input, snakemake.params, snakemake.output, snakemake.wildcards.fold
     documents = fold_documents(load_judged(files.judged), name, params.scale)
     grid, test = Grid(**params.grid), documents.parts["test"]
-    bank = Bank(
-        gathered([read(path, "clusters") for path in files.clusters]),
-        gathered([read(path, "cluster_models") for path in files.models]),
+    bank = FoldBank(
+        gathered_shards([read(path, "clusters") for path in files.clusters]),
+        gathered_shards([read(path, "cluster_models") for path in files.models]),
         documents.parts["train"].query_id,
     )
     single = documents.stored(load_singles(read(files.singles, "models"), documents).weights)
@@ -39,7 +39,7 @@ with job(snakemake.log[0]) as log, one_thread():
     swept = sweep(fold, grid)
     log.info("settings chosen")
     write(out.choices, "choices", all_choices(name, swept, read(files.choices, "choices")))
-    write(out.seeds, "measures", measures_table(name, fold, swept, params.measures))
+    write(out.seeds, "measures", seed_measures_table(name, fold, swept, params.measures))
     found = curves(name, fold, swept, grid, params.ranked if params.ranked in grid.ms else max(grid.ms))
     log.info("curves")
     write(out.curve, "figure", found.curve)

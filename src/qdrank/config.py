@@ -84,7 +84,7 @@ class Text(Section):
     )
 
 
-class QueryVectors(Section):
+class QueryVectorsSection(Section):
     """How a query becomes a vector."""
 
     top: PositiveInt = Field(
@@ -105,7 +105,7 @@ class QueryVectors(Section):
     )
 
 
-class Neighbours(Section):
+class NeighboursSection(Section):
     """The k-nearest-neighbour graph of the queries."""
 
     metric: MetricName = Field(default="euclidean", description="Distance between query vectors.")
@@ -117,7 +117,7 @@ class Neighbours(Section):
     )
 
 
-class Evaluation(Section):
+class EvaluationSection(Section):
     """What is measured, and how differences are judged."""
 
     conventions: list[Convention] = Field(
@@ -130,7 +130,7 @@ class Evaluation(Section):
     resamples: Annotated[int, Field(ge=100)] = Field(default=2000, description="Bootstrap and permutation resamples.")
 
 
-class Difficulty(Section):
+class DifficultySection(Section):
     """Measures by the difficulty of the queries, for every method."""
 
     classes: dict[str, list[PositiveInt | None]] = Field(
@@ -242,10 +242,12 @@ class _Settings(Section):
     )
     seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of everything random.")
     text: Text = Field(default_factory=Text, description="From raw text to features.")
-    queries: QueryVectors = Field(default_factory=QueryVectors, description="Query vectors.")
-    neighbours: Neighbours = Field(default_factory=Neighbours, description="The k-NN graph.")
-    evaluation: Evaluation = Field(default_factory=Evaluation, description="Measures and significance.")
-    difficulty: Difficulty = Field(default_factory=Difficulty, description="Measures by the difficulty of the queries.")
+    queries: QueryVectorsSection = Field(default_factory=QueryVectorsSection, description="Query vectors.")
+    neighbours: NeighboursSection = Field(default_factory=NeighboursSection, description="The k-NN graph.")
+    evaluation: EvaluationSection = Field(default_factory=EvaluationSection, description="Measures and significance.")
+    difficulty: DifficultySection = Field(
+        default_factory=DifficultySection, description="Measures by the difficulty of the queries."
+    )
     training: Training = Field(default_factory=Training, description="Training of models.")
     learners: Learners = Field(default_factory=Learners, description="The classic learners and aggregators.")
     figures: Figures = Field(default_factory=Figures, description="Pictures.")

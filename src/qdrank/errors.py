@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from os import PathLike
 
+AnyPath = str | PathLike[str]
+
 
 class QdrankError(Exception):
     """An error that is the user's to fix; shown without a traceback.

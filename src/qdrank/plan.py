@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from qdrank.config import Settings
 from qdrank.datasets import registry as table
@@ -17,7 +17,6 @@ from qdrank.own_data import FeatureFiles, SimulatedVariant, SmartCollection, Tex
 from qdrank.registry import did_you_mean
 from qdrank.studies import STUDIES
 
-Kind = Literal["letor", "agg", "text", "simulated"]
 ROTATION = ("fold1", "fold2", "fold3", "fold4", "fold5")
 
 
@@ -26,7 +25,7 @@ class PlannedDataset:
     """A data set as the workflow needs to know it."""
 
     name: str
-    kind: Kind
+    kind: table.DatasetKind
     title: str
     note: str = ""
     folds: tuple[str, ...] = ("fold1",)
@@ -49,7 +48,7 @@ class Plan:
     datasets: Mapping[str, PlannedDataset]
     left_out: Mapping[str, str]
 
-    def of_kind(self, *kinds: Kind) -> list[str]:
+    def of_kind(self, *kinds: table.DatasetKind) -> list[str]:
         """Names of the data sets of these kinds."""
         return [name for name, dataset in self.datasets.items() if dataset.kind in kinds]
 

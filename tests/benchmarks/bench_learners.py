@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from qdrank.aggregators import AGGREGATORS
-from qdrank.aggregators import GRIDS as AGGREGATOR_GRIDS
+from qdrank.aggregators import AGGREGATOR_GRIDS, AGGREGATORS
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.evaluation.published import compare_published, load_expected

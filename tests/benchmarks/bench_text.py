@@ -24,7 +24,7 @@ from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
 from qdrank.text.candidates import find_candidates
 from qdrank.text.features import column_names, feature_values
-from qdrank.text.index import Queries, analyse_queries, build_index
+from qdrank.text.index import AnalysedQueries, analyse_queries, build_index
 from qdrank.text.judged import TextSettings, judged_text
 from qdrank.text.retrieve import bm25_weights, retrieve
 
@@ -83,7 +83,7 @@ def bench_generated(n_documents: int, n_queries: int, *, with_bm25s: bool) -> No
         _against_bm25s(bodies, queries, ranking.score, indexing + weighing, retrieving)
 
 
-def _small() -> tuple[Any, Queries]:
+def _small() -> tuple[Any, AnalysedQueries]:
     index = build_index(Documents(["a"], {"body": ["x"]}), PLAIN)
     return index.main, analyse_queries(index, ["x"])
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.evaluation.difficulty import CLASSES, breakdown, difficulty, shares
+from qdrank.evaluation.difficulty import DIFFICULTY_CLASSES, breakdown, difficulty, shares
 from qdrank.evaluation.significance import holm
 from qdrank.figures import difficulty as figures
 from qdrank.figures.style import save_figure
@@ -126,7 +126,7 @@ def test_a_class_of_one_query_has_no_interval():
 
 def test_the_table_to_read_and_the_picture(tmp_path):
     found = breakdown(measures(), difficulty(judged()), ["ap", "p@1/letor4"], baseline="base", interval=INTERVAL)
-    shown = figures.readable(found, {"base": "Base", "better": "Better"}, "base")
+    shown = figures.readable_breakdown(found, {"base": "Base", "better": "Better"}, "base")
     assert "difference from Base" in shown.column_names
     assert set(shown.column("method").to_pylist()) == {"Base", "Better", "same"}
     assert set(shown.column("measure").to_pylist()) == {"MAP", "P@1"}
@@ -134,4 +134,4 @@ def test_the_table_to_read_and_the_picture(tmp_path):
         drawn = figures.draw(found, title="toy", labels={"better": "Better"}, baseline="base")
         save_figure(drawn, {"svg": tmp_path / f"{name}.svg"})
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-    assert list(CLASSES) == ["hard", "normal", "easy"]
+    assert list(DIFFICULTY_CLASSES) == ["hard", "normal", "easy"]

@@ -9,7 +9,7 @@ from qdrank.errors import InputError
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR, Claim, Declaration
 from qdrank.evaluation.evidence import evidence_table, load_evidence, part
 from qdrank.evaluation.judging import QUERIES, SEEDS, THESE_WORLDS, VALUES, judge
-from qdrank.figures.verdicts import CHECKS, OPEN, PUBLIC, SIMULATED, verdicts_overview, worlds_table
+from qdrank.figures.verdicts import CANNOT_TELL, CHECKS, PUBLIC, SIMULATED, verdicts_overview, worlds_table
 from qdrank.store import read, write
 
 
@@ -129,12 +129,12 @@ def test_the_overview_separates_findings_worlds_checks_and_what_is_open():
     ]
     verdicts = pa.concat_tables(tables)
     rows = verdicts_overview(verdicts).to_pylist()
-    assert list(dict.fromkeys(row["section"] for row in rows)) == [PUBLIC, SIMULATED, CHECKS, OPEN]
+    assert list(dict.fromkeys(row["section"] for row in rows)) == [PUBLIC, SIMULATED, CHECKS, CANNOT_TELL]
     cells = {(row["section"], row["claim"]): row for row in rows}
     gain = cells[PUBLIC, "gain is so"]
     assert (gain["real"], gain["noisy"], gain["sim"]) == ("no -0.020", "?", "")
     assert cells[SIMULATED, "gain is so"]["sim"] == "yes +0.020*"
-    assert cells[OPEN, "gain is so"]["noisy"].startswith("? +0.010 (could find 0.1")
+    assert cells[CANNOT_TELL, "gain is so"]["noisy"].startswith("? +0.010 (could find 0.1")
     assert [row["claim"] for row in rows if row["section"] == PUBLIC][-1] == "control is so"
     assert cells[CHECKS, "identity is so"]["real"] == "yes +0.000"
     assert verdicts.filter(pa.compute.equal(verdicts.column("verdict"), FAILS)).num_rows == 4

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from qdrank.errors import InputError
-from qdrank.evaluation.declared import FAILS, HOLDS, KINDS, UNCLEAR, Claim, Declaration, Rules
+from qdrank.evaluation.declared import CLAIM_KINDS, FAILS, HOLDS, UNCLEAR, Claim, Declaration, Rules
 from qdrank.evaluation.estimates import Estimate, over_queries, over_seeds, over_these_seeds
-from qdrank.evaluation.verdicts import decide, family_sizes, judge_estimates, judge_exactly, p_value
+from qdrank.evaluation.verdicts import claim_p_value, family_sizes, judge_estimates, judge_exactly, verdict_by_interval
 
 MARGIN = 0.005
-BY_INTERVAL = [kind for kind, about in KINDS.items() if not about.exact]
+BY_INTERVAL = [kind for kind, about in CLAIM_KINDS.items() if not about.exact]
 
 
 def claim(kind="superiority", *, name="a", margin=MARGIN, **more):
-    limit = {"limit": 0.5} if KINDS[kind].limited else {}
+    limit = {"limit": 0.5} if CLAIM_KINDS[kind].limited else {}
     return Claim(name=name, text="A beats B", expected="above 0", kind=kind, margin=margin, **limit, **more)
 
 
@@ -33,7 +33,7 @@ def spread(mean, deviation=0.01, n=100):
 
 
 def at(low, high, kind="superiority", margin=MARGIN, limit=None):
-    return decide(kind, low, (low + high) / 2, high, margin=margin, limit=limit)
+    return verdict_by_interval(kind, low, (low + high) / 2, high, margin=margin, limit=limit)
 
 
 # ---- the scheme ------------------------------------------------------------------------------------------------------
@@ -117,17 +117,19 @@ def path(rule, start, end):
 @settings(max_examples=400, deadline=None)
 @given(st.tuples(CENTRES, WIDTHS), st.tuples(CENTRES, WIDTHS), MARGINS)
 def test_moving_or_stretching_an_interval_never_jumps_over_cannot_tell(kind, start, end, margin):
-    limit = 0.01 if KINDS[kind].limited else None
-    assert not jumps(path(lambda low, m, high: decide(kind, low, m, high, margin=margin, limit=limit), start, end))
+    limit = 0.01 if CLAIM_KINDS[kind].limited else None
+    assert not jumps(
+        path(lambda low, m, high: verdict_by_interval(kind, low, m, high, margin=margin, limit=limit), start, end)
+    )
 
 
 @pytest.mark.parametrize("kind", BY_INTERVAL)
 @settings(max_examples=400, deadline=None)
 @given(CENTRES, WIDTHS, MARGINS)
 def test_a_shift_by_less_than_half_the_width_never_jumps(kind, centre, width, margin):
-    limit = 0.01 if KINDS[kind].limited else None
+    limit = 0.01 if CLAIM_KINDS[kind].limited else None
     both = [
-        decide(kind, c - width / 2, c, c + width / 2, margin=margin, limit=limit)
+        verdict_by_interval(kind, c - width / 2, c, c + width / 2, margin=margin, limit=limit)
         for c in (centre, centre + 0.499 * width)
     ]
     assert set(both) != {HOLDS, FAILS}
@@ -164,7 +166,7 @@ def test_the_bisection_sees_the_cliff_of_simpler_rules():
 def test_kinds_do_not_contradict_each_other(centre, width, margin):
     assume(margin > 0)
     found = {
-        kind: decide(kind, centre - width / 2, centre, centre + width / 2, margin=margin)
+        kind: verdict_by_interval(kind, centre - width / 2, centre, centre + width / 2, margin=margin)
         for kind in ("superiority", "no superiority", "equivalence", "non-inferiority")
     }
     opposite = {HOLDS: FAILS, FAILS: HOLDS, UNCLEAR: UNCLEAR}
@@ -196,7 +198,7 @@ def test_two_sets_are_compared_after_welch():
 @settings(max_examples=300, deadline=None)
 @given(CENTRES, st.floats(1e-4, 0.02), st.integers(2, 200), st.integers(1, 9), st.sampled_from(BY_INTERVAL))
 def test_the_corrected_p_is_below_alpha_where_the_interval_excludes_the_bound(centre, error, df, size, kind):
-    asked, found = claim(kind), Estimate(centre + (0.5 if KINDS[kind].limited else 0), error, df, df + 1)
+    asked, found = claim(kind), Estimate(centre + (0.5 if CLAIM_KINDS[kind].limited else 0), error, df, df + 1)
     low, high = found.interval(0.05 / size)
     excluded = {
         "superiority": low > 0,
@@ -208,14 +210,14 @@ def test_the_corrected_p_is_below_alpha_where_the_interval_excludes_the_bound(ce
         "below": high < 0.5,
         "above": low > 0.5,
     }[kind]
-    p = size * p_value(asked, found)
+    p = size * claim_p_value(asked, found)
     assume(abs(p - 0.05) > 1e-9)
     assert (p < 0.05) == excluded
 
 
 def test_p_of_superiority_is_that_of_the_t_test():
     x = spread(0.02, 0.1, 25)
-    assert p_value(claim(), over_queries(x)) == pytest.approx(stats.ttest_1samp(x, 0).pvalue)
+    assert claim_p_value(claim(), over_queries(x)) == pytest.approx(stats.ttest_1samp(x, 0).pvalue)
 
 
 def test_a_family_is_corrected_by_its_number_of_intervals():
@@ -298,10 +300,10 @@ def test_values_that_are_not_finite_are_left_out_and_counted():
 def test_seeds_are_the_units():
     """Three seeds whose pooled queries are "significant" though the seeds disagree."""
     seeds = [spread(mean, 0.2, 2000) for mean in (-0.009, 0.029, 0.021)]
-    assert p_value(claim(), over_queries(np.concatenate(seeds))) < 0.001
+    assert claim_p_value(claim(), over_queries(np.concatenate(seeds))) < 0.001
     apart = over_seeds(seeds)
     assert apart.n == 3
-    assert p_value(claim(), apart) == pytest.approx(stats.ttest_1samp([-0.009, 0.029, 0.021], 0).pvalue)
+    assert claim_p_value(claim(), apart) == pytest.approx(stats.ttest_1samp([-0.009, 0.029, 0.021], 0).pvalue)
 
 
 def test_these_worlds_only_is_the_stratified_mean():

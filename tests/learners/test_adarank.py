@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qdrank.learners.adarank import AdaRank, AdaRankMAP, AdaRankMAPBoost, AdaRankNDCG, AdaRankNDCGBoost, round_weight
+from qdrank.learners.adarank import AdaRank, AdaRankMAP, AdaRankMAPBoost, AdaRankNDCG, AdaRankNDCGBoost, adarank_weight
 
 # Two queries of two documents, one relevant in each. Feature 0 ranks query 1 right and query 2 wrong; feature 1 the
 # other way round; feature 2 is wrong on both. Average precision is 1 where right and 1/2 where wrong.
@@ -50,7 +50,7 @@ def test_baseline_zero_counts_the_whole_measure():
 
 
 def test_a_perfect_feature_has_a_bounded_weight():
-    assert np.isfinite(round_weight(np.array([1.0]), np.array([1.0])))
+    assert np.isfinite(adarank_weight(np.array([1.0]), np.array([1.0])))
 
 
 def test_queries_without_relevant_documents_change_nothing_above_the_worst():

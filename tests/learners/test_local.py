@@ -238,7 +238,7 @@ def test_denses_train_by_sorting(monkeypatch):
     X, y, offsets, neighbours = judged()
     base = prepare_training(prepare(X, y, offsets))
     loops = train_block(base, neighbours[:, :9])
-    monkeypatch.setattr("qdrank.learners.local.DENSE", 1.0)
+    monkeypatch.setattr("qdrank.learners.local._DENSE", 1.0)
     np.testing.assert_allclose(train_block(base, neighbours[:, :9]).W, loops.W, atol=1e-4)
 
 

@@ -14,7 +14,7 @@ from qdrank.errors import InputError
 from qdrank.groups import query_offsets
 from qdrank.learners import SER
 from qdrank.learners.kernels.quadratic import SATISFIED, VIOLATED
-from qdrank.learners.quadratic import GAP, Program, printed_weights
+from qdrank.learners.quadratic import DUALITY_GAP, Program, printed_weights
 from qdrank.learners.trace_coefficients import (
     coefficients,
     preference_matrix,
@@ -120,7 +120,7 @@ def test_the_optimum_is_that_of_another_solver_on_both_sides(seed, C, bounded):
     assert ser.objective_ == pytest.approx(primal(M, B, C, ser.weights_), rel=1e-12)
     assert ser.objective_ <= primal(M, B, C, np.maximum(w, 0) if bounded else w) * (1 + 1e-9)
     assert dual(M, B, ser.alpha_, ser.eta_) == pytest.approx(ser.objective_, rel=1e-8)
-    assert ser.gap_ <= GAP
+    assert ser.gap_ <= DUALITY_GAP
     assert ser.kkt_ <= 1e-8
     assert ((ser.alpha_ >= 0) & (ser.alpha_ <= C)).all()
     np.testing.assert_allclose(B.T @ ser.alpha_ + ser.eta_, M @ ser.weights_, atol=1e-8 * max(1, C))  # c.4
@@ -160,7 +160,7 @@ def test_any_program_is_solved_from_nothing_and_from_a_neighbour(seed, n, m, log
     start = program.minimise(first)
     there, cold = program.minimise(second, start), program.minimise(second)
     for found in (start, there, cold):
-        assert found.gap <= GAP
+        assert found.gap <= DUALITY_GAP
     np.testing.assert_allclose(there.weights, cold.weights, atol=1e-6 * (1 + np.abs(cold.weights).max()))
     w, _ = reference_optimum(second, B, C, bounded)
     assert there.objective <= primal(second, B, C, np.maximum(w, 0) if bounded else w) * (1 + 1e-7) + 1e-12

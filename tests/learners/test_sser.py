@@ -13,7 +13,7 @@ from tests.learners.ensemble_world import brute_force_laplacian, dual, ensemble,
 from qdrank.errors import InputError
 from qdrank.learners import SER, SSER, from_record
 from qdrank.learners.document_graph import document_graph, roughness
-from qdrank.learners.quadratic import GAP
+from qdrank.learners.quadratic import DUALITY_GAP
 
 GAMMAS = [0, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5]
 
@@ -79,7 +79,7 @@ def test_weights_are_those_of_another_solver_for_every_gamma(seed, bounded):
         w, _ = reference_optimum(M, sser.coefficients_, 1.0, bounded)
         np.testing.assert_allclose(found.weights, w, atol=1e-7)
         assert dual(M, sser.coefficients_, found.alpha, found.eta) == pytest.approx(found.objective, rel=1e-8)
-        assert found.gap <= GAP
+        assert found.gap <= DUALITY_GAP
         assert found.kkt <= 1e-8
         np.testing.assert_allclose(M @ found.weights, sser.coefficients_.T @ found.alpha + found.eta, atol=1e-9)
 

@@ -37,7 +37,7 @@ TOYS = {"toy": OneFeature}
 
 
 BY_NAME = {name: (LEARNERS[name], grid) for name, grid in grids.GRIDS.items()}
-BY_NAME |= {name: (aggregators.AGGREGATORS[name], grid) for name, grid in aggregators.GRIDS.items()}
+BY_NAME |= {name: (aggregators.AGGREGATORS[name], grid) for name, grid in aggregators.AGGREGATOR_GRIDS.items()}
 
 
 @pytest.mark.parametrize("name", list(BY_NAME))
@@ -49,7 +49,7 @@ def test_a_grid_names_parameters_of_its_learner(name: str) -> None:
 
 
 def test_every_aggregator_and_every_classic_learner_has_a_grid() -> None:
-    assert set(aggregators.GRIDS) == set(aggregators.AGGREGATORS)
+    assert set(aggregators.AGGREGATOR_GRIDS) == set(aggregators.AGGREGATORS)
     assert {method.learner for method in CLASSIC.values()} <= set(BY_NAME)
 
 

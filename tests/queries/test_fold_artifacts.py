@@ -101,7 +101,7 @@ def test_a_shorter_list_of_neighbours_is_the_beginning_of_a_longer_one(tmp_path:
 def test_parts_of_the_queries_give_the_same_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     queries = described(judged(), tmp_path)
     whole = graph(queries, tmp_path)[1]
-    monkeypatch.setattr("qdrank.queries.graph.TOGETHER", 3)
+    monkeypatch.setattr("qdrank.queries.graph._TOGETHER", 3)
     np.testing.assert_array_equal(graph(queries, tmp_path)[1], whole)
 
 

@@ -57,7 +57,7 @@ def test_blocks_change_nothing(monkeypatch):
     X, offsets = rng.standard_normal((sizes.sum(), 5)), np.concatenate([[0], np.cumsum(sizes)])
     whole = query_vectors(X, offsets, 0, pooling="mean+std+max")
     for block in (1, 7, 100):
-        monkeypatch.setattr(module, "BLOCK", block)
+        monkeypatch.setattr(module, "_BLOCK", block)
         np.testing.assert_array_equal(query_vectors(X, offsets, 0, pooling="mean+std+max"), whole)
 
 

@@ -65,8 +65,8 @@ def test_offline1_and_gamma_equal_sets_of_pairs(world, choice, dense, block):
     test, train, pairs = world
     ks = range(1, test.shape[1] + 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(knn, "DENSE_SHARE", 0.0 if dense else 2.0)
-        patch.setattr(knn, "BLOCK", block)
+        patch.setattr(knn, "_DENSE_SHARE", 0.0 if dense else 2.0)
+        patch.setattr(knn, "_BLOCK", block)
         chosen = offline1(test, train, pairs, ks, alike=choice)
     gammas = change_ratios(test, train, pairs, chosen)
     for k in ks:
@@ -125,7 +125,7 @@ def test_pairs_too_many_for_single_precision_are_still_counted_exactly():
     test, train, pairs = line_world()
     large = pairs + 2**24
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(knn, "DENSE_SHARE", 2.0)
+        patch.setattr(knn, "_DENSE_SHARE", 2.0)
         sparse = offline1(test, train, large, [20])[20]
     np.testing.assert_array_equal(offline1(test, train, large, [20])[20], sparse)
 

@@ -36,7 +36,7 @@ from qdrank.rankers.local_models import ModelBank, gathered, train_shard
 from qdrank.rankers.query_classes import query_classes
 from qdrank.recorded import recorded_text
 from qdrank.serving import lookup as serving_lookup
-from qdrank.serving.build import packed, study_terms
+from qdrank.serving.build import packed_rankers, study_terms
 from qdrank.serving.lookup import Neighbourhoods, Offline1, Offline2, TrainingSpace
 from qdrank.serving.pack import READY, SERVED, Packed, own_columns
 from qdrank.serving.ranker import load_ranker
@@ -112,7 +112,9 @@ class Study:
         largest = of.nearest.shape[1]
         terms = study_terms(judged, self.topics, REFERENCE, settings_, largest=largest, training=training, **seen)
         fitted = load_scale(self.folder / "scale.parquet"), load_metric(self.folder / "metric.parquet")
-        self.packed = packed(judged, self.topics, "fold1", of.queries, of.nearest, of.whole, of.local, terms, *fitted)
+        self.packed = packed_rankers(
+            judged, self.topics, "fold1", of.queries, of.nearest, of.whole, of.local, terms, *fitted
+        )
         write(self.folder / "rankers.parquet", "rankers", self.packed.to_table())
 
     def scores(self, method, setting=None):
@@ -370,7 +372,9 @@ def test_vectors_of_another_configuration_are_not_packed(tiny: Study) -> None:
     of = tiny.study
     fitted = load_scale(tiny.folder / "scale.parquet"), load_metric(tiny.folder / "metric.parquet")
     with pytest.raises(InputError, match="do not match these documents"):
-        packed(judged, tiny.topics, "fold1", of.queries, of.nearest, of.whole, of.local, tiny.packed.terms, *fitted)
+        packed_rankers(
+            judged, tiny.topics, "fold1", of.queries, of.nearest, of.whole, of.local, tiny.packed.terms, *fitted
+        )
 
 
 @given(

@@ -84,7 +84,7 @@ def test_queries_that_take_no_part_are_counted():
 
 def test_neither_the_order_of_the_documents_nor_the_blocks_change_a_bit(monkeypatch):
     one = judged_text(made(), TextSettings(n_top=20, lsa=2))
-    monkeypatch.setattr(features, "BLOCK", 7)
+    monkeypatch.setattr(features, "_BLOCK", 7)
     other = judged_text(made(backwards=True), TextSettings(n_top=20, lsa=2))
     assert one.judged.equals(other.judged)
     assert one.topics.equals(other.topics)

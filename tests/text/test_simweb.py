@@ -7,13 +7,13 @@ import pytest
 
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
-from qdrank.datasets.simulated.simweb.settings import KINDS, WebSimulation
+from qdrank.datasets.simulated.simweb.settings import PAGE_KINDS, WebSimulation
 from qdrank.datasets.simulated.simweb.world import simulate_web
 from qdrank.queries.types import TypeClassifier
 from qdrank.queries.vectors import Standardiser, query_vectors
 from qdrank.store import read
 from qdrank.text.features import letor46_columns
-from qdrank.text.simweb import REFERENCE, TOPIC_COLUMNS, judged_web, write_simweb
+from qdrank.text.simweb import REFERENCE_NAME, TOPIC_COLUMNS, judged_web, write_simweb
 
 SMALL = {"train": 240, "vali": 30, "test": 120, "sites": 60, "topics": 6, "candidates": 20}
 
@@ -38,10 +38,10 @@ def test_the_artifacts_hold_the_whole_web(tmp_path, web, judged):
     table = load_judged(out["judged"])
     assert np.array_equal(table.X, judged[0].X)
     assert np.array_equal(table.y, web.collection.qrels.grade)
-    assert letor46_columns()[reference_column(out["columns"])] == REFERENCE
+    assert letor46_columns()[reference_column(out["columns"])] == REFERENCE_NAME
     topics = read(out["topics"], "topics").to_pydict()
     assert topics["query_id"] == table.query_id.tolist()
-    assert set(topics["type"]) == set(KINDS)
+    assert set(topics["type"]) == set(PAGE_KINDS)
     assert all(topics["text"])
     assert {len(own) for own in topics["query_columns"]} == {len(TOPIC_COLUMNS)}
 
@@ -79,7 +79,7 @@ def test_pages_tell_the_kind_of_a_query_better_than_its_words(web, judged):
     table, columns = judged
     kinds = np.array([query.type for query in web.collection.queries])
     train, test = table.part == "train", table.part == "test"
-    vectors = query_vectors(table.X, table.offsets, letor46_columns().index(REFERENCE))
+    vectors = query_vectors(table.X, table.offsets, letor46_columns().index(REFERENCE_NAME))
     vectors = Standardiser().fit(vectors[train]).transform(vectors)
 
     def accuracy(known):

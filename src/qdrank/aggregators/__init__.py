@@ -17,7 +17,7 @@ AGGREGATORS = Registry(
 )
 
 #: What is tried on the validation part when nothing else is asked for.
-GRIDS: dict[str, dict[str, list[Any]]] = {
+AGGREGATOR_GRIDS: dict[str, dict[str, list[Any]]] = {
     "bordacount": {"best": ["low"]},
     "cps-kendall": {"l2": [1e-4, 1e-2]},
     "cps-footrule": {"l2": [1e-4, 1e-2]},

@@ -46,12 +46,12 @@ def run(args: argparse.Namespace) -> int:
 def check_simulated(like: str, options: Mapping[str, Any]) -> None:
     """Raise if a simulated data set cannot be made with these settings."""
     from qdrank.datasets.simulated.features import simulation_settings
-    from qdrank.datasets.simulated.simweb.settings import WebSimulation, changed
+    from qdrank.datasets.simulated.simweb.settings import WebSimulation, changed_settings
     from qdrank.datasets.simulated.web import web_settings
 
     changes = {name: value for name, value in options.items() if name not in ("like", "seed")}
     if like == "simweb":
-        changed(WebSimulation(), changes)
+        changed_settings(WebSimulation(), changes)
     elif like == "web":
         web_settings(changes)
     elif like != "affine":  # affine copies are checked when they are made

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qdrank.errors import InputError
-from qdrank.evaluation.score_files import AnyPath, Labels, read_labels, read_scores
+from qdrank.errors import AnyPath, InputError
+from qdrank.evaluation.score_files import Labels, read_labels, read_scores
 from qdrank.groups import FloatArray
 from qdrank.measures import CONVENTIONS
 from qdrank.measures.compute import measure

@@ -29,11 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the table into every page whose study has claims in the runs."""
     from qdrank.figures.tables import markdown
-    from qdrank.figures.verdicts import findings
+    from qdrank.figures.verdicts import findings_table
 
     verdicts = joined_verdicts(args.claims)
     for name in STUDIES:
-        page, table = args.docs / f"{name}.md", findings(verdicts, name)
+        page, table = args.docs / f"{name}.md", findings_table(verdicts, name)
         if page.is_file() and len(table):
             write_text(page, with_table(page.read_text(encoding="utf-8"), markdown(table), page))
             print(page)

@@ -27,7 +27,7 @@ from qdrank.store import atomic_path, read
 AnyRanker = Ranker | ComposedRanker
 LARGEST_LABEL = 127  # labels are ignored
 #: Bytes of text that are read, scored and written at a time.
-BLOCK = 1 << 22
+_BLOCK = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--topics", metavar="FILE", help="artifact topics, where models look at columns of the query")
     parser.add_argument(
         "--format",
-        choices=list(FORMATS),
+        choices=list(_FORMATS),
         default="scores",
         help="a score per row, a TREC run, or rows with the score for a label (default: scores)",
     )
@@ -79,13 +79,13 @@ def run(args: argparse.Namespace) -> int:
         sparse=sparse,
         missing=ranker.terms.missing,
         max_label=LARGEST_LABEL,
-        block_bytes=BLOCK,
+        block_bytes=_BLOCK,
     )
     with _output(args.output) as file:
         for batch in whole_queries(chunks):
             own = None if topics is None else own_columns(topics, batch.query_id)
             scores = ranker.score_many(batch.X, batch.offsets, own=own, query_id=batch.query_id, doc_id=batch.doc_id)
-            file.writelines(FORMATS[args.format](batch, scores, ranker))
+            file.writelines(_FORMATS[args.format](batch, scores, ranker))
     return 0
 
 
@@ -161,7 +161,7 @@ def _queries(batch: Batch) -> list[str]:
     return np.repeat(np.array(batch.query_id, dtype=object), np.diff(batch.offsets)).tolist()
 
 
-FORMATS: dict[str, Callable[[Batch, FloatArray, AnyRanker], Iterator[str]]] = {
+_FORMATS: dict[str, Callable[[Batch, FloatArray, AnyRanker], Iterator[str]]] = {
     "scores": _as_scores,
     "trec": _as_run,
     "letor": _as_letor,

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.folds import fold_names, roles
 from qdrank.errors import InputError
-from qdrank.groups import pair_counts, query_index, query_offsets
+from qdrank.groups import IntArray, pair_counts, query_index, query_offsets
 from qdrank.registry import did_you_mean
 from qdrank.store import open_artifact
 from qdrank.store.lists import list_column
 
-IntArray = NDArray[np.int64]
 TextArray = NDArray[np.object_]
 
 COLUMNS = ("query_id", "doc_id", "label", "part", "features")

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
 
-Kind = Literal["letor", "agg", "text", "simulated"]
+DatasetKind = Literal["letor", "agg", "text", "simulated"]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 GitBlob = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
@@ -46,13 +46,13 @@ RelativePath = Annotated[str, AfterValidator(_relative_path)]
 Address = Annotated[str, AfterValidator(_address)]
 
 
-class Row(BaseModel):
+class _Row(BaseModel):
     """Base of the table's models: unknown keys forbidden, values never changed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Content(Row):
+class Content(_Row):
     """A content that is accepted for a file: the digest, and the size, of the uncompressed bytes."""
 
     sha256: Sha256 | None = None
@@ -66,7 +66,7 @@ class Content(Row):
         return self
 
 
-class Archive(Row):
+class Archive(_Row):
     """A package as published: zip, or tar with or without compression."""
 
     name: RelativePath
@@ -81,7 +81,7 @@ class Archive(Row):
         return self
 
 
-class DataFile(Row):
+class DataFile(_Row):
     """One file of a data set: how it is recognised and where it may be found."""
 
     name: RelativePath
@@ -118,11 +118,11 @@ class DataFile(Row):
 NamedRow = TypeVar("NamedRow", Archive, DataFile)
 
 
-class Dataset(Row):
+class Dataset(_Row):
     """A data set of the table."""
 
     name: Name
-    kind: Kind
+    kind: DatasetKind
     title: str
     publisher: str
     terms: str

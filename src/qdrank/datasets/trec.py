@@ -7,7 +7,6 @@ ties by descending document id: the convention ``trec`` of `qdrank.measures` doe
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,11 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.datasets.collections.files import lines
-from qdrank.errors import InputError
+from qdrank.errors import AnyPath, InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.store.atomic import write_text
 
-AnyPath = str | os.PathLike[str]
 _RUN = ("query", "Q0", "document", "rank", "score", "tag")
 _QRELS = ("query", "0", "document", "grade")
 

@@ -19,7 +19,7 @@ HOLDS, FAILS, UNCLEAR = "holds", "does not hold", "cannot tell"
 VERDICTS = (HOLDS, FAILS, UNCLEAR)
 
 FINDING, CONTROL, CHECK = "finding", "control", "check"
-GROUPS = (FINDING, CONTROL, CHECK)
+_GROUPS = (FINDING, CONTROL, CHECK)
 """A claim of the paper; a comparison that the paper lacks; an identity that holds in any correct implementation."""
 
 
@@ -45,7 +45,7 @@ class ClaimKind:
 _GAIN = "the interval lies above 0, and the mean is above {margin}"
 _NO_GAIN = "the interval lies below {margin}"
 _LOSS = "the interval lies below 0, and the mean is below -{margin}"
-KINDS: dict[str, ClaimKind] = {
+CLAIM_KINDS: dict[str, ClaimKind] = {
     "superiority": ClaimKind(_GAIN, _NO_GAIN),
     "no superiority": ClaimKind(_NO_GAIN, _GAIN),
     "equivalence": ClaimKind(
@@ -106,19 +106,19 @@ class Claim:
     note: str = ""
 
     def __post_init__(self) -> None:
-        for value, allowed in ((self.kind, KINDS), (self.group, GROUPS)):
+        for value, allowed in ((self.kind, CLAIM_KINDS), (self.group, _GROUPS)):
             if value not in allowed:
                 raise InputError(f"claim {self.name}: unknown {value!r}", fix=did_you_mean(value, list(allowed)))
         if not (isfinite(self.margin) and self.margin >= 0):
             raise InputError(f"claim {self.name}: the margin must be 0 or more", found=str(self.margin))
-        if (self.limit is not None) != KINDS[self.kind].limited:
-            need = "needs a limit" if KINDS[self.kind].limited else "has no limit"
+        if (self.limit is not None) != CLAIM_KINDS[self.kind].limited:
+            need = "needs a limit" if CLAIM_KINDS[self.kind].limited else "has no limit"
             raise InputError(f"claim {self.name}: a claim of the kind {self.kind!r} {need}")
 
     @property
     def criteria(self) -> tuple[str, str]:
         """When the claim holds and when it does not, in words; otherwise the data cannot tell."""
-        kind, limit = KINDS[self.kind], self.limit or 0.0
+        kind, limit = CLAIM_KINDS[self.kind], self.limit or 0.0
         numbers = {"margin": self.margin, "limit": limit, "lower": limit - self.margin, "upper": limit + self.margin}
         words = {name: f"{number:g}" for name, number in numbers.items()}
         words["within"] = f" to within {self.margin:g}" if self.margin else ""

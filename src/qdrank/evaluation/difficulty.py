@@ -22,7 +22,7 @@ from qdrank.evaluation.significance import holm, paired_t
 from qdrank.groups import FloatArray, IntArray
 
 #: Least and greatest number of relevant documents of each class; None: no limit.
-CLASSES: dict[str, tuple[int, int | None]] = {"hard": (1, 3), "normal": (4, 20), "easy": (21, None)}
+DIFFICULTY_CLASSES: dict[str, tuple[int, int | None]] = {"hard": (1, 3), "normal": (4, 20), "easy": (21, None)}
 NONE, OTHER, ALL = "none", "other", "all"
 NONE_MEANING = "no relevant document"
 
@@ -74,7 +74,7 @@ def difficulty(judged: Judged, bounds: Mapping[str, Sequence[int | None]] | None
     judged : the data set; a document of grade 1 or more is relevant
     bounds : least and greatest number of relevant documents of each class; default `CLASSES`
     """
-    checked = _checked(CLASSES if bounds is None else bounds)
+    checked = _checked(DIFFICULTY_CLASSES if bounds is None else bounds)
     relevant = np.bincount(judged.query_index, weights=judged.y > 0, minlength=judged.n_queries).astype(np.int64)
     name = np.full(len(relevant), OTHER, dtype=object)
     name[relevant == 0] = NONE

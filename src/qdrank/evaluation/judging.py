@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.errors import InputError
-from qdrank.evaluation.declared import KINDS, UNCLEAR, Claim, Declaration, Rules
+from qdrank.evaluation.declared import CLAIM_KINDS, UNCLEAR, Claim, Declaration, Rules
 from qdrank.evaluation.estimates import Estimate, over_queries, over_seeds, over_these_seeds
 from qdrank.evaluation.evidence import Evidence
 from qdrank.evaluation.verdicts import Verdict, family_sizes, judge_estimates, judge_exactly
@@ -67,7 +67,7 @@ def _parts(claim: Claim, members: Members) -> dict[str, list[FloatArray]]:
 
 
 def _analysis(claim: Claim, n_members: int, world: str, rules: Rules) -> str:
-    if KINDS[claim.kind].exact:
+    if CLAIM_KINDS[claim.kind].exact:
         return VALUES
     if not world:
         return QUERIES

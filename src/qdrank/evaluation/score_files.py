@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +11,9 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.letor.files import blocks
 from qdrank.datasets.letor.reader import read_letor
-from qdrank.errors import InputError
+from qdrank.errors import AnyPath, InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.measures.ranking import MAX_GRADE
-
-AnyPath = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,11 +48,11 @@ from math import isfinite, isnan, nan
 import numpy as np
 
 from qdrank.errors import InputError
-from qdrank.evaluation.declared import FAILS, HOLDS, KINDS, UNCLEAR, Claim, Rules
+from qdrank.evaluation.declared import CLAIM_KINDS, FAILS, HOLDS, UNCLEAR, Claim, Rules
 from qdrank.evaluation.estimates import Estimate
 from qdrank.groups import FloatArray
 
-SHOWN, RULED_OUT, OPEN = "shown", "ruled out", "open"
+_SHOWN, RULED_OUT, OPEN = "shown", "ruled out", "open"
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,13 @@ class Verdict:
 def side(low: float, mean: float, high: float, margin: float) -> str:
     """What an interval says about "the mean is above 0 by a difference that counts": shown, ruled out or open."""
     if low > 0 and mean > margin:
-        return SHOWN
+        return _SHOWN
     return RULED_OUT if high < margin else OPEN
 
 
-def decide(kind: str, low: float, mean: float, high: float, *, margin: float, limit: float | None = None) -> str:
+def verdict_by_interval(
+    kind: str, low: float, mean: float, high: float, *, margin: float, limit: float | None = None
+) -> str:
     """The verdict of one interval."""
     if isnan(low) or isnan(high):
         return UNCLEAR
@@ -101,12 +103,12 @@ def decide(kind: str, low: float, mean: float, high: float, *, margin: float, li
 
 
 _Outcome = Callable[[str, str], tuple[bool, bool]]
-_SUPERIOR: _Outcome = lambda up, _: (up == SHOWN, up == RULED_OUT)  # noqa: E731
-_NOT_INFERIOR: _Outcome = lambda _, down: (down == RULED_OUT, down == SHOWN)  # noqa: E731
+_SUPERIOR: _Outcome = lambda up, _: (up == _SHOWN, up == RULED_OUT)  # noqa: E731
+_NOT_INFERIOR: _Outcome = lambda _, down: (down == RULED_OUT, down == _SHOWN)  # noqa: E731
 _OUTCOMES: dict[str, _Outcome] = {
     "superiority": _SUPERIOR,
-    "no superiority": lambda up, _: (up == RULED_OUT, up == SHOWN),
-    "equivalence": lambda up, down: (up == down == RULED_OUT, SHOWN in (up, down)),
+    "no superiority": lambda up, _: (up == RULED_OUT, up == _SHOWN),
+    "equivalence": lambda up, down: (up == down == RULED_OUT, _SHOWN in (up, down)),
     "non-inferiority": _NOT_INFERIOR,
     "below": _SUPERIOR,
     "above": _SUPERIOR,
@@ -116,7 +118,7 @@ _OUTCOMES: dict[str, _Outcome] = {
 """Whether a claim holds, and whether it fails, from the statements about the upper and the lower side."""
 
 
-def p_value(claim: Claim, found: Estimate) -> float:
+def claim_p_value(claim: Claim, found: Estimate) -> float:
     """Two-sided p-value of the nearest true value at which the claim is false; below the level exactly where it is excluded.
 
     For superiority that value is 0; for a difference that must not reach the margin, the margin; for a limit, the limit.
@@ -157,7 +159,7 @@ def judge_estimates(claim: Claim, parts: Mapping[str, Estimate], *, size: int, r
 
 
 def _check_parts(claim: Claim, parts: Mapping[str, object]) -> None:
-    wanted = KINDS[claim.kind].parts
+    wanted = CLAIM_KINDS[claim.kind].parts
     if not parts or (wanted and set(wanted) != set(parts)):
         need = " and ".join(wanted) if wanted else "at least one part"
         raise InputError(f"claim {claim.name}: the evidence must have {need}", found=", ".join(parts) or "nothing")
@@ -173,11 +175,11 @@ def _replaced(one: Verdict, *, reason: str) -> Verdict:
 
 def _judge_part(claim: Claim, found: Estimate, level: float, size: int, rules: Rules) -> Verdict:
     low, high = found.interval(level)
-    verdict = decide(claim.kind, low, found.mean, high, margin=claim.margin, limit=claim.limit)
+    verdict = verdict_by_interval(claim.kind, low, found.mean, high, margin=claim.margin, limit=claim.limit)
     reason = _reason(claim, verdict, low, found.mean, high)
     if found.left_out:
         reason += f"; {found.left_out} values left out that are not finite"
-    p = p_value(claim, found)
+    p = claim_p_value(claim, found)
     corrected = p if isnan(p) else min(1.0, size * p)
     detectable = found.detectable(level, rules.power)
     return Verdict(verdict, reason, found.mean, low, high, level, p, corrected, detectable, found.n)
@@ -220,6 +222,6 @@ def family_sizes(claims: Sequence[Claim], parts: Mapping[str, int]) -> dict[str,
     claims : all claims of a study
     parts : number of parts of the evidence, by the claim's name; claims without evidence are absent
     """
-    judged = [claim for claim in claims if claim.name in parts and not KINDS[claim.kind].exact]
+    judged = [claim for claim in claims if claim.name in parts and not CLAIM_KINDS[claim.kind].exact]
     family = {claim.name: claim.family or f"({claim.name})" for claim in judged}
     return {name: sum(parts[other] for other in family if family[other] == own) for name, own in family.items()}

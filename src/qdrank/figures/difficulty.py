@@ -13,10 +13,10 @@ from qdrank.figures.palette import BLUE
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.measures.names import parse
 
-SURE = 0.05
+_SURE = 0.05
 
 
-def readable(table: pa.Table, labels: Mapping[str, str], baseline: str) -> pa.Table:
+def readable_breakdown(table: pa.Table, labels: Mapping[str, str], baseline: str) -> pa.Table:
     """The breakdown with labels for names: one row per measure, class and method."""
     base = labels.get(baseline, baseline)
     rows = []
@@ -70,7 +70,7 @@ def _draw_panel(
     axes.axvline(0, color="black", linewidth=0.8)
     for row in rows:
         y, colour = -methods.index(row["method"]), colours.get(row["method"], BLUE)
-        sure = row["p_holm"] is not None and row["p_holm"] < SURE
+        sure = row["p_holm"] is not None and row["p_holm"] < _SURE
         if row["difference_low"] is not None:
             axes.hlines(y, row["difference_low"], row["difference_high"], color=colour)
         axes.plot(row["difference"], y, color=colour, marker="o", markerfacecolor=colour if sure else "white")

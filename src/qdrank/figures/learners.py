@@ -20,7 +20,7 @@ from qdrank.rankers.methods import CLASSIC
 _SHOWN = ("ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "p@1", "p@5", "p@10", "mean_ndcg")
 
 
-def label(method: str) -> str:
+def _label(method: str) -> str:
     """How a method is called in tables."""
     return CLASSIC[method].label if method in CLASSIC else f"{method} feature"
 
@@ -44,7 +44,7 @@ def learners_table(
     chosen = chosen_by_fold(choices)
     rows = []
     for method in ["reference", *methods]:
-        row: dict[str, Any] = {"method": label(method)}
+        row: dict[str, Any] = {"method": _label(method)}
         row |= {name: means_of(measures, method, name).published for name in shown_measures(measures, convention)}
         rows.append(row | {"settings by fold": "; ".join(chosen.get(method, []))})
     return pa.Table.from_pylist(rows)
@@ -90,8 +90,8 @@ def _tests(
     return [
         {
             "measure": name,
-            "method": label(method),
-            "against": label(against),
+            "method": _label(method),
+            "against": _label(against),
             "queries": one.n,
             "difference": one.difference,
             "low": one.interval.low,
@@ -137,7 +137,7 @@ def published_table(expected: PublishedFigures, measures: pa.Table, *, queries: 
 
 def _shown_row(row: Mapping[str, Any], expected: PublishedFigures) -> dict[str, Any]:
     """A row as it stands in the table, with labels in place of names."""
-    labels = [label(name) if name in CLASSIC else name for name in [row["method"], *(row["nearest"] or [])]]
+    labels = [_label(name) if name in CLASSIC else name for name in [row["method"], *(row["nearest"] or [])]]
     about: dict[str, str | None] = {"convention": expected.convention, "source": expected.sources[row["source"]].text}
     about |= {"method": labels[0], "nearest": " or ".join(labels[1:]) or None}
     return {name: (about if name in about else row)[name] for name in _PUBLISHED.names}

@@ -10,7 +10,7 @@ import pyarrow as pa
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
 
 #: More columns than this have smaller letters, and the smallest; a cell with more letters than this may have several lines.
-MANY, MOST, LONG = 10, 22, 14
+_MANY, _MOST, LONG = 10, 22, 14
 _VERDICTS = {HOLDS: "holds", FAILS: "fails", UNCLEAR: "open"}
 
 _PAGE = """<!DOCTYPE html>
@@ -50,7 +50,7 @@ def table_page(table: pa.Table, cells: Sequence[Sequence[str]], title: str, fold
     for row in cells:
         text = "".join(_cell(row[i], kinds[i]) for i in shown)
         rows.append(f"<tr>{text}{_fold(names, row, hidden) if hidden else ''}</tr>\n")
-    many = " class=most" if len(shown) > MOST else " class=many" if len(shown) > MANY else ""
+    many = " class=most" if len(shown) > _MOST else " class=many" if len(shown) > _MANY else ""
     return _PAGE.format(title=html.escape(title), head=head, body="".join(rows), many=many)
 
 

@@ -12,9 +12,9 @@ from qdrank.evaluation.declared import CHECK, CONTROL, FAILS, HOLDS, UNCLEAR
 from qdrank.evaluation.judging import THESE_WORLDS
 
 PUBLIC, SIMULATED = "findings on public data", "findings on simulated worlds"
-CHECKS, OPEN = "checks of the implementation", "what the data cannot tell"
-SECTIONS = (PUBLIC, SIMULATED, CHECKS, OPEN)
-SIGNS = {HOLDS: "yes", FAILS: "no", UNCLEAR: "?"}
+CHECKS, CANNOT_TELL = "checks of the implementation", "what the data cannot tell"
+SECTIONS = (PUBLIC, SIMULATED, CHECKS, CANNOT_TELL)
+_SIGNS = {HOLDS: "yes", FAILS: "no", UNCLEAR: "?"}
 """Verdicts as a cell shows them, before the effect."""
 
 
@@ -36,7 +36,7 @@ def section_of(one: Mapping[str, Any]) -> str:
     if one["group"] == CHECK:
         return CHECKS
     if one["verdict"] == UNCLEAR:
-        return OPEN
+        return CANNOT_TELL
     return SIMULATED if one["world"] else PUBLIC
 
 
@@ -56,11 +56,11 @@ def _lines(section: str, rows: Sequence[Mapping[str, Any]], datasets: Sequence[s
 def _cell(section: str, one: Mapping[str, Any]) -> str:
     if section_of(one) != section:
         elsewhere = one["verdict"] == UNCLEAR and section == (SIMULATED if one["world"] else PUBLIC)
-        return SIGNS[UNCLEAR] if elsewhere else ""
-    text = SIGNS[one["verdict"]]
+        return _SIGNS[UNCLEAR] if elsewhere else ""
+    text = _SIGNS[one["verdict"]]
     if one["effect"] is not None:
         text += f" {one['effect']:+.3f}"
-    if section == OPEN and one["detectable"] is not None:
+    if section == CANNOT_TELL and one["detectable"] is not None:
         text += f" (could find {one['detectable']:.3f})"
     return text + ("*" if one["analysis"] == THESE_WORLDS and section == SIMULATED else "")
 
@@ -120,7 +120,7 @@ def titled(overview: pa.Table, titles: Mapping[str, str]) -> pa.Table:
     return overview.rename_columns(names) if len(set(names)) == len(names) else overview
 
 
-def findings(verdicts: pa.Table, study: str) -> pa.Table:
+def findings_table(verdicts: pa.Table, study: str) -> pa.Table:
     """The overview of one study; without rows where the run has no verdicts of it."""
     own = verdicts.filter(pc.equal(verdicts.column("study"), study))
     return verdicts_overview(own).drop_columns(["paper"])

@@ -64,7 +64,7 @@ class AdaRank(LinearLearner):
         scores, chosen = np.zeros(len(X)), []
         for round_ in range(1, self.rounds + 1):
             feature = int(np.argmax(weights @ gains))
-            alpha = round_weight(weights, gains[:, feature])
+            alpha = adarank_weight(weights, gains[:, feature])
             if alpha == 0.0:
                 break
             chosen.append((feature, alpha))
@@ -124,7 +124,7 @@ class AdaRankNDCGBoost(AdaRankNDCG):
     update: Literal["paper", "boost"] = "boost"
 
 
-def round_weight(weights: FloatArray, gains: FloatArray) -> float:
+def adarank_weight(weights: FloatArray, gains: FloatArray) -> float:
     """``alpha = 1/2 ln(sum P (1 + E) / sum P (1 - E))``, bounded where a feature ranks perfectly."""
     mean = min(float(weights @ gains), 1 - 1e-12)
     return 0.5 * float(np.log((1 + mean) / (1 - mean)))

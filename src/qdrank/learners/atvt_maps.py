@@ -22,7 +22,7 @@ Norm = Literal["l1", "l2"]
 BoolArray = NDArray[np.bool_]
 
 #: A variance of h below this share of its mean square is rounding: the query's documents have one value of h.
-FLAT = 1e-14
+_FLAT = 1e-14
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def moments(h: FloatArray, y: FloatArray, offsets: IntArray) -> Moments:
     mean_h, mean_r = sums(h, offsets) / n, sums(r, offsets) / n
     h, r = h - np.repeat(mean_h, sizes), r - np.repeat(mean_r, sizes)
     hh, hr = sums(h * h, offsets), sums(h * r, offsets)
-    flat = hh <= FLAT * n * mean_h**2
+    flat = hh <= _FLAT * n * mean_h**2
     return Moments(n, mean_h, mean_r, np.where(flat, 0.0, hh), np.where(flat, 0.0, hr), sums(r * r, offsets))
 
 

@@ -18,9 +18,9 @@ from qdrank.learners.atvt_regressors import Linear
 #: Share of the decrease that the gradient promises which a step must bring.
 ARMIJO = 1e-4
 #: Rounding error of the objective, relative: near the minimum the gradient knows more than the value.
-ROUNDING = 1e-13
+_ROUNDING = 1e-13
 #: Share of the largest eigenvalue below which one counts as 0.
-FLAT = 1e-11
+_FLAT = 1e-11
 #: Halvings of a step before it is given up.
 HALVINGS = 30
 
@@ -57,7 +57,7 @@ class Projected:
         length = 1.0
         for _ in range(HALVINGS):
             trial = self.at(at.w + length * direction)
-            if trial.value <= at.value * (1 + ROUNDING) + ARMIJO * length * slope:
+            if trial.value <= at.value * (1 + _ROUNDING) + ARMIJO * length * slope:
                 return trial
             length /= 2
         return at
@@ -121,6 +121,6 @@ def _descent(hessian: FloatArray, gradient: FloatArray, scale: FloatArray) -> Fl
     root = np.sqrt(np.where(scale > 0, scale, 1.0))
     values, vectors = np.linalg.eigh(hessian / root / root[:, None])
     size = np.abs(values)
-    kept = size > FLAT * size.max()
+    kept = size > _FLAT * size.max()
     along = vectors[:, kept].T @ (gradient / root)
     return np.asarray(-(vectors[:, kept] @ (along / size[kept])) / root)

@@ -20,7 +20,7 @@ from qdrank.groups import FloatArray, IntArray
 #: Most documents for which the kernel form is solved: its matrices have their square as size.
 MOST_KERNEL_DOCUMENTS = 2000
 #: Numbers of Phi that are scaled at a time: they stay in the processor's cache.
-BLOCK = 2**18
+_BLOCK = 2**18
 #: Directions of the kernel matrix with less than this share of the largest eigenvalue are rounding.
 KERNEL_RANK = 1e-12
 
@@ -55,13 +55,13 @@ class Linear:
 
     def fit(self, target: FloatArray, weight: FloatArray) -> FloatArray:
         """Solve the normal equations ``(Phi' W Phi + Lambda) w = Phi' W target``."""
-        self.w = solve(self.normal(weight), self.design.T @ (weight * target))
+        self.w = _solve(self.normal(weight), self.design.T @ (weight * target))
         return self.values()
 
     def normal(self, weight: FloatArray) -> FloatArray:
         """``Phi' W Phi + Lambda``, (p, p)."""
         matrix, root = np.diag(self.penalty), np.sqrt(weight)
-        step = max(1, BLOCK // self.design.shape[1])
+        step = max(1, _BLOCK // self.design.shape[1])
         for start in range(0, len(root), step):
             rows = slice(start, start + step)
             scaled = self.design[rows] * root[rows, None]
@@ -198,7 +198,7 @@ def gaussian(A: FloatArray, B: FloatArray, gamma: float) -> FloatArray:
     return np.asarray(np.exp(-gamma * np.maximum(squares, 0.0)), dtype=np.float64)
 
 
-def solve(matrix: FloatArray, right: FloatArray) -> FloatArray:
+def _solve(matrix: FloatArray, right: FloatArray) -> FloatArray:
     """Solution of a symmetric system; of a singular one, the shortest."""
     try:
         return np.asarray(cho_solve(cho_factor(matrix), right))

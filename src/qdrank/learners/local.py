@@ -23,7 +23,7 @@ from qdrank.learners.preferences import Preferences, pair_weights
 from qdrank.learners.ranksvm import Model, Penalty, before_half, preconditioner, solve, whole_problem
 
 BLOCK = 512
-DENSE = 400.0  # pairs per document; above it sorting beats the pair loop of a block (tests/benchmarks/bench_engine.py)
+_DENSE = 400.0  # pairs per document; above it sorting beats the pair loop of a block (tests/benchmarks/bench_engine.py)
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class _Block:
         data, position = self.data, np.full(len(self.coef), -1)
         position[active] = np.arange(len(active))
         found: Any = kernels.evaluate_block(
-            data.X, data.offsets, data.lower, *self.lists, position, W.astype(data.X.dtype), DENSE
+            data.X, data.offsets, data.lower, *self.lists, position, W.astype(data.X.dtype), _DENSE
         )
         return found[0], found[1]
 

@@ -16,7 +16,7 @@ from qdrank.groups import FloatArray, IntArray
 from qdrank.learners import kernels
 from qdrank.learners.preferences import Preferences
 
-DENSE = 35.0  # pairs per document; above it sorting beats the loop over pairs (tests/benchmarks/bench_engine.py)
+_DENSE = 35.0  # pairs per document; above it sorting beats the loop over pairs (tests/benchmarks/bench_engine.py)
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Problem:
         data = self.data
         levels = np.asarray(thresholds)
         found: Any = kernels.evaluate_single(
-            data.X, data.offsets, data.lower, self.queries, self.coef, w, levels, DENSE
+            data.X, data.offsets, data.lower, self.queries, self.coef, w, levels, _DENSE
         )
         return found[0], found[1]
 
@@ -56,7 +56,7 @@ class Point:
     gap: float
 
 
-def evaluate(problem: Problem, w: FloatArray, mu: float | None = None) -> Point:
+def _evaluate(problem: Problem, w: FloatArray, mu: float | None = None) -> Point:
     """Objective, gradient and certificate at ``w``; ``mu`` is the width of smoothing, None for the squared hinge."""
     away, lam = w - problem.centre, problem.lam
     ridge = lam / 2 * float(away @ away)
@@ -79,7 +79,7 @@ def _search(problem: Problem, at: Point, step: FloatArray, mu: float | None) -> 
     """Halve the step until the objective falls enough (Armijo); the point itself where rounding forbids any fall."""
     slope, size = float(at.gradient @ step), 1.0
     for _ in range(60):
-        trial = evaluate(problem, at.w + size * step, mu)
+        trial = _evaluate(problem, at.w + size * step, mu)
         if trial.value <= at.value + 1e-4 * size * slope:
             return trial
         size /= 2
@@ -88,7 +88,7 @@ def _search(problem: Problem, at: Point, step: FloatArray, mu: float | None) -> 
 
 def newton(problem: Problem, start: FloatArray, tol: float, limit: int, mu: float | None = None) -> tuple[Point, int]:
     """Newton steps until the gradient alone accounts for a relative gap of at most ``tol``; point and steps."""
-    at = evaluate(problem, start, mu)
+    at = _evaluate(problem, start, mu)
     ridge = problem.lam * np.eye(len(start))
     for steps in range(limit):
         if float(at.gradient @ at.gradient) / (2 * problem.lam) <= tol * at.value:

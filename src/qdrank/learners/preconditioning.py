@@ -19,8 +19,8 @@ from qdrank.learners.anderson import Precondition
 from qdrank.learners.preferences import Preferences
 
 DENSE = 400.0  # pairs per document from which a query counts with all its pairs
-FEW = 16  # models for which a sparse product is faster than a dense one
-TOGETHER = 256  # models whose matrices are summed up in one product
+_FEW = 16  # models for which a sparse product is faster than a dense one
+_TOGETHER = 256  # models whose matrices are summed up in one product
 LARGEST = 2**27  # numbers in the bank: 512 MiB in float32
 PILOT = 4  # models that tell how many evaluations the others will take
 SAMPLE = 128  # documents per feature on which the matrix of a block rests
@@ -139,8 +139,8 @@ def preconditioner_of(kind: Kind, bank: Bank, use: csr_array, lam: float, invers
 def own(bank: Bank, use: csr_array, lam: float, fallback: FloatArray) -> Precondition:
     """A matrix for each model."""
     factors = np.empty((use.shape[0], bank.size))
-    for start in range(0, len(factors), TOGETHER):
-        rows = slice(start, start + TOGETHER)
+    for start in range(0, len(factors), _TOGETHER):
+        rows = slice(start, start + _TOGETHER)
         kernels.factorise(_sums(bank, use[rows]), lam, factors[rows])
 
     def step(rows: IntArray, G: FloatArray, rejected: NDArray[np.bool_]) -> FloatArray:
@@ -155,7 +155,7 @@ def _sums(bank: Bank, use: csr_array) -> NDArray[np.floating]:
     """Matrices (n, d (d + 1) / 2) of some models: one product, or a sparse one where each uses few of the queries."""
     used = np.flatnonzero(np.bincount(use.indices, minlength=use.shape[1]))
     matrices, part = bank.kept(used), use.astype(bank.data.X.dtype)
-    few = use.shape[0] < FEW or 6 * use.nnz < len(used) * use.shape[0]
+    few = use.shape[0] < _FEW or 6 * use.nnz < len(used) * use.shape[0]
     found: NDArray[np.floating] = part @ matrices if few else part[:, used].toarray() @ matrices[used]
     return found
 

@@ -26,7 +26,7 @@ from qdrank.learners.kernels.path import follow
 from qdrank.learners.kernels.quadratic import active_set, backward, certificate, factor, forward, rows_times
 
 #: Relative duality gap that every solution has.
-GAP = 1e-8
+DUALITY_GAP = 1e-8
 #: Weights below this share of the largest one are 0: less than what the solver is accurate to.
 DUST = 1e-10
 _STEPS, _TURNS, _ITERATIONS, _INNER = 10, 200, 100, 1e-11
@@ -86,7 +86,7 @@ class Program:
             If the numbers are so badly scaled that the gap cannot be closed.
         """
         found = None if start is None else self._from_solution(M, start)
-        return self._from_nothing(M) if found is None or not found.gap <= GAP else found
+        return self._from_nothing(M) if found is None or not found.gap <= DUALITY_GAP else found
 
     def _from_nothing(self, M: FloatArray) -> ProgramSolution:
         n, m = self.B.shape
@@ -96,10 +96,10 @@ class Program:
         sides(P, D, *self._given[2:], free, state)
         inner = self._certified(M, P[2 * n :].copy(), D[:n].copy(), steps, free.copy(), state.copy())
         exact = self._from_sets(M, free, state, D[:n].copy(), steps)
-        best = inner if exact is None or exact.gap > max(inner.gap, GAP) else exact
-        if not best.gap <= GAP:
+        best = inner if exact is None or exact.gap > max(inner.gap, DUALITY_GAP) else exact
+        if not best.gap <= DUALITY_GAP:
             raise InputError(
-                f"the program cannot be solved to a gap of {GAP:g}, only {best.gap:.1e}",
+                f"the program cannot be solved to a gap of {DUALITY_GAP:g}, only {best.gap:.1e}",
                 fix="bring the rankers' scores to one scale, such as 0 to 1 within each query, or take a smaller C or gamma",
             )
         return best

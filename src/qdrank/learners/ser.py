@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from qdrank.groups import FloatArray
 from qdrank.learners.base import Learner
 from qdrank.learners.quadratic import Program, ProgramSolution
-from qdrank.learners.trace_coefficients import Similarity, Ties, coefficients, relevance_levels
+from qdrank.learners.trace_coefficients import EnsembleSimilarity, Ties, coefficients, relevance_levels
 from qdrank.learners.validation import JudgedArrays, as_judged
 
 #: Digits of a score that count, relative to the sum of the weights: what is below is rounding, and breaks no tie.
@@ -74,7 +74,7 @@ class SER(Learner):
     theta: float = 0.5
     delta: float = 1.0
     ties: Ties = "half"
-    similarity: Similarity = "trace"
+    similarity: EnsembleSimilarity = "trace"
     width: float | None = None
     normalise: bool = False
     nonnegative: bool = True

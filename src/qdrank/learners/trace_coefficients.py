@@ -22,7 +22,7 @@ from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.kernels.trace import trace_sums
 
 Ties = Literal["half", "file"]
-Similarity = Literal["trace", "bregman", "induced"]
+EnsembleSimilarity = Literal["trace", "bregman", "induced"]
 
 
 def relevance_levels(y: ArrayLike, max_grade: int | None = None) -> IntArray:
@@ -49,7 +49,7 @@ def coefficients(
     theta: float = 0.5,
     delta: float = 1.0,
     ties: Ties = "half",
-    similarity: Similarity = "trace",
+    similarity: EnsembleSimilarity = "trace",
     width: float | None = None,
     normalise: bool = False,
 ) -> FloatArray:

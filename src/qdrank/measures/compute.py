@@ -11,7 +11,7 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray
 from qdrank.measures import MEASURES
 from qdrank.measures.names import Measure, parse
-from qdrank.measures.ranking import Definition, Judgements, Ranking, Ties
+from qdrank.measures.ranking import Definition, Judgements, Ranking, TieOrder
 
 _NO_CUTOFF = np.iinfo(np.int64).max
 
@@ -62,7 +62,7 @@ def measure(
 def _one_ranker(measures: list[Measure], judgements: Judgements, scores: ArrayLike) -> dict[str, FloatArray]:
     """Each measure's values, shape (n_queries,): one sort per rule for ties, one pass per definition."""
     values: dict[str, FloatArray] = {}
-    rankings: dict[Ties, Ranking] = {}
+    rankings: dict[TieOrder, Ranking] = {}
     for name in dict.fromkeys(m.definition for m in measures):
         definition: Definition = MEASURES[name]
         if definition.ties not in rankings:

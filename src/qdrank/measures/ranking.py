@@ -14,7 +14,7 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, query_index
 from qdrank.measures import kernels
 
-Ties = Literal["row", "docno"]
+TieOrder = Literal["row", "docno"]
 MAX_GRADE = 62
 """Highest grade allowed, the last whose gain 2^r - 1 fits an int64; labels of judged documents are 0 to 4."""
 
@@ -91,7 +91,7 @@ class Judgements:
         _, docno = np.unique(self.doc_ids, return_inverse=True)
         return np.lexsort((-docno, query_index(self.offsets)))
 
-    def ranked(self, scores: ArrayLike, ties: Ties = "row") -> Ranking:
+    def ranked(self, scores: ArrayLike, ties: TieOrder = "row") -> Ranking:
         """The documents ranked by ``scores``, shape (n_documents,), the highest first."""
         checked = _scores(np.asarray(scores), len(self.grades))
         if ties == "row":
@@ -121,7 +121,7 @@ class Ranking:
 class Definition(ABC):
     """What a measure is: a function from a ranking to one value per query."""
 
-    ties: Ties = "row"
+    ties: TieOrder = "row"
 
     @abstractmethod
     def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:

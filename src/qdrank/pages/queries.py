@@ -16,7 +16,7 @@ from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.queries.vectors import principal_plane
 
 #: Queries of a data set that are shown, at most; nearest queries that are named; letters of a query's words.
-MOST, NEAREST, LETTERS = 10_000, 5, 120
+_MOST, NEAREST, _LETTERS = 10_000, 5, 120
 #: What the columns of average precisions begin with; the method's name follows.
 AP = "ap of "
 
@@ -29,7 +29,7 @@ def query_map(
     folds: Sequence[tuple[str | Path, str | Path]],
     measures: Sequence[pa.Table],
     *,
-    most: int = MOST,
+    most: int = _MOST,
 ) -> pa.Table:
     """The artifact ``map``: one row per query, in the order of the first fold.
 
@@ -83,7 +83,7 @@ def _short(words: str | None) -> str | None:
     if not words:
         return None
     words = " ".join(words.split())
-    return words if len(words) <= LETTERS else words[: LETTERS - 1].rstrip() + "…"
+    return words if len(words) <= _LETTERS else words[: _LETTERS - 1].rstrip() + "…"
 
 
 def _nearest(ids: _Texts, folds: Sequence[tuple[str | Path, str | Path]]) -> pa.Array:

@@ -17,7 +17,7 @@ from qdrank.queries.neighbours import Search, neighbours
 from qdrank.store.lists import list_column
 
 #: Queries whose neighbours are sought at a time.
-TOGETHER = 2048
+_TOGETHER = 2048
 
 
 def fitted_metric(name: str, vectors: FloatArray, train: Judged | None = None) -> Euclidean:
@@ -64,8 +64,8 @@ def neighbours_table(
     metric = fitted_metric(options.metric, train, documents)
     k = min(options.largest or len(train), len(train))
     rows, own = np.empty((len(queries.vectors), k), dtype=np.int32), queries.train_index.astype(np.int64)
-    for start in range(0, len(rows), TOGETHER):  # distances take twice the room of the rows, and are not kept
-        part = slice(start, start + TOGETHER)
+    for start in range(0, len(rows), _TOGETHER):  # distances take twice the room of the rows, and are not kept
+        part = slice(start, start + _TOGETHER)
         rows[part] = neighbours(
             queries.vectors[part],
             train,

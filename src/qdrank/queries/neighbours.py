@@ -21,13 +21,13 @@ from qdrank.queries.metrics import Cosine, Euclidean
 Search = Literal["brute", "kdtree"]
 
 #: Numbers in one block of estimated distances, 16 MiB.
-BLOCK = 2**21
+_BLOCK = 2**21
 #: Numbers in one block of exact differences, small enough for the cache.
-PAIRS = 2**15
+_PAIRS = 2**15
 #: Queries sought in the KD-tree at a time.
 TREE_BLOCK = 256
 #: Largest value of a vector whose square is safe.
-LARGEST = 1e140
+LARGEST_COORDINATE = 1e140
 
 
 class Neighbours(NamedTuple):
@@ -152,8 +152,10 @@ class _Space:
         for points in (vectors, train):
             if not np.isfinite(points).all():
                 raise InputError("a query vector has a value that is not finite")
-            if np.abs(points).max(initial=0.0) > LARGEST and not isinstance(metric, Cosine):
-                raise InputError(f"a query vector has a value above {LARGEST:g}", fix="z-score the query vectors")
+            if np.abs(points).max(initial=0.0) > LARGEST_COORDINATE and not isinstance(metric, Cosine):
+                raise InputError(
+                    f"a query vector has a value above {LARGEST_COORDINATE:g}", fix="z-score the query vectors"
+                )
         self.metric = metric
         self.rows = np.arange(len(train)) if ids is None else np.argsort(ids, kind="stable")
         self.vectors = np.ascontiguousarray(metric.transform(vectors))
@@ -180,7 +182,7 @@ class _Space:
     def exact(self, query: IntArray, candidates: IntArray) -> FloatArray:
         """Distances of pairs, each a function of its two vectors alone."""
         raw = np.empty(len(query))
-        step = max(1, PAIRS // max(1, self.train.shape[1]))
+        step = max(1, _PAIRS // max(1, self.train.shape[1]))
         for a in range(0, len(query), step):
             terms = np.take(self.vectors, query[a : a + step], axis=0)
             terms -= np.take(self.train, candidates[a : a + step], axis=0)
@@ -192,7 +194,7 @@ class _Space:
 
 def _block_candidates(space: _Space, k: int, block: int | None, limit: float = -np.inf) -> _Candidates:
     """For each block of queries the training queries that may be among the k nearest, or within ``limit``."""
-    block = block or max(1, BLOCK // max(1, len(space.train)))
+    block = block or max(1, _BLOCK // max(1, len(space.train)))
     estimate = _l1_estimate(space) if space.metric.norm == "l1" else _l2_estimate(space)
     for start in range(0, len(space.vectors), block):
         raw, error = estimate(slice(start, start + block))

@@ -21,7 +21,7 @@ Missing = Literal["error", "omit"]
 POOLINGS: tuple[Pooling, ...] = ("mean", "mean+std", "mean+std+max")
 
 #: Documents pooled at a time: bounds the float64 copy of their features.
-BLOCK = 65_536
+_BLOCK = 65_536
 
 
 def query_vectors(
@@ -85,7 +85,7 @@ def top_documents(scores: NDArray[Any], offsets: IntArray, top: int) -> tuple[In
 
 def _query_blocks(bounds: IntArray) -> list[tuple[int, int]]:
     """Runs of whole queries of about ``BLOCK`` documents."""
-    cuts = np.flatnonzero(np.diff(bounds[:-1] // BLOCK)) + 1
+    cuts = np.flatnonzero(np.diff(bounds[:-1] // _BLOCK)) + 1
     edges = [0, *cuts.tolist(), len(bounds) - 1]
     return [(a, b) for a, b in pairwise(edges) if a < b]
 

@@ -15,10 +15,10 @@ from qdrank.datasets.letor.features import column_moments, minmax_per_query
 from qdrank.groups import FloatArray
 from qdrank.learners.preferences import Preferences, prepare
 
-Scale = Literal["auto", "given", "zscore", "minmax"]
+FeatureScale = Literal["auto", "given", "zscore", "minmax"]
 
 #: Numbers held twice at a time while documents are scored.
-BLOCK = 2**22
+_BLOCK = 2**22
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def seen(X: NDArray[Any], mean: FloatArray, inverse: FloatArray) -> NDArray[Any]
     return ((X - mean) * inverse).astype(np.float32)
 
 
-def fold_documents(judged: Judged, fold: str, scale: Scale = "auto") -> FoldDocuments:
+def fold_documents(judged: Judged, fold: str, scale: FeatureScale = "auto") -> FoldDocuments:
     """Documents of a fold.
 
     Parameters
@@ -95,7 +95,7 @@ def _in_unit_interval(X: NDArray[np.float32]) -> bool:
 
 
 def _blocks(X: NDArray[Any]) -> Iterator[slice]:
-    step = max(1, BLOCK // max(1, X.shape[1]))
+    step = max(1, _BLOCK // max(1, X.shape[1]))
     for start in range(0, len(X), step):
         yield slice(start, start + step)
 

@@ -24,10 +24,10 @@ from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.queries.profiles import Profiler, Similarity, distinct, places, profiler
-from qdrank.rankers.evidence_kernels import add_by_terms, add_by_vectors, inverted
+from qdrank.rankers.evidence_kernels import add_by_terms, add_by_vectors, inverted_lists
 
 #: Similarities are sums of many rounded products.
-ROUNDING = 1e-9
+_ROUNDING = 1e-9
 
 
 @dataclass(kw_only=True, eq=False)
@@ -88,7 +88,7 @@ class _Judgments:
             raise InputError("this evidence has not been fitted", fix="call fit first")
         exponents = self._exponents
         out = np.zeros((judged.n_documents, len(exponents)))
-        near = np.inf if self.exclude_near is None else float(self.exclude_near) - ROUNDING
+        near = np.inf if self.exclude_near is None else float(self.exclude_near) - _ROUNDING
         document = places(judged.doc_id, self.document_id_)
         common = (judged.offsets, document, places(judged.query_id, self.query_id_), near, exponents, self.EQUAL)
         kept = (self.doc_first_, self.doc_query_, self.doc_grade_)
@@ -110,7 +110,7 @@ class _Judgments:
         """Profiles of the training queries as the kernels take them."""
         if isinstance(profiles, np.ndarray):
             return (np.ascontiguousarray(profiles),)
-        return inverted(*_rows(profiles), profiles.shape[1])
+        return inverted_lists(*_rows(profiles), profiles.shape[1])
 
 
 @dataclass(kw_only=True, eq=False)

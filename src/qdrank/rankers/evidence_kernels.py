@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from qdrank.groups import FloatArray, IntArray
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 
 @njit(cache=True)
 def _add(
-    row: IntArray, place: int, sim: Floats, own: int, near: float, gammas: Floats, equal: bool, out: Any,
-    doc_first: IntArray, doc_query: IntArray, doc_grade: Floats,
+    row: IntArray, place: int, sim: _Floats, own: int, near: float, gammas: _Floats, equal: bool, out: Any,
+    doc_first: IntArray, doc_query: IntArray, doc_grade: _Floats,
 ) -> None:  # fmt: skip
     """Add to ``out`` (n_columns,) the judgments of one document, ``row[place]``, by all queries but ``own``."""
     document = row[place]
@@ -39,10 +39,10 @@ def _add(
 
 @njit(cache=True)
 def add_by_terms(
-    offsets: IntArray, document: IntArray, own: IntArray, near: float, gammas: Floats, equal: bool,
-    first: IntArray, term: IntArray, weight: Floats,
-    term_first: IntArray, term_query: IntArray, term_weight: Floats,
-    doc_first: IntArray, doc_query: IntArray, doc_grade: Floats, n_train: int, out: Floats,
+    offsets: IntArray, document: IntArray, own: IntArray, near: float, gammas: _Floats, equal: bool,
+    first: IntArray, term: IntArray, weight: _Floats,
+    term_first: IntArray, term_query: IntArray, term_weight: _Floats,
+    doc_first: IntArray, doc_query: IntArray, doc_grade: _Floats, n_train: int, out: _Floats,
 ) -> None:  # fmt: skip
     """Evidence with sparse profiles: ``first``, ``term``, ``weight`` of the queries, inverted lists of the training queries."""
     sim = np.zeros(n_train)
@@ -59,8 +59,8 @@ def add_by_terms(
 
 @njit(cache=True)
 def add_by_vectors(
-    offsets: IntArray, document: IntArray, own: IntArray, near: float, gammas: Floats, equal: bool,
-    vectors: Floats, train: Floats, doc_first: IntArray, doc_query: IntArray, doc_grade: Floats, out: Floats,
+    offsets: IntArray, document: IntArray, own: IntArray, near: float, gammas: _Floats, equal: bool,
+    vectors: _Floats, train: _Floats, doc_first: IntArray, doc_query: IntArray, doc_grade: _Floats, out: _Floats,
 ) -> None:  # fmt: skip
     """Evidence with dense profiles ``vectors`` (n_queries, d) and ``train`` (n_train, d)."""
     sim, known = np.zeros(len(train)), np.full(len(train), -1)
@@ -79,7 +79,9 @@ def add_by_vectors(
 
 
 @njit(cache=True)
-def inverted(first: IntArray, term: IntArray, weight: Floats, n_terms: int) -> tuple[IntArray, IntArray, FloatArray]:
+def inverted_lists(
+    first: IntArray, term: IntArray, weight: _Floats, n_terms: int
+) -> tuple[IntArray, IntArray, FloatArray]:
     """Rows of a sparse matrix as inverted lists: bounds (n_terms + 1,), rows and values, rows ascending."""
     bounds = np.zeros(n_terms + 1, dtype=np.int64)
     for t in term:

@@ -28,11 +28,11 @@ ALIKE: tuple[Alikeness, ...] = ("shared_pairs", "shared_queries", "smallest_gamm
 Rows = NDArray[np.int32]
 
 #: Numbers in one block of overlaps, 64 MiB.
-BLOCK = 2**23
+_BLOCK = 2**23
 #: From this share of the training queries in a neighbourhood on, a dense product is faster than a sparse one,
-DENSE_SHARE = 0.2
+_DENSE_SHARE = 0.2
 #: unless there are more training queries than this.
-DENSE_MOST = 10_000
+_DENSE_MOST = 10_000
 
 
 def offline1(
@@ -145,7 +145,7 @@ def _offline1(ours: Rows, theirs: Rows, test: Rows, pairs: IntArray, alike: Alik
     size = np.ones(m, dtype=np.int64) if alike == "shared_queries" else pairs
     totals = size[theirs].sum(axis=1)
     overlaps = _overlaps(theirs, size)
-    step = max(1, BLOCK // m)
+    step = max(1, _BLOCK // m)
     chosen = np.empty(len(ours), dtype=np.int64)
     for a in range(0, len(ours), step):
         rows = slice(a, a + step)
@@ -163,7 +163,7 @@ def _overlaps(theirs: Rows, size: IntArray) -> Callable[[Rows], NDArray[Any]]:
     """
     m, k = len(size), theirs.shape[1]
     members = _membership(theirs, m).T.multiply(size[:, None]).tocsr()
-    if k < DENSE_SHARE * m or m > DENSE_MOST:
+    if k < _DENSE_SHARE * m or m > _DENSE_MOST:
         return lambda ours: np.asarray((_membership(ours, m) @ members).toarray())
     largest = int(np.sort(size)[-k:].sum())
     dense = members.toarray().astype(np.float32 if largest < 2**24 else np.float64)

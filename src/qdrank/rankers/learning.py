@@ -26,7 +26,7 @@ from qdrank.rankers.documents import FoldDocuments, seen
 from qdrank.registry import Registry, did_you_mean
 from qdrank.store import read
 
-Grid = Mapping[str, Sequence[Any]]
+_Grid = Mapping[str, Sequence[Any]]
 
 
 def registry_of(learner: str) -> Registry:
@@ -57,7 +57,7 @@ def with_query_vectors(documents: FoldDocuments, queries: Queries) -> FoldDocume
 # ---- tuning ------------------------------------------------------------------------------------------------------
 
 
-def fit_method(learner: str, grid: Grid, documents: FoldDocuments, *, measure: str, seed: int) -> Choice:
+def fit_method(learner: str, grid: _Grid, documents: FoldDocuments, *, measure: str, seed: int) -> Choice:
     """Try every combination of ``grid`` on a fold; keep the best by the mean of ``measure`` on validation.
 
     A fold without validation queries is tuned on its training queries.
@@ -75,7 +75,7 @@ def _parameters(learner: str) -> list[str]:
     return [field.name for field in fields(registry_of(learner)[learner]) if field.init]
 
 
-def _refuse_unknown(learner: str, grid: Grid, known: list[str]) -> None:
+def _refuse_unknown(learner: str, grid: _Grid, known: list[str]) -> None:
     for name in grid:
         if name not in known:
             raise InputError(f"{learner} has no parameter {name!r} to try", fix=did_you_mean(name, known))
@@ -86,7 +86,7 @@ def _judged(documents: FoldDocuments, role: str) -> tuple[NDArray[Any], IntArray
     return seen(part.X, documents.mean, documents.inverse), part.y, part.query
 
 
-def choices_table(fold: str, method: str, grid: Grid, choice: Choice, measure: str) -> pa.Table:
+def choices_table(fold: str, method: str, grid: _Grid, choice: Choice, measure: str) -> pa.Table:
     """The artifact ``choices``: one row per combination of values."""
     rows = [
         {

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from qdrank.aggregators import AGGREGATORS
-from qdrank.aggregators import GRIDS as AGGREGATOR_GRIDS
+from qdrank.aggregators import AGGREGATOR_GRIDS, AGGREGATORS
 from qdrank.learners import LEARNERS
 from qdrank.learners.grids import GRIDS
 

@@ -26,7 +26,7 @@ K_MEANS = "K-means classes"
 #: What is said of classes that are not guessed, since nothing is known of a query but its documents.
 NO_CLASSIFIER = "nothing is known of a query but its documents: no classifier of the query alone"
 #: Most words that are columns of their own, and the fewest training queries that such a word is in.
-WORDS, IN_QUERIES = 200, 3
+_WORDS, IN_QUERIES = 200, 3
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def query_classes(queries: Queries, topics: pa.Table, *, n_classes: int, seed: i
     true, origin = _true_classes(queries, n_classes, seed)
     # A K-means class is decided by the vector itself: there is nothing to guess.
     from_documents = true if K_MEANS in origin else _guessed(queries.vectors, true, queries.is_train)
-    own = query_columns(queries, topics)
+    own = _query_columns(queries, topics)
     if own.shape[1] == 0:
         return Classes(true, from_documents, from_documents, f"{origin}; {NO_CLASSIFIER}")
     return Classes(true, _guessed(own, true, queries.is_train), from_documents, origin)
@@ -92,7 +92,7 @@ def _true_classes(queries: Queries, n_classes: int, seed: int) -> tuple[NDArray[
     return classes[nearest_centre(queries.vectors, centres)], f"{n_classes} {K_MEANS} of query vectors"
 
 
-def query_columns(queries: Queries, topics: pa.Table) -> FloatArray:
+def _query_columns(queries: Queries, topics: pa.Table) -> FloatArray:
     """What is known about the queries without their documents, shape (n_queries, n_columns); perhaps nothing."""
     place = rows_of(queries.query_id, topics.column("query_id").to_numpy(zero_copy_only=False))
     given = np.array(topics.column("query_columns").to_pylist(), dtype=np.float64).reshape(len(topics), -1)[place]
@@ -111,7 +111,7 @@ def text_columns(texts: list[str], train: NDArray[np.bool_]) -> FloatArray:
     idf = {word: float(np.log(len(known) / n)) for word, n in in_queries.items()}
     rarest = float(np.log(len(known) + 1.0))
     rows = [_described(own, text, idf, rarest) for own, text in zip(words, texts, strict=True)]
-    has: Any = [[word in own for word in frequent[:WORDS]] for own in map(set, words)]
+    has: Any = [[word in own for word in frequent[:_WORDS]] for own in map(set, words)]
     return np.hstack([np.array(rows), np.array(has, dtype=np.float64).reshape(len(texts), -1)])
 
 

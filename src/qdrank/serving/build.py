@@ -66,7 +66,7 @@ def study_terms(
     )
 
 
-def packed(
+def packed_rankers(
     judged: Judged,
     topics: pa.Table,
     fold: str,

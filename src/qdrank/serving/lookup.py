@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.queries.metrics import Cosine, Euclidean
-from qdrank.queries.neighbours import LARGEST
+from qdrank.queries.neighbours import LARGEST_COORDINATE
 from qdrank.rankers.knn import Alikeness, gamma
 from qdrank.serving.kernels import add_rows, add_shared
 
 #: Up to this many training queries their neighbourhoods are kept as a matrix, 64 MiB,
-DENSE_MOST = 4096
+_DENSE_MOST = 4096
 #: if they hold at least this share of them; else as inverted lists.
-DENSE_SHARE = 0.05
+_DENSE_SHARE = 0.05
 
 
 class TrainingSpace:
@@ -49,8 +49,10 @@ class TrainingSpace:
         """Where a query (n_columns,) lies in the space of the metric."""
         if not np.isfinite(vector).all():
             raise InputError("a query vector has a value that is not finite")
-        if np.abs(vector).max(initial=0.0) > LARGEST and not isinstance(self.metric, Cosine):
-            raise InputError(f"a query vector has a value above {LARGEST:g}", fix="z-score the query vectors")
+        if np.abs(vector).max(initial=0.0) > LARGEST_COORDINATE and not isinstance(self.metric, Cosine):
+            raise InputError(
+                f"a query vector has a value above {LARGEST_COORDINATE:g}", fix="z-score the query vectors"
+            )
         point: FloatArray = self.metric.transform(vector[None, :])[0]
         return point
 
@@ -118,7 +120,7 @@ class Neighbourhoods:
         self._size: IntArray = np.ones(m, dtype=np.int64) if alike == "shared_queries" else pairs.astype(np.int64)
         self._totals = self._size[neighbours].sum(axis=1)
         self._matrix = np.zeros((0, 0), dtype=np.int32)
-        if m <= DENSE_MOST and self.k >= DENSE_SHARE * m and self._totals.max() < 2**30:
+        if m <= _DENSE_MOST and self.k >= _DENSE_SHARE * m and self._totals.max() < 2**30:
             self._matrix = np.zeros((m, m), dtype=np.int32)
             self._matrix[neighbours.T, np.arange(m)] = self._size[neighbours.T]
         else:

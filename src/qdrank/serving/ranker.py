@@ -30,9 +30,9 @@ from qdrank.serving.lookup import Neighbourhoods, Offline1, Offline2, TrainingSp
 from qdrank.serving.pack import SERVED, Packed, Terms
 from qdrank.store import read
 
-FILE = "rankers.parquet"
+_FILE = "rankers.parquet"
 #: Feature values that are held in double precision at a time.
-BLOCK = 2**20
+_BLOCK = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ class Ranker:
         terms, scores = self.packed.terms, np.empty(len(X))
         X = minmax_per_query(X, offsets) if terms.minmax else X
         fill = self.packed.fill.astype(np.float32)
-        step = max(1, BLOCK // self.n_features)
+        step = max(1, _BLOCK // self.n_features)
         for (start, end), model in zip(pairwise(offsets.tolist()), models.tolist(), strict=True):
             for a in range(start, end, step):
                 rows = X[a : min(a + step, end)]
@@ -173,7 +173,7 @@ def load_ranker(
     """
     if method not in SERVED:
         raise InputError(f"unknown method {method!r}", fix=did_you_mean(method, list(SERVED)))
-    path = Path(folder) if Path(folder).suffix == ".parquet" else Path(folder) / FILE
+    path = Path(folder) if Path(folder).suffix == ".parquet" else Path(folder) / _FILE
     if not path.is_file():
         raise InputError("there are no packed models", file=path, fix=_how_to_pack(path))
     packed = Packed.from_table(read(path, "rankers"))

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-LIBRARIES = (
+_LIBRARIES = (
     "numpy",
     "scipy",
     "scikit-learn",
@@ -36,7 +36,7 @@ def machine_record() -> dict[str, Any]:
         "vector_instructions": _vector_instructions(),
         "blas": _blas(),
         "python": platform.python_version(),
-        "libraries": {name: found for name in LIBRARIES if (found := _version(name))},
+        "libraries": {name: found for name in _LIBRARIES if (found := _version(name))},
     }
 
 

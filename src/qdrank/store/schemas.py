@@ -50,46 +50,46 @@ def _filled(kind: pa.DataType | Vector, width: int | None) -> pa.DataType:
     return pa.list_(pa.field("item", kind.item, nullable=False), width)
 
 
-TEXT, NUMBER = pa.string(), pa.float64()
-NUMBERS = pa.list_(pa.field("item", NUMBER, nullable=False))
+_TEXT, _NUMBER = pa.string(), pa.float64()
+NUMBERS = pa.list_(pa.field("item", _NUMBER, nullable=False))
 
-_ZHA_FIT = {"fold": TEXT, "role": TEXT, "h": TEXT, "kind": TEXT, "lam_alpha": NUMBER, "lam_beta": NUMBER}
+_ZHA_FIT = {"fold": _TEXT, "role": _TEXT, "h": _TEXT, "kind": _TEXT, "lam_alpha": _NUMBER, "lam_beta": _NUMBER}
 
 SHAPES: dict[str, Shape] = {
     # missed and missed_id, in data made of raw text: grades and names of the relevant documents of a query that are not
     # among its candidates, in the query's first row; empty in the others.
     "judged": Shape(
-        {"query_id": TEXT, "doc_id": TEXT, "label": pa.int8(), "part": TEXT, "features": Vector(pa.float32())},
+        {"query_id": _TEXT, "doc_id": _TEXT, "label": pa.int8(), "part": _TEXT, "features": Vector(pa.float32())},
         optional={
             "missed": pa.list_(pa.field("item", pa.int8(), nullable=False)),
-            "missed_id": pa.list_(pa.field("item", TEXT, nullable=False)),
+            "missed_id": pa.list_(pa.field("item", _TEXT, nullable=False)),
         },
     ),
     # What the numbered features are, and which of them is the reference model's score.
-    "columns": Shape({"number": pa.int32(), "name": TEXT, "reference": pa.bool_()}),
+    "columns": Shape({"number": pa.int32(), "name": _TEXT, "reference": pa.bool_()}),
     # A query's words, its type where the data have one, and columns of its own. The columns are a plain list, because a
     # query may have none, and Parquet has no vectors of width 0.
     "topics": Shape(
-        {"query_id": TEXT, "part": TEXT, "text": TEXT, "type": TEXT, "query_columns": NUMBERS},
+        {"query_id": _TEXT, "part": _TEXT, "text": _TEXT, "type": _TEXT, "query_columns": NUMBERS},
         nullable=frozenset({"text", "type"}),
     ),
     # train_index numbers the training queries of a fold; neighbours refer to it. -1 outside the training part.
     "queries": Shape(
-        {"query_id": TEXT, "role": TEXT, "type": TEXT, "train_index": pa.int32(), "vector": Vector(pa.float64())},
+        {"query_id": _TEXT, "role": _TEXT, "type": _TEXT, "train_index": pa.int32(), "vector": Vector(pa.float64())},
         nullable=frozenset({"type"}),
     ),
-    "neighbours": Shape({"query_id": TEXT, "role": TEXT, "neighbours": Vector(pa.int32())}),
+    "neighbours": Shape({"query_id": _TEXT, "role": _TEXT, "neighbours": Vector(pa.int32())}),
     # What was fitted on the training queries of a fold: the scale of their vectors, a metric; see qdrank.queries.fitted.
-    "fitted": Shape({"kind": TEXT, "name": TEXT, "row": pa.int32(), "numbers": NUMBERS}),
+    "fitted": Shape({"kind": _TEXT, "name": _TEXT, "row": pa.int32(), "numbers": NUMBERS}),
     "models": Shape(
         {
-            "model": TEXT,
+            "model": _TEXT,
             "k": pa.int32(),
-            "lam": NUMBER,
+            "lam": _NUMBER,
             "weights": NUMBERS,
-            "text": TEXT,
+            "text": _TEXT,
             "pairs": pa.int64(),
-            "gap": NUMBER,
+            "gap": _NUMBER,
             "iterations": pa.int32(),
         },
         nullable=frozenset({"text"}),
@@ -97,96 +97,98 @@ SHAPES: dict[str, Shape] = {
     # Linear models of the neighbourhoods of queries: one row per family of models, query, k and lambda.
     "local_models": Shape(
         {
-            "family": TEXT,
-            "role": TEXT,
-            "query_id": TEXT,
+            "family": _TEXT,
+            "role": _TEXT,
+            "query_id": _TEXT,
             "k": pa.int32(),
-            "lam": NUMBER,
+            "lam": _NUMBER,
             "pairs": pa.int64(),
-            "gap": NUMBER,
+            "gap": _NUMBER,
             "iterations": pa.int32(),
-            "weights": Vector(NUMBER),
+            "weights": Vector(_NUMBER),
         }
     ),
     # Weights of rankers: one row per method, query and gamma; the role is train, and the query empty, where all queries share them.
     "ensembles": Shape(
         {
-            "method": TEXT,
-            "role": TEXT,
-            "query_id": TEXT,
-            "gamma": NUMBER,
-            "objective": NUMBER,
-            "gap": NUMBER,
-            "kkt": NUMBER,
+            "method": _TEXT,
+            "role": _TEXT,
+            "query_id": _TEXT,
+            "gamma": _NUMBER,
+            "objective": _NUMBER,
+            "gap": _NUMBER,
+            "kkt": _NUMBER,
             "steps": pa.int32(),
-            "weights": Vector(NUMBER),
+            "weights": Vector(_NUMBER),
         }
     ),
     # Clusters of documents or of queries: one row per family of clusterings, seed, number of clusters and cluster. The
     # centres of an empty cluster are NaN; counts go with queries.
     "clusters": Shape(
         {
-            "family": TEXT,
+            "family": _TEXT,
             "seed": pa.int32(),
             "m": pa.int32(),
             "cluster": pa.int32(),
             "items": pa.int64(),
             "centre": NUMBERS,
-            "queries": pa.list_(pa.field("item", TEXT, nullable=False)),
+            "queries": pa.list_(pa.field("item", _TEXT, nullable=False)),
             "counts": pa.list_(pa.field("item", pa.int32(), nullable=False)),
         }
     ),
     # Linear models of clusters, and whether one is the global model because its cluster has no pairs.
     "cluster_models": Shape(
         {
-            "family": TEXT,
+            "family": _TEXT,
             "seed": pa.int32(),
             "m": pa.int32(),
             "cluster": pa.int32(),
-            "part": TEXT,
-            "lam": NUMBER,
+            "part": _TEXT,
+            "lam": _NUMBER,
             "pairs": pa.int64(),
             "fallback": pa.bool_(),
-            "gap": NUMBER,
+            "gap": _NUMBER,
             "iterations": pa.int32(),
-            "weights": Vector(NUMBER),
+            "weights": Vector(_NUMBER),
         }
     ),
     # Measures of the validation and test queries for every k and lambda that was tried.
     "sweep": Shape(
-        {"fold": TEXT, "role": TEXT, "method": TEXT, "k": pa.int32(), "lam": NUMBER, "query_id": TEXT}, open=True
+        {"fold": _TEXT, "role": _TEXT, "method": _TEXT, "k": pa.int32(), "lam": _NUMBER, "query_id": _TEXT}, open=True
     ),
     "classes": Shape(
-        {"query_id": TEXT, "role": TEXT, "class": TEXT, "guess": TEXT, "guess_documents": TEXT, "origin": TEXT},
+        {"query_id": _TEXT, "role": _TEXT, "class": _TEXT, "guess": _TEXT, "guess_documents": _TEXT, "origin": _TEXT},
         nullable=frozenset({"class"}),
     ),
     # Zha 2006: values of the test queries, a row for each fit; an infinite penalty holds alpha at 1 or beta at 0.
-    "zha_cells": Shape({**_ZHA_FIT, "query_id": TEXT, "value": NUMBER}),
+    "zha_cells": Shape({**_ZHA_FIT, "query_id": _TEXT, "value": _NUMBER}),
     # Maps of queries, and their values without and with them; whether the query has documents of different grades.
     "zha_maps": Shape(
         {
             **_ZHA_FIT,
-            "query_id": TEXT,
-            "alpha": NUMBER,
-            "beta": NUMBER,
-            "plain": NUMBER,
-            "value": NUMBER,
+            "query_id": _TEXT,
+            "alpha": _NUMBER,
+            "beta": _NUMBER,
+            "plain": _NUMBER,
+            "value": _NUMBER,
             "varied": pa.bool_(),
         }
     ),
-    "zha_objectives": Shape({"fold": TEXT, "h": TEXT, "norm": TEXT, "form": TEXT, "step": pa.int32(), "value": NUMBER}),
-    "scores": Shape({"query_id": TEXT, "doc_id": TEXT, "score": NUMBER}),
-    "measures": Shape({"fold": TEXT, "method": TEXT, "query_id": TEXT}, open=True),
+    "zha_objectives": Shape(
+        {"fold": _TEXT, "h": _TEXT, "norm": _TEXT, "form": _TEXT, "step": pa.int32(), "value": _NUMBER}
+    ),
+    "scores": Shape({"query_id": _TEXT, "doc_id": _TEXT, "score": _NUMBER}),
+    "measures": Shape({"fold": _TEXT, "method": _TEXT, "query_id": _TEXT}, open=True),
     # Settings that were tried on validation; k and lambda have columns of their own, for the methods that have them.
     "choices": Shape(
         {
-            "fold": TEXT,
-            "method": TEXT,
-            "setting": TEXT,
+            "fold": _TEXT,
+            "method": _TEXT,
+            "setting": _TEXT,
             "k": pa.int32(),
-            "lam": NUMBER,
-            "measure": TEXT,
-            "value": NUMBER,
+            "lam": _NUMBER,
+            "measure": _TEXT,
+            "value": _NUMBER,
             "chosen": pa.bool_(),
         },
         nullable=frozenset({"k", "lam"}),
@@ -194,30 +196,30 @@ SHAPES: dict[str, Shape] = {
     # Named arrays, one row for each of their rows; see qdrank.serving.pack.
     "rankers": Shape(
         {
-            "part": TEXT,
+            "part": _TEXT,
             "row": pa.int32(),
-            "text": TEXT,
+            "text": _TEXT,
             "numbers": NUMBERS,
             "wholes": pa.list_(pa.field("item", pa.int32(), nullable=False)),
         },
         nullable=frozenset({"text"}),
     ),
     # The values behind a claim, with the query and the fold of each, so that they can be analysed again.
-    "evidence": Shape({"claim": TEXT, "part": TEXT, "fold": TEXT, "query_id": TEXT, "value": NUMBER}),
+    "evidence": Shape({"claim": _TEXT, "part": _TEXT, "fold": _TEXT, "query_id": _TEXT, "value": _NUMBER}),
     # Verdicts on claims: qdrank.evaluation.verdicts says how they are made.
     "verdicts": Shape(
-        dict.fromkeys(("study", "paper", "claim", "text", "dataset", "world", "group", "kind", "measure"), TEXT)
-        | dict.fromkeys(("expected", "holds_if", "fails_if"), TEXT)
-        | {"margin": NUMBER, "unit": TEXT, "family": TEXT, "budget": TEXT, "analysis": TEXT, "n": pa.int64()}
-        | dict.fromkeys(("effect", "low", "high", "level", "p", "p_corrected", "detectable"), NUMBER)
-        | dict.fromkeys(("verdict", "reason", "note"), TEXT),
+        dict.fromkeys(("study", "paper", "claim", "text", "dataset", "world", "group", "kind", "measure"), _TEXT)
+        | dict.fromkeys(("expected", "holds_if", "fails_if"), _TEXT)
+        | {"margin": _NUMBER, "unit": _TEXT, "family": _TEXT, "budget": _TEXT, "analysis": _TEXT, "n": pa.int64()}
+        | dict.fromkeys(("effect", "low", "high", "level", "p", "p_corrected", "detectable"), _NUMBER)
+        | dict.fromkeys(("verdict", "reason", "note"), _TEXT),
         nullable=frozenset({"effect", "low", "high", "level", "p", "p_corrected", "detectable"}),
     ),
     # The queries of a data set in the plane; columns of average precisions follow (qdrank.pages.queries).
     "map": Shape(
-        {"query_id": TEXT, "type": TEXT, "x": NUMBER, "y": NUMBER, "part": TEXT, "text": TEXT}
+        {"query_id": _TEXT, "type": _TEXT, "x": _NUMBER, "y": _NUMBER, "part": _TEXT, "text": _TEXT}
         | {"documents": pa.int64(), "relevant": pa.int64()}
-        | {"neighbours": pa.list_(pa.field("item", TEXT, nullable=False)), "queries": TEXT, "explained": TEXT},
+        | {"neighbours": pa.list_(pa.field("item", _TEXT, nullable=False)), "queries": _TEXT, "explained": _TEXT},
         nullable=frozenset({"type", "text"}),
         open=True,
     ),

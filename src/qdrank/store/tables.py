@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from qdrank.errors import InputError
+from qdrank.errors import AnyPath, InputError
 from qdrank.store.atomic import atomic_path
 from qdrank.store.digest import BLANK, KEY, CorruptArtifact, seal, verify
 from qdrank.store.schemas import conform
@@ -18,8 +17,6 @@ from qdrank.store.schemas import conform
 # Fixed, because row groups are part of the bytes: how a caller divides its data into tables must not matter.
 ROWS_PER_GROUP = 1 << 16
 _KIND = b"qdrank.kind"
-
-AnyPath = str | os.PathLike[str]
 
 
 class ArtifactWriter:

@@ -42,7 +42,7 @@ class Method:
 
 
 #: The ranking that every method starts from; it belongs to no study.
-REFERENCE = Method("reference", "reference feature alone", PURPLE, "*")
+REFERENCE_METHOD = Method("reference", "reference feature alone", PURPLE, "*")
 
 
 @dataclass(frozen=True)

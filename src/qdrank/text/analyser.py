@@ -23,13 +23,13 @@ from qdrank.registry import did_you_mean
 from qdrank.text.stopwords import STOP_WORDS
 
 # Texts that are split at a time: few, so that their pieces are still in the processor's cache when they are counted.
-BLOCK = 16
+_BLOCK = 16
 # Pieces that are replaced by terms at a time, which bounds the memory of the intermediates.
 LONG_BLOCK = 1 << 20
 WORD = re.compile(r"\d+(?:[.,]\d+)+(?![^\W_])|[^\W_]+(?:'[^\W_]+)*")
 
 
-class Tokens(NamedTuple):
+class AnalysedTokens(NamedTuple):
     """Terms of many texts: ``ids`` (n_tokens,) into ``terms``, text ``i`` owning ``offsets[i]:offsets[i+1]``."""
 
     ids: NDArray[np.int32]
@@ -99,7 +99,7 @@ class Analyser:
             stems = Stemmer(self.stemmer).stemWords(list(words))
         return ["" if word in stops else stem for word, stem in zip(words, stems, strict=True)]
 
-    def analyse(self, texts: Iterable[str]) -> Tokens:
+    def analyse(self, texts: Iterable[str]) -> AnalysedTokens:
         """Terms of every text; the terms come sorted, so that the order of the texts does not matter.
 
         No word reaches across white space, so each text is only split there, and each *distinct* piece (``"plant-based,"``)
@@ -109,12 +109,12 @@ class Analyser:
         number.default_factory = number.__len__
         parts, lengths = [], []
         source = iter(texts)
-        while block := [text.split() for text in islice(source, BLOCK)]:
+        while block := [text.split() for text in islice(source, _BLOCK)]:
             lengths += [len(pieces) for pieces in block]
             parts.append(np.fromiter(map(number.__getitem__, chain.from_iterable(block)), dtype=np.int32))
         ids, starts, terms = self._terms_of_pieces(list(number))
         pieces = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
-        return Tokens(*_expand(pieces, _bounds(lengths), ids, starts), terms)
+        return AnalysedTokens(*_expand(pieces, _bounds(lengths), ids, starts), terms)
 
     def _terms_of_pieces(self, pieces: list[str]) -> tuple[NDArray[np.int32], IntArray, list[str]]:
         """Terms of each piece without stop words: ids (n,), bounds (n_pieces + 1,), and the sorted terms themselves."""

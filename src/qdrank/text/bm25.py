@@ -103,7 +103,7 @@ def l_tf(tf: FloatArray, norm: FloatArray, p: BM25) -> FloatArray:
     return (p.k1 + 1) * shifted / (p.k1 + shifted)
 
 
-class Variant(NamedTuple):
+class _Variant(NamedTuple):
     """The two factors of a term's weight."""
 
     idf: Callable[[FloatArray, int], FloatArray]
@@ -111,9 +111,9 @@ class Variant(NamedTuple):
 
 
 VARIANTS = {
-    "robertson": Variant(robertson_idf, robertson_tf),
-    "lucene": Variant(lucene_idf, lucene_tf),
-    "atire": Variant(atire_idf, robertson_tf),
-    "bm25+": Variant(plus_idf, plus_tf),
-    "bm25l": Variant(l_idf, l_tf),
+    "robertson": _Variant(robertson_idf, robertson_tf),
+    "lucene": _Variant(lucene_idf, lucene_tf),
+    "atire": _Variant(atire_idf, robertson_tf),
+    "bm25+": _Variant(plus_idf, plus_tf),
+    "bm25l": _Variant(l_idf, l_tf),
 }

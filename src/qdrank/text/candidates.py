@@ -11,7 +11,7 @@ from qdrank.datasets.collections.model import Collection, JudgedPairs
 from qdrank.datasets.folds import assign_parts
 from qdrank.errors import InputError
 from qdrank.groups import IntArray
-from qdrank.text.retrieve import Ranking
+from qdrank.text.retrieve import RankedDocuments
 
 PARTS = {"train": "train", "dev": "vali", "vali": "vali", "test": "test"}
 
@@ -32,7 +32,9 @@ class Candidates(NamedTuple):
         return Candidates(self.query[keep], self.document[keep], self.label[keep])
 
 
-def find_candidates(ranking: Ranking, qrels: JudgedPairs, n_documents: int, *, judged: bool = False) -> Candidates:
+def find_candidates(
+    ranking: RankedDocuments, qrels: JudgedPairs, n_documents: int, *, judged: bool = False
+) -> Candidates:
     """Documents of a ranking of all queries (`retrieve.retrieve`); with ``judged`` also every judged document."""
     row, column = np.nonzero(ranking.document >= 0)
     keys = row * n_documents + ranking.document[row, column]

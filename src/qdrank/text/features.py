@@ -17,13 +17,13 @@ from qdrank.groups import FloatArray
 from qdrank.registry import did_you_mean
 from qdrank.text.candidates import Candidates
 from qdrank.text.constants import Constants
-from qdrank.text.index import Index, Queries
+from qdrank.text.index import AnalysedQueries, Index
 from qdrank.text.matches import match
 from qdrank.text.models import MODELS
 from qdrank.text.web import WEB_COLUMNS
 
 # Pairs at a time: some 50 MiB of intermediates at ten terms a query.
-BLOCK = 1 << 16
+_BLOCK = 1 << 16
 
 LETOR_STREAMS = ("body", "anchor", "title", "url", "whole")
 FOUR = ("BM25", "LMIR.ABS", "LMIR.DIR", "LMIR.JM")
@@ -47,7 +47,7 @@ def letor46_columns() -> list[str]:
     return first + [f"{stream}.{model}" for stream in LETOR_STREAMS for model in FOUR] + list(WEB_COLUMNS)
 
 
-GROUPS = {"hoi": hoi_columns, "extra": extra_columns, "letor46": letor46_columns}
+COLUMN_GROUPS = {"hoi": hoi_columns, "extra": extra_columns, "letor46": letor46_columns}
 # The column that ranks like BM25, by which a query's top documents are chosen: the first that the table has.
 REFERENCES = ("both.H1", "whole.BM25", "body.BM25")
 
@@ -59,16 +59,16 @@ def column_names(index: Index, groups: Iterable[str]) -> list[str]:
     """
     names: list[str] = []
     for group in groups:
-        if group not in GROUPS:
-            raise InputError(f"unknown group of features {group!r}", fix=did_you_mean(group, list(GROUPS)))
-        columns = GROUPS[group]()
+        if group not in COLUMN_GROUPS:
+            raise InputError(f"unknown group of features {group!r}", fix=did_you_mean(group, list(COLUMN_GROUPS)))
+        columns = COLUMN_GROUPS[group]()
         names += [name for name in columns if group == "letor46" or name.partition(".")[0] in index.fields]
     return list(dict.fromkeys(names))
 
 
 def feature_values(
     index: Index,
-    queries: Queries,
+    queries: AnalysedQueries,
     candidates: Candidates,
     names: list[str],
     *,
@@ -83,8 +83,8 @@ def feature_values(
         Columns that belong to the document alone (`web.web_columns`).
     """
     X = np.zeros((len(candidates.query), len(names)), dtype=np.float32)
-    for start in range(0, len(X), BLOCK):
-        block = slice(start, min(start + BLOCK, len(X)))
+    for start in range(0, len(X), _BLOCK):
+        block = slice(start, min(start + _BLOCK, len(X)))
         _fill(X[block], index, queries, candidates.where(block), names, constants or Constants())
     for name, values in (static or {}).items():
         if name in names:
@@ -93,7 +93,12 @@ def feature_values(
 
 
 def _fill(
-    X: NDArray[np.float32], index: Index, queries: Queries, pairs: Candidates, names: list[str], constants: Constants
+    X: NDArray[np.float32],
+    index: Index,
+    queries: AnalysedQueries,
+    pairs: Candidates,
+    names: list[str],
+    constants: Constants,
 ) -> None:
     """Write the values of one block of pairs; the terms of each field are looked up once."""
     split = [name.partition(".")[::2] for name in names]

@@ -15,7 +15,7 @@ from qdrank.datasets.collections.model import Documents
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.registry import did_you_mean
-from qdrank.text.analyser import Analyser, Tokens
+from qdrank.text.analyser import AnalysedTokens, Analyser
 
 Counts = sparse.csr_array
 
@@ -108,7 +108,7 @@ class Index:
 
 
 @dataclass(frozen=True, eq=False)
-class Queries:
+class AnalysedQueries:
     """Queries in the terms of an index.
 
     Attributes
@@ -148,7 +148,7 @@ def _sum(parts: Sequence[FieldIndex]) -> Counts:
     return total
 
 
-def count_matrix(tokens: Tokens) -> Counts:
+def count_matrix(tokens: AnalysedTokens) -> Counts:
     """Counts of each term in each text, (n_texts, n_terms): the tokens *are* a CSR matrix of ones, once summed."""
     shape = len(tokens.offsets) - 1, len(tokens.terms)
     small = tokens.offsets[-1] < 2**31
@@ -158,7 +158,7 @@ def count_matrix(tokens: Tokens) -> Counts:
     return matrix
 
 
-def analyse_queries(index: Index, texts: Sequence[str]) -> Queries:
+def analyse_queries(index: Index, texts: Sequence[str]) -> AnalysedQueries:
     """Queries in the index's terms; words that are in no document are counted; an empty query is allowed."""
     tokens = index.analyser.analyse(texts)
     column = np.array([index.term_number.get(term, -1) for term in tokens.terms], dtype=np.int64)
@@ -168,4 +168,6 @@ def analyse_queries(index: Index, texts: Sequence[str]) -> Queries:
     ones: NDArray[np.int32] = np.ones(int(known.sum()), dtype=np.int32)
     counts = sparse.coo_array((ones, (query[known], ids[known])), shape=(len(texts), len(index.terms))).tocsr()
     counts.sort_indices()
-    return Queries(counts, np.diff(tokens.offsets), np.bincount(query[~known], minlength=len(texts)).astype(np.int64))
+    return AnalysedQueries(
+        counts, np.diff(tokens.offsets), np.bincount(query[~known], minlength=len(texts)).astype(np.int64)
+    )

@@ -23,8 +23,8 @@ from qdrank.text.bm25 import BM25
 from qdrank.text.candidates import Candidates, find_candidates, missed_documents, parts_of
 from qdrank.text.constants import Constants
 from qdrank.text.features import REFERENCES, column_names, feature_values
-from qdrank.text.index import FieldIndex, Queries, analyse_queries, build_index
-from qdrank.text.retrieve import Ranking, retrieve
+from qdrank.text.index import AnalysedQueries, FieldIndex, analyse_queries, build_index
+from qdrank.text.retrieve import RankedDocuments, retrieve
 from qdrank.text.topics import QUERY_COLUMNS, lsa_columns, lsa_coordinates, query_columns
 from qdrank.text.web import web_columns
 
@@ -41,7 +41,7 @@ class TextSettings:
         Candidates: so many by BM25 in the field ``searched`` (``"both"`` title and body; ``"whole"`` a page of the web
         with its anchors and URL), with or without all judged documents.
     groups
-        Groups of feature columns (`features.GROUPS`).
+        Groups of feature columns (`features.COLUMN_GROUPS`).
     folds, seed
         Rotating parts drawn with ``seed``; None: the collection's own split if it has one, else five parts.
     lsa
@@ -124,7 +124,9 @@ def write_judged_text(
     return found.notes
 
 
-def topic_columns(searched: FieldIndex, queries: Queries, ranking: Ranking, lsa: int) -> tuple[FloatArray, list[str]]:
+def topic_columns(
+    searched: FieldIndex, queries: AnalysedQueries, ranking: RankedDocuments, lsa: int
+) -> tuple[FloatArray, list[str]]:
     """Columns of the queries themselves, (n_queries, n_columns), ``lsa`` of them latent semantic, and their names."""
     columns, names = query_columns(searched, queries, ranking), list(QUERY_COLUMNS)
     if lsa:
@@ -176,7 +178,7 @@ def _topics_table(collection: Collection, kept: IntArray, parts: list[str | None
 
 def _notes(
     collection: Collection,
-    queries: Queries,
+    queries: AnalysedQueries,
     found: Candidates,
     parts: list[str | None],
     missed: Mapping[int, list[tuple[int, int]]],

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from qdrank.groups import FloatArray, IntArray
 
-Numbers = NDArray[np.int32] | IntArray
+_Numbers = NDArray[np.int32] | IntArray
 Weights = NDArray[np.float32]
 
 
@@ -49,10 +49,10 @@ def sift_up(scores: FloatArray, documents: IntArray, at: int) -> None:
 
 @njit(cache=True)
 def add_postings(
-    terms: Numbers,
-    times: Numbers,
-    starts: Numbers,
-    documents: Numbers,
+    terms: _Numbers,
+    times: _Numbers,
+    starts: _Numbers,
+    documents: _Numbers,
     weights: Weights,
     total: FloatArray,
     seen: IntArray,
@@ -95,12 +95,12 @@ def keep_best(total: FloatArray, seen: IntArray, n_seen: int, scores: FloatArray
 
 
 @njit(cache=True)
-def top_documents(
-    query_starts: Numbers,
-    query_terms: Numbers,
-    query_times: Numbers,
-    starts: Numbers,
-    documents: Numbers,
+def top_by_score(
+    query_starts: _Numbers,
+    query_terms: _Numbers,
+    query_times: _Numbers,
+    starts: _Numbers,
+    documents: _Numbers,
     weights: Weights,
     n_documents: int,
     n_top: int,

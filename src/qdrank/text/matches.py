@@ -8,7 +8,7 @@ import numpy as np
 
 from qdrank.groups import FloatArray, IntArray
 from qdrank.text.constants import Constants
-from qdrank.text.index import FieldIndex, Queries
+from qdrank.text.index import AnalysedQueries, FieldIndex
 
 
 class Matches(NamedTuple):
@@ -50,7 +50,7 @@ class Matches(NamedTuple):
 
 
 def match(
-    field: FieldIndex, queries: Queries, query: IntArray, document: IntArray, constants: Constants | None = None
+    field: FieldIndex, queries: AnalysedQueries, query: IntArray, document: IntArray, constants: Constants | None = None
 ) -> Matches:
     """Look up the terms of ``query`` (n_pairs,) in ``document`` (n_pairs,), both row numbers."""
     starts = queries.counts.indptr.astype(np.int64)

@@ -135,9 +135,9 @@ def coverage(m: Matches) -> FloatArray:
     return m.total((m.tf > 0).astype(np.float64)) / np.maximum(m.total(np.ones_like(m.tf)), 1.0)
 
 
-Model = Callable[[Matches], FloatArray]
+RankModel = Callable[[Matches], FloatArray]
 
-MODELS: dict[str, Model] = {
+MODELS: dict[str, RankModel] = {
     **{f"L{i}": model for i, model in enumerate((l1, l2, l3, l4, l5, l6, l7, l8, l9, l10), start=1)},
     **{f"H{i}": model for i, model in enumerate((bm25, log_bm25, lmir_dir, lmir_jm, lmir_abs), start=1)},
     "TF": l1,

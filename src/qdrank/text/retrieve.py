@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.text.bm25 import BM25
-from qdrank.text.index import FieldIndex, Queries
+from qdrank.text.index import AnalysedQueries, FieldIndex
 
 # Weights are made a block of postings at a time, which bounds the memory of the float64 intermediates (32 MiB each).
-BLOCK = 1 << 22
+_BLOCK = 1 << 22
 
 
-class Ranking(NamedTuple):
+class RankedDocuments(NamedTuple):
     """Best documents per query.
 
     ``document`` and ``score`` (n_queries, n_top), best first, ties by document number, -1 and 0 beyond ``size``
@@ -33,8 +33,8 @@ def bm25_weights(field: FieldIndex, model: BM25) -> NDArray[np.float32]:
     """Weight of every posting, in the order of ``field.postings``: what a term adds to a document's score."""
     postings, norm, idf = field.postings, model.norm(field), model.idf(field)
     weights = np.empty(postings.nnz, dtype=np.float32)
-    for start in range(0, postings.nnz, BLOCK):
-        block = slice(start, min(start + BLOCK, postings.nnz))
+    for start in range(0, postings.nnz, _BLOCK):
+        block = slice(start, min(start + _BLOCK, postings.nnz))
         tf = postings.data[block].astype(np.float64)
         weights[block] = model.saturation(tf, norm[postings.indices[block]])
     weights *= np.repeat(idf.astype(np.float32), np.diff(postings.indptr))
@@ -43,12 +43,12 @@ def bm25_weights(field: FieldIndex, model: BM25) -> NDArray[np.float32]:
 
 def retrieve(
     field: FieldIndex,
-    queries: Queries,
+    queries: AnalysedQueries,
     model: BM25 | None = None,
     *,
     n_top: int = 100,
     weights: NDArray[np.float32] | None = None,
-) -> Ranking:
+) -> RankedDocuments:
     """Best ``n_top`` documents of each query; a document without any term of the query is never found.
 
     ``weights`` may be `bm25_weights` of the same field and model, to avoid computing them again. A repeated term of the
@@ -56,12 +56,12 @@ def retrieve(
     """
     if n_top < 1:
         raise InputError(f"the number of candidates is {n_top}", fix="ask for at least 1")
-    from qdrank.text.kernels import top_documents
+    from qdrank.text.kernels import top_by_score
 
     weights = bm25_weights(field, model or BM25()) if weights is None else weights
     postings, asked = field.postings, queries.counts
     n_top = min(n_top, field.n_documents)
-    answer = top_documents(
+    answer = top_by_score(
         asked.indptr,
         asked.indices,
         asked.data,
@@ -71,4 +71,4 @@ def retrieve(
         field.n_documents,
         n_top,
     )
-    return Ranking(*answer)
+    return RankedDocuments(*answer)

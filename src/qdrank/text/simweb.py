@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.columns import columns_table
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.simulated.simweb.settings import KINDS
+from qdrank.datasets.simulated.simweb.settings import PAGE_KINDS
 from qdrank.datasets.simulated.simweb.world import SimulatedWeb, simulate_web
 from qdrank.datasets.topics import topics_table
 from qdrank.groups import FloatArray, query_offsets
 from qdrank.store import write
 from qdrank.text.candidates import Candidates
 from qdrank.text.features import feature_values, letor46_columns
-from qdrank.text.index import Index, Queries, analyse_queries, build_index
+from qdrank.text.index import AnalysedQueries, Index, analyse_queries, build_index
 from qdrank.text.retrieve import retrieve
 from qdrank.text.topics import QUERY_COLUMNS, query_columns
 from qdrank.text.web import web_columns
 
-REFERENCE = "whole.BM25"
+REFERENCE_NAME = "whole.BM25"
 #: What is known of a query before any page is ranked.
-TOPIC_COLUMNS = (*QUERY_COLUMNS, *(f"cue.{kind}" for kind in KINDS))
+TOPIC_COLUMNS = (*QUERY_COLUMNS, *(f"cue.{kind}" for kind in PAGE_KINDS))
 
 
 def write_simweb(out: Mapping[str, str | Path], *, seed: int, **changes: Any) -> None:
@@ -40,7 +40,7 @@ def write_simweb(out: Mapping[str, str | Path], *, seed: int, **changes: Any) ->
     judged, columns = judged_web(web)
     asked = {query.query_id: query for query in web.collection.queries}
     write(out["judged"], "judged", judged.to_table())
-    write(out["columns"], "columns", columns_table(letor46_columns(), letor46_columns().index(REFERENCE)))
+    write(out["columns"], "columns", columns_table(letor46_columns(), letor46_columns().index(REFERENCE_NAME)))
     table = topics_table(
         judged.query_id,
         judged.part,
@@ -71,7 +71,7 @@ def judged_web(web: SimulatedWeb) -> tuple[Judged, FloatArray]:
     return _judged(web, X), columns[np.unique(qrels.query)]
 
 
-def _query_columns(index: Index, queries: Queries) -> FloatArray:
+def _query_columns(index: Index, queries: AnalysedQueries) -> FloatArray:
     whole = index.field("whole")
     return query_columns(whole, queries, retrieve(whole, queries, n_top=1))
 

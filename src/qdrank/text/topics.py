@@ -6,13 +6,13 @@ import numpy as np
 from scipy import sparse
 
 from qdrank.groups import FloatArray
-from qdrank.text.index import FieldIndex, Queries
-from qdrank.text.retrieve import Ranking
+from qdrank.text.index import AnalysedQueries, FieldIndex
+from qdrank.text.retrieve import RankedDocuments
 
 QUERY_COLUMNS = ("length", "known", "unknown", "idf.sum", "idf.mean", "idf.max", "idf.min", "log.matches")
 
 
-def query_columns(field: FieldIndex, queries: Queries, ranking: Ranking) -> FloatArray:
+def query_columns(field: FieldIndex, queries: AnalysedQueries, ranking: RankedDocuments) -> FloatArray:
     """Columns `QUERY_COLUMNS` of every query, (n_queries, 8); 0 where a query has no known term."""
     idf = np.log(field.n_documents / np.maximum(field.df, 1.0))
     counts = queries.counts
@@ -50,7 +50,7 @@ def lsa_coordinates(field: FieldIndex, n_dimensions: int) -> FloatArray:
     return _unit_rows(left * (size * sign))
 
 
-def lsa_columns(coordinates: FloatArray, ranking: Ranking, n_best: int = 10) -> FloatArray:
+def lsa_columns(coordinates: FloatArray, ranking: RankedDocuments, n_best: int = 10) -> FloatArray:
     """Mean coordinates of each query's ``n_best`` documents by BM25, (n_queries, n_dimensions)."""
     best = ranking.document[:, :n_best]
     found = best >= 0

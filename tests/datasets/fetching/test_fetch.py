@@ -369,7 +369,7 @@ def test_git_blob_ids(tmp_path):
 
 @pytest.mark.parametrize("ends", [b"\n", b"\r\n"])
 def test_a_file_known_by_its_git_blob(tmp_path, monkeypatch, ends):
-    monkeypatch.setattr("qdrank.datasets.fetching.contents.CHUNK", 26)  # a CR and its LF fall into different blocks
+    monkeypatch.setattr("qdrank.datasets.fetching.contents._CHUNK", 26)  # a CR and its LF fall into different blocks
     size = len(TEXT)
     blob = hashlib.sha1(b"blob %d\0" % size + TEXT).hexdigest()
     dataset = made(files=[{"name": "train.txt", "contents": [{"git_blob": blob}]}])

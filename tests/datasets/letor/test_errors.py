@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qdrank.datasets.letor.errors import WORDS
+from qdrank.datasets.letor.errors import REASONS
 from qdrank.datasets.letor.reader import load_letor, read_letor
 from qdrank.errors import InputError
 from qdrank.measures.ranking import MAX_GRADE
@@ -223,7 +223,7 @@ def test_lines_that_end_with_cr_alone_are_named(tmp_path: Path, end: str) -> Non
 
 def test_the_words_name_only_keys_and_options_that_exist() -> None:
     """What a message tells to write must be a key of the configuration, an option or a parameter."""
-    texts = " ".join(fix for _, fix in WORDS.values())
+    texts = " ".join(fix for _, fix in REASONS.values())
     keys = set(re.findall(r"(\w+): true", texts)) | {"max_label"}
     assert keys <= set(FeatureFiles.model_fields)
     assert set(re.findall(r"(\w+)=True", texts)) <= set(inspect.signature(read_letor).parameters)

@@ -12,8 +12,8 @@ from qdrank.datasets.simulated.features import (
     BORDERS,
     GRADES,
     GRID,
-    QUERY_COLUMNS,
     REFERENCE,
+    SIMULATED_QUERY_COLUMNS,
     SIMULATIONS,
     TYPES,
     Simulation,
@@ -42,7 +42,7 @@ def test_sim1_has_the_shape_of_dataset_1(sim1):
     assert sim1.X.dtype == np.float32
     assert np.isfinite(sim1.X).all()
     assert 39 < np.diff(sim1.offsets).mean() < 41
-    assert sim1.query_columns.shape == (2300, len(QUERY_COLUMNS))
+    assert sim1.query_columns.shape == (2300, len(SIMULATED_QUERY_COLUMNS))
     assert set(sim1.types) == set(TYPES)
 
 

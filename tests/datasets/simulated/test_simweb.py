@@ -7,8 +7,8 @@ import pytest
 
 from qdrank.datasets.simulated.simweb.grades import RULES, make_grades, utilities
 from qdrank.datasets.simulated.simweb.pages import tokens
-from qdrank.datasets.simulated.simweb.queries import find_candidates, match_matrix
-from qdrank.datasets.simulated.simweb.settings import KINDS, WebSimulation
+from qdrank.datasets.simulated.simweb.queries import candidate_pages, match_matrix
+from qdrank.datasets.simulated.simweb.settings import PAGE_KINDS, WebSimulation
 from qdrank.datasets.simulated.simweb.words import CUES, made_words
 from qdrank.datasets.simulated.simweb.world import simulate_web
 from qdrank.errors import InputError
@@ -57,7 +57,7 @@ def slashes(web):
 def test_parts_and_kinds_have_the_promised_sizes(web):
     asked = web.collection.queries
     assert [sum(query.split == part for query in asked) for part in ("train", "vali", "test")] == [120, 30, 30]
-    assert [sum(query.type == kind for query in asked) for kind in KINDS] == [60, 60, 60]
+    assert [sum(query.type == kind for query in asked) for kind in PAGE_KINDS] == [60, 60, 60]
     assert [query.query_id for query in asked] == sorted(query.query_id for query in asked)
 
 
@@ -165,10 +165,10 @@ def test_without_noise_and_richness_the_worth_decides(web):
 def test_ambiguity_is_the_share_of_queries_without_a_cue():
     assert simulate_web(1, SMALL, ambiguity=1.0).cues.sum() == 0
     clear = simulate_web(1, SMALL, ambiguity=0.0)
-    kinds = np.array([KINDS.index(query.type) for query in clear.collection.queries])
+    kinds = np.array([PAGE_KINDS.index(query.type) for query in clear.collection.queries])
     assert np.array_equal(clear.cues, np.eye(3, dtype=int)[kinds])
     words = [set(query.text.split()) for query in clear.collection.queries]
-    assert all(own & set(CUES[KINDS[kind]]) for own, kind in zip(words, kinds, strict=True))
+    assert all(own & set(CUES[PAGE_KINDS[kind]]) for own, kind in zip(words, kinds, strict=True))
 
 
 def test_made_words_are_distinct_and_read_as_one_word():
@@ -184,7 +184,7 @@ def test_candidates_are_the_best_by_rare_words_in_page_order():
     whole = match_matrix(field, (5, 3))
     assert whole.toarray().tolist() == [[1, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 0], [0, 0, 0]]
     asked = csr_array(np.array([[1.0, 1, 0], [0, 0, 1], [1, 0, 0]]))
-    query, page = find_candidates(asked, whole, 3)
+    query, page = candidate_pages(asked, whole, 3)
     assert query.tolist() == [0, 0, 0, 2, 2, 2]
     assert page.tolist() == [0, 2, 3, 0, 1, 2]
 

@@ -23,11 +23,11 @@ from qdrank.studies.beyond.curves import learning_curve, recurrence_curve, subse
 from qdrank.studies.beyond.fold import (
     FoldData,
     Ladder,
-    choices_table,
     chosen_places,
     control_values,
     method_scores,
     other_vectors,
+    setting_choices,
 )
 from qdrank.studies.beyond.ladder_figure import draw as draw_ladder
 from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, METHODS, SINGLE
@@ -92,14 +92,14 @@ def inputs(ladder, tmp_path_factory):
     scores = method_scores(ladder, names)
     both = [values_table("fold1", test.query_id, control_values(ladder), 0.0)]
     both.append(values_table("fold1", test.query_id, without_near(ladder, 0.8), 0.8))
-    places = chosen_places(choices_table("fold1", ladder))
+    places = chosen_places(setting_choices("fold1", ladder))
     made = {
         "measures": (
             "measures",
-            measures_table(list(tables.MEASURES), test, np.stack(list(scores.values()), 1), names, "fold1"),
+            measures_table(list(tables.TABLED_MEASURES), test, np.stack(list(scores.values()), 1), names, "fold1"),
         ),
         "controls": ("figure", pa.concat_tables(both)),
-        "choices": ("choices", choices_table("fold1", ladder)),
+        "choices": ("choices", setting_choices("fold1", ladder)),
         "checks": ("figure", checks_table("fold1", ladder)),
         "recurrence": ("figure", recurrence_table("fold1", ladder)),
         "curves": ("figure", learning_curve("fold1", ladder.data, ladder.options, places)),

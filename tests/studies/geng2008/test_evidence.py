@@ -6,10 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from qdrank.studies.geng2008.claims import MEASURE
 from qdrank.studies.geng2008.curves import curve
 from qdrank.studies.geng2008.evidence import evidence
-from qdrank.studies.geng2008.methods import KNN
+from qdrank.studies.geng2008.methods import KNN, MEASURE
 
 SIZES = {"fold1": 100, "fold2": 200}
 SINGLE = 0.5

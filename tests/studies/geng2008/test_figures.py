@@ -31,7 +31,7 @@ def made_measures(n=40):
     for i, method in enumerate(METHODS):
         for q in range(n):
             row = {"fold": f"fold{q % 2 + 1}", "method": method, "query_id": f"q{q}"}
-            rows.append(row | dict(zip(fig7.MEASURES, base[q] + 0.01 * i, strict=True)) | {"ap": base[q, 0]})
+            rows.append(row | dict(zip(fig7.DRAWN_MEASURES, base[q] + 0.01 * i, strict=True)) | {"ap": base[q, 0]})
     return pa.Table.from_pylist([rows[i] for i in rng.permutation(len(rows))])
 
 

@@ -11,7 +11,15 @@ from tests.studies.geng2008.world import GENG, TOL, study
 
 from qdrank.measures import measure
 from qdrank.rankers.sizes import Setting
-from qdrank.studies.geng2008.fold import LOCAL, SWEPT, GengFold, Neighbourhoods, choose, chosen_settings, sweep_table
+from qdrank.studies.geng2008.fold import (
+    LOCAL,
+    SWEPT,
+    FoldNeighbourhoods,
+    GengFold,
+    choose,
+    chosen_settings,
+    sweep_table,
+)
 from qdrank.studies.geng2008.methods import GLOBAL
 from qdrank.studies.geng2008.stability import HingeModels, bound_table, largest_difference
 
@@ -106,7 +114,7 @@ def test_qc_from_documents_uses_its_own_guess(fold):
 
 
 def test_the_bound_holds_and_is_zero_for_equal_models(fold):
-    near = Neighbourhoods(**{name: getattr(fold, name) for name in Neighbourhoods.__dataclass_fields__})
+    near = FoldNeighbourhoods(**{name: getattr(fold, name) for name in FoldNeighbourhoods.__dataclass_fields__})
     whole = replace(near, options=replace(GENG, candidates=[0.3, 1]))
     table = bound_table("fold1", whole, n_queries=5, n_pairs=10, tol=TOL, seed=1)
     bound, observed, k = (table.column(name).to_numpy() for name in ("bound", "observed", "k"))

@@ -11,9 +11,9 @@ from qdrank.datasets.judged import Judged
 from qdrank.evaluation.measuring import measures_table
 from qdrank.measures import CONVENTIONS
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.studies.hoi2008.fold import EnsembleFold, gathered, solve_shard
+from qdrank.studies.hoi2008.fold import EnsembleFold, gathered_weights, solve_shard
 from qdrank.studies.hoi2008.learning_curve import curve_table
-from qdrank.studies.hoi2008.methods import BASELINES, STACKED
+from qdrank.studies.hoi2008.methods import BASELINES, STACKED_METHODS
 from qdrank.studies.hoi2008.options import Options
 from qdrank.studies.hoi2008.scoring import Scored, WeightBank, score_fold
 
@@ -39,7 +39,7 @@ def fold(seed: int = 1, options: Options = OPTIONS) -> EnsembleFold:
 
 
 def weights(of: EnsembleFold, n_shards: int = 2) -> pa.Table:
-    return gathered([solve_shard(of, shard=i, n_shards=n_shards) for i in range(n_shards)], of.documents)
+    return gathered_weights([solve_shard(of, shard=i, n_shards=n_shards) for i in range(n_shards)], of.documents)
 
 
 @cache
@@ -50,7 +50,7 @@ def made() -> tuple[EnsembleFold, pa.Table, Scored, pa.Table, pa.Table]:
     scored = score_fold("fold1", of, WeightBank(solved))
     test = of.documents.parts["test"]
     rng = np.random.default_rng(5)
-    others = [*(method.name for method in (*BASELINES, *STACKED)), "reference"]
+    others = [*(method.name for method in (*BASELINES, *STACKED_METHODS)), "reference"]
     scores = scored.scores | {name: rng.random(test.n_documents) for name in others}
     measures = measures_table(
         CONVENTIONS["letor4"], test, np.stack(list(scores.values()), axis=1), list(scores), "fold1"

@@ -13,7 +13,7 @@ from qdrank.figures.style import save_figure
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.store import write
 from qdrank.studies.hoi2008 import STUDY, curve_figure, evidence, fig1, fig3, tables, timing, weights_figure
-from qdrank.studies.hoi2008.claims import GAP, declare
+from qdrank.studies.hoi2008.claims import LARGEST_GAP, declare
 from qdrank.studies.hoi2008.methods import BY_NAME, METHODS, run
 from qdrank.studies.hoi2008.settings import Hoi
 from qdrank.studies.making import Inputs, Shown
@@ -91,7 +91,7 @@ def test_tables(inputs):
     methods = {row["method"]: row for row in found["hoi-methods"].to_pylist()}
     assert set(methods) == {BY_NAME[name].label for name in BY_NAME}
     assert methods["SSER"]["settings by fold"].startswith("gamma=")
-    assert all(float(row["largest gap"]) <= GAP for row in found["hoi-solver"].to_pylist())
+    assert all(float(row["largest gap"]) <= LARGEST_GAP for row in found["hoi-solver"].to_pylist())
     folds = {row["method"]: row for row in found["hoi-folds"].to_pylist()}
     assert folds["SER"]["fold1"] == pytest.approx(methods["SER"]["ap"])
 

@@ -9,7 +9,7 @@ import numpy as np
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.simulated.features import REFERENCE, simulate
 from qdrank.rankers.documents import fold_documents
-from qdrank.studies.lin2011.bank import Bank, gathered
+from qdrank.studies.lin2011.bank import FoldBank, gathered_shards
 from qdrank.studies.lin2011.fold import LinFold
 from qdrank.studies.lin2011.readings import Readings
 from qdrank.studies.lin2011.sweep import Grid
@@ -55,12 +55,12 @@ def trained(plan_items, n_shards=1, **readings):
     plan = ClusterPlan(readings=Readings(**readings), **dict(plan_items))
     shop = workshop(plan)
     parts = [shop.run(shard_units(plan, shard, n_shards)) for shard in range(n_shards)]
-    return gathered([c for c, _ in parts]), gathered([m for _, m in parts])
+    return gathered_shards([c for c, _ in parts]), gathered_shards([m for _, m in parts])
 
 
 def fold(ms=(2, 5), seeds=(1, 2), variants=0, random=True, n_shards=1, **readings):
     """The fold with its models, read in some way."""
     items = (("ms", ms), ("seeds", seeds), ("variants", variants), ("random", random))
     clusters, models = trained(items, n_shards, **readings)
-    bank = Bank(clusters, models, documents().parts["train"].query_id)
+    bank = FoldBank(clusters, models, documents().parts["train"].query_id)
     return LinFold(documents(), REFERENCE, documents().stored(chosen()), bank, Readings(**readings))

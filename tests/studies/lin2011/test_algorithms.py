@@ -10,8 +10,8 @@ from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.measures.compute import average_precision
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.readings import Readings
-from qdrank.studies.lin2011.representations import majority, relevant_choices, standardised, top_rows, transformed
-from qdrank.studies.lin2011.training import seen
+from qdrank.studies.lin2011.representations import majority, relevant_choices, standardised_rows, top_rows, transformed
+from qdrank.studies.lin2011.training import seen_rows
 from qdrank.studies.lin2011.weights import distance_weights, select_weights
 
 LAM, M = 0.1, 5
@@ -38,7 +38,7 @@ class ByHand:
             part.y[rows],
             X[:, REFERENCE],
             X @ documents().stored(chosen()),
-            seen(documents(), part)[rows].astype(float),
+            seen_rows(documents(), part)[rows].astype(float),
         )
 
     def n(self, role):
@@ -292,7 +292,7 @@ def test_a_query_without_relevant_documents_has_a_cluster_all_the_same():
 
 
 def test_a_dimension_that_does_not_vary_is_left_out():
-    train, other = standardised(np.array([[1.0, 2], [3, 2]]), np.array([[5.0, 9]]))
+    train, other = standardised_rows(np.array([[1.0, 2], [3, 2]]), np.array([[5.0, 9]]))
     assert train.tolist() == [[-1, 0], [1, 0]]
     assert other.tolist() == [[3, 0]]
 

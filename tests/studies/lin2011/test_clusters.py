@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.studies.lin2011.lin_world import documents, fold
 
-from qdrank.studies.lin2011.bank import Key, clusters_table, gathered, touched
+from qdrank.studies.lin2011.bank import Key, cluster_sizes_table, gathered_shards, touched
 from qdrank.studies.lin2011.clusters import Clustering, Items, cluster, nearest, query_items, relevant_items, shuffled
-from qdrank.studies.lin2011.training import seen
+from qdrank.studies.lin2011.training import seen_rows
 
 RNG = np.random.default_rng(1)
 VECTORS = RNG.normal(size=(12, 3))
@@ -16,7 +16,7 @@ VECTORS = RNG.normal(size=(12, 3))
 
 def test_relevant_documents_are_the_items():
     train = documents().parts["train"]
-    items = relevant_items(train, seen(documents(), train).astype(float))
+    items = relevant_items(train, seen_rows(documents(), train).astype(float))
     assert len(items.query) == (train.y > 0).sum()
     assert (train.query_index[items.row] == items.query).all()
 
@@ -66,7 +66,7 @@ def test_queries_belong_to_the_cluster_with_most_of_their_items_or_to_every_one(
 def test_clusters_come_back_from_their_artifact():
     study = fold()
     train = documents().parts["train"]
-    items = relevant_items(train, seen(documents(), train).astype(float))
+    items = relevant_items(train, seen_rows(documents(), train).astype(float))
     wanted = cluster("pairs", items, 5, seed=2, base=1)
     found, known = study.bank.clusters(Key("pairs", 2, 5)), touched(wanted)
     assert found.centres == pytest.approx(known.centres, abs=0)
@@ -78,8 +78,8 @@ def test_clusters_come_back_from_their_artifact():
 def test_rows_of_shards_come_into_one_order():
     items = query_items(VECTORS)
     tables = [
-        clusters_table(cluster("pairs", items, m, seed=s, base=1), np.arange(12).astype(str).astype(object))
+        cluster_sizes_table(cluster("pairs", items, m, seed=s, base=1), np.arange(12).astype(str).astype(object))
         for m in (4, 2)
         for s in (2, 1)
     ]
-    assert gathered(tables).equals(gathered(tables[::-1]))
+    assert gathered_shards(tables).equals(gathered_shards(tables[::-1]))

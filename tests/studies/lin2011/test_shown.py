@@ -17,7 +17,7 @@ from qdrank.studies.lin2011.claims import TABLE2, declare
 from qdrank.studies.lin2011.evidence import evidence, mean_over_seeds, mean_ranked
 from qdrank.studies.lin2011.methods import METHODS, NAIVE, PAPER, RANKSVM, SELECT, TRANSFORM, run
 from qdrank.studies.lin2011.singles import choose_single
-from qdrank.studies.lin2011.sweep import all_choices, clusters_summary, curves, measures_table, sweep
+from qdrank.studies.lin2011.sweep import all_choices, clusters_summary, curves, seed_measures_table, sweep
 from qdrank.studies.making import Inputs, Shown
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}
@@ -31,7 +31,7 @@ def made(tmp_path_factory):
     study, folder = fold(), tmp_path_factory.mktemp("lin")
     swept = sweep(study, GRID)
     found = curves("fold1", study, swept, GRID, 5)
-    seeds = measures_table("fold1", study, swept, TABLE2)
+    seeds = seed_measures_table("fold1", study, swept, TABLE2)
     single = choose_single("fold1", documents(), [0.1, 0.01], tol=1e-6)[1]
     baselines = mean_over_seeds(seeds)
     names = baselines.column("method").to_pylist()

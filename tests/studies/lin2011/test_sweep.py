@@ -19,10 +19,10 @@ from qdrank.studies.lin2011.methods import ALGORITHMS, NAIVE, RANKSVM, SELECT, T
 from qdrank.studies.lin2011.sweep import (
     best,
     budget_lambdas,
-    choices_table,
     clusters_summary,
     curves,
-    measures_table,
+    seed_choices,
+    seed_measures_table,
     sweep,
     test_scores,
     text,
@@ -104,7 +104,7 @@ def test_ranksvm_has_as_many_settings_as_the_methods():
 
 
 def test_measures_are_of_the_chosen_settings(study, swept):
-    table = measures_table("fold1", study, swept, ["ap", "ndcg@5/letor4"])
+    table = seed_measures_table("fold1", study, swept, ["ap", "ndcg@5/letor4"])
     part = documents().parts["test"]
     rows = {(r["method"], r["seed"], r["query_id"]): r for r in table.to_pylist()}
     assert len(rows) == part.n_queries * (1 + 2 * len(ALGORITHMS))
@@ -117,7 +117,7 @@ def test_measures_are_of_the_chosen_settings(study, swept):
 
 
 def test_choices_say_what_was_tried_and_chosen(swept):
-    rows = choices_table("fold1", swept).to_pylist()
+    rows = seed_choices("fold1", swept).to_pylist()
     chosen = [row for row in rows if row["chosen"]]
     assert len(chosen) == len(swept.values)
     assert len(rows) == sum(map(len, swept.values.values()))

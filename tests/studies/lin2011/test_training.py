@@ -11,7 +11,7 @@ from qdrank.learners.ranksvm import RankSVM
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.clusters import Clustering, Items, cluster, means, relevant_items
 from qdrank.studies.lin2011.readings import Readings
-from qdrank.studies.lin2011.training import Trainer, partial_blocks, seen, train_singles
+from qdrank.studies.lin2011.training import Trainer, partial_blocks, seen_rows, train_singles
 from qdrank.studies.lin2011.units import ClusterPlan, shard_units, units
 
 
@@ -22,7 +22,7 @@ def trainer():
 
 def clustering(m, label=None):
     train = documents().parts["train"]
-    items = relevant_items(train, seen(documents(), train).astype(float))
+    items = relevant_items(train, seen_rows(documents(), train).astype(float))
     if label is None:
         return cluster("pairs", items, m, seed=1, base=1)
     return Clustering("pairs", 1, m, items, label, means(items.vectors, label, m))
@@ -33,7 +33,7 @@ def by_hand(rows_of_query, lam):
     train = documents().parts["train"]
     rows = np.concatenate([rows for _, rows in rows_of_query])
     query = np.concatenate([np.full(len(rows), q) for q, rows in rows_of_query])
-    X = seen(documents(), train)[rows].astype(np.float64)
+    X = seen_rows(documents(), train)[rows].astype(np.float64)
     return RankSVM(lam=lam, tol=1e-12).fit(X, train.y[rows], query).coef_
 
 
@@ -132,7 +132,7 @@ def test_workshop_uses_the_reference_feature_and_the_global_model():
     shop = workshop(ClusterPlan(ms=[2], seeds=[1], readings=Readings()))
     train = documents().parts["train"]
     assert shop.base == pytest.approx(train.X[:, REFERENCE].astype(float))
-    assert shop.single == pytest.approx(seen(documents(), train).astype(float) @ chosen())
+    assert shop.single == pytest.approx(seen_rows(documents(), train).astype(float) @ chosen())
 
 
 def test_items_can_be_taken():

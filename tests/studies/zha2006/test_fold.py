@@ -16,10 +16,9 @@ from qdrank.measures import measure
 from qdrank.store import read, write
 from qdrank.studies.zha2006.fits import Fitter, setting_of
 from qdrank.studies.zha2006.fold import jittered
-from qdrank.studies.zha2006.methods import KINDS
+from qdrank.studies.zha2006.methods import FITTED_KINDS
 from qdrank.studies.zha2006.reading import chosen_rows, values
-from qdrank.studies.zha2006.targets import dcg, resolved
-from qdrank.studies.zha2006.targets import values as target_values
+from qdrank.studies.zha2006.targets import dcg, resolved, target_values
 
 BOTH = pytest.mark.parametrize("h", ["ridge", "trees"])
 
@@ -39,7 +38,7 @@ def test_targets_and_gains_by_name():
 @BOTH
 def test_every_method_has_scores_of_the_test_documents(h):
     data, found, pairwise = fold(h)
-    assert set(found.scores) == set(KINDS) - {"pairwise"}
+    assert set(found.scores) == set(FITTED_KINDS) - {"pairwise"}
     for table in (*found.scores.values(), pairwise[2]):
         assert table.column("doc_id").to_pylist() == data.parts["test"].judged.doc_id.tolist()
 

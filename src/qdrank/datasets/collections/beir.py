@@ -41,7 +41,7 @@ def read_beir(
     asked = list(read_queries(folder / queries))
     judgments: list[Judgment] = []
     for split, name in names.items():
-        part = list(read_judgments(folder / name))
+        part = list(read_beir_judgments(folder / name))
         asked = with_splits(asked, part, split)
         judgments += part
     place = folder / corpus
@@ -80,7 +80,7 @@ def read_queries(path: Path) -> Iterator[Query]:
         yield Query(_string(record, "_id", path, number), _string(record, "text", path, number), kind or None)
 
 
-def read_judgments(path: Path) -> Iterator[Judgment]:
+def read_beir_judgments(path: Path) -> Iterator[Judgment]:
     """Judgments of a tsv with the columns query-id, corpus-id, score; the header may be missing."""
     for number, columns in files.rows(path, (3,), separator="\t"):
         query_id, doc_id, grade = columns

@@ -14,7 +14,7 @@ from typing import BinaryIO, cast
 from qdrank.errors import InputError
 
 COMPRESSED = (".xz", ".gz")
-DAMAGE = (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error)
+_DAMAGE = (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error)
 
 
 def find(path: Path) -> Path | None:
@@ -46,7 +46,7 @@ def lines(path: Path, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
         with _opened(place) as handle:
             for number, raw in enumerate(handle, start=1):
                 yield number, _decoded(raw, number, place, encoding)
-    except DAMAGE as error:
+    except _DAMAGE as error:
         raise InputError(f"the compressed file is damaged: {error}", file=place, fix="fetch it again") from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", file=place) from None

@@ -50,7 +50,7 @@ def _corpus(folder: Path) -> Path:
 def _judgments(folder: Path, split: str, qrels: str) -> Iterator[Judgment]:
     if qrels == "beir":
         plain = folder / "beir" / f"{split}.tsv"
-        return beir.read_judgments(plain if files.find(plain) else folder / "beir" / "qrels" / f"{split}.tsv")
+        return beir.read_beir_judgments(plain if files.find(plain) else folder / "beir" / "qrels" / f"{split}.tsv")
     return trec.read_judgments(folder / "original" / f"{split}.{qrels}.qrel")
 
 

@@ -39,7 +39,7 @@ def read_ohsumed(
     folder, book = Path(folder), Notebook()
     places = [folder / name for name in documents]
     records = (document for place in places for document in _documents(place, book))
-    asked = list(read_topics(folder / queries, parts))
+    asked = list(_read_topics(folder / queries, parts))
     return assemble(_distinct(records, places[0]), asked, _judgments(folder / qrels), book, places[0])
 
 
@@ -63,7 +63,7 @@ def _distinct(documents: Iterable[Document], path: Path) -> Iterator[Document]:
         yield document
 
 
-def read_topics(path: Path, parts: tuple[str, ...]) -> Iterator[Query]:
+def _read_topics(path: Path, parts: tuple[str, ...]) -> Iterator[Query]:
     """Queries of a file of ``<top>`` blocks."""
     seen = set()
     for line, topic in _topics(path):

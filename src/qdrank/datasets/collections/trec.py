@@ -16,9 +16,9 @@ from qdrank.datasets.collections import files
 from qdrank.datasets.collections.model import Collection, Document, Judgment, Notebook, Query, assemble, with_splits
 from qdrank.errors import InputError
 
-TITLES = ("TITLE", "HEADLINE", "HEAD", "HL", "TI", "TTL", "H3")
+_TITLES = ("TITLE", "HEADLINE", "HEAD", "HL", "TI", "TTL", "H3")
 _ELEMENT = r"<({names})\b[^>]*>(.*?)</\1\s*>"
-_TITLE = re.compile(_ELEMENT.format(names="|".join(TITLES)), re.DOTALL | re.IGNORECASE)
+_TITLE = re.compile(_ELEMENT.format(names="|".join(_TITLES)), re.DOTALL | re.IGNORECASE)
 _TEXT = re.compile(_ELEMENT.format(names="TEXT"), re.DOTALL | re.IGNORECASE)
 _DOCNO = re.compile(_ELEMENT.format(names="DOCNO"), re.DOTALL | re.IGNORECASE)
 # What belongs to a document but is none of its text.

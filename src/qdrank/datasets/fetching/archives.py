@@ -26,7 +26,7 @@ from typing import IO, Any
 from qdrank.errors import InputError
 from qdrank.store.atomic import atomic_path
 
-CHUNK = 1 << 20
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _copy(source: IO[bytes], path: Path, archive: Path, budget: int) -> int:
     """Write ``source`` to ``path``; give the number of bytes, which must not exceed ``budget``."""
     written = 0
     with atomic_path(path) as partial, partial.open("wb") as target:
-        while block := source.read(CHUNK):
+        while block := source.read(_CHUNK):
             written += len(block)
             if written > budget:
                 raise _refuse(archive, "the archive contains far more than its size suggests", path.name)
@@ -161,7 +161,7 @@ class _Bounded(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        block = self._source.read(min(size, CHUNK) if size >= 0 else CHUNK)
+        block = self._source.read(min(size, _CHUNK) if size >= 0 else _CHUNK)
         self._budget -= len(block)
         if self._budget < 0:
             raise _refuse(self._archive, "the archive contains far more than its size suggests", self._archive.name)

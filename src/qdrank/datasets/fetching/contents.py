@@ -16,11 +16,11 @@ from qdrank.datasets.registry import DataFile
 from qdrank.errors import InputError
 from qdrank.store.atomic import write_text
 
-CHUNK = 1 << 20
+_CHUNK = 1 << 20
 # The largest public data set is a few gigabytes of text; more than this is a mistake or an attack.
-LARGEST = 16 << 30
+LARGEST_DOWNLOAD = 16 << 30
 OPENERS: dict[str, Callable[[Path], Any]] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
-DAMAGE = (lzma.LZMAError, zlib.error, gzip.BadGzipFile, EOFError)
+_DAMAGE = (lzma.LZMAError, zlib.error, gzip.BadGzipFile, EOFError)
 
 
 def opened(path: Path, name: str) -> IO[bytes]:
@@ -30,7 +30,7 @@ def opened(path: Path, name: str) -> IO[bytes]:
     return handle
 
 
-def blocks(handle: IO[bytes], *, largest: int = LARGEST, file: Path | None = None) -> Iterator[bytes]:
+def checked_blocks(handle: IO[bytes], *, largest: int = LARGEST_DOWNLOAD, file: Path | None = None) -> Iterator[bytes]:
     """The bytes of ``handle`` block by block, never more than ``largest`` in all."""
     total = 0
     while block := _read(handle, file):
@@ -42,8 +42,8 @@ def blocks(handle: IO[bytes], *, largest: int = LARGEST, file: Path | None = Non
 
 def _read(handle: IO[bytes], file: Path | None) -> bytes:
     try:
-        return handle.read(CHUNK)
-    except (*DAMAGE, OSError) as error:
+        return handle.read(_CHUNK)
+    except (*_DAMAGE, OSError) as error:
         # bz2 reports damage as a bare OSError
         raise InputError(f"cannot be read: {error}", file=file, fix="the file is damaged: get it again") from None
 
@@ -52,7 +52,7 @@ def sha256(path: Path) -> str:
     """Sha256 of the bytes of ``path`` as they are."""
     digest = hashlib.sha256()
     with path.open("rb") as handle:
-        for block in blocks(handle, file=path):
+        for block in checked_blocks(handle, file=path):
             digest.update(block)
     return digest.hexdigest()
 
@@ -70,7 +70,7 @@ def _lines_ends(path: Path, unix: bool) -> Iterator[bytes]:
     """The bytes of ``path``, CRLF turned to LF if ``unix``; a CR at the end of a block waits for the next."""
     held = b""
     with path.open("rb") as handle:
-        for block in blocks(handle, file=path):
+        for block in checked_blocks(handle, file=path):
             data = held + block
             held = b"\r" if unix and data.endswith(b"\r") else b""
             data = data.removesuffix(held) if held else data

@@ -22,12 +22,12 @@ from typing import IO
 from urllib.parse import urlsplit
 
 from qdrank import __version__
-from qdrank.datasets.fetching.contents import LARGEST, sha256
+from qdrank.datasets.fetching.contents import LARGEST_DOWNLOAD, sha256
 from qdrank.datasets.fetching.progress import Progress
 from qdrank.datasets.registry import LOOPBACK
 from qdrank.errors import InputError
 
-CHUNK = 1 << 16
+_CHUNK = 1 << 16
 HTML = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 TITLE = re.compile(rb"<title[^>]*>\s*(.*?)\s*</title", re.IGNORECASE | re.DOTALL)
 # Answers that may be different in a moment; every other refusal is final.
@@ -59,7 +59,7 @@ class Expected:
     @property
     def limit(self) -> int:
         """No more bytes than these are taken."""
-        return max(self.sizes, default=LARGEST)
+        return max(self.sizes, default=LARGEST_DOWNLOAD)
 
 
 PATIENT = Patience()
@@ -211,7 +211,7 @@ class _Transfer:
     def _begin(self, response: http.client.HTTPResponse) -> int | None:
         """Check the header of an answer; return the size of the file, if it is given."""
         if response.headers.get_content_type() in ("text/html", "application/xhtml+xml"):
-            raise self._web_page(response.read1(CHUNK))
+            raise self._web_page(response.read1(_CHUNK))
         if response.status == http.HTTPStatus.PARTIAL_CONTENT:
             start, total = _content_range(response.headers.get("Content-Range", ""))
             if start != self._part.size:
@@ -231,11 +231,11 @@ class _Transfer:
         if total is None:
             return min(sizes, default=None)
         if total > self._expected.limit or (sizes and total not in sizes):
-            raise Refused(f"offers {total} bytes, not {' or '.join(map(str, sizes)) or f'at most {LARGEST}'}")
+            raise Refused(f"offers {total} bytes, not {' or '.join(map(str, sizes)) or f'at most {LARGEST_DOWNLOAD}'}")
         return total
 
     def _append(self, response: http.client.HTTPResponse, progress: Progress) -> None:
-        while block := response.read1(CHUNK):
+        while block := response.read1(_CHUNK):
             if self._part.size == 0 and HTML.match(block):
                 raise self._web_page(block)
             self._part.append(block)

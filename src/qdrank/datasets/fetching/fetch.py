@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from qdrank.datasets.fetching.archives import extract
-from qdrank.datasets.fetching.contents import LARGEST, blocks, check, opened, sha256
+from qdrank.datasets.fetching.contents import LARGEST_DOWNLOAD, check, checked_blocks, opened, sha256
 from qdrank.datasets.fetching.download import PATIENT, Expected, Patience, download
-from qdrank.datasets.fetching.presence import AnyPath, Found, download_folder, instruction, locate
+from qdrank.datasets.fetching.presence import Found, download_folder, instruction, locate
 from qdrank.datasets.registry import Archive, Content, DataFile, Dataset
-from qdrank.errors import InputError
+from qdrank.errors import AnyPath, InputError
 from qdrank.store.atomic import atomic_path
 
 
@@ -117,9 +117,9 @@ def _bring(dataset: Dataset, file: DataFile, found: Found, target: Path) -> None
 
 def _unpack(source: Path, partial: Path, file: DataFile) -> None:
     """Copy, decompressed, but no more than the largest size allowed."""
-    largest = file.size or LARGEST
+    largest = file.size or LARGEST_DOWNLOAD
     with opened(source, file.name) as handle, partial.open("wb") as target:
-        for block in blocks(handle, largest=largest, file=source):
+        for block in checked_blocks(handle, largest=largest, file=source):
             target.write(block)
 
 

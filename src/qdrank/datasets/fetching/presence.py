@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Literal
 
 from qdrank.datasets.registry import DataFile, Dataset
-from qdrank.errors import InputError
+from qdrank.errors import AnyPath, InputError
 
 COMPRESSIONS = ("", ".xz", ".gz", ".bz2")
 DOWNLOADS = Path("resources") / "downloads"
-
-AnyPath = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)

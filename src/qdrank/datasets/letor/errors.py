@@ -19,7 +19,7 @@ _MAY_BE_LEFT_OUT = (
 _SPARSE = f"complete the row; or, {_MAY_BE_LEFT_OUT}"
 
 # Problem and fix by status; {width} and {max_label} are filled in.
-WORDS: dict[int, tuple[str, str]] = {
+REASONS: dict[int, tuple[str, str]] = {
     kernels.BAD_LABEL: ("the row does not begin with a whole number as label", _ROW),
     kernels.NEGATIVE_LABEL: (
         "the label is negative",
@@ -68,7 +68,7 @@ def row_error(
     """Error for the row in ``line`` that fails at position ``at`` of ``data``."""
     if status == kernels.GAP and _out_of_order(data, at):
         status = kernels.UNORDERED
-    problem, fix = (text.format(width=width, max_label=max_label) for text in WORDS[status])
+    problem, fix = (text.format(width=width, max_label=max_label) for text in REASONS[status])
     return InputError(problem, file=file, line=line, found=_found(status, data, at), fix=fix)
 
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 
-Floats = NDArray[np.float32]
+_Floats = NDArray[np.float32]
 
 # Rows taken into double precision at once.
 _ROWS = 1 << 16
 
 
-def minmax_per_query(X: Floats, offsets: NDArray[np.int64]) -> Floats:
+def minmax_per_query(X: _Floats, offsets: NDArray[np.int64]) -> _Floats:
     """LETOR's QueryLevelNorm: within each query and feature ``(x - min) / (max - min)``, 0 where all are equal.
 
     Missing values (NaN) stay missing and do not count. Shape (n_documents, n_features) as ``X``.
@@ -30,7 +30,7 @@ def minmax_per_query(X: Floats, offsets: NDArray[np.int64]) -> Floats:
     return scaled
 
 
-def column_moments(X: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def column_moments(X: _Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and standard deviation (of the population) of every column, missing values left out; (n_features,) each."""
     n, total, squares = np.zeros((3, X.shape[1]))
     for rows in _blocks(X):
@@ -42,12 +42,12 @@ def column_moments(X: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return mean, np.sqrt(squares / np.maximum(n, 1))
 
 
-def _blocks(X: Floats) -> Iterator[NDArray[np.float64]]:
+def _blocks(X: _Floats) -> Iterator[NDArray[np.float64]]:
     for start in range(0, len(X), _ROWS):
         yield X[start : start + _ROWS].astype(np.float64)
 
 
-def zscore(X: Floats, rows: NDArray[Any] | None = None) -> Floats:
+def zscore(X: _Floats, rows: NDArray[Any] | None = None) -> _Floats:
     """Every column minus its mean over its standard deviation, both taken on ``rows`` (indices or mask; default all).
 
     A column that is constant on ``rows`` becomes 0; missing values stay missing. Shape as ``X``.
@@ -62,7 +62,7 @@ def zscore(X: Floats, rows: NDArray[Any] | None = None) -> Floats:
     return scaled
 
 
-def rank_features(ranks: Floats) -> Floats:
+def rank_features(ranks: _Floats) -> _Floats:
     """Features from the ranks that m rankers gave: present, 1/log2(1 + rank), ln(rank); all 0 where there is none.
 
     Shape (n_documents, m), NaN where a ranker did not return the document, to (n_documents, 3 m): first the m

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
@@ -17,10 +16,8 @@ from qdrank.datasets.judged import Judged, judged_table
 from qdrank.datasets.letor.files import blocks
 from qdrank.datasets.letor.ledger import Ledger
 from qdrank.datasets.letor.reader import MAX_LABEL, Chunk, letor_form, read_letor
-from qdrank.errors import InputError
+from qdrank.errors import AnyPath, InputError
 from qdrank.store import atomic_path, writing
-
-AnyPath = str | os.PathLike[str]
 
 _EXPORT_ROWS = 1 << 13
 #: Bytes at the beginning of a row in which its query is looked for first.

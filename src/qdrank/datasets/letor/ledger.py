@@ -9,11 +9,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.datasets.letor import id_kernels as ids
-from qdrank.datasets.letor.kernels import LINE, QID, QID_END
+from qdrank.datasets.letor.kernels import LINE, QID, QID_END, Bytes
 from qdrank.errors import InputError
 from qdrank.groups import query_index
 
-Bytes = NDArray[np.uint8]
 Records = NDArray[np.int64]
 
 

@@ -7,7 +7,6 @@ a name are called ``QUERY-POSITION``, counted from 1 within the query.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -20,11 +19,9 @@ from qdrank.datasets.letor import id_kernels as ids
 from qdrank.datasets.letor import kernels
 from qdrank.datasets.letor.errors import row_error
 from qdrank.datasets.letor.files import BLOCK_BYTES, blocks
+from qdrank.datasets.letor.kernels import Bytes
 from qdrank.datasets.letor.ledger import Ledger
-from qdrank.errors import InputError
-
-AnyPath = str | os.PathLike[str]
-Bytes = NDArray[np.uint8]
+from qdrank.errors import AnyPath, InputError
 
 MAX_FEATURES = 100_000
 MAX_LABEL = 4

@@ -21,7 +21,7 @@ from qdrank.registry import did_you_mean
 #: Scale and offset of the maps; all grades are between 0 and 4.
 MAPS = np.array([[1, 0], [1, 1], [1, 2], [2, 0]])
 #: Borders of merit 0, 1 and 2 as values of a standard normal variable: shares 0.6, 0.25, 0.15.
-BORDERS = (0.2533471031, 1.0364333895)
+_BORDERS = (0.2533471031, 1.0364333895)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,5 +96,5 @@ def _weights(settings: AffineCopies, rng: np.random.Generator) -> FloatArray:
 def _merit(utility: FloatArray, noise: float, rng: np.random.Generator) -> IntArray:
     """Merit 0, 1 or 2 of every document."""
     noisy = (utility + noise * rng.standard_normal(len(utility))) / (1 + noise**2) ** 0.5
-    merit: IntArray = np.searchsorted(BORDERS, noisy.round(9), side="right")
+    merit: IntArray = np.searchsorted(_BORDERS, noisy.round(9), side="right")
     return merit

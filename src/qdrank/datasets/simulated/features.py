@@ -27,7 +27,7 @@ GRADES = (0.58, 0.22, 0.11, 0.06, 0.03)
 #: The same as borders of a standard normal variable.
 BORDERS = (0.2018934791, 0.8416212336, 1.3407550337, 1.8807936082)
 #: Names of the query columns, what can be known of a query before its documents are seen.
-QUERY_COLUMNS = ("words", "characters", "topic_cue", "named_page_cue", "homepage_cue", "rare_word")
+SIMULATED_QUERY_COLUMNS = ("words", "characters", "topic_cue", "named_page_cue", "homepage_cue", "rare_word")
 TYPES = ("topic", "named_page", "homepage")
 #: Column of the BM25-like reference feature.
 REFERENCE = 0

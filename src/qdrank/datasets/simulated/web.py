@@ -23,8 +23,8 @@ from qdrank.groups import FloatArray
 from qdrank.registry import did_you_mean
 
 #: Scores above which a document gets grade 1 to 4, in standard deviations: about half are 0, as in MSLR-WEB.
-BORDERS = (0.05, 0.8, 1.7, 2.3)
-PLACES, FACTORS = 8, 12
+_BORDERS = (0.05, 0.8, 1.7, 2.3)
+PLACES, _FACTORS = 8, 12
 #: Queries drawn and written at a time.
 TOGETHER = 100
 
@@ -76,7 +76,7 @@ class _World:
 
     def __init__(self, web: Web, rng: np.random.Generator) -> None:
         d, self.web = web.features, web
-        self.mix = rng.normal(size=(FACTORS, d)) * (rng.random((FACTORS, d)) < 0.3)
+        self.mix = rng.normal(size=(_FACTORS, d)) * (rng.random((_FACTORS, d)) < 0.3)
         self.own = rng.uniform(0.2, 1.0, d)
         self.scale = 10.0 ** rng.uniform(-1, 3, d)  # lengths, counts, probabilities
         self.sparse = np.where(np.arange(d) % 5 == 4, 0.7, 0.0)  # share of documents that lack the feature
@@ -92,13 +92,13 @@ class _World:
         sizes = rng.integers(max(1, mean // 4), 2 * mean - mean // 4 + 1, n_queries)
         query = np.repeat(np.arange(n_queries), sizes)
         place = rng.normal(size=(n_queries, PLACES))
-        Z = rng.normal(size=(len(query), FACTORS)) @ self.mix / np.sqrt(FACTORS) + self.own * rng.normal(
+        Z = rng.normal(size=(len(query), _FACTORS)) @ self.mix / np.sqrt(_FACTORS) + self.own * rng.normal(
             size=(len(query), self.web.features)
         )
         score = np.einsum("nf,nf->n", Z, (self.weights + 0.5 * place @ self.tilt)[query])
         score = 0.8 * score / max(float(score.std()), 1e-9) + 0.6 * rng.normal(size=len(query))
         X = np.where(self.long_tail, np.exp(Z), Z + 3) * (self.scale * np.exp(place @ self.stretch))[query]
-        return sizes, np.searchsorted(BORDERS, score), np.where(rng.random(X.shape) < self.sparse, 0.0, X)
+        return sizes, np.searchsorted(_BORDERS, score), np.where(rng.random(X.shape) < self.sparse, 0.0, X)
 
 
 def _write(file: IO[bytes], first: int, sizes: NDArray[np.int64], y: NDArray[np.int64], X: FloatArray) -> None:

@@ -14,14 +14,14 @@ import numpy as np
 from numba import njit
 
 from qdrank.learners.kernels.quadratic import (
-    MARGIN,
+    AT_MARGIN,
     SATISFIED,
     VIOLATED,
     backward,
     factor,
     forward,
-    normal_matrix,
     rows_times,
+    weighted_normal_matrix,
 )
 
 
@@ -105,7 +105,7 @@ def interior_point(M: Any, B: Any, columns: Any, C: Any, bounded: bool, tol: flo
             d[i] = 1 / (P[i] / D[i] + P[n + i] / D[n + i])
         for j in range(k - 2 * n):
             e[j] = D[2 * n + j] / P[2 * n + j]
-        normal_matrix(M, B, d, e, L)
+        weighted_normal_matrix(M, B, d, e, L)
         if not factor(L, m):
             return iteration
         target[:] = 0.0
@@ -129,4 +129,4 @@ def sides(P: Any, D: Any, C: Any, bounded: bool, free: Any, state: Any) -> None:
     for j in range(m):
         free[j] = not bounded or w[j] * steepest > eta[j] * heaviest
     for i in range(n):
-        state[i] = SATISFIED if P[i] * C[i] > D[i] else VIOLATED if P[n + i] * C[i] > D[n + i] else MARGIN
+        state[i] = SATISFIED if P[i] * C[i] > D[i] else VIOLATED if P[n + i] * C[i] > D[n + i] else AT_MARGIN

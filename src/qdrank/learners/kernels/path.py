@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from qdrank.learners.kernels.quadratic import MARGIN, SATISFIED, VIOLATED, rows_times, saddle
+from qdrank.learners.kernels.quadratic import AT_MARGIN, SATISFIED, VIOLATED, rows_times, saddle
 
 
 @njit(cache=True)
@@ -37,7 +37,7 @@ def follow(
     dw, dg, dm, da = np.empty(m), np.empty(m), np.empty(n), np.zeros(n)
     left = 1.0  # share of c that is still there
     for turn in range(limit):
-        F, E = np.flatnonzero(free), np.flatnonzero(state == MARGIN)
+        F, E = np.flatnonzero(free), np.flatnonzero(state == AT_MARGIN)
         a = np.empty(len(E))
         if saddle(M, B, F, E, c, np.zeros(len(E)), dw, a) < 0:
             return -1
@@ -73,7 +73,7 @@ def _first_event(
         if slope < 0 and value + step * slope < 0:
             step, kind, which = max(0.0, -value / slope), 1, j
     for i in range(len(alpha)):
-        if state[i] == MARGIN:
+        if state[i] == AT_MARGIN:
             value, slope = (alpha[i], da[i]) if da[i] < 0 else (C[i] - alpha[i], -da[i])
         elif state[i] == SATISFIED:
             value, slope = margins[i] - 1, dm[i]
@@ -92,9 +92,9 @@ def _turn(
     if kind == 1:
         w[which], gradient[which] = 0.0, 0.0
         free[which] = not free[which]
-    elif state[which] == MARGIN:
+    elif state[which] == AT_MARGIN:
         state[which] = VIOLATED if alpha[which] > C[which] / 2 else SATISFIED
         alpha[which] = C[which] if state[which] == VIOLATED else 0.0
     else:
-        state[which] = MARGIN
+        state[which] = AT_MARGIN
         margins[which] = 1.0

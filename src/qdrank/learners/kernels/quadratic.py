@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 #: Side of a query: beyond the margin (alpha = 0), on it, or short of it (alpha = C_i).
-SATISFIED, MARGIN, VIOLATED = 0, 1, 2
+SATISFIED, AT_MARGIN, VIOLATED = 0, 1, 2
 
 
 @njit(cache=True)
@@ -95,7 +95,7 @@ def rows_times(A: Any, x: Any, out: Any) -> None:
 
 
 @njit(cache=True)
-def normal_matrix(M: Any, B: Any, d: Any, e: Any, out: Any) -> None:
+def weighted_normal_matrix(M: Any, B: Any, d: Any, e: Any, out: Any) -> None:
     """Lower triangle of ``M + B^T diag(d) B + diag(e)`` into ``out``."""
     m = M.shape[0]
     for j in range(m):
@@ -186,7 +186,7 @@ def _solve_pieces(M: Any, B: Any, C: Any, free: Any, state: Any, w: Any, alpha: 
 
     Where queries on the margin depend on each other, their multipliers are not unique: those that are left out keep theirs.
     """
-    F, E = np.flatnonzero(free), np.flatnonzero(state == MARGIN)
+    F, E = np.flatnonzero(free), np.flatnonzero(state == AT_MARGIN)
     pull, a, before = np.empty(M.shape[0]), np.empty(len(E)), alpha[E]
     for i in range(len(state)):
         alpha[i] = C[i] if state[i] == VIOLATED else 0.0
@@ -221,19 +221,19 @@ def _switch(M: Any, B: Any, columns: Any, C: Any, bounded: bool, free: Any, stat
             free[j] = 1
             moved += 1
     for i in range(n):
-        if state[i] == MARGIN and alpha[i] < 0:
+        if state[i] == AT_MARGIN and alpha[i] < 0:
             state[i] = SATISFIED
             moved += 1
-        elif state[i] == MARGIN and alpha[i] > C[i]:
+        elif state[i] == AT_MARGIN and alpha[i] > C[i]:
             state[i] = VIOLATED
             moved += 1
         elif (
-            state[i] == MARGIN and abs(margins[i] - 1) > 1e-9
+            state[i] == AT_MARGIN and abs(margins[i] - 1) > 1e-9
         ):  # left out as dependent, and not on the margin after all
             state[i] = SATISFIED if margins[i] > 1 else VIOLATED
             moved += 1
         elif (state[i] == SATISFIED and margins[i] < 1 - 1e-12) or (state[i] == VIOLATED and margins[i] > 1 + 1e-12):
-            state[i] = MARGIN
+            state[i] = AT_MARGIN
             moved += 1
     return moved
 

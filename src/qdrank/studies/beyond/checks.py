@@ -14,8 +14,8 @@ from qdrank.rankers.base import QueryRanker, query_values_of
 from qdrank.rankers.evidence import recurrence
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.plain import LinearRanker, WithEvidence
-from qdrank.studies.beyond.fold import MEASURE, Ladder
-from qdrank.studies.beyond.methods import CONTROLS, SINGLE
+from qdrank.studies.beyond.fold import Ladder
+from qdrank.studies.beyond.methods import CONTROLS, MEASURE, SINGLE
 
 #: Training queries whose grades are permuted to see whether they reach their own evidence.
 PERMUTED = 20

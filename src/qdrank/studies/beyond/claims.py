@@ -16,7 +16,7 @@ from qdrank.evaluation.declared import CHECK, CONTROL, Claim, Declaration
 #: The smallest difference in MAP that counts.
 MARGIN = 0.005
 #: Largest difference of weights that are the same by definition.
-ROUNDING = 1e-9
+_ROUNDING = 1e-9
 
 PRIMARY, EXPLORATORY = "primary", "exploratory"
 _beats = partial(
@@ -121,7 +121,7 @@ def _checks() -> Iterator[Claim]:
         text="a local ranker with all training queries is Single",
         expected="the same weights",
         kind="identical",
-        margin=ROUNDING,
+        margin=_ROUNDING,
         group=CHECK,
         measure="largest difference of a weight",
     )

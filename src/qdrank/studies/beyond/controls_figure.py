@@ -10,11 +10,9 @@ import pyarrow as pa
 
 from qdrank.evaluation.intervals import column_intervals
 from qdrank.figures.style import label_axes, new_figure
-from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, CONTROLS, GATED, OF_CHOSEN, OTHER_GATE
-from qdrank.studies.beyond.values import Key, Values, gathered, thresholds
+from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, CONTROLS, GATED, OF_CHOSEN, OTHER_GATE, WITH_EVIDENCE
+from qdrank.studies.beyond.values import Key, Values, gathered_values, thresholds
 from qdrank.studies.making import Inputs, Shown
-
-WITH_EVIDENCE = ("beyond-evidence", "beyond-trees-evidence")
 
 
 def numbers(values: Values, interval: Mapping[str, Any]) -> pa.Table:
@@ -35,7 +33,7 @@ def numbers(values: Values, interval: Mapping[str, Any]) -> pa.Table:
 
 def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """Rankers against their controls (left), and evidence against the prior without near-duplicates (right)."""
-    values = gathered(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
+    values = gathered_values(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
     table = numbers(values, shown.interval)
     rows = table.to_pylist()
     figure, panels = new_figure(1, 2, height=4.4, width_ratios=[1.3, 1])

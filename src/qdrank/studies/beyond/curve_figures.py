@@ -11,8 +11,8 @@ from qdrank.evaluation.intervals import column_intervals
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.groups import FloatArray
 from qdrank.studies.beyond.curves import LEARNED
-from qdrank.studies.beyond.methods import BY_NAME, SINGLE
-from qdrank.studies.beyond.values import MEASURE, mean_by
+from qdrank.studies.beyond.methods import BY_NAME, MEASURE, SINGLE
+from qdrank.studies.beyond.values import mean_by
 from qdrank.studies.making import Inputs, Shown
 
 

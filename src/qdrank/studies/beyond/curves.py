@@ -14,8 +14,8 @@ from qdrank.groups import FloatArray, IntArray
 from qdrank.rankers.base import QueryRanker, query_values_of
 from qdrank.rankers.evidence import recurrence
 from qdrank.rankers.plain import LinearRanker, WithEvidence
-from qdrank.studies.beyond.fold import MEASURE, FoldData
-from qdrank.studies.beyond.methods import SINGLE, TREES
+from qdrank.studies.beyond.fold import FoldData
+from qdrank.studies.beyond.methods import MEASURE, SINGLE, TREES
 from qdrank.studies.beyond.options import Options
 
 #: Methods of the learning curve.

@@ -7,18 +7,28 @@ import pyarrow as pa
 
 from qdrank.evaluation.evidence import Part, part
 from qdrank.groups import FloatArray
-from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, CONTROLS, FIXED, GATED, OF_CHOSEN, OTHER_GATE, SINGLE, TREES
-from qdrank.studies.beyond.values import Key, Values, gathered, mean_by, thresholds
+from qdrank.studies.beyond.methods import (
+    BY_NAME,
+    CHOSEN,
+    CONTROLS,
+    FIXED,
+    GATED,
+    OF_CHOSEN,
+    OTHER_GATE,
+    SINGLE,
+    TREES,
+    WITH_EVIDENCE,
+)
+from qdrank.studies.beyond.values import Key, Values, gathered_values, mean_by, thresholds
 from qdrank.studies.making import Inputs, Shown
 
-Found = dict[str, dict[str, Part]]
+_Found = dict[str, dict[str, Part]]
 LOCAL = ("beyond-knn", "beyond-proximal", "beyond-kernel", "beyond-bilinear")
-WITH_EVIDENCE = ("beyond-evidence", "beyond-trees-evidence")
 
 
-def gather(inputs: Inputs, shown: Shown) -> Found:  # noqa: ARG001
+def gather(inputs: Inputs, shown: Shown) -> _Found:  # noqa: ARG001
     """Evidence of one data set from its artifacts."""
-    values = gathered(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
+    values = gathered_values(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
     found = _primary(values) | _evidence(values) | _weights(values)
     found |= _curve(values, inputs.table("curves", "figure"))
     found |= _recurrence(values, inputs.table("thinned", "figure"))
@@ -35,12 +45,12 @@ def _difference(values: Values, a: Key | str, b: Key | str) -> Part:
     return _part(values, values.pairs(first, second).differences)
 
 
-def _primary(values: Values) -> Found:
+def _primary(values: Values) -> _Found:
     against = {f"against {BY_NAME[other].label}": _difference(values, CHOSEN, other) for other in (SINGLE, TREES)}
     return {"gain": against, "control": {"difference": _difference(values, CHOSEN, OF_CHOSEN)}}
 
 
-def _evidence(values: Values) -> Found:
+def _evidence(values: Values) -> _Found:
     return {
         "evidence - prior": {
             f"{BY_NAME[name].label}": _difference(values, name, CONTROLS[name]) for name in WITH_EVIDENCE
@@ -53,7 +63,7 @@ def _evidence(values: Values) -> Found:
     }
 
 
-def _weights(values: Values) -> Found:
+def _weights(values: Values) -> _Found:
     def own(names: tuple[str, ...]) -> dict[str, Part]:
         return {BY_NAME[name].label: _difference(values, name, CONTROLS[name]) for name in names}
 
@@ -68,7 +78,7 @@ def _weights(values: Values) -> Found:
     }
 
 
-def _curve(values: Values, table: pa.Table) -> Found:
+def _curve(values: Values, table: pa.Table) -> _Found:
     """Kernel weights minus LambdaMART with the fewest training queries."""
     sizes = sorted(size for size in set(table.column("size").to_pylist()) if size)
     if not sizes:
@@ -78,14 +88,14 @@ def _curve(values: Values, table: pa.Table) -> Found:
     return {"few queries": {f"{sizes[0]:g} training queries": _part(values, apart)}}
 
 
-def _recurrence(values: Values, table: pa.Table) -> Found:
+def _recurrence(values: Values, table: pa.Table) -> _Found:
     """What evidence gains with all judgments minus what it gains with the fewest; Single's values cancel."""
     of = mean_by(table, ["share"], values.query_id)
     shares = sorted(float(key[0]) for key in of)
     return {"recurrence": {"difference": _part(values, of[(shares[-1],)] - of[(shares[0],)])}}
 
 
-def _checks(table: pa.Table) -> Found:
+def _checks(table: pa.Table) -> _Found:
     names, folds = (np.array(table.column(name).to_pylist(), dtype=object) for name in ("check", "fold"))
     value = table.column("value").to_numpy()
     return {

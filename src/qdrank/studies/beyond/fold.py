@@ -17,11 +17,10 @@ from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.mixture import Mixture, out_of_fold
 from qdrank.rankers.plain import WithEvidence
-from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, FIXED, GATED, OF_CHOSEN, OTHER_GATE, SINGLE, TREES
+from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, FIXED, GATED, MEASURE, OF_CHOSEN, OTHER_GATE, SINGLE, TREES
 from qdrank.studies.beyond.options import Options
 
 #: What is chosen by, and shown.
-MEASURE = "ap"
 
 
 def other_vectors(vectors: FloatArray, seed: int) -> FloatArray:
@@ -179,7 +178,7 @@ def setting_text(ranker: QueryRanker) -> str:
     return ", ".join(f"{name}={getattr(inner, name):g}" for name in names if hasattr(inner, name))
 
 
-def choices_table(fold: str, ladder: Ladder) -> pa.Table:
+def setting_choices(fold: str, ladder: Ladder) -> pa.Table:
     """The artifact ``choices``: every setting of every method and control, in the order in which they were tried."""
     rows = [
         {

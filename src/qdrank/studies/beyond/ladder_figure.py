@@ -12,7 +12,7 @@ import pyarrow as pa
 from qdrank.evaluation.intervals import column_intervals
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.studies.beyond.methods import BY_NAME, METHODS, SINGLE, TREES
-from qdrank.studies.beyond.values import Values, gathered
+from qdrank.studies.beyond.values import Values, gathered_values
 from qdrank.studies.making import Inputs, Shown
 
 
@@ -29,7 +29,7 @@ def numbers(values: Values, interval: Mapping[str, Any]) -> pa.Table:
 
 def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """MAP (left) and the two differences (right), one row for each ranker."""
-    values = gathered(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
+    values = gathered_values(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
     table = numbers(values, shown.interval)
     figure, panels = new_figure(1, 2, height=4.2, sharey=True, width_ratios=[1, 1.6])
     rows = table.to_pylist()

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
-from qdrank.studies.study import REFERENCE, Method
+from qdrank.studies.study import REFERENCE_METHOD, Method
 
 SINGLE, TREES = "beyond-single", "beyond-lambdamart"
 FIXED, GATED, CHOSEN = "beyond-fixed", "beyond-gated", "beyond-chosen"
+WITH_EVIDENCE = ("beyond-evidence", "beyond-trees-evidence")
+#: Measure by which the study tunes and compares.
+MEASURE = "ap"
 
 METHODS = (
     Method(SINGLE, "Single", BLACK, MARKERS[0]),
@@ -24,7 +27,7 @@ METHODS = (
     Method(GATED, "gated mixture", GREEN, MARKERS[3]),
     Method(CHOSEN, "query-dependent, chosen on validation", PURPLE, MARKERS[7]),
 )
-BY_NAME = {method.name: method for method in (*METHODS, REFERENCE)}
+BY_NAME = {method.name: method for method in (*METHODS, REFERENCE_METHOD)}
 
 #: Query-dependent ranker to its control: the same ranker with what it knows of the query taken away.
 CONTROLS = {

@@ -10,7 +10,7 @@ from qdrank.sections import Fraction, PositiveFloat, PositiveInt, StudySection, 
 from qdrank.studies.beyond.methods import METHODS
 
 Share = Annotated[float, Field(ge=0, le=1)]
-Similarity = Annotated[float, Field(gt=0, le=1)]
+_Similarity = Annotated[float, Field(gt=0, le=1)]
 Served = Annotated[str, AfterValidator(known("method", [method.name for method in METHODS]))]
 
 _CURVES = {"thinning", "sizes", "repeats"}
@@ -55,7 +55,7 @@ class Beyond(StudySection):
     gammas: list[PositiveFloat] = Field(
         default=[1, 2, 4], min_length=1, description="Powers of the similarity, one column of evidence for each."
     )
-    near: list[Similarity] = Field(
+    near: list[_Similarity] = Field(
         default=[0.9, 0.7, 0.5], description="Similarities from which on a query is left out as a near-duplicate."
     )
     parts: Annotated[int, Field(ge=2)] = Field(

@@ -13,26 +13,26 @@ from qdrank.evaluation.pairs import query_values
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, CONTROLS, METHODS, OF_CHOSEN, SINGLE, TREES
-from qdrank.studies.beyond.values import Key, Values, comparisons, gathered
+from qdrank.studies.beyond.values import Key, Values, comparisons, gathered_values
 from qdrank.studies.making import Inputs, Shown
 
-MEASURES = ("ap", "ndcg@10/letor4", "p@10/letor4")
+TABLED_MEASURES = ("ap", "ndcg@10/letor4", "p@10/letor4")
 
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables by id."""
     measures = inputs.table("measures", "measures")
-    values = gathered(measures, inputs.table("controls", "figure"))
+    values = gathered_values(measures, inputs.table("controls", "figure"))
     choices = inputs.tables("choices", "choices")
     return {
         "beyond-methods": methods_table(measures, values, choices, shown.interval),
-        "beyond-primary": tests_table(values, primary(), shown.interval),
-        "beyond-tests": tests_table(values, comparisons(values), shown.interval),
+        "beyond-primary": _tests_table(values, primary(), shown.interval),
+        "beyond-tests": _tests_table(values, comparisons(values), shown.interval),
         "beyond-documents": documents_table(inputs.tables("recurrence", "figure")),
     }
 
 
-def label(key: Key) -> str:
+def _label(key: Key) -> str:
     """A method or control in words."""
     name, near = key
     words = BY_NAME[name].label if name in BY_NAME else name
@@ -52,7 +52,7 @@ def methods_table(
     rows = []
     for method in METHODS:
         row: dict[str, Any] = {"method": method.label}
-        row |= {name: float(query_values(measures, [method.name], name)[1].mean()) for name in MEASURES}
+        row |= {name: float(query_values(measures, [method.name], name)[1].mean()) for name in TABLED_MEASURES}
         for other in (SINGLE, TREES):
             found = compare(values.pairs((method.name, 0.0), (other, 0.0)), **interval)
             words = f"from {BY_NAME[other].label}"
@@ -73,13 +73,13 @@ def chosen_methods(choices: Sequence[pa.Table]) -> list[str]:
     return found
 
 
-def tests_table(values: Values, pairs: Sequence[tuple[Key, Key]], interval: Mapping[str, Any]) -> pa.Table:
+def _tests_table(values: Values, pairs: Sequence[tuple[Key, Key]], interval: Mapping[str, Any]) -> pa.Table:
     """Differences in MAP with p-values corrected after Holm over the whole table, and what could have been found."""
     found: list[Comparison] = [compare(values.pairs(*pair), family=len(pairs), **interval) for pair in pairs]
     adjusted = holm({str(i): one.t.p for i, one in enumerate(found)}, family="this table").adjusted
     rows = []
     for i, (pair, one) in enumerate(zip(pairs, found, strict=True)):
-        row: dict[str, Any] = {"method": label(pair[0]), "against": label(pair[1])}
+        row: dict[str, Any] = {"method": _label(pair[0]), "against": _label(pair[1])}
         row |= {"difference in MAP": one.difference, "low": one.interval.low, "high": one.interval.high}
         row |= {"p, t test": one.t.p, "p, Holm": adjusted[str(i)], "p, Wilcoxon": one.wilcoxon.p}
         rows.append(row | {"p, permutation": one.permutation.p, "detectable": one.detectable, "queries": one.n})

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from qdrank.evaluation.pairs import Pairs, query_values
 from qdrank.groups import FloatArray, rows_of
-from qdrank.studies.beyond.methods import CONTROLS, GATED, METHODS, OTHER_GATE, SINGLE, TREES
+from qdrank.studies.beyond.methods import CONTROLS, GATED, MEASURE, METHODS, OTHER_GATE, SINGLE, TREES
 
-MEASURE = "ap"
 Key = tuple[str, float]
 """Method or control, and the similarity from which on queries are left out; 0 if none are."""
 
@@ -38,7 +37,7 @@ class Values:
         return Pairs(self.query_id, self.of[a], self.of[b])
 
 
-def gathered(measures: pa.Table, controls: pa.Table) -> Values:
+def gathered_values(measures: pa.Table, controls: pa.Table) -> Values:
     """Values of the methods from the artifact ``measures`` and of the controls from the tables of all folds."""
     names = [method.name for method in METHODS]
     ids, values = query_values(measures, names, MEASURE)

@@ -9,9 +9,8 @@ from math import prod
 from typing import Any
 
 from qdrank.evaluation.declared import CHECK, CONTROL, Claim, Declaration
-from qdrank.studies.geng2008.methods import BY_NAME, KNN, OFFLINE, QC, TREES
+from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, OFFLINE, QC, TREES
 
-MEASURE = "mean_ndcg/geng"
 #: The smallest difference in mean NDCG that counts, and the smallest in a change ratio.
 MARGIN, GAMMA_MARGIN = 0.005, 0.01
 #: The paper's k, 400 of 1,500, and its flat range, 300 to 800, as shares of the training queries.
@@ -20,7 +19,7 @@ PAPERS_NUMBER = 400
 #: The paper calls the change ratio small without a figure; this one is ours.
 SMALL = 0.5
 #: Neighbours that are looked at for the locality of classes, and by how much their share must pass chance.
-NEIGHBOURS, LOCAL = 10, 0.05
+NEIGHBOURS, _LOCAL = 10, 0.05
 
 _ndcg = partial(Claim, margin=MARGIN, unit="NDCG", measure=MEASURE)
 _beats = partial(_ndcg, kind="superiority", expected="difference above 0")
@@ -158,7 +157,7 @@ def _gammas() -> Iterator[Claim]:
         text="queries have the locality property",
         expected=f"share of the {NEIGHBOURS} nearest queries with the query's class, above chance",
         kind="superiority",
-        margin=LOCAL,
+        margin=_LOCAL,
         unit="share of neighbours",
         measure=f"share of the {NEIGHBOURS} nearest of the same class minus chance",
     )

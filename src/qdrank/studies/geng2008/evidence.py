@@ -14,9 +14,9 @@ from qdrank.evaluation.pairs import query_values
 from qdrank.groups import FloatArray
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.rankers.query_classes import K_MEANS, Classes
-from qdrank.studies.geng2008.claims import DIFFERENCES, FLAT, MEASURE, NEIGHBOURS, PAPERS_K
+from qdrank.studies.geng2008.claims import DIFFERENCES, FLAT, NEIGHBOURS, PAPERS_K
 from qdrank.studies.geng2008.curves import Curve, curve
-from qdrank.studies.geng2008.methods import KNN, OFFLINE
+from qdrank.studies.geng2008.methods import KNN, MEASURE, OFFLINE
 from qdrank.studies.making import Inputs, Shown
 
 

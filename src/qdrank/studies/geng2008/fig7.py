@@ -16,21 +16,21 @@ from qdrank.groups import FloatArray
 from qdrank.studies.geng2008.methods import BY_NAME, PAPER, controls, present
 from qdrank.studies.making import Inputs, Shown
 
-MEASURES = (*(f"ndcg@{k}/geng" for k in range(1, 11)), "mean_ndcg/geng")
+DRAWN_MEASURES = (*(f"ndcg@{k}/geng" for k in range(1, 11)), "mean_ndcg/geng")
 LABELS = [*(f"@{k}" for k in range(1, 11)), "mean"]
 
 
 def numbers(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """Mean and interval of every method and measure, and of its difference from Single on the same queries."""
     methods = present(set(measures.column("method").to_pylist()))
-    values = np.stack([query_values(measures, methods, name)[1] for name in MEASURES], axis=2)
+    values = np.stack([query_values(measures, methods, name)[1] for name in DRAWN_MEASURES], axis=2)
     apart = values - values[:, [methods.index("single")]]
-    flat = (len(values), len(methods) * len(MEASURES))
+    flat = (len(values), len(methods) * len(DRAWN_MEASURES))
     low, high = (part.reshape(len(methods), -1) for part in column_intervals(values.reshape(flat), **interval))
     under, over = (part.reshape(len(methods), -1) for part in column_intervals(apart.reshape(flat), **interval))
     rows = []
     for i, method in enumerate(methods):
-        for j, name in enumerate(MEASURES):
+        for j, name in enumerate(DRAWN_MEASURES):
             row = {"method": method, "measure": name, "queries": len(values), "mean": values[:, i, j].mean()}
             row |= {"low": low[i, j], "high": high[i, j], "difference": apart[:, i, j].mean()}
             rows.append(row | {"difference_low": under[i, j], "difference_high": over[i, j]})
@@ -72,7 +72,7 @@ def draw_differences(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     methods = [m for m in (*PAPER, *controls(table.column("method").to_pylist())) if m != "single"]
     figure, axes = new_figure(height=1.0 + 0.26 * len(methods))
     _draw_differences(axes, rows, methods, shown)
-    return figure, _only(_only(table, "method", methods), "measure", [MEASURES[-1]])
+    return figure, _only(_only(table, "method", methods), "measure", [DRAWN_MEASURES[-1]])
 
 
 def _draw_methods(rows: Mapping[Any, Any], methods: Sequence[str], title: str) -> Any:
@@ -92,7 +92,7 @@ def _draw_methods(rows: Mapping[Any, Any], methods: Sequence[str], title: str) -
 
 
 def _column(rows: Mapping[Any, Any], method: str, key: str) -> FloatArray:
-    return np.array([rows[method, name][key] for name in MEASURES])
+    return np.array([rows[method, name][key] for name in DRAWN_MEASURES])
 
 
 def _draw_differences(axes: Any, rows: Mapping[Any, Any], methods: Sequence[str], shown: Shown) -> None:

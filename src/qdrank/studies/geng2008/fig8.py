@@ -15,7 +15,7 @@ from qdrank.studies.geng2008.curves import Curve, curve
 from qdrank.studies.geng2008.methods import BY_NAME, KNN
 from qdrank.studies.making import Inputs, Shown
 
-MEASURES = ("ndcg@5/geng", "ndcg@10/geng")
+_MEASURES = ("ndcg@5/geng", "ndcg@10/geng")
 
 
 def numbers(sweep: pa.Table, lam: float, interval: Mapping[str, Any]) -> pa.Table:
@@ -23,7 +23,7 @@ def numbers(sweep: pa.Table, lam: float, interval: Mapping[str, Any]) -> pa.Tabl
     present = set(sweep.column("method").to_pylist())
     methods = [method for method in (*KNN, "knn-random") if method in present]
     rows = []
-    for name in MEASURES:
+    for name in _MEASURES:
         single = curve(sweep, "single", name, lam=lam)
         low, high = column_intervals(single.values, **interval)
         rows += _rows(name, "single", single, single.values.mean(axis=0), low, high)
@@ -48,7 +48,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     lam = shown.options["lam"]
     table = numbers(inputs.table("sweeps", "sweep"), lam, shown.interval)
     figure, panels = new_figure(1, 2, height=3.8)
-    for axes, name in zip(panels, MEASURES, strict=True):
+    for axes, name in zip(panels, _MEASURES, strict=True):
         rows = [row for row in table.to_pylist() if row["measure"] == name]
         label_axes(axes, _k(shown), f"{name.partition('/')[0].upper()} (eq. 4 of the paper)")
         _draw_panel(axes, rows)

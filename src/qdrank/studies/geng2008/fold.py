@@ -29,7 +29,7 @@ SWEPT = ("mean_ndcg/geng", "ndcg@5/geng", "ndcg@10/geng")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Neighbourhoods:
+class FoldNeighbourhoods:
     """The queries of a fold and who is near whom.
 
     Attributes
@@ -72,7 +72,7 @@ class Neighbourhoods:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GengFold(Neighbourhoods):
+class GengFold(FoldNeighbourhoods):
     """All that the methods need to know of a fold: its neighbourhoods, the models, and the classes for QC."""
 
     local: ModelBank

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
-from qdrank.studies.study import REFERENCE, Method
+from qdrank.studies.study import REFERENCE_METHOD, Method
 
 METHODS = (
     Method("knn-online", "KNN Online", BLUE, MARKERS[0], models="neighbours"),
@@ -20,8 +20,10 @@ METHODS = (
     Method("lambdamart", "LambdaMART", GREEN, MARKERS[6]),
     Method("lambdamart-vectors", "LambdaMART with query vectors", ORANGE, MARKERS[6]),
 )
+#: The paper's measure: its mean over the ranks decides and compares.
+MEASURE = "mean_ndcg/geng"
 #: By name, with the reference feature last, as figures and tables show them.
-BY_NAME = {method.name: method for method in (*METHODS, REFERENCE)}
+BY_NAME = {method.name: method for method in (*METHODS, REFERENCE_METHOD)}
 #: The five methods of the paper; all others are controls and baselines that it lacks.
 PAPER = ("knn-online", "knn-offline1", "knn-offline2", "single", "qc")
 KNN, OFFLINE = PAPER[:3], PAPER[1:3]

@@ -18,7 +18,7 @@ from qdrank.learners.kernels import one_thread
 from qdrank.learners.preferences import Preferences
 from qdrank.learners.ranksvm import Penalty, before_half, solve, whole_problem
 from qdrank.rankers.sizes import neighbour_counts
-from qdrank.studies.geng2008.fold import Neighbourhoods
+from qdrank.studies.geng2008.fold import FoldNeighbourhoods
 from qdrank.studies.geng2008.methods import OFFLINE
 
 
@@ -37,7 +37,14 @@ def _largest(data: Preferences, q: int) -> float:
 
 
 def bound_table(
-    fold: str, near: Neighbourhoods, *, n_queries: int, n_pairs: int, tol: float, seed: int, penalty: Penalty = "half"
+    fold: str,
+    near: FoldNeighbourhoods,
+    *,
+    n_queries: int,
+    n_pairs: int,
+    tol: float,
+    seed: int,
+    penalty: Penalty = "half",
 ) -> pa.Table:
     """Bound and observed differences of loss between Online and Offline models, one row per query, method and k.
 
@@ -85,7 +92,7 @@ def _schema() -> pa.Schema:
     return pa.schema(texts | {"k": pa.int32(), "lam": pa.float64()} | numbers)
 
 
-def _sampled(near: Neighbourhoods, n_queries: int, rng: np.random.Generator) -> IntArray:
+def _sampled(near: FoldNeighbourhoods, n_queries: int, rng: np.random.Generator) -> IntArray:
     """Test queries that have pairs, in order."""
     test = near.documents.parts["test"]
     mixed = [q for q in range(test.n_queries) if len(set(test.y[test.offsets[q] : test.offsets[q + 1]])) > 1]
@@ -93,7 +100,7 @@ def _sampled(near: Neighbourhoods, n_queries: int, rng: np.random.Generator) -> 
     return np.array(mixed, dtype=np.int64)[np.sort(drawn)]
 
 
-def _sampled_pairs(near: Neighbourhoods, q: int, n_pairs: int, rng: np.random.Generator) -> FloatArray:
+def _sampled_pairs(near: FoldNeighbourhoods, q: int, n_pairs: int, rng: np.random.Generator) -> FloatArray:
     """Differences of the features of better and worse documents, shape (n_pairs, n_features)."""
     test = near.documents.parts["test"]
     rows = slice(test.offsets[q], test.offsets[q + 1])
@@ -104,7 +111,7 @@ def _sampled_pairs(near: Neighbourhoods, q: int, n_pairs: int, rng: np.random.Ge
 
 
 def _rows(
-    near: Neighbourhoods,
+    near: FoldNeighbourhoods,
     method: str,
     k: int,
     queries: IntArray,

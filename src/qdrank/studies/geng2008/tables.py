@@ -14,10 +14,8 @@ from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.queries.types import type_scores
 from qdrank.rankers.query_classes import Classes
-from qdrank.studies.geng2008.methods import BY_NAME, KNN, TREES, present
+from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES, present
 from qdrank.studies.making import Inputs, Shown
-
-MEASURE = "mean_ndcg/geng"
 
 
 def compared(measures: pa.Table, a: str, b: str, interval: Mapping[str, Any], *, family: int = 1) -> Comparison:

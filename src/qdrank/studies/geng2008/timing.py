@@ -24,15 +24,15 @@ from qdrank.learners.preferences import Preferences
 from qdrank.learners.ranksvm import Model, Penalty, before_half, solve, whole_problem
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.vectors import query_vectors
-from qdrank.rankers.documents import Scale, fold_documents
+from qdrank.rankers.documents import FeatureScale, fold_documents
 from qdrank.rankers.knn import offline1
 from qdrank.rankers.sizes import neighbour_count
 from qdrank.studies.making import Inputs, Shown
 
 SHARES, KS = (0.25, 0.5, 1.0), (0.1, 0.27, 0.53)
-MOST = 2000
+_MOST = 2000
 """Training queries: more would take minutes and tell no more, the growth being fitted."""
-REPEATS, QUERIES, TRAINED = 3, 32, 4
+REPEATS, _QUERIES, TRAINED = 3, 32, 4
 """Runs of which the shortest counts, test queries, and those for which models are trained."""
 
 Step = tuple[str, str, str]
@@ -57,15 +57,15 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:  # noqa: ARG0
 
 
 def measure_times(
-    judged: Judged, reference: int, fold: str, *, scale: Scale, lam: float, penalty: Penalty, tol: float
+    judged: Judged, reference: int, fold: str, *, scale: FeatureScale, lam: float, penalty: Penalty, tol: float
 ) -> pa.Table:
     """Measure Table 1 on one fold; ``reference`` is the column of the reference feature, counted from 0."""
     documents = fold_documents(judged, fold, scale)
     test = documents.parts["test"]
-    few = test.take(np.arange(min(QUERIES, test.n_queries)))
+    few = test.take(np.arange(min(_QUERIES, test.n_queries)))
     train = documents.parts["train"]
     documents = replace(
-        documents, parts={**documents.parts, "train": train.take(np.arange(min(MOST, train.n_queries)))}
+        documents, parts={**documents.parts, "train": train.take(np.arange(min(_MOST, train.n_queries)))}
     )
     data, train = documents.preferences(), documents.parts["train"]
     return timing_table(data, train, few, reference, lam=before_half(lam, penalty), tol=tol)
@@ -88,7 +88,7 @@ def timing_table(
     vectors = query_vectors(train.X, train.offsets, reference)
     sizes = [
         (m, k)
-        for m in (max(2, round(share * min(train.n_queries, MOST))) for share in SHARES)
+        for m in (max(2, round(share * min(train.n_queries, _MOST))) for share in SHARES)
         for k in sorted({neighbour_count(part, m) for part in KS})
     ]
     bases = {m: _Base(_first(data, m), vectors[:m], lam, tol) for m, _ in sizes}

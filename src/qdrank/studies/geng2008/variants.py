@@ -33,7 +33,7 @@ from qdrank.rankers.knn import ALIKE, offline1, offline2
 from qdrank.rankers.sizes import Setting, neighbour_count
 from qdrank.store.lists import list_matrix
 
-SWEPT = ("mean_ndcg/geng", "ndcg@10/geng")
+_SWEPT = ("mean_ndcg/geng", "ndcg@10/geng")
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ def _measured(
     texts = {"fold": fold, "method": variant.name}
     columns: dict[str, Any] = {name: pa.array([text] * n, pa.string()) for name, text in texts.items()}
     columns |= {"query_id": pa.array(test.query_id, pa.string())}
-    columns |= measure(SWEPT, test.y, scores, test.offsets, unranked=test.unranked)
+    columns |= measure(_SWEPT, test.y, scores, test.offsets, unranked=test.unranked)
     sizes = (variant.rows[model_of] >= 0).sum(axis=1)
     work = float((models.evaluations * models.pairs).mean()) * n_models / 1e6
     columns |= {"neighbours": sizes.astype(np.float64), "models": np.full(n, float(n_models))}

@@ -10,9 +10,10 @@ import pyarrow.compute as pc
 
 from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.pairs import Pairs, query_values
+from qdrank.studies.geng2008.methods import MEASURE
 from qdrank.studies.making import Inputs, Shown
 
-BASE, MEASURE = "KNN Online", "mean_ndcg/geng"
+BASE = "KNN Online"
 
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:

@@ -16,13 +16,13 @@ from qdrank.studies.hoi2008.curves import gamma_curve, size_curve
 from qdrank.studies.hoi2008.methods import BASELINES, TIES, with_ties
 from qdrank.studies.making import Inputs, Shown
 
-Found = dict[str, dict[str, Part]]
+_Found = dict[str, dict[str, Part]]
 
 
-def gather(inputs: Inputs, shown: Shown) -> Found:
+def gather(inputs: Inputs, shown: Shown) -> _Found:
     """Evidence of one data set from its artifacts."""
     measures, sweep = inputs.table("measures", "measures"), inputs.table("sweeps", "figure")
-    found: Found = {}
+    found: _Found = {}
     for ties in TIES:
         found |= _methods(measures, ties) | _gammas(measures, sweep, ties, shown.options["gamma"])
     found |= _curve(inputs.table("curves", "figure"))
@@ -43,12 +43,12 @@ def _difference(measures: pa.Table, a: str, b: str, name: str = "ap") -> Part:
     return part(values[:, 0] - values[:, 1], ids, [fold[query] for query in ids])
 
 
-def _methods(measures: pa.Table, ties: str) -> Found:
+def _methods(measures: pa.Table, ties: str) -> _Found:
     """Claims about methods with their chosen settings."""
     present = set(measures.column("method").to_pylist())
     ser, sser = with_ties("ser", ties), with_ties("sser", ties)
     others = [*(method.name for method in BASELINES if method.name in present), ser]
-    found: Found = {named("sser - ser", ties): {"difference": _difference(measures, sser, ser)}}
+    found: _Found = {named("sser - ser", ties): {"difference": _difference(measures, sser, ser)}}
     found[named("best MAP", ties)] = {f"against {other}": _difference(measures, sser, other) for other in others}
     for k in (1, 2):
         against = {f"against {other}": _difference(measures, sser, other, f"p@{k}/letor4") for other in others}
@@ -71,7 +71,7 @@ def _methods(measures: pa.Table, ties: str) -> Found:
     return found
 
 
-def _gammas(measures: pa.Table, sweep: pa.Table, ties: str, gamma: float) -> Found:
+def _gammas(measures: pa.Table, sweep: pa.Table, ties: str, gamma: float) -> _Found:
     curve = gamma_curve(sweep, with_ties("sser", ties))
     fold = _fold(measures)
     folds = [fold[query] for query in curve.query_id]
@@ -80,7 +80,7 @@ def _gammas(measures: pa.Table, sweep: pa.Table, ties: str, gamma: float) -> Fou
     return {named("gamma", ties): {name: part(values, curve.query_id, folds) for name, values in parts.items()}}
 
 
-def _curve(table: pa.Table) -> Found:
+def _curve(table: pa.Table) -> _Found:
     """Gains of SSER on SER per test query, the mean over the repeats of a size."""
     sizes = sorted(size for size in set(table.column("size").to_pylist()) if size)
     if not sizes:
@@ -106,7 +106,7 @@ def _same_as_ser(measures: pa.Table, sweep: pa.Table) -> Part:
     return part(np.concatenate(values), ids, [fold[query] for query in ids])
 
 
-def _solutions(tables: Sequence[pa.Table], folds: Sequence[str]) -> Found:
+def _solutions(tables: Sequence[pa.Table], folds: Sequence[str]) -> _Found:
     """Gaps of all programs, and the weights that constant rankers have."""
     gaps = [table.column("gap").to_numpy() for table in tables]
     names = [table.column("query_id").to_numpy(zero_copy_only=False) for table in tables]

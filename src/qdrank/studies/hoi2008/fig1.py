@@ -12,19 +12,19 @@ from qdrank.evaluation.intervals import column_intervals
 from qdrank.evaluation.pairs import query_values
 from qdrank.figures.palette import BLUE, SKY
 from qdrank.figures.style import label_axes, new_figure
-from qdrank.studies.hoi2008.methods import BY_NAME, PAPER, STACKED, TIES, present, with_ties
+from qdrank.studies.hoi2008.methods import BY_NAME, PAPER, STACKED_METHODS, TIES, present, with_ties
 from qdrank.studies.making import Inputs, Shown
 
 #: The paper's seven methods, then SER and SSER with ties in file order, and what stands below all.
-STACKED_NAMES = tuple(method.name for method in STACKED)
-SHOWN = (*PAPER, "ser-file", "sser-file", *STACKED_NAMES, "reference")
+STACKED_NAMES = tuple(method.name for method in STACKED_METHODS)
+_SHOWN = (*PAPER, "ser-file", "sser-file", *STACKED_NAMES, "reference")
 RANKS = range(1, 11)
 PRECISION = tuple(f"p@{k}/letor4" for k in RANKS)
 
 
 def numbers(measures: pa.Table, names: Sequence[str], interval: Mapping[str, Any]) -> pa.Table:
     """Mean and interval of every method and measure, and of its difference from SER on the same queries."""
-    methods = present(set(measures.column("method").to_pylist()), SHOWN)
+    methods = present(set(measures.column("method").to_pylist()), _SHOWN)
     rows = []
     for name in names:
         values = query_values(measures, methods, name)[1]
@@ -80,7 +80,7 @@ def draw_precision(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     measures = inputs.table("measures", "measures")
     table, apart = numbers(measures, PRECISION, shown.interval), gains(measures, shown.interval)
     figure, (left, right) = new_figure(1, 2, height=4.4, width_ratios=[3, 2])
-    for method in (name for name in SHOWN if name not in STACKED_NAMES):
+    for method in (name for name in _SHOWN if name not in STACKED_NAMES):
         rows = [row for row in table.to_pylist() if row["method"] == method]
         dashed = {"linestyle": "--"} if method.endswith("-file") else {}
         if rows:

@@ -18,7 +18,7 @@ from qdrank.studies.making import Inputs, Shown
 METHODS = ("sser", "sser-tuned", "sser-varying")
 #: Dashes of what may lie on SSER's own curve.
 DASHES = {"sser-tuned": "--", "sser-varying": ":"}
-TITLES = {"half": "tied pairs count 1/2", "file": "ties in file order"}
+_TITLES = {"half": "tied pairs count 1/2", "file": "ties in file order"}
 
 
 def numbers(sweep: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
@@ -43,7 +43,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     for axes, ties in zip(panels, TIES, strict=True):
         rows = [row for row in table.to_pylist() if row["ties"] == ties]
         _draw_panel(axes, rows, shown.options["gamma"])
-        label_axes(axes, "gamma", "MAP" if ties == "half" else "", TITLES[ties])
+        label_axes(axes, "gamma", "MAP" if ties == "half" else "", _TITLES[ties])
     figure.legend(*panels[0].get_legend_handles_labels(), ncols=2, loc="outside lower center", fontsize="small")
     figure.suptitle(f"{shown.title}: weight gamma of the query's own documents", fontsize="medium")
     return figure, table

@@ -22,8 +22,8 @@ from qdrank.store.lists import list_column
 from qdrank.studies.hoi2008.methods import SOLVED, TIES, with_ties
 from qdrank.studies.hoi2008.options import Options
 
-ROLES = ("vali", "test")
-RULES: tuple[Ties, ...] = ("half", "file")
+_ROLES = ("vali", "test")
+TIE_RULES: tuple[Ties, ...] = ("half", "file")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class EnsembleFold:
     def others(self, role: str) -> IntArray:
         """For every query of a role another one of it, at random, shape (n_queries,)."""
         n = self.documents.parts[role].n_queries
-        rng = np.random.default_rng([self.seed, ROLES.index(role)])
+        rng = np.random.default_rng([self.seed, _ROLES.index(role)])
         return (np.arange(n) + rng.integers(1, max(2, n), n)) % n
 
 
@@ -104,7 +104,7 @@ def solve_shard(fold: EnsembleFold, *, shard: int, n_shards: int) -> pa.Table:
 
     The first shard also has the weights that are the same for all queries, under the role "train".
     """
-    rows = [row for ties in RULES for row in _solved(fold, ties, shard, n_shards)]
+    rows = [row for ties in TIE_RULES for row in _solved(fold, ties, shard, n_shards)]
     return _table(rows, fold.documents.parts["train"].X.shape[1])
 
 
@@ -119,7 +119,7 @@ def _solved(fold: EnsembleFold, ties: Ties, shard: int, n_shards: int) -> Iterat
         for name, model in whole.items():
             yield with_ties(name, ties), "train", "", 0.0, model.solved()[1]
     mask = np.where(fold.constant(), 0.0, 1.0)
-    for role in ROLES:
+    for role in _ROLES:
         part, others = fold.documents.parts[role], fold.others(role)
         for query in shard_range(part.n_queries, shard, n_shards):
             X, other = query_rows(part, query), query_rows(part, int(others[query]))
@@ -171,10 +171,10 @@ def _places() -> dict[str, int]:
     return {name: place for place, name in enumerate(names)}
 
 
-def gathered(shards: Sequence[pa.Table], documents: FoldDocuments) -> pa.Table:
+def gathered_weights(shards: Sequence[pa.Table], documents: FoldDocuments) -> pa.Table:
     """All weights in an order that knows nothing of shards: method, role, query, gamma."""
     table = pa.concat_tables(shards).combine_chunks()
-    ids = np.concatenate([np.array([""], dtype=object), *(documents.parts[role].query_id for role in ROLES)])
+    ids = np.concatenate([np.array([""], dtype=object), *(documents.parts[role].query_id for role in _ROLES)])
     query = rows_of(table.column("query_id").to_numpy(zero_copy_only=False), ids)
     method = np.array([_places()[name] for name in table.column("method").to_pylist()], dtype=np.int64)
     order = np.lexsort((table.column("gamma").to_numpy(), query, method))

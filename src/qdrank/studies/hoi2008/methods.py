@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
-from qdrank.studies.study import REFERENCE, Method
+from qdrank.studies.study import REFERENCE_METHOD, Method
 
 #: How tied documents stand in a ranking, and what is added to the name of a method that does not use the first.
 TIES = {"half": "", "file": "-file"}
@@ -40,14 +40,14 @@ ENSEMBLES = tuple(
     for name, label, colour, semi in _ENSEMBLES
 )
 #: Ensembles of the methods above, learned on the validation queries; run where methods are named.
-STACKED = (
+STACKED_METHODS = (
     Method("ser-methods", "SER of methods", VERMILION, MARKERS[1], models="stacked"),
     Method("sser-methods", "SSER of methods", VERMILION, MARKERS[0], models="stacked"),
     Method("borda-methods", "BordaCount of methods", VERMILION, MARKERS[7], models="stacked"),
 )
-METHODS = (*BASELINES, *ENSEMBLES, *STACKED)
+METHODS = (*BASELINES, *ENSEMBLES, *STACKED_METHODS)
 #: By name, with the reference feature last, as figures and tables show them.
-BY_NAME = {method.name: method for method in (*METHODS, REFERENCE)}
+BY_NAME = {method.name: method for method in (*METHODS, REFERENCE_METHOD)}
 #: The seven methods of the paper's figures.
 PAPER = (*(method.name for method in BASELINES), "ser", "sser")
 #: Families of models whose weights depend on gamma, and all that are solved; names without the rule for ties.
@@ -67,7 +67,7 @@ def ensembles() -> list[str]:
 
 def stacked(section: Any) -> list[str]:
     """Ensembles of methods that are run; ``section`` is ``hoi`` of the configuration."""
-    return [method.name for method in STACKED] if section.methods else []
+    return [method.name for method in STACKED_METHODS] if section.methods else []
 
 
 def run(section: Any) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from qdrank.learners.document_graph import Edges, Laplacian, NeighbourTies, Symmetry
 from qdrank.learners.sser import SSER
-from qdrank.learners.trace_coefficients import Similarity, Ties
+from qdrank.learners.trace_coefficients import EnsembleSimilarity, Ties
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class Options:
     tried_C: Sequence[float] = (0.1, 1, 10)  # noqa: N815
     tried_theta: Sequence[float] = (0.25, 0.5, 0.75)
     tried_delta: Sequence[float] = (1, 5)
-    similarity: Similarity = "trace"
+    similarity: EnsembleSimilarity = "trace"
     normalise: bool = False
     neighbours: int = 5
     edges: Edges = "binary"

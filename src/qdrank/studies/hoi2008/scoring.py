@@ -15,7 +15,7 @@ from qdrank.learners.trace_coefficients import Ties
 from qdrank.learners.validation import mean_measure, shuffled_within
 from qdrank.measures.compute import measure
 from qdrank.store.lists import list_matrix
-from qdrank.studies.hoi2008.fold import RULES, EnsembleFold
+from qdrank.studies.hoi2008.fold import TIE_RULES, EnsembleFold
 from qdrank.studies.hoi2008.methods import PATHS, TIES, with_ties
 
 #: What is measured for every gamma.
@@ -69,7 +69,7 @@ def score_fold(name: str, fold: EnsembleFold, bank: WeightBank) -> Scored:
     test = fold.documents.parts["test"]
     scores: dict[str, FloatArray] = {}
     choices = []
-    for ties in RULES:
+    for ties in TIE_RULES:
         for base in ("ser", "ser-tuned", "ser-varying", "ser-free"):
             method = with_ties(base, ties)
             scores[method] = scores_by(test, bank.of(method, test, 0.0))

@@ -12,7 +12,7 @@ from qdrank.studies.hoi2008.methods import BASELINES
 
 Gamma = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Baseline = Annotated[str, AfterValidator(known("baseline", [method.name for method in BASELINES]))]
-Ranker = Annotated[
+_Ranker = Annotated[
     str, AfterValidator(known("method", [n for n, m in CLASSIC.items() if not (m.aggregates or m.query_vectors)]))
 ]
 
@@ -60,7 +60,7 @@ class Hoi(StudySection):
         default=["ranksvm", "listnet", "adarank-map"],
         description="Learners of Figures 1 and 2 that are run; the paper also has rankboost and mhr-bc, which take longest.",
     )
-    methods: list[Ranker] = Field(
+    methods: list[_Ranker] = Field(
         default_factory=list,
         description="Learners whose scores are the rankers of a further ensemble, learned on the validation queries.",
     )

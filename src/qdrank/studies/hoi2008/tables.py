@@ -15,7 +15,7 @@ from qdrank.figures.tables import chosen_by_fold
 from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, TIES, present, with_ties
 from qdrank.studies.making import Inputs, Shown
 
-MEASURES = ("ap", "p@1/letor4", "p@2/letor4", "p@5/letor4", "p@10/letor4", "ndcg@10/letor4")
+_MEASURES = ("ap", "p@1/letor4", "p@2/letor4", "p@5/letor4", "p@10/letor4", "ndcg@10/letor4")
 
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
@@ -24,7 +24,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     return {
         "hoi-methods": methods_table(measures, inputs.tables("choices", "choices"), shown.interval),
         "hoi-folds": folds_table(measures),
-        "hoi-tests": tests_table(measures, shown.interval),
+        "hoi-tests": _tests_table(measures, shown.interval),
         "hoi-solver": solver_table(inputs.tables("weights", "ensembles")),
     }
 
@@ -41,7 +41,7 @@ def methods_table(measures: pa.Table, choices: Sequence[pa.Table], interval: Map
     rows = []
     for method in present(set(measures.column("method").to_pylist())):
         row: dict[str, Any] = {"method": BY_NAME[method].label}
-        row |= {name: float(query_values(measures, [method], name)[1].mean()) for name in MEASURES}
+        row |= {name: float(query_values(measures, [method], name)[1].mean()) for name in _MEASURES}
         found = compared(measures, method, "ser", interval)
         row |= {"difference from SER": found.difference, "low": found.interval.low, "high": found.interval.high}
         rows.append(row | {"p": found.t.p, "settings by fold": "; ".join(chosen.get(method, []))})
@@ -65,7 +65,7 @@ def _pairs(measured: set[str]) -> list[tuple[str, str]]:
     return pairs
 
 
-def tests_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
+def _tests_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """Three tests of every pair, the t test's p-values corrected after Holm, and what difference could have been found."""
     pairs = _pairs(set(measures.column("method").to_pylist()))
     found = {pair: compared(measures, *pair, interval) for pair in pairs}

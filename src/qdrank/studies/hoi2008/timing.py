@@ -20,7 +20,7 @@ PUBLISHED = {"Ranking SVM (SVMlight)": 37076.4, "Ranking SVM (SVMstruct)": 1228.
 #: Row of this table whose ratio to SER and SSER the paper's 195 and 164 are compared with.
 SLOW = "Ranking SVM, hinge"
 #: Test queries that are timed for SSER; the rest take as long.
-QUERIES = 100
+_QUERIES = 100
 
 
 def seconds(step: Callable[[], object], repeats: int = 3) -> float:
@@ -37,7 +37,9 @@ def trial(documents: FoldDocuments, options: Options) -> dict[str, float]:
     """Seconds of one fold by method; the features are the same for all, nothing is tuned, nothing but training is timed."""
     train, test = documents.parts["train"], documents.parts["test"]
     judged = (train.X, train.y, train.query)
-    lists = [test.X[a:b].astype(np.float64) for a, b in zip(test.offsets[:-1], test.offsets[1:], strict=True)][:QUERIES]
+    lists = [test.X[a:b].astype(np.float64) for a, b in zip(test.offsets[:-1], test.offsets[1:], strict=True)][
+        :_QUERIES
+    ]
     sser = options.estimator("half").fit(*judged)
     # Everything is compiled and imported once before it is timed.
     sser.weights_for(lists[0])

@@ -14,7 +14,7 @@ from qdrank.store.lists import list_matrix
 from qdrank.studies.hoi2008.methods import TIES, with_ties
 from qdrank.studies.making import Inputs, Shown
 
-TITLES = {"half": "tied pairs count 1/2", "file": "ties in file order"}
+_TITLES = {"half": "tied pairs count 1/2", "file": "ties in file order"}
 
 
 def numbers(tables: Sequence[pa.Table], folds: Sequence[str], names: Sequence[str], gamma: float) -> pa.Table:
@@ -58,7 +58,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     for axes, ties in zip(panels, TIES, strict=True):
         rows = [row for row in table.to_pylist() if row["ties"] == ties]
         _draw_panel(axes, rows, shown.folds)
-        label_axes(axes, "", "share of all weights", f"{shown.title}: weights of the rankers, {TITLES[ties]}")
+        label_axes(axes, "", "share of all weights", f"{shown.title}: weights of the rankers, {_TITLES[ties]}")
     panels[1].set_xticks(np.arange(len(names)), names, rotation=90, fontsize=7 if len(names) < 30 else 5)
     figure.legend(*panels[0].get_legend_handles_labels(), ncols=2, loc="outside upper center", fontsize="small")
     return figure, table

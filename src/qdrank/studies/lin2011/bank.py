@@ -18,7 +18,7 @@ from qdrank.studies.lin2011.clusters import Clustering
 from qdrank.studies.lin2011.training import ClusterModels
 
 #: Models of all training queries, and of all but one half of them.
-ALL, HALVES = "all", ("without-half-1", "without-half-2")
+ALL_QUERIES, HALVES = "all", ("without-half-1", "without-half-2")
 
 
 class Key(NamedTuple):
@@ -67,7 +67,7 @@ def touched(clustering: Clustering) -> Clusters:
     return Clusters(clustering.centres, keys // m, keys % m, counts)
 
 
-def clusters_table(clustering: Clustering, query_id: NDArray[Any]) -> pa.Table:
+def cluster_sizes_table(clustering: Clustering, query_id: NDArray[Any]) -> pa.Table:
     """Rows of the artifact ``clusters``: one row per cluster."""
     found, m = touched(clustering), clustering.m
     own = [np.flatnonzero(found.cluster == i) for i in range(m)]
@@ -105,7 +105,7 @@ def no_tables(d: int) -> tuple[pa.Table, pa.Table]:
     }
     none, nothing = np.zeros(0), np.zeros(0, dtype=np.int64)
     models = ClusterModels(np.zeros((0, d)), nothing, np.zeros(0, dtype=bool), none, nothing)
-    return pa.table(heads | clusters), models_table(Key("", 0, 0), ALL, 0.0, models, models.W)
+    return pa.table(heads | clusters), models_table(Key("", 0, 0), ALL_QUERIES, 0.0, models, models.W)
 
 
 def _heads(family: str, seed: int, m: int) -> dict[str, pa.Array]:
@@ -117,14 +117,14 @@ def _heads(family: str, seed: int, m: int) -> dict[str, pa.Array]:
     }
 
 
-def gathered(tables: Sequence[pa.Table]) -> pa.Table:
+def gathered_shards(tables: Sequence[pa.Table]) -> pa.Table:
     """Rows of all shards in an order that knows nothing of shards."""
     table = pa.concat_tables(tables).combine_chunks()
     names = [name for name in ("family", "seed", "m", "part", "lam", "cluster") if name in table.column_names]
     return table.sort_by([(name, "ascending") for name in names])
 
 
-class Bank:
+class FoldBank:
     """Clusters and models of a fold, from their gathered artifacts."""
 
     def __init__(self, clusters: pa.Table, models: pa.Table, train_id: NDArray[Any]) -> None:
@@ -147,14 +147,14 @@ class Bank:
         centres = np.array(table.column("centre").to_pylist(), dtype=np.float64)
         return Clusters(centres, query, cluster, count)
 
-    def weights(self, key: Key, lam: float, part: str = ALL) -> FloatArray:
+    def weights(self, key: Key, lam: float, part: str = ALL_QUERIES) -> FloatArray:
         """Weights of the models of a clustering, shape (m, n_features)."""
         table = self._found(self._models, (*key, part, lam))
         return np.asarray(list_matrix(table.column("weights")))
 
     def models(self) -> list[tuple[Key, float, pa.Table]]:
         """Every set of models of all training queries: its clustering, lambda and rows."""
-        return [(Key(*key[:3]), key[4], table) for key, table in self._models.items() if key[3] == ALL]
+        return [(Key(*key[:3]), key[4], table) for key, table in self._models.items() if key[3] == ALL_QUERIES]
 
     @staticmethod
     def _found(tables: dict[tuple[Any, ...], pa.Table], key: tuple[Any, ...]) -> pa.Table:

@@ -19,7 +19,7 @@ from qdrank.studies.lin2011.claims import AROUND, BY_CLASS, MEASURE, PLACE, RANK
 from qdrank.studies.lin2011.methods import AGGREGATING, NAIVE, PAPER, RANKSVM
 from qdrank.studies.making import Inputs, Shown
 
-AGGREGATORS = ("bordacount", "cps-kendall", "cps-footrule", "cps-spearman")
+_AGGREGATORS = ("bordacount", "cps-kendall", "cps-footrule", "cps-spearman")
 Parts = dict[str, dict[str, Part]]
 
 
@@ -164,4 +164,4 @@ def _against_aggregators(values: pa.Table, others: pa.Table, folds: dict[str, st
 
 def aggregators(measures: pa.Table, suffix: str) -> Sequence[str]:
     """Aggregators that were measured, in one reading of the ranks."""
-    return [name + suffix for name in AGGREGATORS if _present(measures, name + suffix)]
+    return [name + suffix for name in _AGGREGATORS if _present(measures, name + suffix)]

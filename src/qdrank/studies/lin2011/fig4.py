@@ -15,7 +15,7 @@ from qdrank.studies.making import Inputs, Shown
 
 _COLOURS = (VERMILION, ORANGE, GREEN, BLUE)
 #: More relevant documents than this stand in one bar, so that the others can be told apart.
-MOST = 60
+_MOST = 60
 
 
 def numbers(classes: Difficulty) -> pa.Table:
@@ -33,18 +33,18 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     figure, axes = new_figure(height=3.2)
     relevant, queries = (table.column(name).to_numpy() for name in ("relevant", "queries"))
     own = np.array(table.column("class").to_pylist(), dtype=object)
-    place, total = np.minimum(relevant, MOST), len(classes.relevant)
+    place, total = np.minimum(relevant, _MOST), len(classes.relevant)
     colours = {NONE: GREY, OTHER: GREY} | dict(zip(classes.bounds, _COLOURS, strict=False))
     for name in classes.present:
         n = int(queries[own == name].sum())
         text = f"{name} ({classes.meaning(name)}): {n}, {n / total:.0%}"
-        heights = np.bincount(place[own == name], weights=queries[own == name], minlength=MOST + 1)
+        heights = np.bincount(place[own == name], weights=queries[own == name], minlength=_MOST + 1)
         axes.bar(np.arange(len(heights)), heights, color=colours.get(name, BLUE), width=0.9, label=text)
     last = int(place.max())
     axes.set_xlim(-1, last + 1)
-    if relevant.max() > MOST:
+    if relevant.max() > _MOST:
         axes.text(
-            MOST, axes.get_ylim()[1] * 0.3, f"{MOST} or more", rotation=90, ha="center", va="bottom", fontsize="small"
+            _MOST, axes.get_ylim()[1] * 0.3, f"{_MOST} or more", rotation=90, ha="center", va="bottom", fontsize="small"
         )
     axes.legend(fontsize="small")
     label_axes(

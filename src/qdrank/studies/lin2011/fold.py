@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, IntArray
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.studies.lin2011.bank import HALVES, Bank, Clusters, Key
+from qdrank.studies.lin2011.bank import HALVES, Clusters, FoldBank, Key
 from qdrank.studies.lin2011.kernels import ap_matrix
 from qdrank.studies.lin2011.readings import Readings
-from qdrank.studies.lin2011.representations import naive_choices, relevant_choices, standardised, transformed
+from qdrank.studies.lin2011.representations import naive_choices, relevant_choices, standardised_rows, transformed
 from qdrank.studies.lin2011.scores import combined, distributions, divergences, scaled
-from qdrank.studies.lin2011.training import seen
+from qdrank.studies.lin2011.training import seen_rows
 from qdrank.studies.lin2011.units import halves
 from qdrank.studies.lin2011.weights import distance_weights, median_distance, select_weights
 
@@ -85,7 +85,7 @@ class LinFold:
         documents: FoldDocuments,
         reference: int,
         single: FloatArray,
-        bank: Bank,
+        bank: FoldBank,
         readings: Readings,
         *,
         base: int = 1,
@@ -98,7 +98,7 @@ class LinFold:
         X = part.X.astype(np.float64)
         base, single = X[:, self.reference], self.scores_of(X, self.single[None])[0]
         points = transformed(base, single, part.offsets, self.readings)
-        return Role(part, X, seen(self.documents, part).astype(np.float64), base, single, points)
+        return Role(part, X, seen_rows(self.documents, part).astype(np.float64), base, single, points)
 
     @staticmethod
     def scores_of(X: FloatArray, W: FloatArray) -> FloatArray:
@@ -116,7 +116,7 @@ class LinFold:
 
     def points(self, role: str) -> FloatArray:
         """Transformed queries of a role on the scale of the training queries, (n_queries, 2)."""
-        return standardised(self.roles["train"].points, self.roles[role].points)[1]
+        return standardised_rows(self.roles["train"].points, self.roles[role].points)[1]
 
     def local(self, role: str, key: Key, lam: float) -> LocalScores:
         """Local models of one clustering on the documents of one role."""

@@ -10,7 +10,7 @@ from qdrank.groups import FloatArray, IntArray, query_index
 from qdrank.measures.ranking import rows_by_score
 from qdrank.studies.lin2011.clusters import nearest
 from qdrank.studies.lin2011.readings import Readings, Transformation
-from qdrank.studies.lin2011.scores import distributions, kl, sums
+from qdrank.studies.lin2011.scores import distributions, kl, score_sums
 
 
 def top_rows(scores: FloatArray, offsets: IntArray, t: int) -> tuple[IntArray, IntArray]:
@@ -66,9 +66,9 @@ def relevant_choices(X: FloatArray, y: IntArray, offsets: IntArray, centres: Flo
 
     For a query without any the mean of all documents: its average precision is 0 in any case.
     """
-    counts = sums((y > 0).astype(np.float64), offsets)
+    counts = score_sums((y > 0).astype(np.float64), offsets)
     use = (y > 0) | (np.repeat(counts, np.diff(offsets)) == 0)
-    bounds = np.concatenate([[0], np.cumsum(sums(use.astype(np.float64), offsets))]).astype(np.int64)
+    bounds = np.concatenate([[0], np.cumsum(score_sums(use.astype(np.float64), offsets))]).astype(np.int64)
     return nearest(group_means(X, np.flatnonzero(use), bounds), centres)
 
 
@@ -90,7 +90,7 @@ def _top_mean(scores: FloatArray, offsets: IntArray, t: int) -> FloatArray:
     return group_means(np.asarray(scores, dtype=np.float64)[:, None], rows, bounds)[:, 0]
 
 
-def standardised(train: FloatArray, *others: FloatArray) -> list[FloatArray]:
+def standardised_rows(train: FloatArray, *others: FloatArray) -> list[FloatArray]:
     """Points on the scale on which those of the training queries have mean 0 and deviation 1 in each dimension."""
     mean, deviation = train.mean(axis=0), train.std(axis=0)
     inverse = np.where(deviation > 0, 1 / np.where(deviation > 0, deviation, 1.0), 0.0)

@@ -18,7 +18,7 @@ def per_document(values: FloatArray, offsets: IntArray) -> FloatArray:
     return np.repeat(values, np.diff(offsets), axis=-1)
 
 
-def sums(values: FloatArray, offsets: IntArray) -> FloatArray:
+def score_sums(values: FloatArray, offsets: IntArray) -> FloatArray:
     """Sum over the documents of each query, (..., n_documents) to (..., n_queries)."""
     total: FloatArray = np.add.reduceat(values, offsets[:-1], axis=-1)
     return total
@@ -35,8 +35,8 @@ def _unit(S: FloatArray, offsets: IntArray) -> FloatArray:
 def _standard(S: FloatArray, offsets: IntArray) -> FloatArray:
     """Scores within each query with mean 0 and deviation 1; 0 where all are equal."""
     sizes = np.diff(offsets)
-    centred = S - per_document(sums(S, offsets) / sizes, offsets)
-    deviation = np.sqrt(sums(centred**2, offsets) / sizes)
+    centred = S - per_document(score_sums(S, offsets) / sizes, offsets)
+    deviation = np.sqrt(score_sums(centred**2, offsets) / sizes)
     # equal scores may differ by rounding from their mean
     equal = np.maximum.reduceat(S, offsets[:-1], axis=-1) == np.minimum.reduceat(S, offsets[:-1], axis=-1)
     found: FloatArray = centred * per_document(np.where(equal, 0.0, 1 / np.where(equal, 1.0, deviation)), offsets)
@@ -60,12 +60,12 @@ def distributions(S: FloatArray, offsets: IntArray, kind: Distribution) -> Float
     else:
         z = _standard(S, offsets)
         u = np.exp(z - per_document(np.maximum.reduceat(z, offsets[:-1], axis=-1), offsets))
-    return u / per_document(sums(u, offsets), offsets)
+    return u / per_document(score_sums(u, offsets), offsets)
 
 
 def kl(P: FloatArray, Q: FloatArray, offsets: IntArray) -> FloatArray:
     """Eq. 2: Kullback-Leibler divergence in bits, (..., n_documents) twice to (..., n_queries)."""
-    return sums(P * np.log2(P / Q), offsets)
+    return score_sums(P * np.log2(P / Q), offsets)
 
 
 def divergences(local: FloatArray, base: FloatArray, offsets: IntArray, kind: Divergence) -> FloatArray:

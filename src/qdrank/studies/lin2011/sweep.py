@@ -119,7 +119,7 @@ def test_scores(fold: LinFold, method: Algorithm, seed: int, setting: ClusterSet
     return scores_for(local, method, [setting.size])[setting.size]
 
 
-def measures_table(name: str, fold: LinFold, swept: Swept, names: Sequence[str]) -> pa.Table:
+def seed_measures_table(name: str, fold: LinFold, swept: Swept, names: Sequence[str]) -> pa.Table:
     """Measures of RankSVM and of every method and seed with its chosen setting, one row per test query."""
     test = fold.roles["test"]
     tables = [_measured(name, RANKSVM, 0, fold, test.single, names)]
@@ -151,10 +151,10 @@ def first_scores(fold: LinFold, swept: Swept) -> Iterator[tuple[str, FloatArray]
 
 def all_choices(name: str, swept: Swept, single: pa.Table) -> pa.Table:
     """The artifact ``choices`` of RankSVM and of the methods with clusters."""
-    return pa.concat_tables([single, choices_table(name, swept).select(single.column_names).cast(single.schema)])
+    return pa.concat_tables([single, seed_choices(name, swept).select(single.column_names).cast(single.schema)])
 
 
-def choices_table(name: str, swept: Swept) -> pa.Table:
+def seed_choices(name: str, swept: Swept) -> pa.Table:
     """The artifact ``choices`` of the methods with clusters."""
     rows = []
     for (method, seed), values in swept.values.items():

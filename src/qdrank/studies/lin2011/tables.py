@@ -14,7 +14,7 @@ from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.difficulty import Difficulty, breakdown, difficulty
 from qdrank.evaluation.pairs import Pairs, query_values
 from qdrank.evaluation.significance import holm
-from qdrank.figures.difficulty import readable
+from qdrank.figures.difficulty import readable_breakdown
 from qdrank.measures.names import parse
 from qdrank.rankers.methods import CLASSIC
 from qdrank.studies.lin2011.claims import TABLE2
@@ -22,10 +22,10 @@ from qdrank.studies.lin2011.evidence import aggregators, mean_over_seeds
 from qdrank.studies.lin2011.methods import AGGREGATING, METHODS, PAPER, RANKSVM, label
 from qdrank.studies.making import Inputs, Shown
 
-SURE = 0.05
+_SURE = 0.05
 #: Measures of Tables 1 and 3, and how many queries of each side Table 4 shows.
-SHORT = ("ap", "mean_ndcg/letor4", "p@1/letor4", "p@5/letor4", "ndcg@1/letor4", "ndcg@5/letor4", "ndcg@10/letor4")
-SHOWN = 10
+_SHORT = ("ap", "mean_ndcg/letor4", "p@1/letor4", "p@5/letor4", "ndcg@1/letor4", "ndcg@5/letor4", "ndcg@10/letor4")
+_SHOWN = 10
 
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
@@ -70,9 +70,9 @@ def aggregation_table(values: pa.Table, baselines: pa.Table) -> pa.Table:
     for reading, suffix in (("ranks: 1 is best", ""), ("ranks: 1 is worst (upside down)", "-high")):
         for method in aggregators(baselines, suffix):
             name = _label(method.removesuffix("-high"))
-            rows.append({"method": name, "input": reading, **_means(baselines, method, SHORT)})
+            rows.append({"method": name, "input": reading, **_means(baselines, method, _SHORT)})
     known = "features made of the same ranks" if rows else "features"
-    rows += [{"method": _label(name), "input": known, **_means(values, name, SHORT)} for name in (RANKSVM, *PAPER)]
+    rows += [{"method": _label(name), "input": known, **_means(values, name, _SHORT)} for name in (RANKSVM, *PAPER)]
     return pa.Table.from_pylist(rows)
 
 
@@ -128,7 +128,7 @@ def _marks(measures: pa.Table, methods: Sequence[str], name: str) -> dict[str, s
     for method in methods:
         mean = float(query_values(measures, [method], name)[1].mean())
         plus = "+" if method in tests and tests[method].difference > 1e-12 else ""
-        found[method] = f"{mean:.4f}{plus}{'*' if corrected.get(method, 1.0) < SURE else ''}"
+        found[method] = f"{mean:.4f}{plus}{'*' if corrected.get(method, 1.0) < _SURE else ''}"
     return found
 
 
@@ -148,10 +148,10 @@ def difficulty_table(values: pa.Table, classes: Difficulty, interval: Mapping[st
     """RankSVM and the methods on hard, normal and easy queries, with shares, intervals and tests."""
     names = [name for name in ("ap", "mean_ndcg/letor4", "p@5/letor4", "ndcg@5/letor4") if name in values.column_names]
     found = breakdown(values, classes, names, baseline=RANKSVM, methods=[RANKSVM, *PAPER], interval=interval)
-    return readable(found, {method.name: method.label for method in METHODS}, RANKSVM)
+    return readable_breakdown(found, {method.name: method.label for method in METHODS}, RANKSVM)
 
 
-def queries_table(values: pa.Table, topics: pa.Table, classes: Difficulty, n: int = SHOWN) -> pa.Table:
+def queries_table(values: pa.Table, topics: pa.Table, classes: Difficulty, n: int = _SHOWN) -> pa.Table:
     """The queries with the largest gains and losses of the aggregating methods over RankSVM, with their words."""
     words = dict(zip(topics.column("query_id").to_pylist(), topics.column("text").to_pylist(), strict=True))
     relevant = dict(zip(classes.query_id.tolist(), classes.relevant.tolist(), strict=True))

@@ -62,7 +62,7 @@ class Trainer:
         self, documents: FoldDocuments, singles: Mapping[float, Model], fallback: FloatArray, *, tol: float = 1e-6
     ) -> None:
         self.train, self.tol, self.fallback, self.singles = documents.parts["train"], tol, fallback, singles
-        self.X = seen(documents, self.train)
+        self.X = seen_rows(documents, self.train)
         self.data = documents.preferences()
         self.grounds = {lam: prepare_training(self.data, lam=lam, tol=tol, single=one) for lam, one in singles.items()}
 
@@ -129,7 +129,7 @@ class Trainer:
         return ClusterModels(W, models.pairs, none, models.gaps, models.evaluations)
 
 
-def seen(documents: FoldDocuments, part: Judged) -> np.ndarray:
+def seen_rows(documents: FoldDocuments, part: Judged) -> np.ndarray:
     """Features of documents as the learner sees them, (n_documents, n_features) float32."""
     return ((part.X - documents.mean) * documents.inverse).astype(np.float32)
 

@@ -14,7 +14,7 @@ from qdrank.groups import FloatArray
 from qdrank.learners.kernels import one_thread
 from qdrank.learners.ranksvm import Model
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.studies.lin2011.bank import ALL, HALVES, Key, clusters_table, models_table, no_tables
+from qdrank.studies.lin2011.bank import ALL_QUERIES, HALVES, Key, cluster_sizes_table, models_table, no_tables
 from qdrank.studies.lin2011.clusters import (
     PAIRS,
     TRANSFORMED,
@@ -25,8 +25,8 @@ from qdrank.studies.lin2011.clusters import (
     shuffled,
 )
 from qdrank.studies.lin2011.readings import Readings, TrainingSet, Transformation
-from qdrank.studies.lin2011.representations import standardised, transformed
-from qdrank.studies.lin2011.training import Trainer, seen
+from qdrank.studies.lin2011.representations import standardised_rows, transformed
+from qdrank.studies.lin2011.training import Trainer, seen_rows
 
 #: Further families for the table of readings: the other training set, the other transformations.
 OTHER_SET = f"{PAIRS}-other"
@@ -112,7 +112,7 @@ class Workshop:
         self.documents, self.plan = documents, plan
         self.train = documents.parts["train"]
         self.trainer = Trainer(documents, singles, chosen, tol=tol)
-        self.vectors = seen(documents, self.train).astype(np.float64)
+        self.vectors = seen_rows(documents, self.train).astype(np.float64)
         self.base = self.train.X[:, reference].astype(np.float64)
         self.single = self.vectors @ chosen
 
@@ -123,7 +123,7 @@ class Workshop:
             for family, seed in wanted:
                 for clustering, training_set in self.clusterings(family, seed):
                     log(f"{clustering.family}, seed {seed}, {clustering.m} clusters")
-                    clusters.append(clusters_table(clustering, self.train.query_id))
+                    clusters.append(cluster_sizes_table(clustering, self.train.query_id))
                     models += self._trained(clustering, training_set)
         return pa.concat_tables(clusters), pa.concat_tables(models)
 
@@ -142,11 +142,11 @@ class Workshop:
 
     def _points(self, family: str) -> FloatArray:
         readings = {TRANSFORMED: self.plan.readings, **other_transformations(self.plan.readings)}[family]
-        return standardised(transformed(self.base, self.single, self.train.offsets, readings))[0]
+        return standardised_rows(transformed(self.base, self.single, self.train.offsets, readings))[0]
 
     def _trained(self, clustering: Clustering, training_set: TrainingSet) -> Iterator[pa.Table]:
         key = Key(clustering.family, clustering.seed, clustering.m)
-        parts: dict[str, NDArray[np.bool_] | None] = {ALL: None}
+        parts: dict[str, NDArray[np.bool_] | None] = {ALL_QUERIES: None}
         if self.plan.readings.confidence_from == "inner" and clustering.family.startswith(PAIRS):
             first = halves(self.train.n_queries, self.plan.base)
             parts |= {HALVES[0]: ~first, HALVES[1]: first}

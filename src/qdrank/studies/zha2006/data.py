@@ -15,7 +15,7 @@ from qdrank.groups import FloatArray
 from qdrank.learners.validation import measure_values, shuffled_within
 from qdrank.rankers.documents import FoldDocuments, seen
 from qdrank.studies.zha2006.options import Options
-from qdrank.studies.zha2006.targets import dcg, values
+from qdrank.studies.zha2006.targets import dcg, target_values
 
 
 @dataclass(frozen=True)
@@ -64,5 +64,5 @@ def fold_data(documents: FoldDocuments, options: Options, highest: int, seed: in
     for role in ROLES:
         judged = documents.parts[role]
         X = seen(judged.X, documents.mean, documents.inverse)
-        parts[role] = FoldPart(judged, X, values(options.targets, judged.y, highest))
+        parts[role] = FoldPart(judged, X, target_values(options.targets, judged.y, highest))
     return FoldData(parts, dcg(options.gains, highest, options.depth), seed)

@@ -17,7 +17,7 @@ from qdrank.studies.zha2006.reading import chosen_rows, deviation, regressors
 from qdrank.studies.zha2006.tables import grid_cells
 
 #: Groups of equal size whose mean gains are drawn.
-GROUPS = 8
+_GROUPS = 8
 
 
 # ---- zha-map -----------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def draw_gain(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
 
 def _draw_groups(axes: Any, key: Any, gain: Any, shown: Shown, names: dict[str, str]) -> pa.Table:
     order = np.argsort(key, kind="stable")
-    groups = np.array_split(order, max(1, min(GROUPS, len(order) // 2)))
+    groups = np.array_split(order, max(1, min(_GROUPS, len(order) // 2)))
     rows = []
     for part in groups:
         found = bootstrap_interval(gain[part], **shown.interval)

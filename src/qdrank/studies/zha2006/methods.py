@@ -10,7 +10,7 @@ from qdrank.studies.study import Method
 #: Regressors by name, as they are called.
 REGRESSORS = {"ridge": "ridge", "trees": "boosted trees"}
 #: What is made of each regressor: label, colour and marker.
-KINDS = {
+FITTED_KINDS = {
     "plain": ("plain regression", BLACK, MARKERS[3]),
     "atvt": ("aTVT", BLUE, MARKERS[0]),
     "fixed": ("aTVT, the paper's penalties", SKY, MARKERS[0]),
@@ -29,15 +29,15 @@ def method_name(h: str, kind: str) -> str:
     return f"zha-{h}-{kind}"
 
 
-def label(h: str, kind: str) -> str:
+def _label(h: str, kind: str) -> str:
     """How a method is called in tables and claims."""
-    return PAIRWISE[h][1] if kind == "pairwise" else f"{KINDS[kind][0]}, {REGRESSORS[h]}"
+    return PAIRWISE[h][1] if kind == "pairwise" else f"{FITTED_KINDS[kind][0]}, {REGRESSORS[h]}"
 
 
 METHODS = tuple(
-    Method(method_name(h, kind), label(h, kind), colour, marker, models=h)
+    Method(method_name(h, kind), _label(h, kind), colour, marker, models=h)
     for h in REGRESSORS
-    for kind, (_, colour, marker) in KINDS.items()
+    for kind, (_, colour, marker) in FITTED_KINDS.items()
 )
 
 

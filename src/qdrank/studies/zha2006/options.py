@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from qdrank.studies.zha2006.targets import Kind
+from qdrank.studies.zha2006.targets import TargetKind
 
 Cell = tuple[float, float]
 """lam_alpha and lam_beta."""
@@ -16,8 +16,8 @@ Cell = tuple[float, float]
 class Options:
     """Keys of section ``zha`` that decide what is computed; named as there."""
 
-    targets: Kind
-    gains: Kind
+    targets: TargetKind
+    gains: TargetKind
     depth: int
     penalties: Literal["scaled", "raw"]
     weighted: bool

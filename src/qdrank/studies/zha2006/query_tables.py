@@ -19,7 +19,7 @@ from qdrank.studies.zha2006.reading import chosen_rows, deviation, regressors
 PERCENTILES = (5, 10, 25, 50, 75, 90, 95)
 #: Shares of the queries, most adjusted first, of table 7.
 MOST_ADJUSTED = (10, 20, 30, 50, 75, 100)
-ROLES = ("test", "train")
+_ROLES = ("test", "train")
 
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
@@ -35,7 +35,7 @@ def by_regressor(maps: pa.Table, paper: Cell, rows: Callable[[pa.Table], list[di
     """The rows of every regressor, of test and of training queries."""
     found = []
     for h in regressors(maps):
-        for role in ROLES:
+        for role in _ROLES:
             own = chosen_rows(maps, paper, h=h, kind="grid", role=role)
             found += [{"h": REGRESSORS[h], "queries of": role, **row} for row in rows(own)]
     return pa.Table.from_pylist(found)

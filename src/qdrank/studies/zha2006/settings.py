@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from qdrank.sections import PositiveFloat, PositiveInt, StudySection
 
-Numbers = Literal["auto", "grades", "exp", "zha"]
+_Numbers = Literal["auto", "grades", "exp", "zha"]
 
 
 class Zha(StudySection):
@@ -19,12 +19,12 @@ class Zha(StudySection):
         min_length=1,
         description="What stands for h: ridge regression, and boosted trees, the paper's.",
     )
-    targets: Numbers = Field(
+    targets: _Numbers = Field(
         default="auto",
         description="Targets of the regression: the grades, 2^g - 1 (exp), or 0, 0.5, 3, 7, 10 (zha); auto: zha for five "
         "grades, else exp.",
     )
-    gains: Numbers = Field(default="auto", description="Gains of the DCG, written as in targets.")
+    gains: _Numbers = Field(default="auto", description="Gains of the DCG, written as in targets.")
     depth: PositiveInt = Field(default=5, description="Ranks that the DCG counts; the paper has 5.")
     penalties: Literal["scaled", "raw"] = Field(
         default="scaled",

@@ -13,19 +13,19 @@ from qdrank.evaluation.significance import holm, wilcoxon
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.groups import FloatArray
 from qdrank.studies.making import Inputs, Shown
-from qdrank.studies.zha2006.methods import KINDS, PAIRWISE, REGRESSORS, method_name
+from qdrank.studies.zha2006.methods import FITTED_KINDS, PAIRWISE, REGRESSORS, method_name
 from qdrank.studies.zha2006.options import Cell
 from qdrank.studies.zha2006.reading import Values, chosen_rows, kinds, pairs, regressors, values
 
 #: The grid's table of each regressor: the paper has one for each of its two data sets.
-GRIDS = {"zha-table2": "trees", "zha-table3": "ridge"}
+_GRIDS = {"zha-table2": "trees", "zha-table3": "ridge"}
 
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables of the grid, of L1 and of the controls, by id."""
     cells, maps = inputs.table("cells", "zha_cells"), inputs.table("maps", "zha_maps")
     return {
-        **{table: grid_table(cells, h) for table, h in GRIDS.items()},
+        **{table: grid_table(cells, h) for table, h in _GRIDS.items()},
         "zha-table4": maps_table(maps),
         "zha-l1": l1_table(cells, maps),
         "zha-controls": controls_table(cells, inputs.tables("choices", "choices"), shown.interval),
@@ -114,14 +114,14 @@ def control_rows(cells: pa.Table, h: str, interval: Mapping[str, Any]) -> dict[s
     plain, refits = values(cells, h, "plain"), refit_means(cells, h)
     base = float(plain.value.mean()) or 1.0
     deviation = 100 * float(refits.std(ddof=1)) / base if len(refits) > 1 else None
-    found = {kind: _against(values(cells, h, kind), plain, base, interval) for kind in KINDS if kind != "plain"}
+    found = {kind: _against(values(cells, h, kind), plain, base, interval) for kind in FITTED_KINDS if kind != "plain"}
     corrected = holm({kind: one["p (Wilcoxon)"] for kind, one in found.items()}, family=h).adjusted
-    rows: dict[str, dict[str, Any]] = {"plain": {"method": KINDS["plain"][0], "DCG": float(plain.value.mean())}}
+    rows: dict[str, dict[str, Any]] = {"plain": {"method": FITTED_KINDS["plain"][0], "DCG": float(plain.value.mean())}}
     for kind, one in found.items():
-        row = {"method": KINDS[kind][0] or PAIRWISE[h][1], **one, "p (Holm)": corrected[kind]}
+        row = {"method": FITTED_KINDS[kind][0] or PAIRWISE[h][1], **one, "p (Holm)": corrected[kind]}
         rows[kind] = row | {"gain over refit deviation": one["gain in %"] / deviation if deviation else None}
     if deviation is not None:
-        text = f"{KINDS['plain'][0]}, {len(refits)} refits to jittered targets"
+        text = f"{FITTED_KINDS['plain'][0]}, {len(refits)} refits to jittered targets"
         mean = float(refits.mean())
         row = {"method": text, "DCG": mean, "gain in %": 100 * (mean / base - 1)}
         rows["refits"] = row | {"refit deviation in %": deviation}

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from qdrank.datasets.simulated.simweb.pages import Pages, Sites, Tokens
-from qdrank.datasets.simulated.simweb.settings import KINDS, WebSimulation
+from qdrank.datasets.simulated.simweb.settings import PAGE_KINDS, WebSimulation
 from qdrank.datasets.simulated.simweb.words import CUES, GENERAL, TOPIC_WORDS, Vocabulary, drawn, zipf
 from qdrank.groups import FloatArray, IntArray
 
@@ -28,7 +28,7 @@ class Asked:
     @property
     def cues(self) -> IntArray:
         """How many cues of each kind a query has, (n_queries, n_kinds)."""
-        n = len(CUES[KINDS[0]])
+        n = len(CUES[PAGE_KINDS[0]])
         return np.stack([((self.words >= i * n) & (self.words < (i + 1) * n)).sum(axis=1) for i in range(3)], axis=1)
 
 
@@ -37,7 +37,7 @@ def make_queries(
 ) -> Asked:
     """Thirds of each kind; popular sites are asked for more often."""
     n = settings.queries
-    kind = rng.permutation(np.arange(n) % len(KINDS))
+    kind = rng.permutation(np.arange(n) % len(PAGE_KINDS))
     site = drawn(np.exp(0.5 * sites.popularity), n, rng)
     size = np.diff(sites.offsets)[site]
     page = sites.offsets[site] + 1 + (rng.random(n) * (size - 1)).astype(np.int64)
@@ -94,7 +94,7 @@ def _general_word(vocabulary: Vocabulary, kind: IntArray, rng: np.random.Generat
 
 def _cue(settings: WebSimulation, kind: IntArray, rng: np.random.Generator) -> IntArray:
     """A cue to the kind of the query, or none."""
-    n = len(CUES[KINDS[0]])
+    n = len(CUES[PAGE_KINDS[0]])
     return _maybe(kind * n + rng.integers(n, size=len(kind)), 1 - settings.ambiguity, rng)
 
 
@@ -112,7 +112,7 @@ def query_matrix(asked: Asked, n_words: int) -> sparse.csr_array:
     return sparse.coo_array((ones, (row, asked.words[row, column])), shape=(len(asked.words), n_words)).tocsr()
 
 
-def find_candidates(asked: sparse.csr_array, whole: sparse.csr_array, most: int) -> tuple[IntArray, IntArray]:
+def candidate_pages(asked: sparse.csr_array, whole: sparse.csr_array, most: int) -> tuple[IntArray, IntArray]:
     """Pages that a simple search engine returns: the best by idf and saturated counts in all fields together.
 
     Parameters

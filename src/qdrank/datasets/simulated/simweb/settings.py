@@ -9,7 +9,7 @@ from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
 
 #: The kinds of query, with TREC's names for their tasks: homepage finding, named page finding, topic distillation.
-KINDS = ("homepage", "named_page", "topic")
+PAGE_KINDS = ("homepage", "named_page", "topic")
 #: Settings that count something, and the least each may be.
 LEAST = {"train": 1, "vali": 0, "test": 0, "candidates": 2, "sites": 6, "topics": 2, "pages": 8, "body": 10, "links": 1}
 
@@ -55,7 +55,7 @@ class WebSimulation:
         return self.train + self.vali + self.test
 
 
-def changed(settings: WebSimulation, changes: dict[str, Any]) -> WebSimulation:
+def changed_settings(settings: WebSimulation, changes: dict[str, Any]) -> WebSimulation:
     """Settings with some changed; an unknown name is the user's error."""
     known = [field.name for field in fields(WebSimulation)]
     for name in changes:

@@ -23,8 +23,8 @@ from qdrank.datasets.simulated.simweb.pages import (
     make_urls,
     url_tokens,
 )
-from qdrank.datasets.simulated.simweb.queries import Asked, find_candidates, make_queries, match_matrix, query_matrix
-from qdrank.datasets.simulated.simweb.settings import KINDS, WebSimulation, changed
+from qdrank.datasets.simulated.simweb.queries import Asked, candidate_pages, make_queries, match_matrix, query_matrix
+from qdrank.datasets.simulated.simweb.settings import PAGE_KINDS, WebSimulation, changed_settings
 from qdrank.datasets.simulated.simweb.words import Vocabulary, make_vocabulary
 from qdrank.groups import FloatArray, IntArray
 
@@ -71,7 +71,7 @@ def simulate_web(seed: int = 0, settings: WebSimulation | None = None, **changes
         Settings that differ, for instance ``one_rule=True`` for the negative control, which has the same pages,
         queries and candidates.
     """
-    settings = changed(settings or WebSimulation(), changes)
+    settings = changed_settings(settings or WebSimulation(), changes)
     pages_rng, queries_rng, order_rng, grades_rng = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(4))
     web = _make_web(settings, pages_rng)
     asked = make_queries(settings, web.sites, web.pages, web.vocabulary, queries_rng)
@@ -107,7 +107,7 @@ def _candidates(settings: WebSimulation, web: _Web, asked: Asked) -> tuple[IntAr
     counts = {name: match_matrix(field, shape) for name, field in web.fields.items()}
     wanted = query_matrix(asked, shape[1])
     whole = reduce(operator.add, counts.values())
-    query, page = find_candidates(wanted, whole, settings.candidates)
+    query, page = candidate_pages(wanted, whole, settings.candidates)
     found = {name: _matched(wanted, matrix, query, page) for name, matrix in counts.items()}
     links = web.links.distinct
     found |= {
@@ -139,7 +139,7 @@ def _queries(settings: WebSimulation, web: _Web, asked: Asked) -> list[Query]:
     splits = np.repeat(["train", "vali", "test"], [settings.train, settings.vali, settings.test]).tolist()
     rows = zip(asked.words, asked.kind.tolist(), splits, strict=True)
     return [
-        Query(f"q{i:05d}", web.vocabulary.text(words[words >= 0]), KINDS[kind], split)
+        Query(f"q{i:05d}", web.vocabulary.text(words[words >= 0]), PAGE_KINDS[kind], split)
         for i, (words, kind, split) in enumerate(rows, start=1)
     ]
 
