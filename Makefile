@@ -23,7 +23,7 @@ run: $(READY) ## run a first study on all cores: results/index.html (CONFIG=file
 	@PATH="$(CURDIR)/$(BIN):$$PATH" DIRECTORY="$(DIRECTORY)" sh workflow/run.sh --configfile $(CONFIG)
 
 test: $(READY) ## run the tests
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 test-cluster: $(READY) ## run the tests on a real SLURM (needs root and apt)
 	$(BIN)/python -m pytest --override-ini addopts= -s --durations=5 tests/cluster

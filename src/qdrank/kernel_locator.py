@@ -9,7 +9,7 @@ from numba.core.caching import UserProvidedCacheLocator
 _LIBRARY = Path(__file__).resolve().parent
 
 
-class KernelLocator(UserProvidedCacheLocator):  # type: ignore[misc]
+class KernelLocator(UserProvidedCacheLocator):
     """Kernels of this library, by module; functions of other libraries, by path as Numba does.
 
     By path, another checkout of the same code would compile everything again. What is found is always of this code: the
@@ -22,4 +22,4 @@ class KernelLocator(UserProvidedCacheLocator):  # type: ignore[misc]
         path = Path(py_file).resolve()
         if path.is_relative_to(_LIBRARY):
             return "-".join(path.relative_to(_LIBRARY).with_suffix("").parts)
-        return str(super().get_suitable_cache_subpath(py_file))
+        return str(super().get_suitable_cache_subpath(py_file))  # type: ignore[no-untyped-call]

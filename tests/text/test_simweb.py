@@ -7,7 +7,7 @@ import pytest
 
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
-from qdrank.datasets.simulated.simweb.settings import PAGE_KINDS, WebSimulation
+from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
 from qdrank.datasets.simulated.simweb.world import simulate_web
 from qdrank.queries.types import TypeClassifier
 from qdrank.queries.vectors import Standardiser, query_vectors
@@ -41,7 +41,7 @@ def test_the_artifacts_hold_the_whole_web(tmp_path, web, judged):
     assert letor46_columns()[reference_column(out["columns"])] == REFERENCE_NAME
     topics = read(out["topics"], "topics").to_pydict()
     assert topics["query_id"] == table.query_id.tolist()
-    assert set(topics["type"]) == set(PAGE_KINDS)
+    assert set(topics["type"]) == set(QUERY_KINDS)
     assert all(topics["text"])
     assert {len(own) for own in topics["query_columns"]} == {len(TOPIC_COLUMNS)}
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from qdrank.store import read
+from qdrank.studies import STUDIES
 from tests.workflow.project import Project
 
 STUDY = {
@@ -230,6 +231,10 @@ class First(LinearLearner):
         ),
     }
     add(study.folder, {"src/qdrank/learners/first.py": learner}, edits)
-    study.tiny("learners", "results/tiny/measures.parquet")
+    # Without the studies: most of their methods would be trained again, because the registry of learners has changed.
+    none = "".join(f"{STUDIES[name].short}: {{datasets: []}}\n" for name in STUDIES)
+    (study.folder / "none.yaml").write_text(none)
+    files = ("--configfile", "tests/configs/tiny.yaml", "none.yaml")
+    study.snakemake("learners", "results/tiny/measures.parquet", "--cores", "2", *files)
     assert "First feature" in (study.folder / "results/tiny/tables/learners.md").read_text()
     assert "first" in read(study.folder / "results/tiny/measures.parquet", "measures").column("method").to_pylist()

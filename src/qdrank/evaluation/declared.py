@@ -81,7 +81,7 @@ class Claim:
     name : its id, under which its evidence is kept
     text : the claim as a sentence
     expected : what the paper says, in figures where it gives them
-    kind : one of `KINDS`
+    kind : one of `CLAIM_KINDS`
     margin : the smallest difference that counts, in ``unit``
     limit : for the kinds that need one
     unit : of the margin and the effect: "NDCG", "share of queries", "change ratio"

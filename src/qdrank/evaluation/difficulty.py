@@ -72,7 +72,7 @@ def difficulty(judged: Judged, bounds: Mapping[str, Sequence[int | None]] | None
     Parameters
     ----------
     judged : the data set; a document of grade 1 or more is relevant
-    bounds : least and greatest number of relevant documents of each class; default `CLASSES`
+    bounds : least and greatest number of relevant documents of each class; default `DIFFICULTY_CLASSES`
     """
     checked = _checked(DIFFICULTY_CLASSES if bounds is None else bounds)
     relevant = np.bincount(judged.query_index, weights=judged.y > 0, minlength=judged.n_queries).astype(np.int64)

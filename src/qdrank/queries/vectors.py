@@ -84,7 +84,7 @@ def top_documents(scores: NDArray[Any], offsets: IntArray, top: int) -> tuple[In
 
 
 def _query_blocks(bounds: IntArray) -> list[tuple[int, int]]:
-    """Runs of whole queries of about ``BLOCK`` documents."""
+    """Runs of whole queries of about ``_BLOCK`` documents."""
     cuts = np.flatnonzero(np.diff(bounds[:-1] // _BLOCK)) + 1
     edges = [0, *cuts.tolist(), len(bounds) - 1]
     return [(a, b) for a, b in pairwise(edges) if a < b]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.columns import columns_table
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.simulated.simweb.settings import PAGE_KINDS
+from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS
 from qdrank.datasets.simulated.simweb.world import SimulatedWeb, simulate_web
 from qdrank.datasets.topics import topics_table
 from qdrank.groups import FloatArray, query_offsets
@@ -25,7 +25,7 @@ from qdrank.text.web import web_columns
 
 REFERENCE_NAME = "whole.BM25"
 #: What is known of a query before any page is ranked.
-TOPIC_COLUMNS = (*QUERY_COLUMNS, *(f"cue.{kind}" for kind in PAGE_KINDS))
+TOPIC_COLUMNS = (*QUERY_COLUMNS, *(f"cue.{kind}" for kind in QUERY_KINDS))
 
 
 def write_simweb(out: Mapping[str, str | Path], *, seed: int, **changes: Any) -> None:

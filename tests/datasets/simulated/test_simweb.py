@@ -8,7 +8,7 @@ import pytest
 from qdrank.datasets.simulated.simweb.grades import RULES, make_grades, utilities
 from qdrank.datasets.simulated.simweb.pages import tokens
 from qdrank.datasets.simulated.simweb.queries import candidate_pages, match_matrix
-from qdrank.datasets.simulated.simweb.settings import PAGE_KINDS, WebSimulation
+from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
 from qdrank.datasets.simulated.simweb.words import CUES, made_words
 from qdrank.datasets.simulated.simweb.world import simulate_web
 from qdrank.errors import InputError
@@ -57,7 +57,7 @@ def slashes(web):
 def test_parts_and_kinds_have_the_promised_sizes(web):
     asked = web.collection.queries
     assert [sum(query.split == part for query in asked) for part in ("train", "vali", "test")] == [120, 30, 30]
-    assert [sum(query.type == kind for query in asked) for kind in PAGE_KINDS] == [60, 60, 60]
+    assert [sum(query.type == kind for query in asked) for kind in QUERY_KINDS] == [60, 60, 60]
     assert [query.query_id for query in asked] == sorted(query.query_id for query in asked)
 
 
@@ -165,10 +165,10 @@ def test_without_noise_and_richness_the_worth_decides(web):
 def test_ambiguity_is_the_share_of_queries_without_a_cue():
     assert simulate_web(1, SMALL, ambiguity=1.0).cues.sum() == 0
     clear = simulate_web(1, SMALL, ambiguity=0.0)
-    kinds = np.array([PAGE_KINDS.index(query.type) for query in clear.collection.queries])
+    kinds = np.array([QUERY_KINDS.index(query.type) for query in clear.collection.queries])
     assert np.array_equal(clear.cues, np.eye(3, dtype=int)[kinds])
     words = [set(query.text.split()) for query in clear.collection.queries]
-    assert all(own & set(CUES[PAGE_KINDS[kind]]) for own, kind in zip(words, kinds, strict=True))
+    assert all(own & set(CUES[QUERY_KINDS[kind]]) for own, kind in zip(words, kinds, strict=True))
 
 
 def test_made_words_are_distinct_and_read_as_one_word():

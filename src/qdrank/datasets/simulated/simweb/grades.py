@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.simulated.features import BORDERS, RICHNESS
-from qdrank.datasets.simulated.simweb.settings import PAGE_KINDS, WebSimulation
+from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
 from qdrank.groups import FloatArray, IntArray
 
 #: Weight of each property of a page in the rule of each kind. A user who wants a homepage looks for the entry to a
@@ -27,7 +27,7 @@ def utilities(properties: dict[str, FloatArray], kind: IntArray, query: IntArray
     Parameters
     ----------
     properties : name to (n_pairs,) values
-    kind : (n_queries,) numbers in ``KINDS``
+    kind : (n_queries,) numbers in ``QUERY_KINDS``
     query : (n_pairs,)
     one_rule : whether the mean of the rules takes the place of each
 
@@ -39,7 +39,7 @@ def utilities(properties: dict[str, FloatArray], kind: IntArray, query: IntArray
     if one_rule:
         return _saturated(np.mean(fits, axis=0))
     worth = np.zeros(len(query))
-    for number, name in enumerate(PAGE_KINDS):
+    for number, name in enumerate(QUERY_KINDS):
         own = kind[query] == number
         worth[own] = _saturated(fits[list(RULES).index(name)][own])
     return worth

@@ -8,19 +8,19 @@ import numpy as np
 from scipy import sparse
 
 from qdrank.datasets.simulated.simweb.pages import Pages, Sites, Tokens
-from qdrank.datasets.simulated.simweb.settings import PAGE_KINDS, WebSimulation
+from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
 from qdrank.datasets.simulated.simweb.words import CUES, GENERAL, TOPIC_WORDS, Vocabulary, drawn, zipf
 from qdrank.groups import FloatArray, IntArray
 
 #: Share of queries with a word that is typical of any kind, for full ambiguity.
 STRAY = 0.35
-#: Share of queries of each of ``KINDS`` that have a general word.
+#: Share of queries of each of ``QUERY_KINDS`` that have a general word.
 WORDY = (0.1, 0.3, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Queries, (n_queries,) kinds as numbers in ``KINDS``; words (n_queries, 6), -1 where there are fewer."""
+    """Queries, (n_queries,) kinds as numbers in ``QUERY_KINDS``; words (n_queries, 6), -1 where there are fewer."""
 
     kind: IntArray
     words: IntArray
@@ -28,7 +28,7 @@ class Asked:
     @property
     def cues(self) -> IntArray:
         """How many cues of each kind a query has, (n_queries, n_kinds)."""
-        n = len(CUES[PAGE_KINDS[0]])
+        n = len(CUES[QUERY_KINDS[0]])
         return np.stack([((self.words >= i * n) & (self.words < (i + 1) * n)).sum(axis=1) for i in range(3)], axis=1)
 
 
@@ -37,7 +37,7 @@ def make_queries(
 ) -> Asked:
     """Thirds of each kind; popular sites are asked for more often."""
     n = settings.queries
-    kind = rng.permutation(np.arange(n) % len(PAGE_KINDS))
+    kind = rng.permutation(np.arange(n) % len(QUERY_KINDS))
     site = drawn(np.exp(0.5 * sites.popularity), n, rng)
     size = np.diff(sites.offsets)[site]
     page = sites.offsets[site] + 1 + (rng.random(n) * (size - 1)).astype(np.int64)
@@ -94,7 +94,7 @@ def _general_word(vocabulary: Vocabulary, kind: IntArray, rng: np.random.Generat
 
 def _cue(settings: WebSimulation, kind: IntArray, rng: np.random.Generator) -> IntArray:
     """A cue to the kind of the query, or none."""
-    n = len(CUES[PAGE_KINDS[0]])
+    n = len(CUES[QUERY_KINDS[0]])
     return _maybe(kind * n + rng.integers(n, size=len(kind)), 1 - settings.ambiguity, rng)
 
 

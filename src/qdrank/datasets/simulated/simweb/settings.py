@@ -9,7 +9,7 @@ from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
 
 #: The kinds of query, with TREC's names for their tasks: homepage finding, named page finding, topic distillation.
-PAGE_KINDS = ("homepage", "named_page", "topic")
+QUERY_KINDS = ("homepage", "named_page", "topic")
 #: Settings that count something, and the least each may be.
 LEAST = {"train": 1, "vali": 0, "test": 0, "candidates": 2, "sites": 6, "topics": 2, "pages": 8, "body": 10, "links": 1}
 

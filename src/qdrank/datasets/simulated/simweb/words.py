@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.simulated.simweb.settings import PAGE_KINDS, WebSimulation
+from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
 from qdrank.groups import FloatArray, IntArray
 
 CUES = {
@@ -55,7 +55,7 @@ class Vocabulary:
 
 def make_vocabulary(settings: WebSimulation, rng: np.random.Generator) -> Vocabulary:
     """Make up as many words as the settings need."""
-    cues = [word for kind in PAGE_KINDS for word in CUES[kind]]
+    cues = [word for kind in QUERY_KINDS for word in CUES[kind]]
     n_labels = max(settings.sites * settings.pages // PAGES_PER_LABEL, 10)
     sizes = [GENERAL, settings.topics * TOPIC_WORDS, n_labels, settings.sites]
     words = np.array(cues + made_words(sum(sizes), rng), dtype=object)

@@ -24,7 +24,7 @@ from qdrank.datasets.simulated.simweb.pages import (
     url_tokens,
 )
 from qdrank.datasets.simulated.simweb.queries import Asked, candidate_pages, make_queries, match_matrix, query_matrix
-from qdrank.datasets.simulated.simweb.settings import PAGE_KINDS, WebSimulation, changed_settings
+from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation, changed_settings
 from qdrank.datasets.simulated.simweb.words import Vocabulary, make_vocabulary
 from qdrank.groups import FloatArray, IntArray
 
@@ -38,7 +38,7 @@ class SimulatedWeb:
     collection : Collection
         Every candidate is judged, and no other page: the judgments are the lists of candidates.
     cues : (n_queries, 3)
-        How many words of a query hint at each of ``KINDS``.
+        How many words of a query hint at each of ``QUERY_KINDS``.
     worth : (n_judgments,)
         Worth of the candidates without noise, deviation 1 for each kind; for judging methods, not for them.
     """
@@ -139,7 +139,7 @@ def _queries(settings: WebSimulation, web: _Web, asked: Asked) -> list[Query]:
     splits = np.repeat(["train", "vali", "test"], [settings.train, settings.vali, settings.test]).tolist()
     rows = zip(asked.words, asked.kind.tolist(), splits, strict=True)
     return [
-        Query(f"q{i:05d}", web.vocabulary.text(words[words >= 0]), PAGE_KINDS[kind], split)
+        Query(f"q{i:05d}", web.vocabulary.text(words[words >= 0]), QUERY_KINDS[kind], split)
         for i, (words, kind, split) in enumerate(rows, start=1)
     ]
 
