@@ -164,7 +164,7 @@ def test_divided_otherwise_and_killed_at_random_a_study_ends_with_the_same_bytes
                 victim.start()
             else:  # it ended because a job was killed: the same command again, nothing to unlock
                 victim.start()
-        while victim.process and victim.process.wait(timeout=600):
+        while victim.process and victim.process.wait(timeout=3600):
             assert "Error in rule" in victim.log.read_text()
             victim.start()
     finally:
