@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -44,6 +46,14 @@ def test_classes_are_by_the_number_of_relevant_documents():
     names = "none hard hard normal normal easy easy hard normal easy none hard"
     assert found.name.tolist() == names.split()
     assert found.present == ["none", "hard", "normal", "easy"]
+
+
+def test_relevant_documents_that_candidates_miss_count():
+    data, missed = judged(), np.empty(len(RELEVANT), dtype=object)
+    missed[:] = [(1,) * (i % 3) for i in range(len(RELEVANT))]
+    found = difficulty(replace(data, missed=missed))
+    assert found.relevant.tolist() == [r + i % 3 for i, r in enumerate(RELEVANT)]
+    assert found.name.tolist()[4] == "easy"
 
 
 def test_shares_are_of_all_queries():

@@ -80,6 +80,12 @@ class Judged:
         return pair_counts(self.y, self.offsets)
 
     @property
+    def n_relevant(self) -> IntArray:
+        """Number of relevant documents of every query, missed ones among them, shape (n_queries,)."""
+        here = np.bincount(self.query_index, weights=self.y > 0, minlength=self.n_queries).astype(np.int64)
+        return here if self.missed is None else here + np.array([len(own) for own in self.missed], dtype=np.int64)
+
+    @property
     def unranked(self) -> tuple[IntArray, IntArray] | None:
         """Grades and offsets of the missed documents, as `qdrank.measures.measure` takes them."""
         if self.missed is None:

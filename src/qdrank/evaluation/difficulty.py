@@ -71,11 +71,11 @@ def difficulty(judged: Judged, bounds: Mapping[str, Sequence[int | None]] | None
 
     Parameters
     ----------
-    judged : the data set; a document of grade 1 or more is relevant
+    judged : the data set; a document of grade 1 or more is relevant, also one that is not among the candidates
     bounds : least and greatest number of relevant documents of each class; default `DIFFICULTY_CLASSES`
     """
     checked = _checked(DIFFICULTY_CLASSES if bounds is None else bounds)
-    relevant = np.bincount(judged.query_index, weights=judged.y > 0, minlength=judged.n_queries).astype(np.int64)
+    relevant = judged.n_relevant
     name = np.full(len(relevant), OTHER, dtype=object)
     name[relevant == 0] = NONE
     for own, (low, high) in checked.items():

@@ -67,9 +67,7 @@ def _about(judged: Judged, topics: pa.Table, ids: _Texts) -> dict[str, pa.Array]
     """Words, part, numbers of documents and of relevant ones, of the queries ``ids``."""
     place = {name: row for row, name in enumerate(judged.query_id)}
     rows = np.array([place[name] for name in ids], dtype=np.int64)
-    relevant = np.add.reduceat(judged.y > 0, judged.offsets[:-1], dtype=np.int64)
-    if judged.missed is not None:
-        relevant = relevant + np.array([len(grades) for grades in judged.missed])
+    relevant = judged.n_relevant
     words = dict(zip(topics.column("query_id").to_pylist(), topics.column("text").to_pylist(), strict=True))
     return {
         "part": pa.array(judged.part[rows], pa.string()),
