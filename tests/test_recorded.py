@@ -60,4 +60,37 @@ def test_a_run_ends_with_where_to_look(results: Path) -> None:
     text = where_to_look(results, ["my data.yaml"])
     assert "results/overview.html " in text
     assert "claims" not in text  # not made by this run
+    assert "--report" not in text  # it would have nothing to show
+    (results / "index.html").touch()
+    text = where_to_look(results, ["my data.yaml"])
     assert text.endswith("  snakemake --report results/report.html --configfile 'my data.yaml'")
+
+
+def test_what_another_configuration_made_is_not_shown(results: Path) -> None:
+    (results / "config.yaml").write_text(recorded_text(["first.yaml"], "seed: 1\n"))
+    (results / "index.html").touch()
+    text = where_to_look(results, ["mine.yaml"])
+    assert "index.html" not in text
+    assert "results/DATASET/" in text
+    assert "index.html" in where_to_look(results, ["first.yaml"])
+
+
+def test_paths_are_seen_from_where_the_command_was_typed(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "runs/mine"
+    (run / "results").mkdir(parents=True)
+    (run / "results/config.yaml").write_text(recorded_text(["../../mine.yaml"], "seed: 1\n"))
+    (run / "results/index.html").touch()
+    assert command("runs/mine/results", "geng") == "snakemake --cores all geng --directory runs/mine --configfile mine.yaml"
+    monkeypatch.chdir(run)  # as Snakemake does with --directory
+    text = where_to_look(results, ["../../mine.yaml"], tmp_path)
+    assert "  runs/mine/results/index.html " in text
+    assert text.endswith("  snakemake --report results/report.html --directory runs/mine --configfile mine.yaml")
+    with pytest.raises(InputError) as refused:
+        refuse_other_configuration("results", ["../../first.yaml", "../../mine.yaml"], tmp_path)
+    said = str(refused.value)
+    assert "runs/mine/results holds the claims and the report of another run (--configfile mine.yaml)" in said
+    # runs/mine is taken by the other run
+    assert "snakemake --cores all --directory runs/mine-2 --configfile first.yaml mine.yaml\n" in said
+    assert "rm runs/mine/results/config.yaml" in said

@@ -55,7 +55,7 @@ def guard_summary():
     }
     if summary & {job.rule.name for job in workflow.dag.needrun_jobs()}:
         try:
-            refuse_other_configuration("results", CONFIG_FILES)
+            refuse_other_configuration("results", CONFIG_FILES, workflow.workdir_init)
         except QdrankError as error:
             raise WorkflowError(str(error)) from None
 
