@@ -82,7 +82,10 @@ def test_paths_are_seen_from_where_the_command_was_typed(
     (run / "results").mkdir(parents=True)
     (run / "results/config.yaml").write_text(recorded_text(["../../mine.yaml"], "seed: 1\n"))
     (run / "results/index.html").touch()
-    assert command("runs/mine/results", "geng") == "snakemake --cores all geng --directory runs/mine --configfile mine.yaml"
+    assert (
+        command("runs/mine/results", "geng")
+        == "snakemake --cores all geng --directory runs/mine --configfile mine.yaml"
+    )
     monkeypatch.chdir(run)  # as Snakemake does with --directory
     text = where_to_look(results, ["../../mine.yaml"], tmp_path)
     assert "  runs/mine/results/index.html " in text

@@ -45,7 +45,10 @@ def test_parts_of_the_summary_are_in_order(judged: Judged) -> None:
     for names in (["S3", "S1", "S5", "S2", "S4"], ["test", "train", "vali", "S1", "S2"]):
         mixed = replace(judged, part=np.repeat(np.array(names, dtype=object), 4))
         shown = [row["part"] for row in data_summary(mixed).to_pylist()]
-        assert shown == [*(["S1", "S2", "S3", "S4", "S5"] if names[0] == "S3" else ["train", "vali", "test", "S1", "S2"]), "all"]
+        assert shown == [
+            *(["S1", "S2", "S3", "S4", "S5"] if names[0] == "S3" else ["train", "vali", "test", "S1", "S2"]),
+            "all",
+        ]
 
 
 def test_the_summary_counts(judged: Judged) -> None:

@@ -124,6 +124,7 @@ class Dataset(Row):
     name: Name
     kind: Kind
     title: str
+    note: str = ""
     publisher: str
     terms: str
     citation: str

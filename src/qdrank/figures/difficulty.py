@@ -80,10 +80,18 @@ def _draw_panel(
     axes.tick_params(axis="x", labelsize="small")
     if rows:
         n = rows[0]["queries"]
-        head = f"{rows[0]['class']}\n{rows[0]['relevant']}\n{n} {'query' if n == 1 else 'queries'}, {rows[0]['share']:.0%}"
+        head = (
+            f"{rows[0]['class']}\n{rows[0]['relevant']}\n{n} {'query' if n == 1 else 'queries'}, {rows[0]['share']:.0%}"
+        )
         if n < FEWEST:
             axes.text(
-                0.5, 0.02, "too few for\nintervals", fontsize="x-small", ha="center", va="bottom", transform=axes.transAxes
+                0.5,
+                0.02,
+                "too few for\nintervals",
+                fontsize="x-small",
+                ha="center",
+                va="bottom",
+                transform=axes.transAxes,
             )
         axes.set_title(head, fontsize="small")
     label_axes(axes, title, "")
