@@ -29,7 +29,8 @@ NOT_RUN = {
     r"snakemake .*--configfile config/scale.yaml.*": "takes hours",
     r"snakemake --cores (16|all|4 geng2008|4 geng_fig7)( --directory runs/mine --configfile config/first.yaml mine.yaml| --directory runs/mine --configfile mine.yaml)?": "a whole study: minutes; the fixture `finished` runs one on tiny data",
     r"snakemake --cores 2 geng --directory runs/mine --configfile mine.yaml": "a whole study: minutes; the tutorial's dry run of it is run here",
-    r"snakemake --report results/report.html.*": "needs a finished run: tests/workflow/test_deliverables.py makes the report of the tiny study",
+    r"snakemake --unlock": "tests/workflow/test_kills.py unlocks with it",
+    r"snakemake --report results/report.html.*": "needs a finished run: tests/workflow/test_run.py makes the report of the tiny study",
 }
 #: What stands for the reader's data: the tiny study.
 STANDS_FOR = {
