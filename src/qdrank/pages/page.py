@@ -112,7 +112,7 @@ def _datasets(run: Described) -> str:
         f'<td><a href="{escape(name)}/tables/data-summary.html">summary</a></td></tr>\n'
         for name, known in run["datasets"].items()
     )
-    return f"<div class=scroll><table><tr><th>data set<th>name<th>kind<th class=n>folds<th></tr>\n{rows}</table></div>"
+    return f'<div class="scroll datasets"><table><tr><th>data set<th>name<th>kind<th class=n>folds<th></tr>\n{rows}</table></div>'
 
 
 def _note(note: str) -> str:
