@@ -8,7 +8,14 @@ import pytest
 
 from qdrank.cli import main
 from qdrank.errors import InputError
-from qdrank.recorded import command, recorded_options, recorded_text, refuse_other_configuration, where_to_look
+from qdrank.recorded import (
+    command,
+    recorded_options,
+    recorded_text,
+    refuse_other_configuration,
+    started_in,
+    where_to_look,
+)
 from qdrank.store.manifest import manifest_text
 
 
@@ -97,3 +104,22 @@ def test_paths_are_seen_from_where_the_command_was_typed(
     # runs/mine is taken by the other run
     assert "snakemake --cores all --directory runs/mine-2 --configfile first.yaml mine.yaml\n" in said
     assert "rm runs/mine/results/config.yaml" in said
+
+
+@pytest.mark.parametrize("given", ["runs/mine", "runs/./mine/", "../beside", "absolute"])
+def test_the_folder_in_which_a_run_was_started_is_found(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = tmp_path / "project"
+    directory = tmp_path / "far" if given == "absolute" else Path(given)
+    start.mkdir()
+    (start / directory).mkdir(parents=True)
+    monkeypatch.setenv("PWD", str(start))
+    monkeypatch.chdir(start / directory)
+    assert Path(started_in(directory)).resolve() == start.resolve()
+    assert started_in(None) == "."
+    monkeypatch.setenv("PWD", "/nowhere")  # a run that no shell started
+    if given.startswith("runs"):
+        assert Path(started_in(directory)).resolve() == start.resolve()
+    elif given != "absolute":
+        assert started_in(directory) == "."

@@ -99,6 +99,18 @@ def where_to_look(
     return "\n".join(rows)
 
 
+def started_in(directory: str | os.PathLike[str] | None) -> str:
+    """Folder in which a run was started with ``--directory``, which has become the present folder."""
+    if directory is None:
+        return os.curdir
+    steps = Path(os.path.normpath(directory)).parts
+    if not os.path.isabs(directory) and os.pardir not in steps:
+        return os.path.join(os.curdir, *[os.pardir] * len(steps))
+    shell = os.environ.get("PWD", "")  # the shell's folder, which Snakemake does not change
+    here = os.path.isdir(shell) and os.path.realpath(os.path.join(shell, directory)) == os.path.realpath(os.curdir)
+    return shell if here else os.curdir
+
+
 def _files(made_with: str | None) -> list[str]:
     """Configuration files in what `options` wrote."""
     return shlex.split(made_with)[1:] if made_with and made_with.startswith("--") else []

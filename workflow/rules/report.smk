@@ -102,6 +102,6 @@ onsuccess:
     # At the very end: a progress view would draw over it.
     atexit.register(
         print,
-        where_to_look("results", CONFIG_FILES, workflow.workdir_init),
+        where_to_look("results", CONFIG_FILES, STARTED_IN),
         file=sys.stderr,
     )
