@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
 def check_simulated(name: str, options: Mapping[str, Any]) -> None:
     """Raise if the simulated data set ``name`` cannot be made with these settings."""
     from qdrank.datasets.simulated.affine import AffineCopies
-    from qdrank.datasets.simulated.changing import changed, checked_seed
+    from qdrank.datasets.simulated.changing import changed_settings, checked_seed
     from qdrank.datasets.simulated.features import SIMULATIONS
     from qdrank.datasets.simulated.simweb.settings import WebSimulation
     from qdrank.datasets.simulated.web import Web
@@ -55,6 +55,8 @@ def check_simulated(name: str, options: Mapping[str, Any]) -> None:
     known: dict[str, Any] = SIMULATIONS | {"simweb": WebSimulation(), "web": Web(), "affine": AffineCopies()}
     try:
         checked_seed(options["seed"])
-        changed(known[options.get("like", name)], {k: v for k, v in options.items() if k not in ("like", "seed")})
+        changed_settings(
+            known[options.get("like", name)], {k: v for k, v in options.items() if k not in ("like", "seed")}
+        )
     except InputError as error:
         raise InputError(f"own.{name}.settings: {error.problem}", found=error.found, fix=error.fix) from None

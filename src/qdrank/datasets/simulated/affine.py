@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from qdrank.datasets.simulated.changing import changed
+from qdrank.datasets.simulated.changing import changed_settings
 from qdrank.datasets.simulated.features import Simulated, Simulation, names_of, rounded
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, query_index
@@ -58,7 +58,7 @@ def simulate_affine(seed: int = 0, **changes: Any) -> Simulated:
     **changes
         Fields of `AffineCopies` that differ, for instance ``shift=0``.
     """
-    settings = changed(AffineCopies(), changes)
+    settings = changed_settings(AffineCopies(), changes)
     world, queries, documents, grades = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))
     n = settings.train + settings.vali + settings.test
     maps = MAPS[queries.integers(len(MAPS), size=n)]

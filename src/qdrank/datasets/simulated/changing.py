@@ -18,7 +18,7 @@ else:
     Settings = TypeVar("Settings")
 
 
-def changed(settings: Settings, changes: Mapping[str, Any]) -> Settings:
+def changed_settings(settings: Settings, changes: Mapping[str, Any]) -> Settings:
     """Settings with some fields changed; an unknown name, or a value of another kind than the present one, is the user's error."""
     known = [field.name for field in fields(settings)]
     for name, value in changes.items():

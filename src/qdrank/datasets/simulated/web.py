@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from qdrank.datasets.simulated.changing import changed
+from qdrank.datasets.simulated.changing import changed_settings
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
 
@@ -48,7 +48,7 @@ class Web:
 
 def web_settings(changes: dict[str, Any]) -> Web:
     """Settings, some changed; an unknown name is the user's error."""
-    return changed(Web(), changes)
+    return changed_settings(Web(), changes)
 
 
 def write_web(folder: Path, web: Web, seed: int) -> dict[str, Path]:

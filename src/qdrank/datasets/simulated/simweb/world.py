@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from qdrank.datasets.collections.model import Collection, Documents, JudgedPairs, Note, Notebook, Query
-from qdrank.datasets.simulated.changing import changed
+from qdrank.datasets.simulated.changing import changed_settings
 from qdrank.datasets.simulated.simweb.grades import make_grades, utilities
 from qdrank.datasets.simulated.simweb.links import Links, make_anchors, make_links
 from qdrank.datasets.simulated.simweb.pages import (
@@ -72,7 +72,7 @@ def simulate_web(seed: int = 0, settings: WebSimulation | None = None, **changes
         Settings that differ, for instance ``one_rule=True`` for the negative control, which has the same pages,
         queries and candidates.
     """
-    settings = changed(settings or WebSimulation(), changes)
+    settings = changed_settings(settings or WebSimulation(), changes)
     pages_rng, queries_rng, order_rng, grades_rng = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(4))
     web = _make_web(settings, pages_rng)
     asked = make_queries(settings, web.sites, web.pages, web.vocabulary, queries_rng)
