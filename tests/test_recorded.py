@@ -8,7 +8,14 @@ import pytest
 
 from qdrank.cli import main
 from qdrank.errors import InputError
-from qdrank.recorded import command, recorded_options, recorded_text, refuse_other_configuration, where_to_look
+from qdrank.recorded import (
+    command,
+    recorded_options,
+    recorded_text,
+    refuse_other_configuration,
+    started_in,
+    where_to_look,
+)
 from qdrank.store.manifest import manifest_text
 
 
@@ -60,4 +67,59 @@ def test_a_run_ends_with_where_to_look(results: Path) -> None:
     text = where_to_look(results, ["my data.yaml"])
     assert "results/overview.html " in text
     assert "claims" not in text  # not made by this run
+    assert "--report" not in text  # it would have nothing to show
+    (results / "index.html").touch()
+    text = where_to_look(results, ["my data.yaml"])
     assert text.endswith("  snakemake --report results/report.html --configfile 'my data.yaml'")
+
+
+def test_what_another_configuration_made_is_not_shown(results: Path) -> None:
+    (results / "config.yaml").write_text(recorded_text(["first.yaml"], "seed: 1\n"))
+    (results / "index.html").touch()
+    text = where_to_look(results, ["mine.yaml"])
+    assert "index.html" not in text
+    assert "results/DATASET/" in text
+    assert "index.html" in where_to_look(results, ["first.yaml"])
+
+
+def test_paths_are_seen_from_where_the_command_was_typed(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "runs/mine"
+    (run / "results").mkdir(parents=True)
+    (run / "results/config.yaml").write_text(recorded_text(["../../mine.yaml"], "seed: 1\n"))
+    (run / "results/index.html").touch()
+    assert (
+        command("runs/mine/results", "geng")
+        == "snakemake --cores all geng --directory runs/mine --configfile mine.yaml"
+    )
+    monkeypatch.chdir(run)  # as Snakemake does with --directory
+    text = where_to_look(results, ["../../mine.yaml"], tmp_path)
+    assert "  runs/mine/results/index.html " in text
+    assert text.endswith("  snakemake --report results/report.html --directory runs/mine --configfile mine.yaml")
+    with pytest.raises(InputError) as refused:
+        refuse_other_configuration("results", ["../../first.yaml", "../../mine.yaml"], tmp_path)
+    said = str(refused.value)
+    assert "runs/mine/results holds the claims and the report of another run (--configfile mine.yaml)" in said
+    # runs/mine is taken by the other run
+    assert "snakemake --cores all --directory runs/mine-2 --configfile first.yaml mine.yaml\n" in said
+    assert "rm runs/mine/results/config.yaml" in said
+
+
+@pytest.mark.parametrize("given", ["runs/mine", "runs/./mine/", "../beside", "absolute"])
+def test_the_folder_in_which_a_run_was_started_is_found(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = tmp_path / "project"
+    directory = tmp_path / "far" if given == "absolute" else Path(given)
+    start.mkdir()
+    (start / directory).mkdir(parents=True)
+    monkeypatch.setenv("PWD", str(start))
+    monkeypatch.chdir(start / directory)
+    assert Path(started_in(directory)).resolve() == start.resolve()
+    assert started_in(None) == "."
+    monkeypatch.setenv("PWD", "/nowhere")  # a run that no shell started
+    if given.startswith("runs"):
+        assert Path(started_in(directory)).resolve() == start.resolve()
+    elif given != "absolute":
+        assert started_in(directory) == "."

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 __version__ = "0.1.0"
 
@@ -25,6 +27,13 @@ def _kernel_cache() -> str:
     for path in sorted([*here.rglob("*kernels*.py"), *here.rglob("kernels/*.py")]):
         sha256.update(path.read_bytes())
     return os.path.join(cache_folder(), f"kernels-{sha256.hexdigest()[:16]}")
+
+
+def __getattr__(name: str) -> Any:
+    """``qdrank.rank``, imported when it is first asked for: the package itself stays light."""
+    if name == "rank":
+        return import_module("qdrank.serving.ranking").rank
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 # Before anything imports numba, which reads them once. Where the cache cannot be written, the later locators have a place.

@@ -109,7 +109,7 @@ class SimulatedVariant(Section):
     like: Literal["sim1", "sim2", "simweb", "affine", "web"] = Field(
         description="The data set that it varies; web: LETOR text in the shape of a web search engine's, of any size."
     )
-    settings: dict[str, int | float | bool | str] = Field(
+    settings: dict[str, int | float | bool | list[int]] = Field(
         default_factory=dict, description="Settings of the generator that differ, such as seed: 2 or locality: 0."
     )
     title: str = Field(default="", description="How the data set is called in tables and in the report.")

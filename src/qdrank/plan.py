@@ -156,7 +156,9 @@ def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
             "max_label": entry.max_label,
             "missing_values": entry.has_missing,
         }
-    return PlannedDataset(entry.name, entry.kind, entry.title, folds=_wanted(folds, settings), options=options)
+    return PlannedDataset(
+        entry.name, entry.kind, entry.title, entry.note, folds=_wanted(folds, settings), options=options
+    )
 
 
 def _own(name: str, settings: Settings, folders: Sequence[str | Path]) -> PlannedDataset:

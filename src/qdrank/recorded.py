@@ -35,46 +35,92 @@ def options(files: Sequence[str]) -> str:
 
 def command(results: str | os.PathLike[str], *targets: str | os.PathLike[str]) -> str:
     """The snakemake command that makes ``targets``, with the configuration that ``results`` was made with."""
-    folder, made_with = Path(results).parent, recorded_options(results) or ""
-    words = ["snakemake", "--cores", "all", *(str(target) for target in targets)]
-    words += ["--directory", str(folder)] if folder != Path() else []
-    return f"{shlex.join(words)} {made_with if made_with.startswith('--') else ''}".strip()
+    folder = Path(results).parent
+    files = [_seen(folder / file) for file in _files(recorded_options(results))]
+    return _typed(["--cores", "all", *map(str, targets)], str(folder), files)
 
 
-def refuse_other_configuration(results: str | os.PathLike[str], files: Sequence[str]) -> None:
+def refuse_other_configuration(
+    results: str | os.PathLike[str], files: Sequence[str], start: str | os.PathLike[str] = os.curdir
+) -> None:
     """Raise if the summary in ``results`` was made with other configuration files than ``files``.
+
+    Paths are relative to the folder of the run, the present one; the message has them as seen from ``start``, where the
+    command was typed.
 
     Raises
     ------
     InputError
         Naming both configurations, and how to keep or to replace the older summary.
     """
-    before, now = recorded_options(results), options(files)
-    if before is None or before == now:
+    before = recorded_options(results)
+    if before is None or before == options(files):
         return
-    name = Path(files[-1]).stem if files else "default"
-    words = ["snakemake", "--cores", "all", "--directory", f"runs/{name}"]
-    keep = f"{shlex.join(words)} {now if files else ''}".strip()
+    was, now = ([_seen(file, start) for file in own] for own in (_files(before), files))
+    place, beside = _seen(results, start), _free_folder(now, start)
     raise InputError(
-        f"{results} holds the claims and the report of another run ({before}), which this run ({now}) would overwrite",
-        fix=f"keep both, with results in runs/{name}/results:\n"
-        f"           {keep}\n"
+        f"{place} holds the claims and the report of another run ({options(was)}), which this run ({options(now)}) would overwrite",
+        fix=f"keep both, with results in {beside}/results:\n"
+        f"           {_typed(['--cores', 'all'], beside, now)}\n"
         f"         or let this run take the place of the other, then run the same command again:\n"
-        f"           rm {shlex.quote(os.fspath(Path(results) / FILE))}",
+        f"           rm {shlex.quote(os.path.join(place, FILE))}",
     )
 
 
-def where_to_look(results: str | os.PathLike[str], files: Sequence[str]) -> str:
-    """What to open after a run: those of the usual files that are there, and the command that makes the report."""
-    folder = Path(results)
+def _free_folder(files: Sequence[str], start: str | os.PathLike[str]) -> str:
+    """A folder for a run, named after its configuration, in which no other configuration has results."""
+    name = Path(files[-1]).stem if files else "default"
+    folders = [f"runs/{name}", *(f"runs/{name}-{number}" for number in range(2, 100))]
+    return next(one for one in folders if recorded_options(Path(start, one, "results")) is None)
+
+
+def where_to_look(
+    results: str | os.PathLike[str], files: Sequence[str], start: str | os.PathLike[str] = os.curdir
+) -> str:
+    """What to open after a run: those of the usual files that are there, and the command that makes the report.
+
+    Paths are shown as seen from ``start``, where the command was typed. The summary of another configuration is not shown.
+    """
     places = {
-        folder / "index.html": "start here: findings, claims, figures and queries, on one page",
-        folder / "claims-overview.html": "every claim on every data set, as a table",
-        folder / "overview.html": "what was run on what",
+        "index.html": "start here: findings, claims, figures and queries, on one page",
+        "claims-overview.html": "every claim on every data set, as a table",
+        "overview.html": "what was run on what",
     }
-    known = {str(path): words for path, words in places.items() if path.is_file()}
+    own = recorded_options(results) in (None, options(files))
+    folder = _seen(results, start)
+    known = {f"{folder}/{name}": words for name, words in places.items() if own and (Path(results) / name).is_file()}
     known[f"{folder}/DATASET/"] = "figures (pdf, svg, png) and tables (html, csv, md, tex, parquet) of each data set"
     width = max(map(len, known))
-    report = f"snakemake --report {folder}/report.html {options(files) if files else ''}".strip()
-    rows = [f"  {path:<{width}}  {words}" for path, words in known.items()]
-    return "\n".join(["Where to look:", *rows, "All on one page, with captions:", f"  {report}"])
+    rows = ["Where to look:", *(f"  {path:<{width}}  {words}" for path, words in known.items())]
+    if f"{folder}/index.html" in known:
+        given = [_seen(file, start) for file in files]
+        report = _typed(["--report", f"{results}/report.html"], _seen(os.curdir, start), given)
+        rows += ["All on one page, with captions:", f"  {report}"]
+    return "\n".join(rows)
+
+
+def started_in(directory: str | os.PathLike[str] | None) -> str:
+    """Folder in which a run was started with ``--directory``, which has become the present folder."""
+    if directory is None:
+        return os.curdir
+    steps = Path(os.path.normpath(directory)).parts
+    if not os.path.isabs(directory) and os.pardir not in steps:
+        return os.path.join(os.curdir, *[os.pardir] * len(steps))
+    shell = os.environ.get("PWD", "")  # the shell's folder, which Snakemake does not change
+    here = os.path.isdir(shell) and os.path.realpath(os.path.join(shell, directory)) == os.path.realpath(os.curdir)
+    return shell if here else os.curdir
+
+
+def _files(made_with: str | None) -> list[str]:
+    """Configuration files in what `options` wrote."""
+    return shlex.split(made_with)[1:] if made_with and made_with.startswith("--") else []
+
+
+def _seen(path: str | os.PathLike[str], start: str | os.PathLike[str] = os.curdir) -> str:
+    return os.fspath(path) if os.path.isabs(path) else os.path.relpath(path, start)
+
+
+def _typed(words: Sequence[str], folder: str, files: Sequence[str]) -> str:
+    """A snakemake command, targets first."""
+    given = ["--directory", folder] if folder != os.curdir else []
+    return shlex.join(["snakemake", *words, *given, *(["--configfile", *files] if files else [])])

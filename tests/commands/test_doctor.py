@@ -32,7 +32,7 @@ def test_a_slurm_that_does_not_answer_is_told(tmp_path: Path) -> None:
     sinfo = tmp_path / "sinfo"
     for text, words in (
         ("exit 0", "reachable"),
-        ("echo 'Unable to contact slurm controller' >&2; exit 1", "not reachable"),
+        ("echo 'Unable to contact slurm controller' >&2; exit 1", "not reachable: Unable to contact slurm controller"),
     ):
         sinfo.write_text(f"#!/bin/sh\n{text}\n")
         sinfo.chmod(0o755)

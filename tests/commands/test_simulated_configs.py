@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from qdrank.cli import main
+from qdrank.datasets.simulated.affine import simulate_affine
 
 
 @pytest.mark.parametrize("name", ["affine", "first", "scale"])
@@ -19,3 +21,38 @@ def test_a_misspelt_setting_of_simulated_text_is_named(tmp_path: Path, capsys: p
     (tmp_path / "mine.yaml").write_text(wrong)
     assert main(["config", "check", str(tmp_path / "mine.yaml")]) != 0
     assert "did you mean features?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("like", "settings", "said"),
+    [
+        ("affine", "{shfit: 0}", "did you mean shift?"),
+        ("affine", "{features: 1}", "features is too small: 1"),
+        ("affine", "{train: 2.5}", "train is a whole number"),
+        ("affine", "{train: true}", "train is a number"),
+        ("affine", "{shift: .nan}", "shift is a number"),
+        ("affine", "{documents: 9}", "documents is a list of 2 whole numbers"),
+        ("affine", "{documents: [9, 3]}", "from 9 to 3 a query is no range"),
+        ("affine", "{seed: -1}", "seed is a whole number"),
+        ("simweb", "{one_rule: 1}", "one_rule is true or false"),
+        ("sim1", "{locality: [1, 2]}", "locality is a number"),
+        ("web", "{documents: 1}", "documents must be at least 4"),
+    ],
+)
+def test_a_wrong_setting_is_found_before_the_run(
+    like: str, settings: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = f"datasets: [mine]\nown:\n  mine: {{kind: simulated, like: {like}, settings: {settings}}}\n"
+    (tmp_path / "mine.yaml").write_text(own)
+    assert main(["config", "check", str(tmp_path / "mine.yaml")]) != 0
+    found = capsys.readouterr().err
+    assert said in found
+    assert "own.mine.settings" in found
+
+
+def test_settings_that_can_be_drawn_pass(tmp_path: Path) -> None:
+    own = "{kind: simulated, like: affine, settings: {seed: 2, documents: [9, 12], shift: 1}}"
+    (tmp_path / "mine.yaml").write_text(f"datasets: [mine]\nown:\n  mine: {own}\n")
+    assert main(["config", "check", str(tmp_path / "mine.yaml")]) == 0
+    data = simulate_affine(2, train=3, vali=1, test=1, documents=[9, 12])
+    assert all(9 <= n <= 12 for n in np.diff(data.offsets))

@@ -11,12 +11,13 @@ from scipy import stats
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.evaluation.difficulty import DIFFICULTY_CLASSES, breakdown, difficulty, shares
+from qdrank.evaluation.difficulty import DIFFICULTY_CLASSES, FEWEST, breakdown, difficulty, shares
 from qdrank.evaluation.significance import holm
 from qdrank.figures import difficulty as figures
 from qdrank.figures.style import save_figure
 
-RELEVANT = [0, 1, 3, 4, 20, 21, 30, 2, 5, 22, 0, 3]
+KINDS = [0, 1, 3, 4, 20, 21, 30, 2, 5, 22, 0, 3]
+RELEVANT = KINDS * 4
 INTERVAL = {"seed": 1, "resamples": 200, "level": 0.95}
 
 
@@ -44,7 +45,7 @@ def test_classes_are_by_the_number_of_relevant_documents():
     found = difficulty(judged())
     assert found.relevant.tolist() == RELEVANT
     names = "none hard hard normal normal easy easy hard normal easy none hard"
-    assert found.name.tolist() == names.split()
+    assert found.name.tolist() == names.split() * 4
     assert found.present == ["none", "hard", "normal", "easy"]
 
 
@@ -58,7 +59,7 @@ def test_relevant_documents_that_candidates_miss_count():
 
 def test_shares_are_of_all_queries():
     rows = {row["class"]: row for row in shares(difficulty(judged())).to_pylist()}
-    assert {name: row["queries"] for name, row in rows.items()} == {"none": 2, "hard": 4, "normal": 3, "easy": 3}
+    assert {name: row["queries"] for name, row in rows.items()} == {"none": 8, "hard": 16, "normal": 12, "easy": 12}
     assert sum(row["share"] for row in rows.values()) == pytest.approx(1)
     assert rows["normal"]["relevant"] == "4 to 20 relevant"
     assert rows["easy"]["relevant"] == "21 or more relevant"
@@ -93,7 +94,8 @@ def test_means_differences_and_tests_are_those_of_the_queries_of_a_class():
         assert row["share"] == pytest.approx(len(own) / len(RELEVANT))
         assert row["mean"] == pytest.approx(a.mean())
         assert row["difference"] == pytest.approx((a - b).mean(), abs=1e-12)
-        assert row["difference_low"] <= row["difference"] + 1e-12
+        if row["class"] != "none":
+            assert row["difference_low"] <= row["difference"] + 1e-12
         if row["method"] == "better" and row["class"] not in ("none",):
             assert row["p"] == pytest.approx(stats.ttest_rel(a, b).pvalue, rel=1e-6)
         if row["method"] == "base" or row["class"] == "none":
@@ -125,13 +127,35 @@ def test_a_measured_query_without_judgments_is_refused():
         breakdown(pa.concat_tables([extra]), difficulty(judged()), ["ap"], baseline="base")
 
 
-def test_a_class_of_one_query_has_no_interval():
-    found = breakdown(
-        measures(), difficulty(judged(), {"one": [1, 1], "rest": [2, None]}), ["ap"], baseline="base", interval=INTERVAL
-    )
-    row = next(r for r in found.to_pylist() if r["class"] == "one" and r["method"] == "better")
-    assert row["low"] is None
-    assert row["p"] is None
+@pytest.mark.parametrize(("most", "n"), [(1, 4), (2, 8), (3, 16)])
+def test_a_class_of_few_queries_has_no_interval_and_no_test(most, n):
+    bounds = {"few": [1, most], "rest": [most + 1, None]}
+    found = breakdown(measures(), difficulty(judged(), bounds), ["ap"], baseline="base", interval=INTERVAL)
+    row = next(r for r in found.to_pylist() if r["class"] == "few" and r["method"] == "better")
+    assert row["queries"] == n
+    enough = n >= FEWEST
+    for name in ("low", "high", "difference_low", "difference_high", "p", "p_holm"):
+        assert (row[name] is not None) == enough, name
+    assert row["mean"] > 0
+    shown = figures.readable(found, {}, "base").to_pylist()
+    notes = {r["class"]: r["note"] for r in shown}
+    assert notes["few"] == ("" if enough else "fewer than 10 queries: no interval, no test")
+    assert notes["rest"] == ""
+    texts = [text.get_text() for axes in _drawn(found).axes for text in axes.texts]
+    assert texts == ([] if enough else ["too few for\nintervals"])
+
+
+def _drawn(found):
+    return figures.draw(found, title="toy", labels={"better": "Better"}, baseline="base")
+
+
+def test_intervals_stay_within_the_measure():
+    found = breakdown(measures(), difficulty(judged()), ["ap"], baseline="base", interval=INTERVAL).to_pylist()
+    known = [row for row in found if row["low"] is not None]
+    assert known
+    for row in known:
+        assert 0 <= row["low"] <= row["mean"] + 1e-12 <= row["high"] + 2e-12 <= 1
+        assert -1 <= row["difference_low"] <= row["difference_high"] <= 1
 
 
 def test_the_table_to_read_and_the_picture(tmp_path):

@@ -100,7 +100,20 @@ def test_ten_seeds_speak_of_the_world_and_may_disagree():
 
 def test_few_queries_say_nothing():
     row = by_claim(judge(DECLARATION, {"toy": evidence(n=9)}, dataset="toy"))["gain"]
-    assert (row["verdict"], row["reason"]) == (UNCLEAR, "9 queries, 10 needed")
+    assert (row["verdict"], row["reason"]) == (UNCLEAR, "too few queries: 9, and 10 are needed")
+
+
+def test_two_queries_have_no_interval_that_is_wider_than_a_measure_can_be():
+    """Student's interval of two queries that differ by .5 and .1 is .3 +- 2.5."""
+    found = {"gain": {"difference": part(np.array([0.5, 0.1]))}, "other gain": {"difference": part(np.full(10, 0.2))}}
+    table = judge(DECLARATION, {"toy": found}, dataset="toy")
+    rows = by_claim(table)
+    figures = ("low", "high", "level", "p", "p_corrected", "detectable")
+    assert [rows["gain"][name] for name in figures] == [None] * 6
+    assert (rows["gain"]["effect"], rows["gain"]["n"]) == (pytest.approx(0.3), 2)
+    assert rows["other gain"]["verdict"] == HOLDS  # ten queries are enough
+    cells = {row["claim"]: row["toy"] for row in verdicts_overview(table).to_pylist()}
+    assert cells["gain is so"] == "? +0.300 (too few queries)"
 
 
 def test_seeds_of_real_data_are_refused():

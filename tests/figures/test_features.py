@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,17 @@ def test_the_summary_tells_the_fewest_and_the_most_documents_of_a_query(judged: 
     )
     row = data_summary(uneven).to_pylist()[-1]
     assert (row["fewest"], row["most"], row["per query"]) == (2, 7, 4.5)
+
+
+def test_parts_of_the_summary_are_in_order(judged: Judged) -> None:
+    """A file that is cut by query meets its parts in any order."""
+    for names in (["S3", "S1", "S5", "S2", "S4"], ["test", "train", "vali", "S1", "S2"]):
+        mixed = replace(judged, part=np.repeat(np.array(names, dtype=object), 4))
+        shown = [row["part"] for row in data_summary(mixed).to_pylist()]
+        assert shown == [
+            *(["S1", "S2", "S3", "S4", "S5"] if names[0] == "S3" else ["train", "vali", "test", "S1", "S2"]),
+            "all",
+        ]
 
 
 def test_the_summary_counts(judged: Judged) -> None:

@@ -57,6 +57,20 @@ def test_what_is_not_0_is_never_shown_as_0_and_whole_numbers_are_whole(tmp_path:
     assert "<td class=n>&lt; 0.0001</td>" in (tmp_path / "t.html").read_text()
 
 
+def test_a_wide_table_of_few_rows_is_turned_on_the_page_alone(tmp_path: Path) -> None:
+    names = [f"NDCG@{i}" for i in range(1, 29)]
+    columns = {"method": ["RankSVM", "Tricky <&>"]} | {name: ["0.4321", "0.4567+*"] for name in names}
+    write_table(pa.table(columns), forms(tmp_path))
+    page = (tmp_path / "t.html").read_text()
+    assert "<th>method</th><th class=n>RankSVM</th><th class=n>Tricky &lt;&amp;&gt;</th>" in page
+    assert "<tr><td>NDCG@<wbr>28</td><td class=n>0.4321</td><td class=n>0.4567+*</td></tr>" in page
+    assert page.count("<tr>") == 29
+    assert (tmp_path / "t.md").read_text().count("\n") == 4  # head, marks, two rows
+    many_rows = pa.table({name: values * 20 for name, values in columns.items()})
+    write_table(many_rows, forms(tmp_path / "long"))
+    assert "class=turned" not in (tmp_path / "long/t.html").read_text()
+
+
 def test_folded_columns_open_and_verdicts_have_colours(tmp_path: Path) -> None:
     table = pa.table({"verdict": ["holds"], "effect": [0.1], "note": ["a <b>"]})
     write_table(table, forms(tmp_path), folded=["note"])

@@ -20,7 +20,7 @@ from qdrank.datasets.judged import from_table, judged_table
 from qdrank.evaluation.judging import verdicts_table
 from qdrank.pages.explorer import explored, specification
 from qdrank.pages.findings import number, p_value, tally
-from qdrank.pages.page import index_page
+from qdrank.pages.page import _datasets, index_page
 from qdrank.pages.queries import evenly, query_map
 from qdrank.queries.vectors import PrincipalComponents
 from qdrank.registry import loaded
@@ -197,3 +197,12 @@ def test_every_figure_says_what_the_paper_showed_and_every_pattern_names_a_claim
     patterns = [pattern for figure in study.figures for pattern in figure.claims]
     lacking = [claim for claim in claims if not any(fnmatchcase(claim, pattern) for pattern in patterns)]
     assert not lacking, f"no figure pictures {lacking}"
+
+
+def test_notes_stand_under_the_titles_of_data_sets() -> None:
+    """A column of their own would be empty for most runs, and push the links out of a narrow window."""
+    known = {"title": "A <web>", "kind": "simulated", "folds": ["fold1"]}
+    table = _datasets({"datasets": {"web": known | {"note": "Pages & links."}, "more": known | {"note": ""}}})
+    assert "<b>A &lt;web&gt;</b><br><small>Pages &amp; links.</small>" in table
+    assert table.count("<small>") == 1
+    assert "<th>note" not in table

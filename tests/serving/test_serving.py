@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import qdrank
 from qdrank.cli import main
 from qdrank.commands.rank import whole_queries
 from qdrank.datasets.judged import Judged, load_judged
@@ -428,3 +429,20 @@ def test_the_command_that_makes_the_models_is_complete(tmp_path: Path) -> None:
         f"snakemake --cores all results/mine/fold1/rankers.parquet --directory {tmp_path} --configfile 'my data.yaml'"
     )
     assert wanted in str(caught.value)
+
+
+@pytest.mark.parametrize("method", ["single", "offline1", "offline2"])
+def test_one_call_gives_the_scores_of_the_study(tiny, method):
+    found = qdrank.rank(tiny.folder, tiny.test.X, tiny.test.query, method=method)
+    assert np.array_equal(found, tiny.scores(method))
+    own = slice(*tiny.test.offsets[:2])
+    assert np.array_equal(qdrank.rank(tiny.folder, tiny.test.X[own], method=method), found[own])
+
+
+def test_one_call_refuses_what_does_not_fit(tiny):
+    with pytest.raises(InputError, match="as many query ids"):
+        qdrank.rank(tiny.folder, tiny.test.X, ["a"])
+    with pytest.raises(InputError, match="8 features"):
+        qdrank.rank(tiny.folder, tiny.test.X[:, :3])
+    with pytest.raises(AttributeError, match="ranks"):
+        _ = qdrank.ranks

@@ -20,7 +20,7 @@ from qdrank.errors import QdrankError
 from qdrank.jobs import prepare_environment
 from qdrank.plan import plan, shards_of
 from qdrank.provenance import asset_digest, code_digest
-from qdrank.recorded import refuse_other_configuration, where_to_look
+from qdrank.recorded import refuse_other_configuration, started_in, where_to_look
 
 prepare_environment(PROJECT / "src")
 # A large graph of jobs is all living objects: looking for garbage among them took a sixth of the time of planning.
@@ -36,6 +36,8 @@ if workflow.resource_settings.cores == 0:
 _DEFAULT = PROJECT / "config" / "config.yaml"
 _given = [file for file in map(Path, workflow.configfiles) if file != _DEFAULT]
 CONFIG_FILES = [os.path.relpath(file) for file in _given]
+# Snakemake is in the folder of the run by now; commands that are printed are typed where this one was.
+STARTED_IN = started_in(workflow.overwrite_workdir)
 try:
     settings = resolve(config, load_sources([_DEFAULT, *_given]))
     # A relative path of the user's own data is looked for here, beside the configuration file, and in the project.
@@ -55,7 +57,7 @@ def guard_summary():
     }
     if summary & {job.rule.name for job in workflow.dag.needrun_jobs()}:
         try:
-            refuse_other_configuration("results", CONFIG_FILES)
+            refuse_other_configuration("results", CONFIG_FILES, STARTED_IN)
         except QdrankError as error:
             raise WorkflowError(str(error)) from None
 

@@ -323,8 +323,9 @@ rule pack_rankers:
 
 
 rule rankers:
-    """Target: the rankers of every fold, for `qdrank rank`."""
+    """Target: the rankers of every fold, for `qdrank rank`, and the configuration, for `qdrank features`."""
     input:
+        "results/config.yaml",
         [
             f"results/{name}/{fold}/rankers.parquet"
             for name in datasets_of(GENG)

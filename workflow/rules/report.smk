@@ -100,4 +100,8 @@ rule write_manifest:
 
 onsuccess:
     # At the very end: a progress view would draw over it.
-    atexit.register(print, where_to_look("results", CONFIG_FILES), file=sys.stderr)
+    atexit.register(
+        print,
+        where_to_look("results", CONFIG_FILES, STARTED_IN),
+        file=sys.stderr,
+    )

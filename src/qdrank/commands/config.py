@@ -12,6 +12,7 @@ import yaml
 
 from qdrank.config_files import generated, load_sources, merged, resolve
 from qdrank.datasets import registry
+from qdrank.errors import InputError
 from qdrank.plan import plan
 from qdrank.store.atomic import write_text
 
@@ -36,23 +37,26 @@ def run(args: argparse.Namespace) -> int:
     found = plan(settings, [*(file.parent for file in args.files), registry.default_table().parents[1]])
     for dataset in found.datasets.values():
         if dataset.kind == "simulated":
-            check_simulated(dataset.options.get("like", dataset.name), dataset.options)
+            check_simulated(dataset.name, dataset.options)
     for name, reason in found.left_out.items():
         print(f"qdrank: {name} is left out: {reason}", file=sys.stderr)
     print(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False), end="")
     return 0
 
 
-def check_simulated(like: str, options: Mapping[str, Any]) -> None:
-    """Raise if a simulated data set cannot be made with these settings."""
-    from qdrank.datasets.simulated.features import simulation_settings
-    from qdrank.datasets.simulated.simweb.settings import WebSimulation, changed_settings
-    from qdrank.datasets.simulated.web import web_settings
+def check_simulated(name: str, options: Mapping[str, Any]) -> None:
+    """Raise if the simulated data set ``name`` cannot be made with these settings."""
+    from qdrank.datasets.simulated.affine import AffineCopies
+    from qdrank.datasets.simulated.changing import changed_settings, checked_seed
+    from qdrank.datasets.simulated.features import SIMULATIONS
+    from qdrank.datasets.simulated.simweb.settings import WebSimulation
+    from qdrank.datasets.simulated.web import Web
 
-    changes = {name: value for name, value in options.items() if name not in ("like", "seed")}
-    if like == "simweb":
-        changed_settings(WebSimulation(), changes)
-    elif like == "web":
-        web_settings(changes)
-    elif like != "affine":  # affine copies are checked when they are made
-        simulation_settings(like, changes)
+    known: dict[str, Any] = SIMULATIONS | {"simweb": WebSimulation(), "web": Web(), "affine": AffineCopies()}
+    try:
+        checked_seed(options["seed"])
+        changed_settings(
+            known[options.get("like", name)], {k: v for k, v in options.items() if k not in ("like", "seed")}
+        )
+    except InputError as error:
+        raise InputError(f"own.{name}.settings: {error.problem}", found=error.found, fix=error.fix) from None

@@ -91,6 +91,7 @@ def _full(dataset: Dataset, mirror: Path | None, downloads: Path | None) -> str:
 def _facts(dataset: Dataset) -> dict[str, str]:
     return {
         "kind": dataset.kind,
+        "note": dataset.note,
         "queries": _count(dataset.n_queries),
         "documents": _count(dataset.n_documents),
         "features": _count(dataset.n_features),

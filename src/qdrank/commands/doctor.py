@@ -112,5 +112,7 @@ def _slurm(sinfo: str | None) -> Finding:
     if reached:
         return Finding("SLURM", "reachable: snakemake --workflow-profile workflow/profiles/slurm")
     return Finding(
-        "SLURM", f"installed, but not reachable {answer}".strip(), "ask sinfo; runs without SLURM are not affected"
+        "SLURM",
+        f"installed, but not reachable: {answer or 'sinfo said nothing'}",
+        "ask sinfo; runs without SLURM are not affected",
     )

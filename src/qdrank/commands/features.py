@@ -63,7 +63,10 @@ def study_of(data: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
     results, name = data.parent, data.name
     config = results / FILE
     if not config.is_file():
-        fix = "give the folder of a data set of a finished run, such as results/mine"
+        fix = (
+            "give the folder of a data set of a finished run, such as results/mine; or make the file: snakemake --cores all "
+            "results/config.yaml, with the --directory and the --configfile of the run"
+        )
         raise InputError("there is no configuration beside the results", file=config, fix=fix)
     settings = resolve(load_yaml(config), [(str(config), load_yaml(config))])
     folders = [results.parent, registry.default_table().parents[1]]

@@ -124,6 +124,7 @@ class Dataset(_Row):
     name: Name
     kind: DatasetKind
     title: str
+    note: str = ""
     publisher: str
     terms: str
     citation: str

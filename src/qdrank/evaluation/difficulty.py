@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
+from qdrank.evaluation.declared import Rules
 from qdrank.evaluation.intervals import bootstrap_interval
 from qdrank.evaluation.pairs import Pairs, query_values
 from qdrank.evaluation.significance import holm, paired_t
@@ -25,6 +26,8 @@ from qdrank.groups import FloatArray, IntArray
 DIFFICULTY_CLASSES: dict[str, tuple[int, int | None]] = {"hard": (1, 3), "normal": (4, 20), "easy": (21, None)}
 NONE, OTHER, ALL = "none", "other", "all"
 NONE_MEANING = "no relevant document"
+#: Queries that an interval and a test need, as a verdict does (`qdrank.evaluation.declared.Rules`).
+FEWEST = Rules().queries
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,8 @@ def breakdown(
     Returns
     -------
     one row per measure, class and method. ``p`` is of the paired t test, ``p_holm`` corrected for all classes and
-    methods of a measure; both are null for the baseline, for one query alone, and for queries without relevant documents.
+    methods of a measure; both are null for the baseline, and for queries without relevant documents. A class of fewer than
+    `FEWEST` queries has means and differences, but no intervals and no p-values.
     """
     known = list(dict.fromkeys(measures.column("method").to_pylist()))
     shown = known if methods is None else [method for method in methods if method in known]
@@ -184,13 +188,13 @@ def _of_class(
         row |= {"mean": float(values[:, i].mean()), **_bounds(values[:, i], interval, "")}
         pairs = Pairs(ids, values[:, i], values[:, 0])
         row |= {"difference": float(pairs.differences.mean()), **_bounds(pairs.differences, interval, "difference_")}
-        usable = tested and i > 0 and len(ids) > 1
+        usable = tested and i > 0 and len(ids) >= FEWEST
         yield row | {"p": paired_t(pairs).p if usable else None}
 
 
 def _bounds(values: FloatArray, interval: Mapping[str, Any], prefix: str) -> dict[str, float | None]:
-    """Ends of the interval of a mean; none for one query alone."""
-    if len(values) < 2:
+    """Ends of the interval of a mean; none for too few queries."""
+    if len(values) < FEWEST:
         return {f"{prefix}low": None, f"{prefix}high": None}
     found = bootstrap_interval(values, **interval)
     return {f"{prefix}low": found.low, f"{prefix}high": found.high}

@@ -82,7 +82,9 @@ def _verdict(
     found = {part: _estimate(seeds, analysis) for part, seeds in parts.items()}
     one = judge_estimates(claim, found, size=size, rules=rules)
     if analysis != SEEDS and one.n < rules.queries:
-        return Verdict(**{**vars(one), "verdict": UNCLEAR, "reason": f"{one.n} queries, {rules.queries} needed"})
+        # No interval: that of two queries is wider than any measure can be.
+        reason = f"too few queries: {one.n}, and {rules.queries} are needed"
+        return Verdict(verdict=UNCLEAR, reason=reason, effect=one.effect, n=one.n)
     if analysis == THESE_WORLDS:
         seeds = len(next(iter(parts.values())))
         reason = f"{one.reason}; {seeds} {'seed' if seeds == 1 else 'seeds'}, {rules.seeds} needed for a statement beyond these worlds"

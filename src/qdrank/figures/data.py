@@ -12,8 +12,14 @@ from qdrank.groups import IntArray
 def data_summary(judged: Judged) -> pa.Table:
     """Queries, documents, grades and preference pairs: one row per part, and one for all parts."""
     grades = int(judged.y.max(initial=0)) + 1
-    rows = [_summary(part, judged.select([part]), grades) for part in judged.parts]
+    rows = [_summary(part, judged.select([part]), grades) for part in sorted(judged.parts, key=_order)]
     return pa.Table.from_pylist([*rows, _summary("all", judged, grades)])
+
+
+def _order(part: str) -> tuple[int, str]:
+    """Training before validation before testing; numbered parts by their numbers."""
+    fixed = ("train", "vali", "dev", "test")
+    return (fixed.index(part) if part in fixed else len(fixed), part)
 
 
 def _summary(part: str, documents: Judged, grades: int) -> dict[str, str | int | float]:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.difficulty import ALL, NONE
+from qdrank.evaluation.difficulty import ALL, FEWEST, NONE
 from qdrank.figures.palette import BLUE
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.measures.names import parse
 
 _SURE = 0.05
+_TOO_FEW = f"fewer than {FEWEST} queries: no interval, no test"
 
 
 def readable_breakdown(table: pa.Table, labels: Mapping[str, str], baseline: str) -> pa.Table:
@@ -25,7 +26,8 @@ def readable_breakdown(table: pa.Table, labels: Mapping[str, str], baseline: str
         found |= {"relevant documents": row["relevant"], "queries": row["queries"], "share": row["share"]}
         found |= {"method": labels.get(row["method"], row["method"]), "mean": row["mean"]}
         found |= {f"difference from {base}": row["difference"], "low": row["difference_low"]}
-        rows.append(found | {"high": row["difference_high"], "p": row["p"], "p (Holm)": row["p_holm"]})
+        found |= {"high": row["difference_high"], "p": row["p"], "p (Holm)": row["p_holm"]}
+        rows.append(found | {"note": _TOO_FEW if row["queries"] < FEWEST else ""})
     return pa.Table.from_pylist(rows)
 
 
@@ -77,6 +79,19 @@ def _draw_panel(
     axes.locator_params(axis="x", nbins=3)
     axes.tick_params(axis="x", labelsize="small")
     if rows:
-        head = f"{rows[0]['class']}\n{rows[0]['relevant']}\n{rows[0]['queries']} queries, {rows[0]['share']:.0%}"
+        n = rows[0]["queries"]
+        head = (
+            f"{rows[0]['class']}\n{rows[0]['relevant']}\n{n} {'query' if n == 1 else 'queries'}, {rows[0]['share']:.0%}"
+        )
+        if n < FEWEST:
+            axes.text(
+                0.5,
+                0.02,
+                "too few for\nintervals",
+                fontsize="x-small",
+                ha="center",
+                va="bottom",
+                transform=axes.transAxes,
+            )
         axes.set_title(head, fontsize="small")
     label_axes(axes, title, "")

@@ -1,4 +1,8 @@
-"""A table as a page: it fits a window of 1,400 pixels, and what few readers ask for is folded away."""
+"""A table as a page: it fits a window of 1,400 pixels, and what few readers ask for is folded away.
+
+A table of many columns and few rows is turned: what were columns are rows. In a narrow window the table alone scrolls
+sideways, beside the names of its rows.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ import pyarrow as pa
 
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
 
-#: More columns than this have smaller letters, and the smallest; a cell with more letters than this may have several lines.
+#: More columns than this have smaller letters, and the smallest, or are turned; a cell with more letters than this may have several lines.
 _MANY, _MOST, LONG = 10, 22, 14
 _VERDICTS = {HOLDS: "holds", FAILS: "fails", UNCLEAR: "open"}
 
@@ -30,11 +34,18 @@ td.w {{ white-space: normal; min-width: 7em; max-width: 38em; overflow-wrap: bre
 td.holds {{ background: #d3efe4 }} td.fails {{ background: #fbdccd }} td.open {{ background: #ececec }}
 details {{ white-space: normal; max-width: 30em }}
 summary {{ cursor: pointer; color: #0b5c8f }}
+table.turned th:not(:first-child), table.turned td:not(:first-child) {{ min-width: 5em }}
+@media (max-width: 760px) {{
+  body {{ margin: .8em }} h1 {{ font-size: 20px }}
+  .scroll {{ overflow-x: auto }}
+  th {{ position: static }}
+  th:first-child, td:first-child {{ position: sticky; left: 0; background: #fff; max-width: 9em; min-width: 0; white-space: normal; overflow-wrap: break-word }}
+}}
 dl {{ margin: .3em 0 }} dt {{ color: #666 }} dd {{ margin: 0 0 .3em }}
 </style></head><body>
 <h1>{title}</h1>
-<table{many}><thead><tr>{head}</tr></thead><tbody>
-{body}</tbody></table>
+<div class=scroll><table{many}><thead><tr>{head}</tr></thead><tbody>
+{body}</tbody></table></div>
 </body></html>
 """
 
@@ -45,12 +56,28 @@ def table_page(table: pa.Table, cells: Sequence[Sequence[str]], title: str, fold
     kinds = ["n" if is_number(field) else "" for field in table.schema]
     shown = [i for i, name in enumerate(names) if name not in folded]
     hidden = [i for i, name in enumerate(names) if name in folded]
+    if len(shown) > _MOST and not hidden and 2 * len(cells) < len(shown):
+        return _turned(names, cells, kinds, title)
     head = "".join(_tag("th", _breakable(names[i]), kinds[i]) for i in shown) + ("<th></th>" if hidden else "")
     rows = []
     for row in cells:
         text = "".join(_cell(row[i], kinds[i]) for i in shown)
         rows.append(f"<tr>{text}{_fold(names, row, hidden) if hidden else ''}</tr>\n")
     many = " class=most" if len(shown) > _MOST else " class=many" if len(shown) > _MANY else ""
+    return _PAGE.format(title=html.escape(title), head=head, body="".join(rows), many=many)
+
+
+def _turned(names: Sequence[str], cells: Sequence[Sequence[str]], kinds: Sequence[str], title: str) -> str:
+    """The page of a table of many columns and few rows: one row for each column."""
+    first = [row[0] for row in cells]
+    head = _tag("th", _breakable(names[0]), "") + "".join(_tag("th", html.escape(text), "n") for text in first)
+    rows = []
+    for i in range(1, len(names)):
+        # Marks behind numbers make a column of texts; what begins with a digit is lined up like a number.
+        own = [row[i] for row in cells]
+        kind = kinds[i] or ("n" if all(text[:1].isdigit() for text in own) else "")
+        rows.append(f"<tr>{_tag('td', _breakable(names[i]), '')}{''.join(_cell(text, kind) for text in own)}</tr>\n")
+    many = " class='turned many'" if len(cells) > _MANY else " class=turned"
     return _PAGE.format(title=html.escape(title), head=head, body="".join(rows), many=many)
 
 

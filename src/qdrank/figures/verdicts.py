@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from qdrank.evaluation.declared import CHECK, CONTROL, FAILS, HOLDS, UNCLEAR
-from qdrank.evaluation.judging import THESE_WORLDS
+from qdrank.evaluation.judging import THESE_WORLDS, VALUES
 
 PUBLIC, SIMULATED = "findings on public data", "findings on simulated worlds"
 CHECKS, CANNOT_TELL = "checks of the implementation", "what the data cannot tell"
@@ -62,6 +62,8 @@ def _cell(section: str, one: Mapping[str, Any]) -> str:
         text += f" {one['effect']:+.3f}"
     if section == CANNOT_TELL and one["detectable"] is not None:
         text += f" (could find {one['detectable']:.3f})"
+    elif section == CANNOT_TELL and one["analysis"] != VALUES:
+        text += " (too few queries)"
     return text + ("*" if one["analysis"] == THESE_WORLDS and section == SIMULATED else "")
 
 

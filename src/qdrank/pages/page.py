@@ -107,12 +107,16 @@ def _clicked(run: Described, row: Described) -> dict[str, Any]:
 
 def _datasets(run: Described) -> str:
     rows = "".join(
-        f"<tr><td><b>{escape(known['title'])}</b></td><td>{escape(name)}</td><td>{escape(known['kind'])}</td>"
-        f"<td class=n>{len(known['folds'])}</td><td>{escape(known['note'])}</td>"
+        f"<tr><td><b>{escape(known['title'])}</b>{_note(known['note'])}</td><td>{escape(name)}</td>"
+        f"<td>{escape(known['kind'])}</td><td class=n>{len(known['folds'])}</td>"
         f'<td><a href="{escape(name)}/tables/data-summary.html">summary</a></td></tr>\n'
         for name, known in run["datasets"].items()
     )
-    return f"<table><tr><th>data set<th>name<th>kind<th>folds<th>note<th></tr>\n{rows}</table>"
+    return f'<div class="scroll datasets"><table><tr><th>data set<th>name<th>kind<th class=n>folds<th></tr>\n{rows}</table></div>'
+
+
+def _note(note: str) -> str:
+    return f"<br><small>{escape(note)}</small>" if note else ""
 
 
 def _left_out(left_out: Mapping[str, str]) -> str:

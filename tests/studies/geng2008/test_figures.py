@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -14,7 +16,7 @@ from qdrank.store import read, write
 from qdrank.store.lists import list_column
 from qdrank.studies.geng2008 import bound, fig1, fig7, fig8, fig9
 from qdrank.studies.geng2008.curves import curve
-from qdrank.studies.geng2008.methods import PAPER
+from qdrank.studies.geng2008.methods import BY_NAME, PAPER
 from qdrank.studies.geng2008.tables import classes_table, comparisons_table, folds_table, methods_table
 from qdrank.studies.geng2008.variants_table import variants_table
 from qdrank.studies.making import Inputs, Shown
@@ -167,6 +169,26 @@ def test_the_bound_is_drawn(tmp_path):
     ]
     table = drawn_twice(tmp_path, bound.draw, bounds=("figure", pa.Table.from_pylist(rows)))
     assert table.num_rows == 30
+
+
+@pytest.mark.parametrize("bounds", [(1.7e4, 3.2e5), (2e4, 5e4), (1.0, 1e6), (3.0, 40.0)])
+def test_labels_of_the_bound_do_not_overlap(tmp_path, bounds):
+    rows = [
+        {"fold": "fold1", "method": "knn-offline1", "k": k, "bound": b, "observed": 0.1}
+        for k, b in zip((3, 6), bounds, strict=True)
+    ]
+    write(tmp_path / "bounds.parquet", "figure", pa.Table.from_pylist(rows))
+    figure, _ = bound.draw(Inputs({"bounds": [str(tmp_path / "bounds.parquet")]}), SHOWN)
+    figure.draw_without_rendering()
+    labels = [label for label in figure.axes[0].get_xticklabels(which="both") if label.get_text()]
+    boxes = sorted((label.get_window_extent().x0, label.get_window_extent().x1) for label in labels)
+    assert boxes
+    assert all(right < left for (_, right), (left, _) in pairwise(boxes))
+
+
+def test_methods_look_different():
+    looks = [(method.colour, method.marker) for method in BY_NAME.values()]
+    assert len(set(looks)) == len(looks)
 
 
 def test_values_are_joined_on_query_ids():

@@ -8,15 +8,15 @@ A regressor that knows of no queries takes such features for worse than they are
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from qdrank.datasets.simulated.changing import changed_settings
 from qdrank.datasets.simulated.features import Simulated, Simulation, names_of, rounded
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, query_index
-from qdrank.registry import did_you_mean
 
 #: Scale and offset of the maps; all grades are between 0 and 4.
 MAPS = np.array([[1, 0], [1, 1], [1, 2], [2, 0]])
@@ -58,10 +58,7 @@ def simulate_affine(seed: int = 0, **changes: Any) -> Simulated:
     **changes
         Fields of `AffineCopies` that differ, for instance ``shift=0``.
     """
-    names = [field.name for field in fields(AffineCopies)]
-    for name in changes.keys() - set(names):
-        raise InputError(f"unknown setting {name!r} of affine copies", fix=did_you_mean(name, names))
-    settings = replace(AffineCopies(), **changes)
+    settings = changed_settings(AffineCopies(), changes)
     world, queries, documents, grades = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))
     n = settings.train + settings.vali + settings.test
     maps = MAPS[queries.integers(len(MAPS), size=n)]

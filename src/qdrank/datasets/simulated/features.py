@@ -12,12 +12,13 @@ as the paper's classifier guesses its types from the words of the query.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qdrank.datasets.simulated.changing import changed_settings
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, query_index
 from qdrank.registry import did_you_mean
@@ -148,10 +149,7 @@ def simulation_settings(what: str | Simulation, changes: dict[str, Any]) -> Simu
     """Settings of a simulated data set, some changed; an unknown name is the user's error."""
     if isinstance(what, str) and what not in SIMULATIONS:
         raise InputError(f"unknown simulated data set {what!r}", fix=did_you_mean(what, list(SIMULATIONS)))
-    names = [field.name for field in fields(Simulation)]
-    for name in changes.keys() - set(names):
-        raise InputError(f"unknown setting {name!r} of simulated data", fix=did_you_mean(name, names))
-    return replace(SIMULATIONS[what] if isinstance(what, str) else what, **changes)
+    return changed_settings(SIMULATIONS[what] if isinstance(what, str) else what, changes)
 
 
 def _positions(settings: Simulation, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:

@@ -9,7 +9,7 @@ The text is written and read back, so that the reader is part of what is tried.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from qdrank.datasets.simulated.changing import changed_settings
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-from qdrank.registry import did_you_mean
 
 #: Scores above which a document gets grade 1 to 4, in standard deviations: about half are 0, as in MSLR-WEB.
 _BORDERS = (0.05, 0.8, 1.7, 2.3)
@@ -48,10 +48,7 @@ class Web:
 
 def web_settings(changes: dict[str, Any]) -> Web:
     """Settings, some changed; an unknown name is the user's error."""
-    names = [field.name for field in fields(Web)]
-    for name in changes.keys() - set(names):
-        raise InputError(f"unknown setting {name!r} of simulated data", fix=did_you_mean(name, names))
-    return Web(**changes)
+    return changed_settings(Web(), changes)
 
 
 def write_web(folder: Path, web: Web, seed: int) -> dict[str, Path]:

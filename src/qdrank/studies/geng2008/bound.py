@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from qdrank.figures.style import label_axes, new_figure
@@ -61,6 +63,10 @@ def _draw_diagonal(axes: Any, bound: FloatArray, observed: FloatArray) -> None:
     )
     axes.plot(x, x, color="black", linestyle="--", linewidth=0.8, label="equal")
     axes.set(xscale="log", yscale="log", xlim=x, ylim=y)
+    # Left to itself, Matplotlib labels every minor tick of a narrow axis, one over the other.
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 3) if x[1] < 100 * x[0] else (1,), numticks=9))
+    axes.xaxis.set_major_formatter(LogFormatterSciNotation(labelOnlyBase=False, minor_thresholds=(inf, inf)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _draw_means(axes: Any, rows: Mapping[str, Any], method: str) -> None:

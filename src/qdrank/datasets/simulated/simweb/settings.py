@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass
 
 from qdrank.errors import InputError
-from qdrank.registry import did_you_mean
 
 #: The kinds of query, with TREC's names for their tasks: homepage finding, named page finding, topic distillation.
 QUERY_KINDS = ("homepage", "named_page", "topic")
@@ -53,12 +51,3 @@ class WebSimulation:
     def queries(self) -> int:
         """Number of queries in all parts."""
         return self.train + self.vali + self.test
-
-
-def changed_settings(settings: WebSimulation, changes: dict[str, Any]) -> WebSimulation:
-    """Settings with some changed; an unknown name is the user's error."""
-    known = [field.name for field in fields(WebSimulation)]
-    for name in changes:
-        if name not in known:
-            raise InputError(f"simweb has no setting {name!r}", fix=did_you_mean(name, known))
-    return replace(settings, **changes)

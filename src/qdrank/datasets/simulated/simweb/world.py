@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from qdrank.datasets.collections.model import Collection, Documents, JudgedPairs, Note, Notebook, Query
+from qdrank.datasets.simulated.changing import changed_settings
 from qdrank.datasets.simulated.simweb.grades import make_grades, utilities
 from qdrank.datasets.simulated.simweb.links import Links, make_anchors, make_links
 from qdrank.datasets.simulated.simweb.pages import (
@@ -24,7 +25,7 @@ from qdrank.datasets.simulated.simweb.pages import (
     url_tokens,
 )
 from qdrank.datasets.simulated.simweb.queries import Asked, candidate_pages, make_queries, match_matrix, query_matrix
-from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation, changed_settings
+from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
 from qdrank.datasets.simulated.simweb.words import Vocabulary, make_vocabulary
 from qdrank.groups import FloatArray, IntArray
 

@@ -1,0 +1,53 @@
+"""Scores for new queries in one call, as ``qdrank.rank``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, query_offsets
+from qdrank.serving.composed import load_any
+
+
+def rank(
+    models: str | os.PathLike[str],
+    X: NDArray[Any],
+    query: Sequence[Any] | NDArray[Any] | None = None,
+    *,
+    method: str = "offline1",
+    doc_id: Sequence[str] | None = None,
+    k: float | None = None,
+    lam: float | None = None,
+) -> FloatArray:
+    """Score the documents of new queries with the models of a study; a higher score is a better place.
+
+    The models are read at every call. To score query after query, read them once:
+    `qdrank.serving.ranker.load_ranker`.
+
+    Parameters
+    ----------
+    models : a fold's results, for instance ``results/mq2008/fold1``, or a file ``rankers.parquet``
+    X : (n_documents, n_features), the features that the models were trained on, in their order and units
+    query : (n_documents,) query of each document, those of one query together; by default all are of one query
+    method : {"single", "offline1", "offline2", "online"}, or a file of ``served/``
+    doc_id : (n_documents,) names of the documents, for rankers that know documents by name
+    k, lam : number of neighbours and lambda; by default those that the study chose
+
+    Returns
+    -------
+    array of shape (n_documents,)
+    """
+    names = np.zeros(len(X), dtype=np.int64) if query is None else np.asarray(query)
+    if len(names) != len(X):
+        raise InputError(
+            f"{len(X)} documents need as many query ids", found=f"{len(names)}", fix="one for each row of X"
+        )
+    offsets = query_offsets(names)
+    ranker = load_any(models, method, k=k, lam=lam)
+    asked = None if query is None else [str(name) for name in names[offsets[:-1]]]
+    return ranker.score_many(np.asarray(X), offsets, query_id=asked, doc_id=doc_id)
