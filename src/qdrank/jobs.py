@@ -66,6 +66,31 @@ def processor_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> set[str]:
     return {flag for line in lines if line.startswith("flags") for flag in line.partition(":")[2].split()}
 
 
+def leave_pandas_out() -> None:
+    """Spare the process the half second in which Arrow imports pandas.
+
+    Arrow does that when it makes its first array, to know a pandas series if it is given one. This project has none. Once Arrow
+    has found no pandas it does not look again; `import pandas` still works.
+    """
+    if "pyarrow" in sys.modules and "pandas" not in sys.modules:
+        import pyarrow as pa
+
+        sys.meta_path.insert(0, _NoPandas)
+        try:
+            pa.array([0])
+        finally:
+            sys.meta_path.remove(_NoPandas)
+
+
+class _NoPandas:
+    """A finder of modules by which there is no pandas."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:  # noqa: ARG004
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+
 @contextmanager
 def job(log: str | Path) -> Iterator[logging.Logger]:
     """Log to a file while the block runs.
@@ -79,6 +104,7 @@ def job(log: str | Path) -> Iterator[logging.Logger]:
     handler.setFormatter(logging.Formatter(_FORMAT, "%Y-%m-%d %H:%M:%S"))
     logger.setLevel(logging.INFO)
     logger.addHandler(handler)
+    leave_pandas_out()
     try:
         yield logger
         logger.info("done")
