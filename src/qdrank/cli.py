@@ -15,6 +15,7 @@ from qdrank.kernel_cache import Announcer
 # Each command is a module with ``add_arguments(parser)`` and ``run(args) -> int``, imported only when it is asked for.
 COMMANDS = {
     "config": ("qdrank.commands.config", "check a configuration, or generate what is derived from its models"),
+    "critical-path": ("qdrank.commands.critical_path", "which jobs of a finished run follow each other longest"),
     "datasets": ("qdrank.commands.datasets", "list the data sets, what is present, and how to get the rest"),
     "digest": ("qdrank.commands.digest", "print the digest of every artifact in a folder"),
     "evaluate": ("qdrank.commands.evaluate", "measure a file of scores against a LETOR file"),

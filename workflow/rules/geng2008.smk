@@ -136,6 +136,7 @@ rule train_lambdamart:
         "benchmarks/train_lambdamart/{dataset}/{fold}/{method}.tsv"
     wildcard_constraints:
         method=names_pattern(TREES),
+    threads: settings.training.tree_threads
     conda:
         "../../envs/qdrank.yaml"
     resources:

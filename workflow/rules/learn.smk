@@ -25,6 +25,7 @@ rule learn_method:
     # On any data set: a study may ask for a method that `learners` leaves out there.
     wildcard_constraints:
         method=names_pattern(CLASSIC),
+    threads: lambda wc: tree_threads(wc.method)
     conda:
         "../../envs/qdrank.yaml"
     resources:

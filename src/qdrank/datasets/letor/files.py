@@ -84,9 +84,7 @@ def _broken(path: str | os.PathLike[str], line: int, error: Exception) -> InputE
 
 def _block(lines: bytes, path: str | os.PathLike[str], first_line: int) -> NDArray[np.uint8]:
     if first_line == 1 and lines.startswith(_UTF16_MARKS):
-        raise InputError(
-            "is UTF-16 text", file=path, line=1, found=lines[:20], fix="save it as UTF-8 or ASCII text"
-        )
+        raise InputError("is UTF-16 text", file=path, line=1, found=lines[:20], fix="save it as UTF-8 or ASCII text")
     if first_line == 1 and lines.find(b"\n") in (-1, len(lines) - 1) and lines.count(b"\r") > 1:
         raise InputError(
             "its lines end with CR alone, as on old Macs",
