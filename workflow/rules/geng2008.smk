@@ -136,9 +136,9 @@ rule train_lambdamart:
         "benchmarks/train_lambdamart/{dataset}/{fold}/{method}.tsv"
     wildcard_constraints:
         method=names_pattern(TREES),
-    threads: settings.training.tree_threads
     conda:
         "../../envs/qdrank.yaml"
+    threads: settings.training.tree_threads
     resources:
         mem_mb=memory(1000, 30),
         runtime=minutes(60, 1),

@@ -25,9 +25,9 @@ rule learn_method:
     # On any data set: a study may ask for a method that `learners` leaves out there.
     wildcard_constraints:
         method=names_pattern(CLASSIC),
-    threads: lambda wc: tree_threads(wc.method)
     conda:
         "../../envs/qdrank.yaml"
+    threads: lambda wc: tree_threads(wc.method)
     resources:
         mem_mb=memory(1000, 30),
         runtime=minutes(120, 1),

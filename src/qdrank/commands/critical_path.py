@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 from qdrank.errors import InputError
 
@@ -71,7 +72,7 @@ def _output(path: Path) -> str | None:
         return None
 
 
-def _record(path: Path) -> dict[str, object] | None:
+def _record(path: Path) -> dict[str, Any] | None:
     """The record of a finished job; None of one that runs, or that is not readable."""
     try:
         record = json.loads(path.read_text())

@@ -187,7 +187,7 @@ def parse_short(data: Bytes, at: int) -> tuple[float, int]:
     while True:
         digit = np.uint8(data[at] - 48)
         if digit <= 9:
-            mantissa = mantissa * 10 + np.int64(digit)
+            mantissa = mantissa * 10 + (data[at] - 48)
         elif data[at] == 46 and point < 0:
             point = at
         else:

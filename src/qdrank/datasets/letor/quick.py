@@ -147,11 +147,13 @@ class _Tokens(NamedTuple):
     def are_numbers(self, tokens: slice) -> bool:
         """Whether the tokens of all rows are finite numbers in single precision."""
         starts, lengths = self.starts[tokens].ravel(), self.lengths[tokens].ravel()
-        costs = np.frombuffer(self.data.tobytes().translate(_COST), dtype=np.uint8)
-        cost = np.concatenate([[0], np.cumsum(costs, dtype=np.int32)])
+        cost = np.frombuffer(self.data.tobytes().translate(_COST), dtype=np.uint8)
         signs = self.data[starts] == ord("-")
-        costs = cost[starts + lengths] - cost[starts + signs]  # of each token, without its sign
-        odd = np.flatnonzero((costs > 1) | (lengths - signs - costs < 1) | (lengths > _LONGEST_NUMBER))
+        costs, place, last = np.zeros(len(starts), dtype=np.uint8), starts + signs, starts + lengths - 1
+        for _ in range(min(int(lengths.max()), _LONGEST_NUMBER)):
+            costs += cost[np.minimum(place, last)]  # the last byte may count again: then the token is looked at below
+            place += 1
+        odd = np.flatnonzero((costs > 1) | (lengths - signs < 1 + costs) | (lengths > _LONGEST_NUMBER))
         texts = (self.data[starts[i] : starts[i] + lengths[i]].tobytes() for i in odd)
         return all(_NUMBER.fullmatch(text) and abs(float(text)) <= _LARGEST for text in texts)
 
