@@ -12,8 +12,8 @@ from qdrank.datasets.letor import id_kernels as ids
 from qdrank.datasets.letor import kernels
 from qdrank.datasets.letor.errors import row_error
 from qdrank.datasets.letor.ledger import Ledger
-from qdrank.datasets.letor.reader import AnyPath, Chunk, Form
-from qdrank.errors import InputError
+from qdrank.datasets.letor.reader import Chunk, Form
+from qdrank.errors import AnyPath, InputError
 
 Bytes = NDArray[np.uint8]
 
