@@ -8,7 +8,7 @@ from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.learning import TrainedMethod, choices_table, fit_method, rank_documents, with_query_vectors
 from qdrank.store import write
 
-with job(snakemake.log[0]) as log:
+with job(snakemake.log[0], snakemake.threads) as log:
     files, params, out = snakemake.input, snakemake.params, snakemake.output
     fold, method = snakemake.wildcards.fold, snakemake.wildcards.method
     judged = load_judged(files.judged)

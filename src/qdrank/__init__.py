@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 __version__ = "0.1.0"
@@ -22,10 +21,16 @@ def _kernel_cache() -> str:
 
     Numba recompiles a kernel when its own file changes, but not when a kernel that it calls, in another file, does.
     """
-    here = Path(__file__).parent
     sha256 = hashlib.sha256()
-    for path in sorted([*here.rglob("*kernels*.py"), *here.rglob("kernels/*.py")]):
-        sha256.update(path.read_bytes())
+    found: list[str] = []
+    for folder, _, files in os.walk(os.path.dirname(__file__)):
+        inside = os.path.basename(folder) == "kernels"
+        found += [
+            os.path.join(folder, name) for name in files if name.endswith(".py") and (inside or "kernels" in name)
+        ]
+    for path in sorted(found):
+        with open(path, "rb") as file:
+            sha256.update(file.read())
     return os.path.join(cache_folder(), f"kernels-{sha256.hexdigest()[:16]}")
 
 

@@ -9,11 +9,13 @@ from importlib import import_module
 
 from qdrank import __version__
 from qdrank.errors import QdrankError
-from qdrank.kernel_cache import announce
+from qdrank.jobs import leave_pandas_out
+from qdrank.kernel_cache import Announcer
 
 # Each command is a module with ``add_arguments(parser)`` and ``run(args) -> int``, imported only when it is asked for.
 COMMANDS = {
     "config": ("qdrank.commands.config", "check a configuration, or generate what is derived from its models"),
+    "critical-path": ("qdrank.commands.critical_path", "which jobs of a finished run follow each other longest"),
     "datasets": ("qdrank.commands.datasets", "list the data sets, what is present, and how to get the rest"),
     "digest": ("qdrank.commands.digest", "print the digest of every artifact in a folder"),
     "evaluate": ("qdrank.commands.evaluate", "measure a file of scores against a LETOR file"),
@@ -36,13 +38,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="qdrank", description="Query-dependent learning to rank.")
     parser.add_argument("--version", action="version", version=f"qdrank {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    if argv and argv[0] in COMPILED:
+        sys.meta_path.insert(0, Announcer)
     for name, (module, words) in COMMANDS.items():
         command = commands.add_parser(name, help=words, description=words[0].upper() + words[1:] + ".")
         if argv and argv[0] == name:
             import_module(module).add_arguments(command)
     args = parser.parse_args(argv)
-    if args.command in COMPILED:
-        announce()
+    leave_pandas_out()
     return _guarded(import_module(COMMANDS[args.command][0]).run, args)
 
 

@@ -179,6 +179,10 @@ class Training(Section):
     )
     tol: PositiveFloat = Field(default=1e-6, description="Relative gap to the optimum at which training stops.")
     trees: Annotated[int, Field(ge=1)] = Field(default=300, description="Most trees of LambdaMART.")
+    tree_threads: PositiveInt = Field(
+        default=1,
+        description="Threads of a job that trains LambdaMART; the number changes no byte. More than one pay on large sets.",
+    )
 
 
 class Learners(Section):

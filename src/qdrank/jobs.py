@@ -21,6 +21,7 @@ _KERNELS: dict[str, tuple[str, set[str]]] = {
     "x86_64": ("Haswell", {"avx2", "fma"}),
 }
 """OpenBLAS kernel for every processor of an architecture, and the instructions that it needs."""
+_GIVEN = "QDRANK_THREADS"
 _FORMAT = "%(asctime)s %(message)s"
 # What the machine refuses, in words.
 _DISK = {
@@ -66,9 +67,39 @@ def processor_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> set[str]:
     return {flag for line in lines if line.startswith("flags") for flag in line.partition(":")[2].split()}
 
 
+def threads_given() -> int:
+    """Threads that the job may use; 1 outside a job."""
+    return int(os.environ.get(_GIVEN, "1"))
+
+
+def leave_pandas_out() -> None:
+    """Spare the process the half second in which Arrow imports pandas.
+
+    Arrow does that when it makes its first array, to know a pandas series if it is given one. This project has none. Once Arrow
+    has found no pandas it does not look again; `import pandas` still works.
+    """
+    if "pyarrow" in sys.modules and "pandas" not in sys.modules:
+        import pyarrow as pa
+
+        sys.meta_path.insert(0, _NoPandas)
+        try:
+            pa.array([0])
+        finally:
+            sys.meta_path.remove(_NoPandas)
+
+
+class _NoPandas:
+    """A finder of modules by which there is no pandas."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:  # noqa: ARG004
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+
 @contextmanager
-def job(log: str | Path) -> Iterator[logging.Logger]:
-    """Log to a file while the block runs.
+def job(log: str | Path, threads: int = 1) -> Iterator[logging.Logger]:
+    """Log to a file while the block runs; ``threads`` is for what gives the same bytes with any number of them (`threads_given`).
 
     A mistake of the user's, or a disk that refuses, is told once, in words, in the log and on standard error; the job then
     fails. Any other exception is a fault of the program: its traceback goes to both.
@@ -79,6 +110,8 @@ def job(log: str | Path) -> Iterator[logging.Logger]:
     handler.setFormatter(logging.Formatter(_FORMAT, "%Y-%m-%d %H:%M:%S"))
     logger.setLevel(logging.INFO)
     logger.addHandler(handler)
+    leave_pandas_out()
+    os.environ[_GIVEN] = str(threads)
     try:
         yield logger
         logger.info("done")
@@ -90,6 +123,7 @@ def job(log: str | Path) -> Iterator[logging.Logger]:
         print(f"\nqdrank: {words}\n", file=sys.stderr)
         sys.exit(1)
     finally:
+        os.environ.pop(_GIVEN, None)
         logger.removeHandler(handler)
         handler.close()
 

@@ -20,6 +20,16 @@ def n_compiled() -> int:
     return sum(1 for _ in place.rglob("*.nbc")) if place.is_dir() else 0
 
 
+class Announcer:
+    """A finder of modules that calls `announce` when Numba is about to be imported: small files need no kernels."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:  # noqa: ARG004
+        """Find nothing, so that the next finder is asked."""
+        if name == "numba":
+            announce()
+
+
 def announce() -> None:
     """Say on standard error that a command will first compile, so that nobody waits without a word."""
     if n_compiled() == 0:
@@ -36,7 +46,7 @@ def compile_kernels() -> float:
 
     from qdrank.commands.evaluate import evaluate
     from qdrank.learners import LEARNERS
-    from qdrank.measures import CONVENTIONS
+    from qdrank.measures import CONVENTIONS, kernels  # noqa: F401 -- from now on nothing is read or measured without kernels
     from qdrank.serving.kernels import add_rows, add_shared
 
     began = time.perf_counter()

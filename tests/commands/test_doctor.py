@@ -61,7 +61,9 @@ def test_the_doctor_compiles_what_the_commands_use(tmp_path: Path) -> None:
     subprocess.run([*run, "doctor", "--compile"], env=variables, check=True, capture_output=True)
     compiled = set((tmp_path / "cache").rglob("*.nbc"))
     assert compiled
-    (tmp_path / "f.txt").write_text("1 qid:1 1:0.5 #docid = a\n0 qid:1 1:0.25 #docid = b\n")
+    (tmp_path / "f.txt").write_text(
+        "1\tqid:1 1:0.5 #docid = a\n0 qid:1 1:0.25 #docid = b\n"
+    )  # a tab: read by the kernels
     (tmp_path / "s.txt").write_text("1\n2\n")
     subprocess.run([*run, "evaluate", tmp_path / "f.txt", tmp_path / "s.txt"], env=variables, check=True)
     assert set((tmp_path / "cache").rglob("*.nbc")) == compiled

@@ -64,3 +64,15 @@ def test_another_seed_draws_other_features():
 def test_a_model_that_was_not_fitted_has_no_text():
     with pytest.raises(InputError, match="has not been fitted"):
         LambdaMART().to_text()
+
+
+@pytest.mark.parametrize("learner", [LambdaMART, BoostedRegression])
+def test_the_number_of_threads_changes_no_byte(learner, monkeypatch):
+    rng = np.random.default_rng(5)
+    X, query = rng.standard_normal((6000, 5)), np.repeat(np.arange(200), 30)
+    y = np.clip((X[:, 0] + X[:, 1] * X[:, 2] + rng.standard_normal(6000)).round() + 1, 0, 4).astype(int)
+    texts = set()
+    for threads in ("1", "2", "5"):
+        monkeypatch.setenv("QDRANK_THREADS", threads)
+        texts.add(learner(rounds=8).fit(X, y, query).to_text())
+    assert len(texts) == 1

@@ -406,9 +406,13 @@ def test_lookups_are_those_of_the_study(seed: int, metric: str, choice: str, coa
     assert [second(vector) for vector in test] == offline2(of_test).tolist()
     for vector, row in zip(test, of_test, strict=True):
         assert set(space.neighbourhood(space.point(vector), k)) == set(row[:k])
-    with mock.patch.object(serving_lookup, "DENSE_MOST", 4096 if dense else 0):
+    with mock.patch.object(serving_lookup, "_DENSE_MOST", 4096 if dense else 0):
         first = Offline1(space, Neighbourhoods(of_train[:, :k], pairs, choice), largest)
     assert [first(vector) for vector in test] == offline1(of_test, of_train, pairs, [k], alike=choice)[k].tolist()
+    for row in of_test[:, :k]:
+        compiled, plain = first.neighbourhoods._shared(row), first.neighbourhoods._shared_plainly(row)
+        assert compiled.dtype == plain.dtype
+        np.testing.assert_array_equal(plain, compiled)
 
 
 def test_no_folder_is_made_for_the_output(

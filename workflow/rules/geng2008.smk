@@ -138,6 +138,7 @@ rule train_lambdamart:
         method=names_pattern(TREES),
     conda:
         "../../envs/qdrank.yaml"
+    threads: settings.training.tree_threads
     resources:
         mem_mb=memory(1000, 30),
         runtime=minutes(60, 1),

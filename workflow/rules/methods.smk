@@ -51,6 +51,12 @@ def learner_code(method):
     return code("learn_method", CLASSIC[method].module, *measured)
 
 
+def tree_threads(method):
+    """Threads of a classic method: only boosted trees use more than one."""
+    is_trees = CLASSIC[method].learner == "lambdamart"
+    return settings.training.tree_threads if is_trees else 1
+
+
 def learner_files(wildcards):
     """What a method learns from."""
     method, folder = CLASSIC[wildcards.method], f"results/{wildcards.dataset}"

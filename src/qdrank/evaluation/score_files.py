@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.letor.files import blocks
-from qdrank.datasets.letor.reader import read_letor
+from qdrank.datasets.letor.quick import quick_text
+from qdrank.datasets.letor.reader import letor_form, read_letor
 from qdrank.errors import AnyPath, InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.measures.ranking import MAX_GRADE
+
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +39,17 @@ class Labels:
 
 
 def read_labels(path: AnyPath) -> Labels:
-    """Labels, queries and document ids of a LETOR file; its features are skipped, in bounded memory."""
+    """Labels, queries and document ids of a LETOR file; its features are checked and skipped, in bounded memory."""
+    form = letor_form([path])
+    quick = form.dense and "numba" not in sys.modules  # else the kernels are there already
+    text = quick_text(path, form.width, MAX_GRADE, values=False) if quick else None
+    if text is not None:
+        return Labels(text.y.astype(np.int64), text.offsets, text.query_id, text.doc_id)
+    return _read_labels(path)
+
+
+def _read_labels(path: AnyPath) -> Labels:
+    """The same for any file, with the compiled kernels."""
     y: list[NDArray[np.int8]] = []
     doc_id: list[NDArray[Any]] = []
     query_id: list[str] = []
@@ -46,7 +60,7 @@ def read_labels(path: AnyPath) -> Labels:
         starts += (n + chunk.offsets[:-1][chunk.continues :]).tolist()
         query_id += chunk.query_id[chunk.continues :]
         y.append(chunk.y)
-        doc_id.append(chunk.doc_id.to_numpy(zero_copy_only=False))
+        doc_id.append(np.array(chunk.doc_id.to_pylist(), dtype=object))
         n += len(chunk.y)
     offsets = np.array([*starts, n], dtype=np.int64)
     return Labels(np.concatenate(y).astype(np.int64), offsets, query_id, np.concatenate(doc_id))
@@ -75,8 +89,8 @@ def read_scores(path: AnyPath) -> FloatArray:
 
 def _single_column(path: AnyPath) -> FloatArray | None:
     """Scores of a file that has nothing but one number in each line; None for any other, which is then looked at line by line."""
-    parts: list[list[float]] = []
-    for block in blocks(path):
+    parts: list[FloatArray] = []
+    for block in blocks(path, _BLOCK):
         text = block.tobytes()
         tokens = text.split()
         lines = text.count(b"\n") + (not text.endswith(b"\n"))
@@ -89,10 +103,10 @@ def _single_column(path: AnyPath) -> FloatArray | None:
         ):
             return None
         try:
-            parts.append(list(map(float, tokens)))
+            parts.append(np.array(list(map(float, tokens))))
         except ValueError:
             return None
-    scores = np.array([score for part in parts for score in part], dtype=np.float64)
+    scores = np.concatenate([np.empty(0), *parts])
     return None if np.isnan(scores).any() else scores
 
 

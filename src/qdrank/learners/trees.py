@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
+from qdrank.jobs import threads_given
 from qdrank.learners.base import Learner
 from qdrank.learners.validation import JudgedArrays, as_judged, mean_measure, shuffled_within
 
@@ -63,7 +65,8 @@ class BoostedTrees(Learner):
             vali = self._dataset(*as_judged(*validation), train)
             watched = {"valid_sets": [vali], "feval": self._watch(vali), "callbacks": [stop]}
         booster = lightgbm.train(self._params(), train, num_boost_round=self.rounds, **watched)
-        self.text_ = booster.model_to_string(num_iteration=booster.best_iteration if watched else -1)
+        text = booster.model_to_string(num_iteration=booster.best_iteration if watched else -1)
+        self.text_ = re.sub(r"\[num_threads: \d+\]", "[num_threads: 1]", text)
         self._booster = booster_of(self.text_)
         return self
 
@@ -108,10 +111,10 @@ class BoostedTrees(Learner):
             "lambda_l2": self.l2,
             "metric": "None",
             "seed": self.seed,
-            # One thread and row-wise histograms: the same trees on every machine.
+            # Row-wise histograms: the same trees on every machine, with any number of threads.
             "deterministic": True,
             "force_row_wise": True,
-            "num_threads": 1,
+            "num_threads": threads_given(),
             "verbosity": -1,
         }
 

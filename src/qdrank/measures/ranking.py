@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
@@ -12,11 +14,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, query_index
-from qdrank.measures import kernels
 
 TieOrder = Literal["row", "docno"]
 MAX_GRADE = 62
 """Highest grade allowed, the last whose gain 2^r - 1 fits an int64; labels of judged documents are 0 to 4."""
+_PLAIN_DOCUMENTS = 2_000_000
+_seen = 0  # documents that were measured without compiled kernels
+
+
+def _kernels(n_documents: int) -> ModuleType:
+    """The compiled kernels if Numba is loaded, else NumPy for the first documents: loading takes 0.7 s. Both give the same bits."""
+    global _seen  # noqa: PLW0603
+    _seen += n_documents
+    if "numba" in sys.modules or _seen > _PLAIN_DOCUMENTS:
+        from qdrank.measures import kernels
+
+        return kernels
+    from qdrank.measures import plain
+
+    return plain
 
 
 class Judgements:
@@ -46,6 +62,11 @@ class Judgements:
         self.doc_ids = None if doc_ids is None else np.asarray(doc_ids)
         if self.doc_ids is not None and len(self.doc_ids) != len(self.grades):
             raise InputError(f"{len(self.doc_ids)} document ids for {len(self.grades)} documents")
+
+    @cached_property
+    def kernels(self) -> ModuleType:
+        """`qdrank.measures.kernels`, or the same in NumPy."""
+        return _kernels(len(self.grades))
 
     @cached_property
     def n_grades(self) -> int:
@@ -78,7 +99,8 @@ class Judgements:
         if self.unranked is not None:
             of_query = np.concatenate([query_index(self.offsets), query_index(self.unranked.offsets)])
             grades = np.concatenate([grades, self.unranked.grades])[np.argsort(of_query, kind="stable")]
-        return kernels.ideal_grades(grades, self.ideal_offsets, self.n_grades)
+        ordered: IntArray = self.kernels.ideal_grades(grades, self.ideal_offsets, self.n_grades)
+        return ordered
 
     @cached_property
     def _rows_by_docno(self) -> IntArray:
@@ -95,18 +117,20 @@ class Judgements:
         """The documents ranked by ``scores``, shape (n_documents,), the highest first."""
         checked = _scores(np.asarray(scores), len(self.grades))
         if ties == "row":
-            return Ranking(self, self.grades[kernels.ranked_rows(checked, self.offsets)])
+            return Ranking(self, self.grades[self.kernels.ranked_rows(checked, self.offsets)])
         # trec_eval keeps scores in single precision, so that scores which differ only beyond it are tied.
         start = self._rows_by_docno
         single = checked.astype(np.float32).astype(np.float64)
-        rows = kernels.ranked_rows(single[start], self.offsets)
+        rows = self.kernels.ranked_rows(single[start], self.offsets)
         return Ranking(self, self.grades[start[rows]])
 
 
 def rows_by_score(scores: ArrayLike, offsets: ArrayLike) -> IntArray:
     """Rows of the documents by descending score within each query, ties in row order; shape (n_documents,)."""
     checked = np.asarray(scores)
-    return kernels.ranked_rows(_scores(checked, len(checked)), _offsets(np.asarray(offsets), len(checked)))
+    bounds = _offsets(np.asarray(offsets), len(checked))
+    rows: IntArray = _kernels(len(checked)).ranked_rows(_scores(checked, len(checked)), bounds)
+    return rows
 
 
 @dataclass(frozen=True)
@@ -115,6 +139,11 @@ class Ranking:
 
     judgements: Judgements
     grades: IntArray
+
+    @property
+    def kernels(self) -> ModuleType:
+        """`qdrank.measures.kernels`, or the same in NumPy."""
+        return self.judgements.kernels
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,13 +23,15 @@ from qdrank.datasets.letor.features import column_moments, minmax_per_query
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.queries.vectors import Standardiser
-from qdrank.rankers.base import QueryRanker
-from qdrank.rankers.documents import FoldDocuments, seen
 from qdrank.registry import did_you_mean
 from qdrank.serving.pack import SERVED, Terms
 from qdrank.serving.ranker import Ranker, checked_features, load_ranker
 from qdrank.serving.states import array_rows, arrays_of, described, restored
 from qdrank.store import read
+
+if TYPE_CHECKING:
+    from qdrank.rankers.base import QueryRanker
+    from qdrank.rankers.documents import FoldDocuments
 
 FOLDER = "served"
 
@@ -85,6 +87,8 @@ class ComposedRanker:
         -------
         array of shape (n_documents,)
         """
+        from qdrank.rankers.documents import seen  # compiled
+
         X = checked_features(X, offsets, self.terms)
         vectors = self._vectors(X, offsets, own)
         n = len(offsets) - 1

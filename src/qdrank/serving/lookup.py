@@ -7,6 +7,7 @@ matter, exact distances decide.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,13 @@ from qdrank.groups import FloatArray, IntArray
 from qdrank.queries.metrics import Cosine, Euclidean
 from qdrank.queries.neighbours import LARGEST_COORDINATE
 from qdrank.rankers.knn import Alikeness, gamma
-from qdrank.serving.kernels import add_rows, add_shared
 
 #: Up to this many training queries their neighbourhoods are kept as a matrix, 64 MiB,
 _DENSE_MOST = 4096
 #: if they hold at least this share of them; else as inverted lists.
 _DENSE_SHARE = 0.05
+#: Queries that are served without compiled kernels if nothing else has loaded them.
+_PLAIN_QUERIES = 200
 
 
 class TrainingSpace:
@@ -116,7 +118,7 @@ class Neighbourhoods:
 
     def __init__(self, neighbours: NDArray[np.int32], pairs: IntArray, alike: Alikeness) -> None:
         m, self.k = neighbours.shape
-        self._alike = alike
+        self._alike, self._asked = alike, 0
         self._size: IntArray = np.ones(m, dtype=np.int64) if alike == "shared_queries" else pairs.astype(np.int64)
         self._totals = self._size[neighbours].sum(axis=1)
         self._matrix = np.zeros((0, 0), dtype=np.int32)
@@ -130,13 +132,30 @@ class Neighbourhoods:
 
     def likeness(self, own: IntArray) -> NDArray[Any]:
         """How much each neighbourhood is like the set ``own`` of training queries, shape (m,); more is better."""
-        shared = self._shared(own)
+        shared = self._shared(own) if self._compiled() else self._shared_plainly(own)
         if self._alike != "smallest_gamma":
             return shared
         return -gamma(self._size[own].sum(), self._totals, shared)
 
+    def _compiled(self) -> bool:
+        """Whether to use the kernels: if Numba is loaded, or there are many queries; loading it takes 0.7 s."""
+        self._asked += 1
+        return "numba" in sys.modules or self._asked > _PLAIN_QUERIES
+
+    def _shared_plainly(self, own: IntArray) -> NDArray[Any]:
+        """`_shared` in NumPy; the numbers are whole, so that they are the same."""
+        if self._matrix.size:
+            return np.asarray(self._matrix[own].sum(axis=0, dtype=np.int32))
+        sizes = np.diff(self._starts)[own]
+        places = np.arange(sizes.sum()) + np.repeat(self._starts[own] - np.cumsum(sizes) + sizes, sizes)
+        shared = np.zeros(len(self._size), dtype=np.int64)
+        np.add.at(shared, self._owners[places], np.repeat(self._size[own], sizes))
+        return shared
+
     def _shared(self, own: IntArray) -> NDArray[Any]:
         """Size of what each neighbourhood shares with ``own``, shape (m,)."""
+        from qdrank.serving.kernels import add_rows, add_shared
+
         if self._matrix.size:
             dense = np.zeros(len(self._size), dtype=np.int32)
             add_rows(own, self._matrix, dense)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from qdrank.datasets.judged import load_judged
-from qdrank.datasets.letor.importing import export_letor, import_letor
+from qdrank.datasets.letor.importing import _query_ids, export_letor, import_letor
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.errors import InputError
 
@@ -150,3 +150,16 @@ def test_one_file_is_divided_alike_whatever_its_names_and_line_ends(tmp_path: Pa
         found.append(judged.part.tolist())
     assert found[0] == found[1] == found[2]
     assert set(found[0]) == {"S1", "S2", "S3", "S4", "S5"}
+
+
+@pytest.mark.parametrize("ends", [b"\n", b"\r\n"])
+def test_names_of_an_unsplit_file_are_all_found(tmp_path, monkeypatch, ends):
+    """Short and long names, tabs, rows without a query, names that begin alike, in small blocks."""
+    names = [b"1", b"10", b"10", b"101", b"q" * 25, b"q" * 26, b"q" * 26, b"q" * 80, b"q" * 80 + b"x", b"10", b"1"]
+    rows = [b"%d qid:%s 1:0.5" % (i % 3, name) for i, name in enumerate(names)]
+    rows += [b"0\tqid:tab\t1:1", b"0 1:2", b"", b"# words", b"12 qid:two 1:0", b"0 qid:last"]
+    (tmp_path / "f").write_bytes(ends.join(rows))
+    expected = list(dict.fromkeys([*(name.decode() for name in names), "tab", "two", "last"]))
+    for size in (1, 100, 1 << 20):
+        monkeypatch.setattr("qdrank.datasets.letor.importing._NAMES_BLOCK", size)
+        assert _query_ids(tmp_path / "f") == expected

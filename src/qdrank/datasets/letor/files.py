@@ -67,13 +67,14 @@ def blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[ND
             waiting += piece
             cut = waiting.rfind(b"\n") + 1 if len(waiting) >= size else 0
             if cut > 0:
-                yield _block(waiting[:cut], path, first_line)
-                first_line += waiting.count(b"\n", 0, cut)
+                block = _block(bytes(memoryview(waiting)[:cut]), path, first_line)
+                yield block
+                first_line += int(np.count_nonzero(block == ord("\n")))
                 del waiting[:cut]
             if len(waiting) > max(size, LONGEST_LINE):
                 raise _too_long(path, first_line, waiting)
     if waiting:
-        yield _block(waiting if waiting.endswith(b"\n") else waiting + b"\n", path, first_line)
+        yield _block(bytes(waiting) if waiting.endswith(b"\n") else bytes(waiting + b"\n"), path, first_line)
 
 
 def _broken(path: str | os.PathLike[str], line: int, error: Exception) -> InputError:
@@ -81,12 +82,10 @@ def _broken(path: str | os.PathLike[str], line: int, error: Exception) -> InputE
     return InputError(f"is cut short or corrupt: {error}", file=path, line=line, fix=fix)
 
 
-def _block(lines: bytearray, path: str | os.PathLike[str], first_line: int) -> NDArray[np.uint8]:
+def _block(lines: bytes, path: str | os.PathLike[str], first_line: int) -> NDArray[np.uint8]:
     if first_line == 1 and lines.startswith(_UTF16_MARKS):
-        raise InputError(
-            "is UTF-16 text", file=path, line=1, found=bytes(lines[:20]), fix="save it as UTF-8 or ASCII text"
-        )
-    if first_line == 1 and lines.count(b"\r") > 1 and lines.find(b"\n") in (-1, len(lines) - 1):
+        raise InputError("is UTF-16 text", file=path, line=1, found=lines[:20], fix="save it as UTF-8 or ASCII text")
+    if first_line == 1 and lines.find(b"\n") in (-1, len(lines) - 1) and lines.count(b"\r") > 1:
         raise InputError(
             "its lines end with CR alone, as on old Macs",
             file=path,
@@ -94,7 +93,7 @@ def _block(lines: bytearray, path: str | os.PathLike[str], first_line: int) -> N
             fix=f"convert it: tr '\\r' '\\n' < {shlex.quote(os.fspath(path))} > converted.txt",
         )
     start = len(_UTF8_MARK) if first_line == 1 and lines.startswith(_UTF8_MARK) else 0
-    return np.frombuffer(bytes(lines), dtype=np.uint8)[start:]
+    return np.frombuffer(lines, dtype=np.uint8)[start:]
 
 
 def _too_long(path: str | os.PathLike[str], line: int, found: bytearray) -> InputError:

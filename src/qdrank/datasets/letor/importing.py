@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,8 @@ from qdrank.store import atomic_path, writing
 
 _EXPORT_ROWS = 1 << 13
 #: Bytes at the beginning of a row in which its query is looked for first.
-_HEAD = 64
+_HEAD = 32
+_NAMES_BLOCK = 1 << 20
 
 
 def import_letor(
@@ -79,20 +79,30 @@ def _chunks(parts: Mapping[str, AnyPath], options: Mapping[str, Any]) -> Iterato
 
 
 def _query_ids(path: AnyPath) -> list[str]:
-    """Queries of a file in order. Rows are not checked: they will be read again, and what is wrong is then named.
-
-    Reading the names alone takes a tenth of the time of reading all.
-    """
+    """Queries of a file in order. Rows are not checked: they will be read again, and what is wrong is then named."""
     found: dict[bytes, None] = {}
-    for block in blocks(path):
-        text, ends = block.tobytes(), np.flatnonzero(block == ord("\n")).tolist()
-        for start, end in pairwise([-1, *ends]):
-            row = text[start + 1 : min(end, start + _HEAD)].split(None, 2)
-            if len(row) < 3 and end > start + _HEAD:  # a long name
-                row = text[start + 1 : end].split(None, 2)
+    for block in blocks(path, _NAMES_BLOCK):
+        text, starts = block.tobytes(), np.concatenate([[0], np.flatnonzero(block == ord("\n")) + 1])
+        changes = np.flatnonzero(~_like_the_row_before(block, starts[:-1]))
+        for start, end in zip(starts[changes].tolist(), starts[changes + 1].tolist(), strict=True):
+            row = text[start : min(end, start + 2 * _HEAD)].split(None, 2)
+            if len(row) < 3 and end > start + 2 * _HEAD:  # a long name
+                row = text[start:end].split(None, 2)
             if len(row) > 1 and row[1][:4] == b"qid:":
                 found[row[1][4:]] = None
     return [name.decode("utf-8", "replace") for name in found]
+
+
+def _like_the_row_before(block: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which rows surely name the query of the row before, shape (n_rows,): both begin ``D qid:NAME `` with a short name."""
+    heads = block[np.minimum(starts[:, None] + np.arange(_HEAD), len(block) - 1)]
+    usual = (heads[:, 1:6] == np.frombuffer(b" qid:", dtype=np.uint8)).all(axis=1)
+    names = heads[:, 6:]
+    behind = np.logical_or.accumulate(names == ord(" "), axis=1)
+    names[behind] = 0
+    same = np.zeros(len(starts), dtype=bool)
+    same[1:] = usual[1:] & usual[:-1] & behind[1:, -1] & (names[1:] == names[:-1]).all(axis=1)
+    return same
 
 
 def _table(chunk: Chunk, parts: list[str]) -> pa.Table:

@@ -176,6 +176,31 @@ def parse_value(data: Bytes, at: int) -> tuple[float, int, int]:
 
 
 @njit(cache=True)
+def parse_short(data: Bytes, at: int) -> tuple[float, int]:
+    """Value of the token at ``at`` if it is a plain decimal of at most 15 digits, and the position behind; position -1 if it is not.
+
+    Nearly all values are, and this takes half the time of `parse_value`.
+    """
+    negative = data[at] == 45
+    start = at + 1 if negative else at
+    at, point, mantissa = start, -1, 0
+    while True:
+        digit = np.uint8(data[at] - 48)
+        if digit <= 9:
+            mantissa = mantissa * 10 + (data[at] - 48)
+        elif data[at] == 46 and point < 0:
+            point = at
+        else:
+            break
+        at += 1
+    n_digits = at - start - (1 if point >= 0 else 0)
+    if n_digits < 1 or n_digits > 15 or not ends_token(data[at]):
+        return 0.0, -1
+    value = np.float64(np.float32(mantissa / _POWERS[at - point - 1] if point >= 0 else float(mantissa)))
+    return (-value if negative else value), at
+
+
+@njit(cache=True)
 def parse_label(data: Bytes, at: int, max_label: int) -> tuple[int, int, int]:
     """Whole-numbered label (``2``, ``+2`` or ``2.0``): label, status, position behind."""
     if data[at] == 45 and 48 <= data[at + 1] <= 57:
@@ -267,14 +292,16 @@ def parse_features(
             status = check_index(index, last, width, dense)
         if status != OK:
             return status, at, n_hard
-        value, kind, end = parse_value(data, begin)
-        status = refused(kind, missing)
-        if status != OK:
-            return status, at, n_hard
-        if kind == HARD:
-            hard[n_hard, ROW], hard[n_hard, COLUMN] = row, index - 1
-            hard[n_hard, TEXT], hard[n_hard, TEXT_END] = begin, end
-            n_hard += 1
+        value, end = parse_short(data, begin)
+        if end < 0:
+            value, kind, end = parse_value(data, begin)
+            status = refused(kind, missing)
+            if status != OK:
+                return status, at, n_hard
+            if kind == HARD:
+                hard[n_hard, ROW], hard[n_hard, COLUMN] = row, index - 1
+                hard[n_hard, TEXT], hard[n_hard, TEXT_END] = begin, end
+                n_hard += 1
         X[row, index - 1] = np.float32(value)
         last = index
         at = skip_blanks(data, end)

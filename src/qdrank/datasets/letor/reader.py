@@ -7,27 +7,28 @@ a name are called ``QUERY-POSITION``, counted from 1 within the query.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor import id_kernels as ids
-from qdrank.datasets.letor import kernels
-from qdrank.datasets.letor.errors import row_error
 from qdrank.datasets.letor.files import BLOCK_BYTES, blocks
-from qdrank.datasets.letor.kernels import Bytes
-from qdrank.datasets.letor.ledger import Ledger
+from qdrank.datasets.letor.quick import quick_text
 from qdrank.errors import AnyPath, InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from qdrank.datasets.judged import Judged
+    from qdrank.datasets.letor.ledger import Ledger
 
 MAX_FEATURES = 100_000
 MAX_LABEL = 4
-_CHUNK_BYTES = 1 << 26
 _PEEK_BYTES = 1 << 16
-_HARD_ROWS = 1 << 12
+_QUICK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,17 @@ def letor_form(paths: Sequence[AnyPath], *, n_features: int | None = None, spars
     complete = len(indices) > 0 and indices == list(range(1, len(indices) + 1))
     dense = complete if sparse is None else not sparse
     if n_features is None:
-        n_features = len(indices) if dense else max(int(ids.widest_index(b)) for path in paths for b in blocks(path))
+        n_features = len(indices) if dense else _widest_index(paths)
     elif not 1 <= n_features <= MAX_FEATURES:
         raise InputError(f"n_features must be from 1 to {MAX_FEATURES:,}", found=str(n_features))
     # Beyond the bound the parser names the row with the large index.
     return Form(min(max(n_features, 1), MAX_FEATURES), dense)
+
+
+def _widest_index(paths: Sequence[AnyPath]) -> int:
+    from qdrank.datasets.letor.id_kernels import widest_index
+
+    return max(int(widest_index(block)) for path in paths for block in blocks(path))
 
 
 def _first_indices(path: AnyPath) -> list[int]:
@@ -114,62 +121,28 @@ def read_letor(
     if not 0 <= max_label <= 127:
         raise InputError("max_label must be from 0 to 127", found=str(max_label))
     form = letor_form([path], n_features=n_features, sparse=sparse)
-    parser = _Parser(path, form, missing, max_label, ledger or Ledger())
+    quick = _quick(path, form, max_label, min(block_bytes, _QUICK_BYTES)) if ledger is None else None
+    if quick is not None:
+        yield quick
+        return
+    from qdrank.datasets.letor.parser import Parser  # compiled
+
+    parser = Parser(path, form, missing, max_label, ledger)
     for block in blocks(path, block_bytes):
         yield from parser.chunks(block)
 
 
-@dataclass
-class _Parser:
-    """Parses the blocks of one file in order; remembers the line and the names."""
+def _quick(path: AnyPath, form: Form, max_label: int, most: int) -> Chunk | None:
+    """A small file without the kernels, which take longer to load; None if they are loaded, or needed."""
+    if "numba" in sys.modules or not form.dense:
+        return None
+    text = quick_text(path, form.width, max_label, values=True, most=most)
+    if text is None:
+        return None
+    import pyarrow as pa
 
-    path: AnyPath
-    form: Form
-    missing: bool
-    max_label: int
-    ledger: Ledger
-    line: int = 1
-    hard: NDArray[np.int64] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.ledger.open_file(self.path)
-        self.hard = np.empty((max(_HARD_ROWS, self.form.width), kernels.N_HARD), dtype=np.int64)
-
-    def chunks(self, data: Bytes) -> Iterator[Chunk]:
-        """Chunks of a block; several if its matrix would be large."""
-        most = max(1, _CHUNK_BYTES // (4 * self.form.width))
-        at, end = 0, self.line + int(np.count_nonzero(data == ord("\n")))
-        while at < len(data):
-            n_rows = min(most, end - self.line)
-            X = np.zeros((n_rows, self.form.width), dtype=np.float32)
-            records = np.empty((n_rows, kernels.N_RECORD), dtype=np.int64)
-            n_rows, at = self._parse(data, at, X, records)
-            if n_rows > 0:
-                yield self._chunk(data, X[:n_rows], records[:n_rows])
-
-    def _parse(self, data: Bytes, at: int, X: NDArray[np.float32], records: NDArray[np.int64]) -> tuple[int, int]:
-        """Fill ``X`` and ``records`` from ``at`` on: number of rows, where to go on."""
-        n_rows, n_hard, status, at, self.line = kernels.parse_rows(
-            data, at, self.line, X, records, self.hard, self.form.dense, self.missing, self.max_label
-        )
-        if status != kernels.OK:
-            raise self._row_error(status, data, at, self.line)
-        for row, column, start, end in self.hard[:n_hard].tolist():
-            with np.errstate(over="ignore"):
-                X[row, column] = np.float32(float(data[start:end].tobytes()))
-            if np.isinf(X[row, column]):
-                raise self._row_error(kernels.OVERFLOW, data, start, int(records[row, kernels.LINE]))
-        return n_rows, at
-
-    def _row_error(self, status: int, data: Bytes, at: int, line: int) -> InputError:
-        width, max_label = self.form.width, self.max_label
-        return row_error(status, data, at, file=self.path, line=line, width=width, max_label=max_label)
-
-    def _chunk(self, data: Bytes, X: NDArray[np.float32], records: NDArray[np.int64]) -> Chunk:
-        bounds = ids.query_bounds(data, records)
-        names, continues = self.ledger.queries(data, records[bounds[:-1]])
-        documents = self.ledger.documents(data, records, bounds, continues=continues)
-        return Chunk(X, records[:, kernels.LABEL].astype(np.int8), names, bounds, documents, continues)
+    names = pa.array(text.doc_id.tolist(), pa.binary()).cast(pa.string())
+    return Chunk(text.X, text.y, text.query_id, text.offsets, names, continues=False)
 
 
 def load_letor(
@@ -189,6 +162,10 @@ def load_letor(
     for chunk in chunks:
         starts.append(n_rows + chunk.offsets[:-1][chunk.continues :])
         n_rows += len(chunk.y)
+    import pyarrow as pa
+
+    from qdrank.datasets.judged import Judged
+
     return Judged(
         query_id=np.array(heads, dtype=object),
         part=np.full(len(heads), part, dtype=object),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qdrank.groups import FloatArray, IntArray
-from qdrank.measures.kernels import average_precisions
 from qdrank.measures.ranking import Definition, Ranking
 
 
@@ -16,7 +15,8 @@ class AveragePrecision(Definition):
     def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:  # noqa: ARG002
         """Average precision, shape (n_queries, 1)."""
         judgements = ranking.judgements
-        return average_precisions(ranking.grades, judgements.offsets, judgements.n_missed)[:, None]
+        values: FloatArray = ranking.kernels.average_precisions(ranking.grades, judgements.offsets, judgements.n_missed)
+        return values[:, None]
 
 
 ROW_ORDER = AveragePrecision()

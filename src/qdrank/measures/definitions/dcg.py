@@ -8,7 +8,6 @@ import numpy as np
 
 from qdrank.groups import FloatArray, IntArray
 from qdrank.measures.definitions import gains
-from qdrank.measures.kernels import gain_at
 from qdrank.measures.ranking import Definition, Judgements, Ranking
 
 
@@ -27,7 +26,10 @@ class DCG(Definition):
     def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:
         """DCG at each cutoff, shape (n_queries, n_cutoffs)."""
         judgements = ranking.judgements
-        return gain_at(ranking.grades, judgements.offsets, *self.tables(judgements), cutoffs)
+        sums: FloatArray = ranking.kernels.gain_at(
+            ranking.grades, judgements.offsets, *self.tables(judgements), cutoffs
+        )
+        return sums
 
 
 LETOR = DCG(gain=gains.exponential, discount=gains.letor)

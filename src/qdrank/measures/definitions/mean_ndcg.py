@@ -8,7 +8,6 @@ import numpy as np
 
 from qdrank.groups import FloatArray, IntArray
 from qdrank.measures.definitions import ndcg
-from qdrank.measures.kernels import mean_ratio
 from qdrank.measures.ranking import Definition, Ranking
 
 
@@ -20,7 +19,8 @@ class MeanOverAll(Definition):
         """Mean NDCG, shape (n_queries, 1)."""
         judgements = ranking.judgements
         lists = (ranking.grades, judgements.offsets, judgements.ideal, judgements.ideal_offsets)
-        return mean_ratio(*lists, *ndcg.LETOR.tables(judgements))[:, None]
+        values: FloatArray = ranking.kernels.mean_ratio(*lists, *ndcg.LETOR.tables(judgements))
+        return values[:, None]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,6 @@ import numpy as np
 from qdrank.groups import FloatArray, IntArray
 from qdrank.measures.definitions import gains
 from qdrank.measures.definitions.dcg import DCG
-from qdrank.measures.kernels import gain_at
 from qdrank.measures.ranking import Ranking
 
 
@@ -30,8 +29,8 @@ class NDCG(DCG):
         """NDCG at each cutoff, shape (n_queries, n_cutoffs)."""
         judgements = ranking.judgements
         got = super().values(ranking, cutoffs)
-        best = gain_at(judgements.ideal, judgements.ideal_offsets, *self.tables(judgements), cutoffs)
-        values = np.divide(got, best, out=np.full_like(got, self.empty), where=best > 0)
+        best = ranking.kernels.gain_at(judgements.ideal, judgements.ideal_offsets, *self.tables(judgements), cutoffs)
+        values: FloatArray = np.divide(got, best, out=np.full_like(got, self.empty), where=best > 0)
         if self.short_is_zero:
             values[judgements.n_documents[:, None] < cutoffs] = 0.0
         return values

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qdrank.groups import FloatArray, IntArray
-from qdrank.measures.kernels import reciprocal_ranks
 from qdrank.measures.ranking import Definition, Ranking
 
 
@@ -15,7 +14,8 @@ class ReciprocalRank(Definition):
 
     def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:  # noqa: ARG002
         """Reciprocal rank, shape (n_queries, 1)."""
-        return reciprocal_ranks(ranking.grades, ranking.judgements.offsets)[:, None]
+        values: FloatArray = ranking.kernels.reciprocal_ranks(ranking.grades, ranking.judgements.offsets)
+        return values[:, None]
 
 
 ROW_ORDER = ReciprocalRank()

@@ -1,0 +1,219 @@
+"""``qdrank critical-path FOLDER``: which jobs of a finished run follow each other longest, and what more cores would bring.
+
+Snakemake keeps a record of every file that a job made, in ``.snakemake/metadata``: the rule, the inputs, and when the job began and ended. The
+longest chain of jobs, each reading what one before it made, is what no number of cores can shorten.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import binascii
+import heapq
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from qdrank.errors import InputError
+
+CORES = (1, 2, 4, 16, 64)
+
+
+@dataclass(eq=False)
+class Job:
+    """A job of a run: its rule, the files it made and read, and the seconds that it took."""
+
+    rule: str
+    seconds: float
+    outputs: list[str] = field(default_factory=list)
+    inputs: set[str] = field(default_factory=set)
+
+    @property
+    def label(self) -> str:
+        """The rule, and the first of the files in the alphabet."""
+        return f"{self.rule}  {min(self.outputs)}"
+
+
+def read_jobs(folder: Path) -> list[Job]:
+    """Jobs of the run in a folder, by the name of their rule and output.
+
+    Raises
+    ------
+    InputError
+        If there are no records of finished jobs.
+    """
+    records = folder / ".snakemake" / "metadata"
+    jobs: dict[tuple[str, ...], Job] = {}
+    for path in sorted(path for path in records.rglob("*") if path.is_file()):
+        output, record = _output(path.relative_to(records)), _record(path)
+        if output is None or record is None:
+            continue
+        rule, began, ended = str(record["rule"]), float(record["starttime"]), float(record["endtime"])
+        # A job has a log of its own; it may have made several files.
+        key = (rule, *(record.get("log") or [output]))
+        job = jobs.setdefault(key, Job(rule, 0.0))
+        job.seconds = max(job.seconds, ended - began)
+        job.outputs.append(output)
+        job.inputs |= set(record.get("input") or [])
+    if not jobs:
+        fix = "give the folder of a run: the one that was given to snakemake with --directory, else the project's"
+        raise InputError("no records of finished jobs", file=records, fix=fix)
+    return sorted(jobs.values(), key=lambda job: job.label)
+
+
+def _output(path: Path) -> str | None:
+    """The file that a record is about: the record's name is base64, in folders that begin with @ where it is long."""
+    try:
+        return base64.b64decode("".join(part.removeprefix("@") for part in path.parts), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+
+
+def _record(path: Path) -> dict[str, Any] | None:
+    """The record of a finished job; None of one that runs, or that is not readable."""
+    try:
+        record = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+    times = isinstance(record, dict) and record.get("starttime") and record.get("endtime")
+    return record if times and not record.get("incomplete") else None
+
+
+def needed_for(jobs: Sequence[Job], patterns: Iterable[str]) -> list[Job]:
+    """Jobs that made files of the given patterns, and all that these needed."""
+    made_by = {output: job for job in jobs for output in job.outputs}
+    wanted = list(patterns)
+    waiting = [job for job in jobs if any(fnmatch(output, one) for output in job.outputs for one in wanted)]
+    if not waiting:
+        raise InputError(
+            "no file of the run is like that", found=", ".join(wanted), fix="give a pattern such as 'results/mq2008/*'"
+        )
+    kept: set[Job] = set()
+    while waiting:
+        job = waiting.pop()
+        if job not in kept:
+            kept.add(job)
+            waiting += [made_by[path] for path in job.inputs if path in made_by]
+    return [job for job in jobs if job in kept]
+
+
+def parents(jobs: Sequence[Job]) -> dict[Job, list[Job]]:
+    """Jobs whose files each job reads, in the order of ``jobs``; a job comes after its parents."""
+    made_by = {output: job for job in jobs for output in job.outputs}
+    own = {job: {made_by[path] for path in job.inputs if path in made_by} - {job} for job in jobs}
+    children = _children(own)
+    open_parents = {job: len(before) for job, before in own.items()}
+    ready, ordered = [job for job in jobs if not own[job]], []
+    while ready:
+        job = ready.pop()
+        ordered.append(job)
+        for child in children[job]:
+            open_parents[child] -= 1
+            if not open_parents[child]:
+                ready.append(child)
+    if len(ordered) < len(jobs):
+        raise InputError(
+            "the records go round in a circle", fix="run the workflow again: they are of different versions"
+        )
+    return {job: sorted(own[job], key=lambda parent: parent.label) for job in ordered}
+
+
+def _children(before: Mapping[Job, Iterable[Job]]) -> dict[Job, list[Job]]:
+    found: dict[Job, list[Job]] = {job: [] for job in before}
+    for job, own in before.items():
+        for parent in own:
+            found[parent].append(job)
+    return found
+
+
+def longest_chain(before: Mapping[Job, Sequence[Job]]) -> list[Job]:
+    """The jobs of the longest chain, first to last; ``before`` is what `parents` gives."""
+    ends: dict[Job, float] = {}
+    last: dict[Job, Job | None] = {}
+    for job, own in before.items():
+        last[job] = max(own, key=lambda parent: ends[parent], default=None)
+        slowest = last[job]
+        ends[job] = job.seconds + (0.0 if slowest is None else ends[slowest])
+    chain = [max(ends, key=lambda job: ends[job])]
+    while (previous := last[chain[-1]]) is not None:
+        chain.append(previous)
+    return chain[::-1]
+
+
+def wall_seconds(before: Mapping[Job, Sequence[Job]], cores: int) -> float:
+    """Seconds that the jobs would take on so many cores, one core a job: of those that can start, the one with most to follow goes first."""
+    children = _children(before)
+    to_follow: dict[Job, float] = {}
+    for job in reversed(list(before)):
+        to_follow[job] = job.seconds + max((to_follow[child] for child in children[job]), default=0.0)
+    open_parents = {job: len(own) for job, own in before.items()}
+    number = {job: i for i, job in enumerate(before)}
+    ready = [(-to_follow[job], number[job], job) for job, own in before.items() if not own]
+    heapq.heapify(ready)
+    running: list[tuple[float, int, Job]] = []
+    now = 0.0
+    while ready or running:
+        while ready and len(running) < cores:
+            _, i, job = heapq.heappop(ready)
+            heapq.heappush(running, (now + job.seconds, i, job))
+        now, _, done = heapq.heappop(running)
+        for child in children[done]:
+            open_parents[child] -= 1
+            if not open_parents[child]:
+                heapq.heappush(ready, (-to_follow[child], number[child], child))
+    return now
+
+
+def report(jobs: Sequence[Job], cores: Sequence[int] = CORES) -> Iterator[str]:
+    """Lines that tell the longest chain, the work in all, and the time on so many cores."""
+    before = parents(jobs)
+    chain, work = longest_chain(before), sum(job.seconds for job in jobs)
+    length = sum(job.seconds for job in chain)
+    yield f"{len(jobs):,} jobs, {work:,.0f} s of work; the longest chain has {len(chain)} jobs and takes {length:,.0f} s"
+    yield ""
+    yield " seconds   share  job"
+    for job in chain:
+        yield f"{job.seconds:8.1f}  {job.seconds / max(length, 1e-9):5.0%}  {job.label}"
+    yield ""
+    yield "   cores   wall, s   cores in use"
+    for n in cores:
+        wall = wall_seconds(before, n)
+        yield f"{n:8}  {wall:8,.0f}  {work / max(wall, 1e-9):13.1f}"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument(
+        "folder", metavar="FOLDER", help="the folder of a run: that of --directory, with .snakemake in it"
+    )
+    parser.add_argument(
+        "--to",
+        metavar="PATTERN",
+        action="append",
+        help="only what files of this pattern need, e.g. 'results/mq2008/*'; may be repeated",
+    )
+    parser.add_argument(
+        "--cores",
+        type=_cores,
+        nargs="+",
+        default=list(CORES),
+        metavar="N",
+        help="numbers of cores (default: 1 2 4 16 64)",
+    )
+
+
+def _cores(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of cores")
+    return int(text)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the report."""
+    jobs = read_jobs(Path(args.folder))
+    for line in report(needed_for(jobs, args.to) if args.to else jobs, args.cores):
+        print(line)
+    return 0
