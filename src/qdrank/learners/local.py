@@ -24,7 +24,7 @@ from qdrank.learners.ranksvm import Model, Penalty, before_half, preconditioner,
 
 BLOCK = 512
 _LIMIT = 50  # evaluations after which exact Newton takes over a model
-_DENSE = 400.0  # pairs per document; above it sorting beats the pair loop of a block (tests/benchmarks/bench_engine.py)
+_DENSE = 900.0  # pairs per document; above it sorting beats the loops over pairs of a block (tests/benchmarks/bench_engine.py)
 
 
 @dataclass(frozen=True)
