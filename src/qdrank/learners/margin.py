@@ -16,9 +16,9 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from qdrank.groups import FloatArray
 
-STEPS = 60
-SHORTEST = 1e-8  # a step of this part of its length gets nowhere: rounding has the last word
-INSIDE = 0.995  # of the way to the nearest bound
+_STEPS = 60
+_SHORTEST = 1e-8  # a step of this part of its length gets nowhere: rounding has the last word
+_INSIDE = 0.995  # of the way to the nearest bound
 
 
 class _State(NamedTuple):
@@ -68,12 +68,12 @@ def margin_duals(
     v = 1 - D @ start
     xi = np.maximum(v, 0) + 0.01 * float(np.abs(v).max()) + np.finfo(float).tiny
     at = _State(start, xi, xi - v, coef / 2, coef / 2)
-    for _ in range(STEPS):
+    for _ in range(_STEPS):
         if at.gap(D, lam, centre) <= tol:
             break
         step = _step(D, lam, centre, at)
-        size = INSIDE * at.room(step)
-        if not size > SHORTEST:
+        size = _INSIDE * at.room(step)
+        if not size > _SHORTEST:
             break
         at = at.moved(step, size)
     duals: FloatArray = np.clip(at.alpha, 0.0, coef)

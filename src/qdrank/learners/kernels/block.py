@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from qdrank.learners.kernels.rows import row_sums
 from qdrank.learners.kernels.sorting import is_dense, slack_sums
 
-FULL = 20.0  # pairs per document from which documents fill the lanes of the vector unit better than models do
-FEW = 8  # and so they do where a list has at least this many documents a model
+_FULL = 20.0  # pairs per document from which documents fill the lanes of the vector unit better than models do
+_FEW = 8  # and so they do where a list has at least this many documents a model
 
 
 @njit(cache=True)
@@ -195,7 +195,7 @@ def evaluate_block(
             np.dot(X_q, gathered[0], s)
             by_documents(s.reshape(1, n), lower_q, c.reshape(1, n), rows[0], dense)
             np.dot(c, X_q, part[0])
-        elif used * FEW <= n or is_dense(lower_q, min(FULL, dense)):
+        elif used * _FEW <= n or is_dense(lower_q, min(_FULL, dense)):
             S, C = S_all[:size].reshape(used, n), C_all[:size].reshape(used, n)
             np.dot(gathered[:used], X_q.T, S)
             by_documents(S, lower_q, C, rows[0], dense)

@@ -10,11 +10,11 @@ from typing import Any
 
 from numba import njit
 
-FREE = {"reassoc", "nsz", "contract"}  # sums in whatever order is fast
-MAXIMUM = FREE | {"nnan"}  # one instruction for a maximum; a score that is not a number still shows in `_sum`
+_FREE = {"reassoc", "nsz", "contract"}  # sums in whatever order is fast
+_MAXIMUM = _FREE | {"nnan"}  # one instruction for a maximum; a score that is not a number still shows in `_sum`
 
 
-@njit(cache=True, fastmath=MAXIMUM)
+@njit(cache=True, fastmath=_MAXIMUM)
 def _four(s: Any, c: Any, u_a: Any, u_b: Any, u_c: Any, u_d: Any) -> Any:
     a = b = e = f = s.dtype.type(0)
     for j in range(len(s)):
@@ -28,7 +28,7 @@ def _four(s: Any, c: Any, u_a: Any, u_b: Any, u_c: Any, u_d: Any) -> Any:
     return a, b, e, f
 
 
-@njit(cache=True, fastmath=MAXIMUM)
+@njit(cache=True, fastmath=_MAXIMUM)
 def _two(s: Any, c: Any, u_a: Any, u_b: Any) -> Any:
     a = b = s.dtype.type(0)
     for j in range(len(s)):
@@ -40,7 +40,7 @@ def _two(s: Any, c: Any, u_a: Any, u_b: Any) -> Any:
     return a, b
 
 
-@njit(cache=True, fastmath=MAXIMUM)
+@njit(cache=True, fastmath=_MAXIMUM)
 def _one(s: Any, c: Any, u: Any) -> Any:
     a = s.dtype.type(0)
     for j in range(len(s)):
@@ -50,7 +50,7 @@ def _one(s: Any, c: Any, u: Any) -> Any:
     return a
 
 
-@njit(cache=True, fastmath=FREE)
+@njit(cache=True, fastmath=_FREE)
 def _sum(s: Any) -> Any:
     total = s.dtype.type(0)
     for j in range(len(s)):
