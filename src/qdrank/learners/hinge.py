@@ -19,13 +19,13 @@ from qdrank.learners.newton import Point, Problem, evaluate_point, newton
 WIDEST = 2.0  # the width of the first step: at weights 0 every pair lies in the middle of it
 FALL = 4.0  # the width of smoothing falls by this factor
 NARROWEST = 1e-9
-ENOUGH = 0.3  # a Newton step whose gain is below this share of what smoothing costs is the last one of its width
+_ENOUGH = 0.3  # a Newton step whose gain is below this share of what smoothing costs is the last one of its width
 MANY = 1000  # pairs at the margin from which another width of smoothing is faster than the quadratic programme
 
 
 def minimise_hinge(problem: Problem, start: FloatArray, tol: float, limit: int) -> tuple[Point, int]:
     """Point with a certified relative gap of at most ``tol`` (or the best one found), and Newton steps taken."""
-    mu, total, best, enough = WIDEST / FALL, 1, None, ENOUGH
+    mu, total, best, enough = WIDEST / FALL, 1, None, _ENOUGH
     w = _first_step(problem, start)
     before: FloatArray | None = None
     while mu > NARROWEST:
