@@ -77,15 +77,22 @@ def _top_mean(X: np.ndarray, top: int = 50, bm25: int = 36) -> np.ndarray:
     return mean
 
 
-def generated(m: int, n: int, d: int, seed: int = 0) -> tuple[Preferences, np.ndarray]:
-    """m queries of n documents with d features and five grades; the weights of a query depend on its place."""
+def generated(m: int, n: int, d: int, seed: int = 0, scales: float = 0.0) -> tuple[Preferences, np.ndarray]:
+    """m queries of n documents with d features and five grades; the weights of a query depend on its place.
+
+    With ``scales``, features are correlated: their hidden directions differ in scale by so many decades.
+    """
     rng = np.random.default_rng(seed)
     place = rng.normal(size=(m, 8))
     weights = rng.normal(size=d) + 0.5 * place @ rng.normal(size=(8, d)) / np.sqrt(8)
+    turns = [np.linalg.qr(np.random.default_rng(at).normal(size=(d, d)))[0] for at in (1, 2)]
+    mix = (turns[0] * np.logspace(0, -scales, d) @ turns[1]).astype(np.float32)
+    mix /= np.sqrt((mix**2).sum(axis=0))
     X, y = np.empty((m * n, d), dtype=np.float32), np.empty(m * n, dtype=np.int8)
     for q in range(m):
         rows = slice(q * n, (q + 1) * n)
-        X[rows] = rng.standard_normal((n, d), dtype=np.float32)
+        drawn = rng.standard_normal((n, d), dtype=np.float32)
+        X[rows] = drawn @ mix if scales else drawn
         score = X[rows] @ weights[q] / np.sqrt(d) + 1.5 * rng.normal(size=n)
         y[rows] = np.searchsorted([0.5, 1.0, 1.8, 2.5], score)
     return prepare(X, y, np.arange(0, m * n + 1, n)), place
@@ -204,22 +211,26 @@ def part_web30k() -> Iterator[Row]:
 
 def part_scaling(plot: str | None = None) -> Iterator[Row]:
     """Cost per model against m, k, d and documents per query n; base m = 1,000, k = 400, d = 100, n = 40"""
-    base = {"m": 1000, "k": 400, "d": 100, "n": 40}
+    usual = {"m": 1000, "k": 400, "d": 100, "n": 40}
     grid = {"m": (500, 1000, 2000, 4000), "k": (100, 200, 400, 800), "d": (25, 50, 100, 200), "n": (20, 40, 80, 160)}
-    curves = {}
-    for name, values in grid.items():
-        costs = []
-        for value in values:
-            at = base | {name: value}
-            data, vectors = generated(at["m"], at["n"], at["d"])
-            rows = locality_order(vectors, 256)[:256]
-            base, neighbours = prepare_training(data), nearest(vectors, rows, at["k"])
-            seconds, models = cpu(lambda g=base, t=neighbours: train_local(g, t, [np.arange(256)]), 2)
-            costs.append((seconds / 256 * 1e3, models.evaluations.mean()))
-        curves[name] = (values, np.array(costs))
-        yield _curve_row(name, values, np.array(costs))
+    for scales in (0.0, 2.5):
+        yield f"**{'scales of 2.5 decades' if scales else 'isotropic features'}**", ""
+        curves = {}
+        for name, values in grid.items():
+            costs = np.array([_cost(**(usual | {name: value}), scales=scales) for value in values])
+            curves[name] = (values, costs)
+            yield _curve_row(name, values, costs)
     if plot:
         draw(curves, plot)
+
+
+def _cost(m: int, k: int, d: int, n: int, scales: float) -> tuple[float, float]:
+    """Milliseconds and evaluations a model, in a block of 256."""
+    data, vectors = generated(m, n, d, scales=scales)
+    rows = locality_order(vectors, 256)[:256]
+    base, neighbours = prepare_training(data), nearest(vectors, rows, k)
+    seconds, models = cpu(lambda: train_local(base, neighbours, [np.arange(256)]), 2)
+    return seconds / 256 * 1e3, float(models.evaluations.mean())
 
 
 def _curve_row(name: str, values: tuple[int, ...], costs: np.ndarray) -> Row:
@@ -227,7 +238,11 @@ def _curve_row(name: str, values: tuple[int, ...], costs: np.ndarray) -> Row:
         np.polyfit(np.log(values), np.log(c), 1)[0] for c in (costs[:, 0], costs[:, 0] / costs[:, 1])
     )
     cells = ", ".join(f"{v}: {c:.2f}" for v, c in zip(values, costs[:, 0], strict=True))
-    return f"{name}: ms per model", f"{cells}; exponent **{power:.2f}** ({per_evaluation:.2f} per evaluation)"
+    evaluations = ", ".join(f"{e:.1f}" for e in costs[:, 1])
+    return (
+        f"{name}: ms per model",
+        f"{cells}; exponent **{power:.2f}** ({per_evaluation:.2f} per evaluation); {evaluations} evaluations",
+    )
 
 
 def draw(curves: dict[str, Any], path: str) -> None:

@@ -39,9 +39,10 @@ def lists(data, n_models, seed):
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from([2, 3, 30]))
-def test_block_equals_twin_and_sorting_equals_the_pair_loop(seed, grades):
-    data = judged(seed, grades=grades)
+@given(st.integers(0, 10**6), st.sampled_from([2, 3, 30]), st.sampled_from([12, 40, 150]))
+def test_block_equals_twin_and_sorting_equals_the_loops_over_pairs(seed, grades, longest):
+    """Lists short and long, so that models, documents and a single model are in the lanes of the vector unit."""
+    data = judged(seed, grades=grades, longest=longest)
     neighbours, coef = lists(data, 5, seed)
     first, members, weights = block.transpose(neighbours, coef, data.n_queries)
     for a, b in zip((first, members, weights), plain.transpose(neighbours, coef, data.n_queries), strict=True):

@@ -13,33 +13,48 @@ import numpy as np
 
 from qdrank.groups import FloatArray
 from qdrank.learners import kernels
-from qdrank.learners.newton import Point, Problem, newton
+from qdrank.learners.margin import margin_duals
+from qdrank.learners.newton import Point, Problem, evaluate_point, newton
 
+WIDEST = 2.0  # the width of the first step: at weights 0 every pair lies in the middle of it
 FALL = 4.0  # the width of smoothing falls by this factor
 NARROWEST = 1e-9
-MANY = 500  # pairs at the margin that the quadratic programme is asked to solve for: more take it longer than another width of smoothing
+_ENOUGH = 0.3  # a Newton step whose gain is below this share of what smoothing costs is the last one of its width
+MANY = 1000  # pairs at the margin from which another width of smoothing is faster than the quadratic programme
 
 
 def minimise_hinge(problem: Problem, start: FloatArray, tol: float, limit: int) -> tuple[Point, int]:
     """Point with a certified relative gap of at most ``tol`` (or the best one found), and Newton steps taken."""
-    mu, total, best = 1.0, 0, None
-    w = before = start
+    mu, total, best, enough = WIDEST / FALL, 1, None, _ENOUGH
+    w = _first_step(problem, start)
+    before: FloatArray | None = None
     while mu > NARROWEST:
-        at, steps = newton(problem, w, tol / 10, limit, mu)
+        at, steps = newton(problem, w, tol / 10, limit, mu, enough)
         total += steps
-        for point in (at, finish(problem, at, mu)):
+        finished = finish(problem, at, mu, tol)
+        for point in (at, finished):
             if point is not None and (best is None or point.gap < best.gap):
                 best = point
         if best is not None and best.gap <= tol:
             break
+        if finished is not None and enough > 0:  # pairs were on the wrong side: from here on every width to its optimum
+            w, enough = at.w, 0.0
+            continue
         # between changes of the pairs at the margin the minimum moves linearly with the width
-        w, before = at.w + ((at.w - before) / FALL if mu < 1 else 0), at.w
+        w, before = at.w if before is None else at.w + (at.w - before) / FALL, at.w
         mu /= FALL
     assert best is not None
     return best, total
 
 
-def finish(problem: Problem, near: Point, mu: float) -> Point | None:
+def _first_step(problem: Problem, start: FloatArray) -> FloatArray:
+    """Step with the second derivatives that the widest smoothing has at most: it cannot lead upwards."""
+    bound = problem.lam * np.eye(len(start)) + problem.all_pairs() / WIDEST
+    step = np.linalg.solve(bound, evaluate_point(problem, start, WIDEST).gradient)
+    return np.asarray(start - step, dtype=np.float64)
+
+
+def finish(problem: Problem, near: Point, mu: float, tol: float) -> Point | None:
     """Optimum if the pairs with slack outside (-mu, 2 mu) keep their side; None where too many lie inside."""
     data = problem.data
     found: Any = kernels.split_pairs(
@@ -49,9 +64,9 @@ def finish(problem: Problem, near: Point, mu: float) -> Point | None:
     if len(coef) == MANY:
         return None
     D = data.X[better].astype(np.float64) - data.X[worse].astype(np.float64)
-    # in units of the objective: the solver's tolerances are absolute
-    unit = max(near.value, np.finfo(float).tiny)
-    alpha = unit * margin_duals(D, coef / unit, problem.lam / unit, problem.centre + clear / problem.lam)
+    unit = max(near.value, np.finfo(float).tiny)  # the solver's tolerance is then relative to the objective
+    centre = problem.centre + clear / problem.lam
+    alpha = unit * margin_duals(D, coef / unit, problem.lam / unit, centre, near.w, tol / 10)
     step = (clear + alpha @ D) / problem.lam
     at = problem.centre + step
     loss, ridge = problem.sums(at, 1.0)[0][0, 0], problem.lam / 2 * float(step @ step)
@@ -59,25 +74,3 @@ def finish(problem: Problem, near: Point, mu: float) -> Point | None:
     absolute = max(0.0, float(loss - (clear_weight - at @ clear) - alpha @ (1 - D @ at)))
     value = float(loss + ridge)
     return Point(at, value, np.zeros_like(at), value, 0.0 if absolute == 0 else absolute / value)
-
-
-def margin_duals(D: FloatArray, coef: FloatArray, lam: float, centre: FloatArray) -> FloatArray:
-    """Dual variables (n,) of ``min lam/2 ||w - centre||^2 + coef.xi`` with ``xi >= 0``, ``xi >= 1 - D w``."""
-    import clarabel
-    from scipy import sparse
-
-    n, d = D.shape
-    if n == 0:
-        return np.zeros(0)
-    scale = np.sqrt(np.einsum("nf,nf->n", D, D).max()) or 1.0
-    P = sparse.diags_array(np.concatenate([np.full(d, lam / scale**2), np.zeros(n)])).tocsc()
-    one = sparse.eye_array(n)
-    parts: Any = [[-sparse.csc_array(D / scale), -one], [None, -one]]
-    A: Any = sparse.block_array(parts).tocsc()
-    settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads = False, 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
-    linear, bound = np.concatenate([np.zeros(d), coef]), np.concatenate([D @ centre - 1, np.zeros(n)])
-    solver = clarabel.DefaultSolver(P, linear, A, bound, [clarabel.NonnegativeConeT(2 * n)], settings)
-    duals: FloatArray = np.clip(np.asarray(solver.solve().z)[:n], 0.0, coef)
-    return duals

@@ -18,12 +18,13 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners import anderson, kernels, newton
 from qdrank.learners.blocks import ProgressCallback
-from qdrank.learners.preconditioning import PILOT, Bank, Kind, costs, decide, inverted, preconditioner_of
+from qdrank.learners.preconditioning import PILOT, TRIAL, Bank, Kind, costs, decide, inverted, preconditioner_of
 from qdrank.learners.preferences import Preferences, pair_weights
 from qdrank.learners.ranksvm import Model, Penalty, before_half, preconditioner, solve, whole_problem
 
 BLOCK = 512
-_DENSE = 400.0  # pairs per document; above it sorting beats the pair loop of a block (tests/benchmarks/bench_engine.py)
+_LIMIT = 50  # evaluations after which exact Newton takes over a model
+_DENSE = 900.0  # pairs per document; above it sorting beats the loops over pairs of a block (tests/benchmarks/bench_engine.py)
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def _is_whole(base: TrainingBase, neighbours: IntArray, coef: FloatArray) -> NDA
     whole = np.zeros(len(coef), dtype=bool)
     for m in candidates:
         used = coef[m] > 0
-        whole[m] = len(np.unique(neighbours[m, used])) == used.sum() and np.allclose(
+        whole[m] = np.bincount(neighbours[m, used]).max(initial=0) <= 1 and np.allclose(
             coef[m, used], target[neighbours[m, used]], rtol=1e-12, atol=0
         )
     return whole
@@ -239,12 +240,14 @@ class _Training:
         kind = decide(cost, len(todo))
         if kind is None:
             pilot = todo[:: len(todo) // PILOT][:PILOT]
-            self._descend(pilot, "shared")
-            kind = decide(cost, len(todo), float(self.evaluations[pilot].mean()))
-            todo = np.setdiff1d(todo, pilot)
+            self._descend(pilot, "shared", TRIAL)
+            unfinished = self.gaps[pilot] > self.tol  # taken to need twice as many, and trained again with the others
+            kind = decide(cost, len(todo), float((self.evaluations[pilot] * (1 + unfinished)).mean()))
+            todo = np.setdiff1d(todo, pilot[~unfinished])
         self._descend(todo, kind or "shared")
 
-    def _descend(self, rows: IntArray, kind: Kind) -> None:
+    def _descend(self, rows: IntArray, kind: Kind, limit: int | None = None) -> None:
+        """Train some models; with a ``limit`` of evaluations they may end before they have reached the gap."""
         base, (loss, G) = self.base, self.first
         precondition = preconditioner_of(kind, base.bank, self.block.use[rows], base.lam, base.inverse)
         guess = None
@@ -260,12 +263,14 @@ class _Training:
             first=(loss[rows], G[rows]),
             guess=guess,
             tol=self.tol,
+            limit=limit or _LIMIT,
             noise=base.noise,
         )
-        for m in np.flatnonzero(found.gap > self.tol):
+        for m in np.flatnonzero(found.gap > self.tol) if limit is None else ():
             at, steps = newton.newton(self.block.problem(base, int(rows[m])), found.W[m], self.tol, 100)
             found.W[m], found.gap[m], found.evaluations[m] = at.w, at.gap, found.evaluations[m] + steps
-        self.W[rows], self.gaps[rows], self.evaluations[rows] = found.W, found.gap, found.evaluations
+        self.W[rows], self.gaps[rows] = found.W, found.gap
+        self.evaluations[rows] += found.evaluations
 
 
 def train_local(

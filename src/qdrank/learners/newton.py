@@ -14,7 +14,7 @@ import numpy as np
 
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners import kernels
-from qdrank.learners.preferences import Preferences
+from qdrank.learners.preferences import Preferences, normal_matrix
 
 _DENSE = 35.0  # pairs per document; above it sorting beats the loop over pairs (tests/benchmarks/bench_engine.py)
 
@@ -44,19 +44,29 @@ class Problem:
         H: FloatArray = kernels.hessian_single(data.X, data.offsets, data.lower, self.queries, self.coef, w, 1.0, width)
         return H
 
+    def all_pairs(self) -> FloatArray:
+        """The same over all pairs, whatever the weights."""
+        coef = np.zeros(self.data.n_queries)
+        np.add.at(coef, self.queries, self.coef)
+        return normal_matrix(self.data, coef)
+
 
 @dataclass(frozen=True)
 class Point:
-    """A point with its smoothed value and gradient, and the objective and certified gap of the true problem."""
+    """A point with its smoothed value and gradient, and the objective and certified gap of the true problem.
+
+    ``excess`` is what smoothing adds to the gap, in units of the objective.
+    """
 
     w: FloatArray
     value: float
     gradient: FloatArray
     objective: float
     gap: float
+    excess: float = 0.0
 
 
-def _evaluate(problem: Problem, w: FloatArray, mu: float | None = None) -> Point:
+def evaluate_point(problem: Problem, w: FloatArray, mu: float | None = None) -> Point:
     """Objective, gradient and certificate at ``w``; ``mu`` is the width of smoothing, None for the squared hinge."""
     away, lam = w - problem.centre, problem.lam
     ridge = lam / 2 * float(away @ away)
@@ -72,23 +82,28 @@ def _evaluate(problem: Problem, w: FloatArray, mu: float | None = None) -> Point
         excess = max(0.0, true - (full - part - mu * inner) / mu)
     absolute = excess + float(gradient @ gradient) / (2 * lam)
     relative = 0.0 if absolute == 0 else absolute / max(true + ridge, np.finfo(float).tiny)
-    return Point(w, float(loss + ridge), gradient, float(true + ridge), float(relative))
+    return Point(w, float(loss + ridge), gradient, float(true + ridge), float(relative), excess)
 
 
 def _search(problem: Problem, at: Point, step: FloatArray, mu: float | None) -> Point:
     """Halve the step until the objective falls enough (Armijo); the point itself where rounding forbids any fall."""
     slope, size = float(at.gradient @ step), 1.0
     for _ in range(60):
-        trial = _evaluate(problem, at.w + size * step, mu)
+        trial = evaluate_point(problem, at.w + size * step, mu)
         if trial.value <= at.value + 1e-4 * size * slope:
             return trial
         size /= 2
     return at
 
 
-def newton(problem: Problem, start: FloatArray, tol: float, limit: int, mu: float | None = None) -> tuple[Point, int]:
-    """Newton steps until the gradient alone accounts for a relative gap of at most ``tol``; point and steps."""
-    at = _evaluate(problem, start, mu)
+def newton(
+    problem: Problem, start: FloatArray, tol: float, limit: int, mu: float | None = None, enough: float = 0.0
+) -> tuple[Point, int]:
+    """Newton steps until the gradient alone accounts for a relative gap of at most ``tol``; point and steps.
+
+    A step that was expected to gain less than ``enough`` times the excess of smoothing is the last one, too.
+    """
+    at = evaluate_point(problem, start, mu)
     ridge = problem.lam * np.eye(len(start))
     for steps in range(limit):
         if float(at.gradient @ at.gradient) / (2 * problem.lam) <= tol * at.value:
@@ -98,5 +113,8 @@ def newton(problem: Problem, start: FloatArray, tol: float, limit: int, mu: floa
         new = _search(problem, at, step, mu)
         if new is at:
             return at, steps
+        last = -float(at.gradient @ step) / 2 < enough * at.excess
         at = new
+        if last:
+            return at, steps + 1
     return at, limit

@@ -23,6 +23,7 @@ _FEW = 16  # models for which a sparse product is faster than a dense one
 _TOGETHER = 256  # models whose matrices are summed up in one product
 LARGEST = 2**27  # numbers in the bank: 512 MiB in float32
 PILOT = 4  # models that tell how many evaluations the others will take
+TRIAL = 12  # evaluations that they may take to tell
 SAMPLE = 128  # documents per feature on which the matrix of a block rests
 
 

@@ -28,7 +28,7 @@ from qdrank.learners.base import LinearLearner
 from qdrank.learners.hinge import minimise_hinge
 from qdrank.learners.kernels import one_thread
 from qdrank.learners.preconditioning import inverted, shared
-from qdrank.learners.preferences import Preferences, normal_matrix, pair_weights, prepare
+from qdrank.learners.preferences import Preferences, pair_weights, prepare
 
 Loss = Literal["squared_hinge", "hinge"]
 Penalty = Literal["half", "whole"]
@@ -147,9 +147,7 @@ def whole_problem(data: Preferences, coef: FloatArray, lam: float, prox: ArrayLi
 
 def preconditioner(problem: newton.Problem) -> FloatArray:
     """``lam I + 2 sum of coef (x_i - x_j)(x_i - x_j)^T`` over all pairs: the Hessian if every pair were active."""
-    coef = np.zeros(problem.data.n_queries)
-    coef[problem.queries] = problem.coef
-    return problem.lam * np.eye(problem.data.n_features) + 2 * normal_matrix(problem.data, coef)
+    return problem.lam * np.eye(problem.data.n_features) + 2 * problem.all_pairs()
 
 
 def solve(problem: newton.Problem, *, loss: Loss, tol: float, limit: int, inverse: FloatArray | None = None) -> Model:

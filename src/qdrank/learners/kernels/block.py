@@ -1,7 +1,7 @@
 """Squared hinge of a block of models at once, query by query (numba).
 
-For each query: gather the models that use it, scores by GEMM, a pair loop with the models innermost (so that the
-lanes of the vector unit are models), gradients by GEMM. With ``u_i = s_i - 1`` the slack of a pair is
+For each query: gather the models that use it, scores by GEMM, a loop over pairs, gradients by GEMM. The lanes of the vector unit
+are models where a document is in few pairs, and documents where it is in many (`qdrank.learners.kernels.rows`). With ``u_i = s_i - 1`` the slack of a pair is
 ``v = max(s_j, u_i) - u_i``: one max and two adds per pair, corrected once per document. And since
 ``v^2 = v - v s_i + v s_j``, the loss follows from the sum of slacks and the gradient; no pair is squared.
 """
@@ -14,7 +14,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from qdrank.learners.kernels.sorting import is_dense, pair_sums, slack_sums
+from qdrank.learners.kernels.rows import row_sums
+from qdrank.learners.kernels.sorting import is_dense, slack_sums
+
+_FULL = 20.0  # pairs per document from which documents fill the lanes of the vector unit better than models do
+_FEW = 8  # and so they do where a list has at least this many documents a model
 
 
 @njit(cache=True)
@@ -98,17 +102,20 @@ def pair_loop(S: Any, lower: Any, C: Any, rows: Any) -> None:
 
 
 @njit(cache=True)
-def sorted_loop(S: Any, lower: Any, C: Any, slack: Any) -> None:
-    """The same for long lists, one model after the other, in O(n log n)."""
-    n, models = S.shape
-    s, c = np.empty(n), np.empty(n)
-    for m in range(models):
-        for i in range(n):
-            s[i] = S[i, m]
-        total, _ = slack_sums(s, lower, 1.0, c)
-        slack[m] = total
-        for i in range(n):
-            C[i, m] = c[i]
+def by_documents(S: Any, lower: Any, C: Any, slack: Any, dense: float) -> None:
+    """The same with ``S`` and ``C`` (models, n), one model after the other; long lists in O(n log n)."""
+    models, n = S.shape
+    if is_dense(lower, dense):
+        s, c = np.empty(n), np.empty(n)
+        for m in range(models):
+            for i in range(n):
+                s[i] = S[m, i]
+            slack[m] = slack_sums(s, lower, 1.0, c)[0]
+            for i in range(n):
+                C[m, i] = c[i]
+    else:
+        for m in range(models):
+            slack[m] = row_sums(S[m], lower, C[m])
 
 
 @njit(cache=True)
@@ -182,23 +189,22 @@ def evaluate_block(
         if used == 0:
             continue
         X_q, lower_q = X[offsets[q] : offsets[q + 1]], lower[offsets[q] : offsets[q + 1]]
-        if used == 1:  # a query that arrives alone: vectors instead of matrices take half the time
-            s, c = S_all[: len(X_q)], C_all[: len(X_q)]
+        n, size = len(X_q), len(X_q) * used
+        if used == 1:  # a query that arrives alone: vectors instead of matrices
+            s, c = S_all[:n], C_all[:n]
             np.dot(X_q, gathered[0], s)
-            if is_dense(lower_q, dense):
-                rows[0, 0] = slack_sums(s, lower_q, 1.0, c)[0]
-            else:
-                rows[0, 0] = pair_sums(s, lower_q, 1.0, c)[0]
+            by_documents(s.reshape(1, n), lower_q, c.reshape(1, n), rows[0], dense)
             np.dot(c, X_q, part[0])
-            _scatter(part[:1], rows[0], where, coef, slacks, G)
-            continue
-        S, C = S_all[: len(X_q) * used].reshape(-1, used), C_all[: len(X_q) * used].reshape(-1, used)
-        np.dot(X_q, gathered[:used].T, S)
-        if is_dense(lower_q, dense):
-            sorted_loop(S, lower_q, C, rows[0])
+        elif used * _FEW <= n or is_dense(lower_q, min(_FULL, dense)):
+            S, C = S_all[:size].reshape(used, n), C_all[:size].reshape(used, n)
+            np.dot(gathered[:used], X_q.T, S)
+            by_documents(S, lower_q, C, rows[0], dense)
+            np.dot(C, X_q, part[:used])
         else:
+            S, C = S_all[:size].reshape(n, used), C_all[:size].reshape(n, used)
+            np.dot(X_q, gathered[:used].T, S)
             pair_loop(S, lower_q, C, rows)
-        np.dot(C.T, X_q, part[:used])
+            np.dot(C.T, X_q, part[:used])
         _scatter(part[:used], rows[0], where, coef, slacks, G)
     return slacks, G
 

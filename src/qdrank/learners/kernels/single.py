@@ -109,7 +109,7 @@ def split_pairs(
     Returns
     -------
     better, worse : (n,) int64
-        Rows of the documents of the pairs between, at most ``many`` of them.
+        Rows of the documents of the pairs between. With ``many`` of them the search ends, and the sums are not complete.
     weights : (n,) float64
         Their weights.
     clear : (n_features,) float64, clear_weight : float
@@ -133,7 +133,9 @@ def split_pairs(
                     C[i] += 1
                     C[j] -= 1
                     clear_weight += coef[k]
-                elif v > low and found < many:
+                elif v > low:
+                    if found == many:
+                        return better, worse, weights, clear, clear_weight
                     better[found], worse[found], weights[found] = start + i, start + j, coef[k]
                     found += 1
         _add_rows(X_q, C, coef[k], clear)
