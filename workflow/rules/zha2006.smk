@@ -9,7 +9,7 @@
 #         results/{dataset}/{fold}/scores/zha-*.parquet         with the settings that validation chose
 
 from qdrank.learners import LEARNERS
-from qdrank.studies.zha2006.methods import KINDS as ZHA_KINDS
+from qdrank.studies.zha2006.methods import FITTED_KINDS as ZHA_KINDS
 from qdrank.studies.zha2006.methods import PAIRWISE as ZHA_PAIRWISE
 
 ZHA = STUDIES["zha2006"]
