@@ -50,8 +50,8 @@ def bench(path: str) -> None:
         "from nothing": milliseconds(lambda: [program.minimise(M) for M in matrices]) / len(lists),
     }
     few = matrices[:5]
-    reference_optimum(few[0], program.B, 1.0)
-    times["clarabel"] = milliseconds(lambda: [reference_optimum(M, program.B, 1.0) for M in few], 1) / len(few)
+    reference_optimum(few[0], sser.coefficients_, 1.0)
+    times["clarabel"] = milliseconds(lambda: [reference_optimum(M, sser.coefficients_, 1.0) for M in few], 1) / len(few)
     gaps = [program.minimise(M, start).gap for M in matrices]
     name, shape = Path(path).parent.name, f"{train.n_queries} queries, {train.X.shape[1]} rankers"
     print(f"{name} ({shape}): " + ", ".join(f"{k} {v:.2f} ms" for k, v in times.items()) + f"; gap {max(gaps):.0e}")
