@@ -13,11 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from tests.learners.ensemble_world import reference_optimum
 
 from qdrank.datasets.judged import load_judged
 from qdrank.learners import SER, SSER
 from qdrank.rankers.documents import fold_documents
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.learners.ensemble_world import reference_optimum  # noqa: E402
 
 QUERIES = 50
 
