@@ -44,7 +44,13 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     axes.set_xlim(-1, last + 1)
     if relevant.max() > _MOST:
         axes.text(
-            _MOST, axes.get_ylim()[1] * 0.3, f"{_MOST} or more", rotation=90, ha="center", va="bottom", fontsize="small"
+            _MOST - 1,
+            axes.get_ylim()[1] * 0.3,
+            f"{_MOST} or more",
+            rotation=90,
+            ha="right",
+            va="bottom",
+            fontsize="small",
         )
     axes.legend(fontsize="small")
     label_axes(
