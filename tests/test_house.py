@@ -43,8 +43,8 @@ PROTOCOL = {
     # A definition is called after its convention.
     "measures/definitions": {"EXP", "GENG", "LETOR", "LETOR4", "LINEAR", "ROW_ORDER", "TREC"},
 }
-# Here each function stands twice, compiled and in plain NumPy, and the package gives the one that the machine can run.
-TWINS = "learners/kernels"
+# Here each function stands twice, compiled and in plain NumPy, and the package gives the one to use.
+TWINS = ("learners/kernels", "measures/kernels.py", "measures/plain.py")
 
 
 def modules(project: Path) -> list[Path]:
@@ -103,7 +103,7 @@ def collisions(source: Path) -> list[str]:
                 for place in places
                 if place.parts[0] != "studies" or len(place.parts) < 3 or place.parts[1] == study
             ]
-            if len(met) > 1 and not all(place.is_relative_to(TWINS) for place in met):
+            if len(met) > 1 and not all(any(place.is_relative_to(home) for home in TWINS) for place in met):
                 found.append(f"{name}: {', '.join(map(str, met))}")
     return sorted(set(found))
 

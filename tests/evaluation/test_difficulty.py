@@ -137,7 +137,7 @@ def test_a_class_of_few_queries_has_no_interval_and_no_test(most, n):
     for name in ("low", "high", "difference_low", "difference_high", "p", "p_holm"):
         assert (row[name] is not None) == enough, name
     assert row["mean"] > 0
-    shown = figures.readable(found, {}, "base").to_pylist()
+    shown = figures.readable_breakdown(found, {}, "base").to_pylist()
     notes = {r["class"]: r["note"] for r in shown}
     assert notes["few"] == ("" if enough else "fewer than 10 queries: no interval, no test")
     assert notes["rest"] == ""

@@ -430,7 +430,8 @@ def test_the_command_that_makes_the_models_is_complete(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         load_ranker(fold)
     wanted = (
-        f"snakemake --cores all results/mine/fold1/rankers.parquet --directory {tmp_path} --configfile 'my data.yaml'"
+        f"snakemake --cores all results/mine/fold1/rankers.parquet --directory {tmp_path}"
+        f" --configfile '{tmp_path}/my data.yaml'"
     )
     assert wanted in str(caught.value)
 

@@ -37,6 +37,7 @@ STANDS_FOR = {
     "results/mq2008/": "results/tiny/",
     "results/nfcorpus/": "results/tiny/",
     "runs/mine/results/": "results/",
+    "critical-path runs/letor": "critical-path runs/finished",
 }
 
 
@@ -83,6 +84,8 @@ def desk(finished: Project, project: Path, tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "results").mkdir()
     for path in (finished.folder / "results").iterdir():
         (tmp_path / "results" / path.name).symlink_to(path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs/finished").symlink_to(finished.folder)
     test = load_judged("results/tiny/judged.parquet").of_role("fold1", "test")
     rows = [" ".join(f"{i}:{value!r}" for i, value in enumerate(row, 1)) for row in test.X.tolist()]
     named = zip(test.y.tolist(), test.query, rows, test.doc_id, strict=True)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qdrank.datasets.letor.quick import Text, quick_text
+from qdrank.datasets.letor.quick import QuickText, quick_text
 from qdrank.datasets.letor.reader import load_letor
 
 GOOD = b"".join(
@@ -44,11 +44,11 @@ pieces = st.sampled_from(
 )
 
 
-def found(path: Path) -> Text | None:
+def found(path: Path) -> QuickText | None:
     return quick_text(path, 2, 2, values=True)
 
 
-def assert_equal_to_the_kernels(text: Text, path: Path) -> None:
+def assert_equal_to_the_kernels(text: QuickText, path: Path) -> None:
     expected = load_letor(path, n_features=2, sparse=False, max_label=2)
     assert text.X.tobytes() == expected.X.tobytes()
     assert text.X.dtype == np.float32

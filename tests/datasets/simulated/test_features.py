@@ -127,7 +127,7 @@ def test_reference_feature_is_a_weak_ranker(sim1):
         ({"smoothness": 0}, "smoothness must be above 0"),
         ({"train": 0}, "train is too small"),
         ({"noise": -1.0}, "noise is too small"),
-        ({"noise": float("nan")}, "noise is too small"),
+        ({"noise": float("nan")}, "noise must be a number"),
     ],
 )
 def test_wrong_settings_are_refused(changes, message):

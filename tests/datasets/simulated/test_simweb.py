@@ -199,7 +199,7 @@ def test_a_query_that_no_page_answers_is_noted():
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"locality": 0}, "no setting 'locality'"),
+        ({"locality": 0}, "unknown setting 'locality'"),
         ({"noize": 1}, "noise"),
         ({"train": 0}, "train must be at least 1"),
         ({"ambiguity": 1.5}, "ambiguity"),

@@ -15,7 +15,7 @@ from qdrank.datasets.letor.ledger import Ledger
 from qdrank.datasets.letor.reader import Chunk, Form
 from qdrank.errors import AnyPath, InputError
 
-Bytes = NDArray[np.uint8]
+_Bytes = NDArray[np.uint8]
 
 _CHUNK_BYTES = 1 << 26
 _HARD_ROWS = 1 << 12
@@ -39,7 +39,7 @@ class Parser:
         self.names.open_file(self.path)
         self.hard = np.empty((max(_HARD_ROWS, self.form.width), kernels.N_HARD), dtype=np.int64)
 
-    def chunks(self, data: Bytes) -> Iterator[Chunk]:
+    def chunks(self, data: _Bytes) -> Iterator[Chunk]:
         """Chunks of a block; several if its matrix would be large."""
         most = max(1, _CHUNK_BYTES // (4 * self.form.width))
         at, end = 0, self.line + int(np.count_nonzero(data == ord("\n")))
@@ -51,7 +51,7 @@ class Parser:
             if n_rows > 0:
                 yield self._chunk(data, X[:n_rows], records[:n_rows])
 
-    def _parse(self, data: Bytes, at: int, X: NDArray[np.float32], records: NDArray[np.int64]) -> tuple[int, int]:
+    def _parse(self, data: _Bytes, at: int, X: NDArray[np.float32], records: NDArray[np.int64]) -> tuple[int, int]:
         """Fill ``X`` and ``records`` from ``at`` on: number of rows, where to go on."""
         n_rows, n_hard, status, at, self.line = kernels.parse_rows(
             data, at, self.line, X, records, self.hard, self.form.dense, self.missing, self.max_label
@@ -65,11 +65,11 @@ class Parser:
                 raise self._row_error(kernels.OVERFLOW, data, start, int(records[row, kernels.LINE]))
         return n_rows, at
 
-    def _row_error(self, status: int, data: Bytes, at: int, line: int) -> InputError:
+    def _row_error(self, status: int, data: _Bytes, at: int, line: int) -> InputError:
         width, max_label = self.form.width, self.max_label
         return row_error(status, data, at, file=self.path, line=line, width=width, max_label=max_label)
 
-    def _chunk(self, data: Bytes, X: NDArray[np.float32], records: NDArray[np.int64]) -> Chunk:
+    def _chunk(self, data: _Bytes, X: NDArray[np.float32], records: NDArray[np.int64]) -> Chunk:
         bounds = ids.query_bounds(data, records)
         names, continues = self.names.queries(data, records[bounds[:-1]])
         documents = self.names.documents(data, records, bounds, continues=continues)

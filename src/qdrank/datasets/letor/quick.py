@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from qdrank.datasets.letor.files import blocks
 from qdrank.errors import InputError
 
-Bytes = NDArray[np.uint8]
-Integers = NDArray[np.int64]
-Names = NDArray[np.bytes_]
+_Bytes = NDArray[np.uint8]
+_Integers = NDArray[np.int64]
+_Names = NDArray[np.bytes_]
 
 #: Bytes of text up to which a file is read without kernels.
 MOST_BYTES = 1 << 25
@@ -36,7 +36,7 @@ _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,6})?")
 _LARGEST, _LONGEST_NUMBER = float(np.finfo(np.float32).max), 38
 
 
-class Text(NamedTuple):
+class QuickText(NamedTuple):
     """Rows of a file.
 
     Attributes
@@ -48,12 +48,12 @@ class Text(NamedTuple):
     """
 
     y: NDArray[np.int8]
-    query: Names
-    document: Names
+    query: _Names
+    document: _Names
     X: NDArray[np.float32]
 
     @property
-    def offsets(self) -> Integers:
+    def offsets(self) -> _Integers:
         """Bounds of the queries, shape (n_queries + 1,)."""
         starts = np.flatnonzero(self.query[1:] != self.query[:-1]) + 1
         return np.concatenate([[0], starts, [len(self.y)]]).astype(np.int64)
@@ -64,7 +64,7 @@ class Text(NamedTuple):
         return [name.decode() for name in self.query[self.offsets[:-1]].tolist()]
 
     @property
-    def doc_id(self) -> Names:
+    def doc_id(self) -> _Names:
         """Names of the documents, made up where the rows have none, shape (n_rows,)."""
         if len(self.document):
             return self.document
@@ -74,7 +74,7 @@ class Text(NamedTuple):
 
 def quick_text(
     path: str | os.PathLike[str], width: int, max_label: int, *, values: bool, most: int = MOST_BYTES
-) -> Text | None:
+) -> QuickText | None:
     """A file of ``width`` features; None if it is not in the usual form or has more than ``most`` bytes."""
     n_bytes, pieces = 0, []
     try:
@@ -91,11 +91,11 @@ def quick_text(
     # An empty field would hide that only some rows name their documents.
     if not pieces or len({len(piece.document) > 0 for piece in pieces}) > 1:
         return None
-    text = Text(*map(np.concatenate, zip(*pieces, strict=True)))
+    text = QuickText(*map(np.concatenate, zip(*pieces, strict=True)))
     return text if _names_differ(text) else None
 
 
-def _rows(text: bytes, width: int, max_label: int, values: bool) -> Text | None:
+def _rows(text: bytes, width: int, max_label: int, values: bool) -> QuickText | None:
     """Rows of whole lines; None if they are not in the usual form."""
     words = len(text[: text.index(b"\n")].partition(b"#")[2].split())
     row = b" :" * (width + 1) + (b" #" + b" " * (words - 1) if words else b"") + b"\n"
@@ -117,22 +117,22 @@ def _rows(text: bytes, width: int, max_label: int, values: bool) -> Text | None:
     if query is None or document is None:
         return None
     X = tokens.numbers(slice(4, comment, 2)) if values else np.empty((len(labels), 0))
-    return Text(labels.astype(np.int8), query, document, X.astype(np.float32))
+    return QuickText(labels.astype(np.int8), query, document, X.astype(np.float32))
 
 
 class _Tokens(NamedTuple):
     """Where the tokens of the rows begin and how long they are, each of shape (n_tokens, n_rows)."""
 
-    data: Bytes
-    starts: Integers
-    lengths: Integers
+    data: _Bytes
+    starts: _Integers
+    lengths: _Integers
 
     def spells(self, token: int, word: bytes) -> bool:
         """Whether a token is ``word`` in all rows."""
         found = (self.data[self.starts[token] + i] == byte for i, byte in enumerate(word))
         return bool((self.lengths[token] == len(word)).all()) and all(bool(same.all()) for same in found)
 
-    def names(self, token: int) -> Names | None:
+    def names(self, token: int) -> _Names | None:
         """A token of all rows as text, shape (n_rows,); None if one is empty or long."""
         lengths = self.lengths[token]
         longest = int(lengths.max())
@@ -165,7 +165,7 @@ class _Tokens(NamedTuple):
         return np.array(values).reshape(-1, len(self.starts[tokens]))
 
 
-def _names_differ(text: Text) -> bool:
+def _names_differ(text: QuickText) -> bool:
     """Whether each query is in one place, and no document comes twice in its query (a clash of hashes counts as twice)."""
     offsets = text.offsets
     heads = text.query[offsets[:-1]]

@@ -36,20 +36,24 @@ def _other_kind(present: Any, value: Any) -> str:
     """What is wrong with a value in the place of ``present``; nothing: an empty text."""
     if isinstance(present, bool) or isinstance(value, bool):
         return (
-            "" if type(present) is type(value) else "is true or false" if isinstance(present, bool) else "is a number"
+            ""
+            if type(present) is type(value)
+            else "must be true or false"
+            if isinstance(present, bool)
+            else "must be a number"
         )
     if isinstance(present, tuple):
         pair = isinstance(value, list | tuple) and len(value) == len(present) and all(type(v) is int for v in value)
-        return "" if pair else f"is a list of {len(present)} whole numbers"
+        return "" if pair else f"must be a list of {len(present)} whole numbers"
     if isinstance(present, int):
-        return "" if isinstance(value, int) else "is a whole number"
-    return "" if isinstance(value, int | float) and isfinite(value) else "is a number"
+        return "" if isinstance(value, int) else "must be a whole number"
+    return "" if isinstance(value, int | float) and isfinite(value) else "must be a number"
 
 
 def checked_seed(seed: Any) -> int:
     """A seed: a whole number, 0 or more."""
     if type(seed) is not int or seed < 0:
-        raise InputError("seed is a whole number, 0 or more", found=repr(seed), fix="for instance seed: 2")
+        raise InputError("seed must be a whole number, 0 or more", found=repr(seed), fix="for instance seed: 2")
     return seed
 
 
