@@ -79,6 +79,8 @@ def _fault(fault: Any, sources: Sequence[Source]) -> str:
         return f"{where}: unknown key; {did_you_mean(path[-1], _keys_beside(fault['loc']))}"
     if fault["type"] == "missing":
         return f"{where}: required, but missing"
+    if fault["type"] == "dict_type":
+        return f"{where}: must have keys, as in {path[-1]}: {{key: value}} (found {fault['input']!r:.80})"
     return f"{where}: {fault['msg'].removeprefix('Value error, ')} (found {fault['input']!r:.80})"
 
 

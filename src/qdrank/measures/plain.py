@@ -11,8 +11,6 @@ import numpy as np
 
 from qdrank.groups import FloatArray, IntArray, query_index
 
-_GRADES = 64
-
 
 def ranked_rows(scores: FloatArray, offsets: IntArray) -> IntArray:
     """Row numbers by descending score within each query, ties in row order, shape (n_documents,)."""
@@ -23,9 +21,10 @@ def ranked_rows(scores: FloatArray, offsets: IntArray) -> IntArray:
     return ranked
 
 
-def ideal_grades(grades: IntArray, offsets: IntArray, n_grades: int) -> IntArray:  # noqa: ARG001
-    """Grades in descending order within each query, shape (n_documents,)."""
-    ordered: IntArray = _GRADES - 1 - np.sort(query_index(offsets) * _GRADES + _GRADES - 1 - grades) % _GRADES
+def ideal_grades(grades: IntArray, offsets: IntArray, n_grades: int) -> IntArray:
+    """Grades, all below ``n_grades``, in descending order within each query, shape (n_documents,)."""
+    highest = n_grades - 1
+    ordered: IntArray = highest - np.sort(query_index(offsets) * n_grades + highest - grades) % n_grades
     return ordered
 
 

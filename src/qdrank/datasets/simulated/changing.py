@@ -34,14 +34,10 @@ def changed_settings(settings: Settings, changes: Mapping[str, Any]) -> Settings
 
 def _other_kind(present: Any, value: Any) -> str:
     """What is wrong with a value in the place of ``present``; nothing: an empty text."""
-    if isinstance(present, bool) or isinstance(value, bool):
-        return (
-            ""
-            if type(present) is type(value)
-            else "must be true or false"
-            if isinstance(present, bool)
-            else "must be a number"
-        )
+    if isinstance(present, bool):
+        return "" if isinstance(value, bool) else "must be true or false"
+    if isinstance(value, bool):  # Python counts it among the whole numbers
+        return "must be a number"
     if isinstance(present, tuple):
         pair = isinstance(value, list | tuple) and len(value) == len(present) and all(type(v) is int for v in value)
         return "" if pair else f"must be a list of {len(present)} whole numbers"
