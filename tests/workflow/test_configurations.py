@@ -65,3 +65,11 @@ def test_no_core_is_refused_in_words(fresh: Project) -> None:
     printed = fresh.snakemake("results/config.yaml", "--cores", "0", check=False)
     assert "--cores 0 leaves no core to run on; use --cores all" in printed
     assert "Traceback" not in printed
+
+
+def test_a_method_that_is_left_out_is_not_trained(fresh: Project) -> None:
+    (fresh.folder / "results/config.yaml").unlink(missing_ok=True)
+    (fresh.folder / "lean.yaml").write_text("datasets: [sim1]\ngeng: {trees: null}\n")
+    planned = fresh.snakemake("geng", "--dry-run", "--quiet", "rules", "--configfile", "lean.yaml")
+    assert "train_local" in planned
+    assert "train_lambdamart" not in planned

@@ -148,7 +148,7 @@ rule train_lambdamart:
         scale=settings.training.scale,
         measure=settings.training.measure,
         grid={
-            **settings.geng.trees,
+            **(settings.geng.trees or {}),
             "rounds": [settings.training.trees],
             "patience": [20],
         },

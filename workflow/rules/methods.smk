@@ -197,9 +197,10 @@ def module_of(target):
     return target.partition(":")[0]
 
 
-def study_files(output):
-    """Files that a figure, table or evidence is made from."""
-    return {name: study_paths(path) for name, path in output.reads.items()}
+def study_files(study, output):
+    """Files that a figure, table or evidence is made from; those named after a method only if it is run."""
+    idle = {method.name for method in study.methods} - {*methods_run(study)}
+    return {name: study_paths(path) for name, path in output.reads.items() if name not in idle}
 
 
 def study_paths(path):

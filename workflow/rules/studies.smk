@@ -42,7 +42,7 @@ for _study in ALL_STUDIES:
         name:
             f"claim_{_study.short}"
         input:
-            **study_files(_study.evidence),
+            **study_files(_study, _study.evidence),
         output:
             **reported_table(_study, _study.evidence.id, "claims"),
             evidence=f"results/{{dataset}}/{_study.short}/evidence.parquet",
@@ -74,7 +74,7 @@ for _study in ALL_STUDIES:
             name:
                 f"draw_{rule_name(_output.id)}"
             input:
-                **study_files(_output),
+                **study_files(_study, _output),
             output:
                 **reported_figure(_study, _output.id, _output.shows[_output.id]),
             log:
@@ -101,7 +101,7 @@ for _study in ALL_STUDIES:
             name:
                 f"tabulate_{rule_name(_output.id)}"
             input:
-                **study_files(_output),
+                **study_files(_study, _output),
             output:
                 **reported_tables(_study, _output),
             log:

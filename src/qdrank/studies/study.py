@@ -54,7 +54,7 @@ class Output:
     make : "module:function" that makes it; see `qdrank.studies.making`
     shows : id to label in the report; a figure has one id
     reads : name to path below ``results/{dataset}``; ``{fold}`` stands for the files of all folds, ``{first}`` for that of
-        the first
+        the first; what is named after a method is read only if that method is run
     options : keys of the configuration that matter to it, such as ``geng.lam``
     titles : id to title of a table, where it is not the label
     said : what the paper showed with it, as a sentence; what it is for, if the paper lacks it

@@ -14,7 +14,7 @@ from qdrank.studies.geng2008 import STUDY
 from qdrank.studies.geng2008.across import judge_across
 from qdrank.studies.geng2008.claims import DIFFERENCES, budget_text, budgets, declare
 from qdrank.studies.geng2008.evidence import locality_evidence, same_class_share
-from qdrank.studies.geng2008.methods import KNN, run
+from qdrank.studies.geng2008.methods import KNN, TREES, run
 from qdrank.studies.geng2008.tables import classes_table
 
 
@@ -40,6 +40,11 @@ def test_every_method_of_a_claim_has_the_same_budget_by_default():
 def test_unequal_budgets_are_said():
     text = budget_text(options(lambdas=[0.1]))
     assert "local models choose among 4 settings; models of many queries choose among 12 settings" in text
+
+
+def test_trees_can_be_left_out():
+    assert set(run(Settings().geng)) - set(run(Settings(geng={"trees": None}).geng)) == set(TREES)
+    assert budget_text(options(trees=None)) == "every method chooses among 12 settings"
 
 
 def test_knn_is_compared_with_the_qc_of_the_paper_and_with_one_that_sees_as_much():

@@ -43,7 +43,7 @@ def scored(section: Any) -> list[str]:
 
 def run(section: Any) -> list[str]:
     """Methods that are run."""
-    return [*scored(section), *TREES]
+    return [*scored(section), *(TREES if section.trees is not None else ())]
 
 
 def present(methods: set[str]) -> list[str]:

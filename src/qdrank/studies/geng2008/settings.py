@@ -8,6 +8,9 @@ from pydantic import Field
 
 from qdrank.sections import PositiveFloat, PositiveInt, StudySection
 
+TreeGrid = dict[Literal["leaves", "min_leaf", "learning_rate"], list[PositiveInt | PositiveFloat]]
+_TREES: TreeGrid = {"leaves": [7, 15, 31], "min_leaf": [20, 100], "learning_rate": [0.1, 0.2]}
+
 
 class Geng(StudySection):
     """The study of Geng 2008: ranking with the k nearest training queries."""
@@ -35,9 +38,10 @@ class Geng(StudySection):
     lambdas: list[PositiveFloat] = Field(
         default=[0.1, 0.01, 0.001], min_length=1, description="Lambdas to choose from, for local models."
     )
-    trees: dict[Literal["leaves", "min_leaf", "learning_rate"], list[PositiveInt | PositiveFloat]] = Field(
-        default={"leaves": [7, 15, 31], "min_leaf": [20, 100], "learning_rate": [0.1, 0.2]},
-        description="Values to choose from for LambdaMART: as many combinations as local models have settings.",
+    trees: TreeGrid | None = Field(
+        default=_TREES,
+        description="Values to choose from for LambdaMART: as many combinations as local models have settings. "
+        "null leaves LambdaMART out, which takes most of the time on large sets.",
     )
     offline1: Literal["shared_pairs", "shared_queries", "smallest_gamma"] = Field(
         default="shared_pairs",

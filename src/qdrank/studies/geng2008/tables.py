@@ -27,7 +27,9 @@ def compared(measures: pa.Table, a: str, b: str, interval: Mapping[str, Any], *,
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables of the methods, by id."""
     measures = inputs.table("measures", "measures")
-    choices = [table for name in ("choices", *TREES) for table in inputs.tables(name, "choices")]
+    choices = [
+        table for name in ("choices", *TREES) if name in inputs.files for table in inputs.tables(name, "choices")
+    ]
     classes = dict(zip(shown.folds, inputs.tables("classes", "classes"), strict=True))
     return {
         "geng-methods": methods_table(measures, choices, shown.interval),
