@@ -102,6 +102,15 @@ def _settle(figure: Figure) -> None:
         axes.set_position(Bbox(axes.get_position(original=True).get_points().round(9)))
 
 
+def say_instead(title: str, words: str) -> Figure:
+    """A figure that says why there is nothing to draw."""
+    figure, axes = new_figure(height=1.2)
+    axes.axis("off")
+    axes.text(0.5, 0.4, words, ha="center")
+    axes.set_title(title)
+    return figure
+
+
 def label_axes(axes: Axes, x: str, y: str, title: str = "") -> None:
     """Name the axes, and the panel if it has a title."""
     axes.set_xlabel(x)

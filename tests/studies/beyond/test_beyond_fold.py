@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -204,6 +205,15 @@ def test_tables_and_figures_have_their_numbers(inputs):
         assert table.num_rows > 1
     single = [row for row in draw_ladder(inputs, SHOWN)[1].to_pylist() if row["method"] == SINGLE]
     assert single[0]["from_single"] == 0
+
+
+def test_where_nothing_recurs_the_figure_says_so(inputs):
+    thinned = inputs.table("thinned", "figure")
+    nothing = pa.array(np.zeros(len(thinned)))
+    without = thinned.set_column(thinned.schema.get_field_index("recurrence"), "recurrence", nothing)
+    figure, table = draw_recurrence(SimpleNamespace(table=lambda *_: without), SHOWN)
+    assert ["nothing recurs" in text.get_text() for text in figure.axes[0].texts] == [True]
+    assert table.num_rows > 1
 
 
 def test_settings_without_rankers_are_refused():

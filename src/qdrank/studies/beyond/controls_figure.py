@@ -41,20 +41,31 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     for place, row in zip(np.arange(len(plain))[::-1], plain, strict=True):
         _bar(panels[0], row, place, BY_NAME[row["method"]])
     panels[0].set_yticks(np.arange(len(plain))[::-1], [_label(row) for row in plain], fontsize=6.5)
-    for shift, name in enumerate(WITH_EVIDENCE):
-        own = [row for row in rows if row["method"] == name]
-        look = BY_NAME[name]
-        bars = np.array([[row["difference"] - row["low"], row["high"] - row["difference"]] for row in own]).T.clip(0)
-        places = np.arange(len(own)) + 0.1 * shift
-        panels[1].errorbar(places, [row["difference"] for row in own], bars, elinewidth=1, **look.marked)
-    panels[1].set_xticks(np.arange(len(own)), ["all" if not row["near"] else f"< {row['near']:g}" for row in own])
     panels[0].axvline(0, color="black", linewidth=0.8)
-    panels[1].axhline(0, color="black", linewidth=0.8)
+    panels[0].locator_params(axis="x", nbins=4)
     label_axes(panels[0], "gain on the control, MAP", "")
     figure.suptitle(f"{shown.title}: rankers against their controls", fontsize="medium")
-    label_axes(panels[1], "similarity of queries used", "gain of evidence on prior, MAP", "without near-duplicates")
-    figure.legend(*panels[1].get_legend_handles_labels(), ncols=2, loc="outside lower center", fontsize="small")
+    by_threshold = {name: [row for row in rows if row["method"] == name] for name in WITH_EVIDENCE}
+    if any(row["low"] or row["high"] for own in by_threshold.values() for row in own):
+        _draw_near(panels[1], by_threshold)
+        figure.legend(*panels[1].get_legend_handles_labels(), ncols=2, loc="outside lower center", fontsize="small")
+    else:
+        panels[1].axis("off")
+        panels[1].text(
+            0.5, 0.5, "No document here was judged\nfor another query: evidence\nand prior are the same.", ha="center"
+        )
     return figure, table
+
+
+def _draw_near(axes: Any, by_threshold: Mapping[str, list[dict[str, Any]]]) -> None:
+    """Gain of evidence on the prior, by the threshold from which queries are left out."""
+    for shift, (name, own) in enumerate(by_threshold.items()):
+        bars = np.array([[row["difference"] - row["low"], row["high"] - row["difference"]] for row in own]).T.clip(0)
+        places = np.arange(len(own)) + 0.1 * shift
+        axes.errorbar(places, [row["difference"] for row in own], bars, elinewidth=1, **BY_NAME[name].marked)
+    axes.set_xticks(np.arange(len(own)), ["all" if not row["near"] else f"< {row['near']:g}" for row in own])
+    axes.axhline(0, color="black", linewidth=0.8)
+    label_axes(axes, "similarity of queries used", "gain of evidence on prior, MAP", "without near-duplicates")
 
 
 def _bar(axes: Any, row: Mapping[str, Any], place: float, look: Any) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.evaluation.intervals import column_intervals
-from qdrank.figures.style import label_axes, new_figure
+from qdrank.figures.style import label_axes, new_figure, say_instead
 from qdrank.groups import FloatArray
 from qdrank.studies.beyond.curves import LEARNED
 from qdrank.studies.beyond.methods import BY_NAME, MEASURE, SINGLE
@@ -79,7 +79,9 @@ def thinned_numbers(table: pa.Table, interval: Any) -> pa.Table:
 def draw_recurrence(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """The gain against the share of test rows whose document is relevant to a training query."""
     table = thinned_numbers(inputs.table("thinned", "figure"), shown.interval)
-    rows = table.to_pylist()
+    rows, title = table.to_pylist(), f"{shown.title}: what neighbours' judgments add, by recurrence"
+    if not any(row["recurrence"] for row in rows):
+        return say_instead(title, "No document of a test query is relevant to a training query: nothing recurs."), table
     figure, axes = new_figure(height=3.2)
     x, y = (np.array([row[name] for row in rows]) for name in ("recurrence", "gain"))
     bars = np.array([[row["gain"] - row["low"], row["high"] - row["gain"]] for row in rows]).T.clip(0)
@@ -96,5 +98,5 @@ def draw_recurrence(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     axes.margins(x=0.15)
     axes.axhline(0, color="black", linewidth=0.8)
     label_axes(axes, "test rows whose document is relevant to a training query, %", "gain of evidence, MAP")
-    figure.suptitle(f"{shown.title}: what neighbours' judgments add, by recurrence", fontsize="medium")
+    figure.suptitle(title, fontsize="medium")
     return figure, table

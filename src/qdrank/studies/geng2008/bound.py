@@ -11,7 +11,7 @@ import pyarrow as pa
 from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
-from qdrank.figures.style import label_axes, new_figure
+from qdrank.figures.style import label_axes, new_figure, say_instead
 from qdrank.groups import FloatArray
 from qdrank.studies.geng2008.methods import BY_NAME
 from qdrank.studies.making import Inputs, Shown
@@ -27,7 +27,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     drawn = np.isfinite(rows["bound"]) & (rows["bound"] > 0)
     title = f"{shown.title}: stability of the offline methods"
     if not drawn.any():
-        return _nothing(title), bound
+        return say_instead(title, "Every change ratio is 0: the offline methods use KNN Online's models."), bound
     figure, (left, right) = new_figure(1, 2, height=3.6)
     for method in dict.fromkeys(rows["method"].tolist()):
         own = drawn & (rows["method"] == method)
@@ -44,15 +44,6 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     label_axes(right, "neighbours k, mean of the folds", "mean over test queries", "bound and observation")
     figure.suptitle(title, fontsize="medium")
     return figure, bound
-
-
-def _nothing(title: str) -> Any:
-    """A figure that says why there is nothing to draw: both methods use the training sets of KNN Online."""
-    figure, axes = new_figure(height=1.2)
-    axes.axis("off")
-    axes.text(0.5, 0.4, "Every change ratio is 0: the offline methods use KNN Online's models.", ha="center")
-    axes.set_title(title)
-    return figure
 
 
 def _draw_diagonal(axes: Any, bound: FloatArray, observed: FloatArray) -> None:
