@@ -110,7 +110,7 @@ class NeighboursSection(Section):
 
     metric: MetricName = Field(default="euclidean", description="Distance between query vectors.")
     largest: PositiveInt | None = Field(
-        default=None, description="Length of the stored neighbour lists; null: all training queries."
+        default=None, description="Length of the stored neighbour lists; null: as many as the studies use."
     )
     search: Literal["brute", "kdtree"] = Field(
         default="brute", description="How they are found; the result is the same."

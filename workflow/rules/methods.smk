@@ -5,6 +5,7 @@ from functools import cache
 from qdrank.measures import CONVENTIONS, MEASURES
 from qdrank.measures.names import parse as parse_measure
 from qdrank.rankers.methods import CLASSIC
+from qdrank.rankers.sizes import largest_used
 from qdrank.studies import STUDIES, timed_outputs
 
 
@@ -234,6 +235,12 @@ def budget(study):
     """Values of the keys that a study's declaration of claims names."""
     pairs = (key.partition(" as ") for key in study.budget)
     return {new or key.rpartition(".")[2]: option(key) for key, _, new in pairs}
+
+
+def neighbours_used():
+    """The largest share and the largest number of neighbours that a study of this run uses."""
+    run = (study for study in ALL_STUDIES if datasets_of(study))
+    return largest_used(k for study in run for k in study.neighbours(section(study)))
 
 
 def world(name):

@@ -16,6 +16,21 @@ def neighbour_counts(ks: Iterable[float], m: int) -> list[int]:
     return sorted({neighbour_count(k, m) for k in ks})
 
 
+#: Neighbours of every query that are stored in any case: pages and checks of locality look at the first few.
+FEWEST_STORED = 50
+
+
+def largest_used(ks: Iterable[float]) -> list[float]:
+    """The largest share and the largest number among ``ks``: whatever m is, one of them asks for most neighbours."""
+    tried = list(ks)
+    return [max((k for k in tried if k <= 1), default=0.0), max((k for k in tried if k > 1), default=0.0)]
+
+
+def stored_neighbours(used: Iterable[float], m: int) -> int:
+    """Length of neighbour lists that are long enough for every k in ``used``, with m training queries."""
+    return max(min(m, FEWEST_STORED), *(neighbour_count(k, m) for k in used))
+
+
 class Setting(NamedTuple):
     """Number of neighbours and lambda of a local model."""
 

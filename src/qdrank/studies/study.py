@@ -103,6 +103,7 @@ class Study:
     evidence : what its claims are judged from; ``make`` gives parts by claim (`qdrank.evaluation.evidence`)
     claims : "module:function" that declares its claims, from the keys of the configuration in ``budget``
     budget : keys of the configuration that its declaration names, such as ``geng.lambdas``; ``key as name`` renames one
+    neighbours : from its section to the numbers of nearest queries that it uses; up to 1 they are shares
     across : "module:function" for claims that compare data sets
     timed : ids of outputs that hold times, which differ from run to run
     served : names that `qdrank rank` knows, and the methods they stand for
@@ -124,6 +125,7 @@ class Study:
     evidence: Output | None = None
     claims: str = ""
     budget: tuple[str, ...] = ()
+    neighbours: Callable[[Any], list[float]] = lambda _: []
     across: str = ""
     timed: tuple[str, ...] = ()
     served: Mapping[str, str] = field(default_factory=dict)

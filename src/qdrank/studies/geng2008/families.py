@@ -32,7 +32,7 @@ def families(queries: Queries, nearest: NDArray[np.int32], options: Options, see
     if most > nearest.shape[1]:
         raise InputError(
             f"the study wants {most} of {m} neighbours, and the graph holds {nearest.shape[1]}",
-            fix="raise neighbours.largest (null: all), or lower geng.ks, geng.candidates and geng.k",
+            fix="raise neighbours.largest (null: as many as the study uses), or lower geng.ks, geng.candidates and geng.k",
         )
     found = [Family("neighbours", np.arange(len(nearest)), nearest, swept)]
     if "equal" in options.controls:

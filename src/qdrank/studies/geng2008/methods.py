@@ -46,6 +46,11 @@ def run(section: Any) -> list[str]:
     return [*scored(section), *(TREES if section.trees is not None else ())]
 
 
+def neighbours(section: Any) -> list[float]:
+    """Numbers of neighbours of the local models; up to 1 they are shares of the training queries."""
+    return [*section.ks, *([section.k] if section.choose == "fixed" else section.candidates)]
+
+
 def present(methods: set[str]) -> list[str]:
     """Methods that were measured, in the order of tables."""
     return [name for name in BY_NAME if name in methods]
