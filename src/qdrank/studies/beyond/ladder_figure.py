@@ -45,6 +45,8 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     panels[0].set_yticks(places, [fill(BY_NAME[row["method"]].label, 22) for row in rows], fontsize=7)
     for name, colour in (("from Single", "black"), ("from LambdaMART", "#999999")):
         panels[1].plot([], [], color=colour, marker="o", linestyle="none", label=name)
+    panels[0].locator_params(axis="x", nbins=3)
+    panels[1].locator_params(axis="x", nbins=5)
     label_axes(panels[0], "MAP", "")
     figure.suptitle(f"{shown.title}: rankers from plain to query-dependent", fontsize="medium")
     label_axes(panels[1], f"difference in MAP, {shown.interval['level']:.0%} interval", "")
