@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qdrank.studies.geng2008.methods import METHODS, TREES, neighbours, run
+from qdrank.studies.geng2008.methods import METHODS, TREES, neighbours_tried, run
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.geng2008"
@@ -111,7 +111,7 @@ STUDY = Study(
     ),
     claims=f"{_ROOM}.claims:declare",
     budget=("geng.lam", "geng.candidates", "geng.lambdas", "geng.trees", "training.lambdas as global_lambdas"),
-    neighbours=neighbours,
+    neighbours=neighbours_tried,
     across=f"{_ROOM}.across:judge_across",
     timed=("geng-table1", "table1-times"),
     also=("results/{dataset}/{fold}/models/local.parquet", "results/{dataset}/{fold}/rankers.parquet"),

@@ -46,7 +46,7 @@ def run(section: Any) -> list[str]:
     return [*scored(section), *(TREES if section.trees is not None else ())]
 
 
-def neighbours(section: Any) -> list[float]:
+def neighbours_tried(section: Any) -> list[float]:
     """Numbers of neighbours of the local models; up to 1 they are shares of the training queries."""
     return [*section.ks, *([section.k] if section.choose == "fixed" else section.candidates)]
 
