@@ -191,6 +191,55 @@ def test_parts_of_topics_and_splits(tmp_path: Path) -> None:
     assert [query.split for query in found.queries] == ["train", "test"]
 
 
+def test_tags_with_attributes_in_lower_case_over_several_lines(tmp_path: Path) -> None:
+    docs = """<doc id="7">
+<docno>
+X-1
+</docno>
+<!-- PJG FTAG 4700 -->
+<headline lang=en>
+Jigs
+</headline>
+<text lang="en">
+gas <!-- PJG
+ITAG --> group
+</text>
+</doc >
+<DOC><DOCNO>X-2</DOCNO> plain <!-- aside --> words </DOC>
+"""
+    topics = """<top lang='en'>
+<num type="id">
+  Number: 013
+</num>
+<title lang=en>
+what is a jig
+</title>
+<desc>Description:
+none
+</desc>
+</top>
+"""
+    (tmp_path / "low").write_bytes(docs.replace("\n", "\r\n").encode())
+    (tmp_path / "asked").write_bytes(topics.replace("\n", "\r\n").encode())
+    (tmp_path / "judged").write_text("13\t0\tX-1\t1\n")
+    found = trec(tmp_path, documents="low", topics="asked", qrels="judged")
+    assert found.documents.doc_id == ["X-1", "X-2"]
+    assert [found.documents.fields[name] for name in ("title", "body")] == [["Jigs", ""], ["gas group", "plain words"]]
+    assert [(query.query_id, query.text) for query in found.queries] == [("13", "what is a jig")]
+
+
+def test_topics_of_the_first_years(tmp_path: Path) -> None:
+    """Their fields have other neighbours, which are no part of them."""
+    (tmp_path / "topics").write_text(
+        "<top>\n<head> Tipster Topic Description\n<num> Number: 051\n<dom> Domain: International Economics\n"
+        "<title> Topic: Airbus Subsidies\n<desc> Description:\nOf a dispute.\n<smry> Summary:\nOf it.\n"
+        "<narr> Narrative:\nA relevant document.\n<con> Concept(s):\n1. Airbus\n<fac> Factor(s):\n<def> Definition(s):\n</top>\n"
+    )
+    (query,) = read_topics(tmp_path / "topics", ("title", "desc", "narr"))
+    assert query.query_id == "51"
+    assert query.text == "Airbus Subsidies Of a dispute. A relevant document."
+
+
 def test_a_folder_of_documents(tmp_path: Path) -> None:
     (tmp_path / "disk" / "ft").mkdir(parents=True)
     for i, block in enumerate(TREC_DOCUMENTS.split("<DOC>")[1:]):
