@@ -144,6 +144,24 @@ def test_forms_of_judgments(tmp_path: Path, qrels: str, options: dict[str, str],
     assert judged(smart(tmp_path, qrels, **options)) == expected
 
 
+def test_swapped_columns_are_told_where_numbers_fit_both_ways(tmp_path: Path) -> None:
+    """Documents and queries are both numbered, so that some judgments fit when the columns are swapped."""
+    documents = "".join(f".I {i}\n.T\nnumber {i}\n.W\ntext\n" for i in range(1, 41))
+    queries = "".join(f".I {i}\n.W\nnumber\n" for i in range(1, 11))
+    pairs = [(query, document) for query in range(1, 11) for document in (query, query + 15, query + 30)]
+    for name, rows in (("right", pairs), ("wrong", [(d, q) for q, d in pairs])):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "all.smart").write_text(documents)
+        (folder / "asked.smart").write_text(queries)
+        (folder / "judged.smart").write_text("".join(f"{a:02d} {b} 0 0\n" for a, b in rows))
+    form = {"documents": "all.smart", "queries": "asked.smart", "qrels": "judged.smart"}
+    assert len(read(tmp_path / "right", "smart", form).qrels) == len(pairs)
+    with pytest.raises(InputError, match="the columns of query and document look swapped") as caught:
+        read(tmp_path / "wrong", "smart", form)
+    assert "exchanged, 30 judgments would fit, as it is 10" in str(caught.value)
+
+
 def test_three_columns_are_not_guessed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="judgments: graded"):
         smart(tmp_path, "1 1 2\n2 2 1\n")
@@ -251,6 +269,7 @@ def test_a_folder_of_documents(tmp_path: Path) -> None:
     ("files", "words"),
     [
         ({"topics": "nowhere"}, r"own\.mine\.topics: no such file"),
+        ({"documents": "nowhere"}, r"own\.mine\.documents: no such file or folder"),
         ({"qrels": {"train": "nowhere"}}, r"own\.mine\.qrels\.train: no such file"),
         ({"documents": ["docs.gz", "nowhere"]}, r"own\.mine\.documents\.2: no such file"),
         ({"parts": ["narr"]}, "query 52 has no <narr>"),
