@@ -162,6 +162,19 @@ def test_swapped_columns_are_told_where_numbers_fit_both_ways(tmp_path: Path) ->
     assert "exchanged, 30 judgments would fit, as it is 10" in str(caught.value)
 
 
+def test_a_smart_collection_in_latin_1(tmp_path: Path) -> None:
+    """The message names the key, and the key is there."""
+    (tmp_path / "all.smart").write_bytes(".I 1\n.T\nCafé\n.W\nDéjà vu\n".encode("latin-1"))
+    (tmp_path / "asked.smart").write_bytes(".I 1\n.W\ncafé\n".encode("latin-1"))
+    (tmp_path / "judged.smart").write_text("1 1 0 0\n")
+    form = {"documents": "all.smart", "queries": "asked.smart", "qrels": "judged.smart"}
+    with pytest.raises(InputError, match="may also name their encoding, as in encoding: latin-1"):
+        read(tmp_path, "smart", form)
+    found = read(tmp_path, "smart", form | {"encoding": "latin-1"})
+    assert found.documents.fields == {"title": ["Café"], "body": ["Déjà vu"]}
+    assert [query.text for query in found.queries] == ["café"]
+
+
 def test_three_columns_are_not_guessed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="judgments: graded"):
         smart(tmp_path, "1 1 2\n2 2 1\n")
