@@ -130,15 +130,16 @@ def made(desk: Project) -> Project:
         (shutil.copytree if source.is_dir() else shutil.copy)(source, desk.folder / name)
     (desk.folder / ".venv").mkdir()
     (desk.folder / ".venv/bin").symlink_to(Path(sys.executable).parent)
-    printed = make(desk, "--dry-run", "help", "--eval", "$(info $(READY))")
-    (desk.folder / printed.splitlines()[0]).touch()
+    locked = (desk.folder / "requirements/dev.txt").read_bytes()
+    digest = subprocess.run(["cksum"], input=locked, capture_output=True, check=True).stdout.split()[0].decode()
+    (desk.folder / f".venv/.made-from-{digest}").touch()
     return desk
 
 
 def make(project: Project, *words: str) -> str:
     variables = {k: v for k, v in os.environ.items() if k not in ("QDRANK_MIRROR", "MAKEFLAGS", "MAKELEVEL")}
     ran = subprocess.run(
-        ["make", *words], cwd=project.folder, env=variables, capture_output=True, text=True, check=False
+        ["make", "PYTHON=false", *words], cwd=project.folder, env=variables, capture_output=True, text=True, check=False
     )
     assert ran.returncode == 0 or "fix:" in ran.stdout, (words, ran.stdout[-3000:], ran.stderr[-3000:])
     assert "setting up .venv" not in ran.stdout
