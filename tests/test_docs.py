@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shutil
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 from qdrank.studies import STUDIES
+from tests.pages.browser import browser, installed
 from tests.test_house import ROOMS
 
 
@@ -63,6 +66,30 @@ def test_every_page_is_reached_from_the_readme(project: Path) -> None:
         fresh = {link.resolve() for link in links if link.exists()} - found
         found, new = found | fresh, [*new, *fresh]
     assert {page.resolve() for page in pages(project)} - found == set()
+
+
+def test_the_search_of_the_site_asks_for_nothing_outside(project: Path) -> None:
+    """Without a script of this name, the plugin would fetch one from elsewhere."""
+    site = yaml.safe_load((project / "mkdocs.yml").read_text())
+    assert {"search", "offline"} <= {name for name in site["plugins"] if isinstance(name, str)}
+    (script,) = site["extra"]["polyfills"]
+    assert "iframe-worker" in script
+    assert (project / "docs" / script).is_file()
+
+
+@pytest.mark.skipif(installed() is None, reason="no Chromium here (on Debian: apt-get install chromium)")
+def test_a_page_that_is_opened_as_a_file_gets_a_worker(project: Path, tmp_path: Path) -> None:
+    shutil.copy(project / "docs/iframe-worker.js", tmp_path)
+    (tmp_path / "worker.js").write_text("addEventListener('message', (event) => postMessage(event.data + 1))")
+    (tmp_path / "page.html").write_text(
+        "<!DOCTYPE html><body><script src=iframe-worker.js></script><script>"
+        "const worker = new Worker('worker.js'); worker.addEventListener('message', (event) => { window.got = event.data });"
+        "worker.postMessage(41)</script></body>"
+    )
+    with browser() as shown:
+        shown.open(tmp_path / "page.html", width=400)
+        shown.wait("window.got === 42")
+        assert shown.problems == []
 
 
 def test_captions_name_only_params_that_a_rule_sets(project: Path) -> None:

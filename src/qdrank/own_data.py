@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from qdrank.sections import PositiveInt, Section
 
@@ -52,6 +52,17 @@ class TextCollection(Section):
     note: str = Field(default="", description="A sentence for the report.")
 
 
+def _known_encoding(name: str) -> str:
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        raise ValueError("unknown encoding; utf-8 and latin-1 are usual") from None
+    return name
+
+
+Encoding = Annotated[str, AfterValidator(_known_encoding)]
+
+
 class SmartCollection(Section):
     """Own data as a text collection in SMART form."""
 
@@ -69,6 +80,7 @@ class SmartCollection(Section):
         default="id", description="Whether judgments name a query by its .I or by its position in the file."
     )
     title_in_text: bool = Field(default=False, description="Whether .W repeats the title at its beginning.")
+    encoding: Encoding = Field(default="utf-8", description="Encoding of documents and queries, such as latin-1.")
     title: str = Field(default="", description="How the data set is called in tables and in the report.")
     note: str = Field(default="", description="A sentence for the report.")
 
@@ -88,18 +100,9 @@ class TrecCollection(Section):
     parts: list[Literal["title", "desc", "narr"]] = Field(
         default=["title"], min_length=1, description="Parts of a topic that make its text."
     )
-    encoding: str = Field(default="utf-8", description="Encoding of documents and topics, such as latin-1.")
+    encoding: Encoding = Field(default="utf-8", description="Encoding of documents and topics, such as latin-1.")
     title: str = Field(default="", description="How the data set is called in tables and in the report.")
     note: str = Field(default="", description="A sentence for the report.")
-
-    @field_validator("encoding")
-    @classmethod
-    def _known_encoding(cls, name: str) -> str:
-        try:
-            codecs.lookup(name)
-        except LookupError:
-            raise ValueError("unknown encoding; utf-8 and latin-1 are usual") from None
-        return name
 
 
 class SimulatedVariant(Section):

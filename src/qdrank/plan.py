@@ -137,8 +137,11 @@ def _refuse_unknown_datasets(settings: Settings, known: Iterable[str]) -> None:
 def _refuse_missing_files(dataset: PlannedDataset) -> None:
     for part, path in dataset.files.items():
         if not os.path.isfile(path):
+            what = "no such file"
             key = f"files.{part}" if dataset.kind == "letor" else part
-            raise InputError(f"own.{dataset.name}.{key}: no such file", found=path, fix="correct the path")
+            if part == "documents.1" and "documents.2" not in dataset.files:
+                key, what = "documents", "no such file or folder"
+            raise InputError(f"own.{dataset.name}.{key}: {what}", found=path, fix="correct the path")
     folder = dataset.options.get("folder")
     if folder is not None and not os.path.isdir(folder):
         raise InputError(f"own.{dataset.name}.folder: no such folder", found=folder, fix="correct the path")

@@ -7,7 +7,7 @@ loading the libraries that only the jobs need.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from qdrank.errors import InputError
 
 
-def did_you_mean(name: str, names: list[str]) -> str:
+def did_you_mean(name: str, names: Sequence[str]) -> str:
     """``did you mean X?`` where a known name is close, else the names that are allowed."""
     close = get_close_matches(name, names, n=1, cutoff=0.6)
     return f"did you mean {close[0]}?" if close else "allowed: " + ", ".join(names)

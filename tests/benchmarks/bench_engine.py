@@ -1,6 +1,6 @@
 """Speed and memory of the training engine, one thread, CPU time, ratios within one run.
 
-python tests/benchmarks/bench_engine.py [--only NAME ...] [--plot scaling.png]
+python tests/benchmarks/bench_engine.py [--only NAME ...] [--plot scaling.png] [--quick]
 
 Each part runs in a process of its own, so that its peak memory is its own. The MQ2007 part reads the text files of the
 mirror (QDRANK_MIRROR); all else is generated.
@@ -209,10 +209,13 @@ def part_web30k() -> Iterator[Row]:
     yield from timed(data, vectors, 800, rows)
 
 
-def part_scaling(plot: str | None = None) -> Iterator[Row]:
+def part_scaling(plot: str | None = None, quick: bool = False) -> Iterator[Row]:
     """Cost per model against m, k, d and documents per query n; base m = 1,000, k = 400, d = 100, n = 40"""
     usual = {"m": 1000, "k": 400, "d": 100, "n": 40}
     grid = {"m": (500, 1000, 2000, 4000), "k": (100, 200, 400, 800), "d": (25, 50, 100, 200), "n": (20, 40, 80, 160)}
+    if quick:
+        usual = {"m": 60, "k": 20, "d": 6, "n": 8}
+        grid = {"m": (40, 80), "k": (10, 20), "d": (3, 6), "n": (4, 8)}
     for scales in (0.0, 2.5):
         yield f"**{'scales of 2.5 decades' if scales else 'isotropic features'}**", ""
         curves = {}
@@ -225,12 +228,12 @@ def part_scaling(plot: str | None = None) -> Iterator[Row]:
 
 
 def _cost(m: int, k: int, d: int, n: int, scales: float) -> tuple[float, float]:
-    """Milliseconds and evaluations a model, in a block of 256."""
+    """Milliseconds and evaluations a model, in a block of at most 256."""
     data, vectors = generated(m, n, d, scales=scales)
     rows = locality_order(vectors, 256)[:256]
     base, neighbours = prepare_training(data), nearest(vectors, rows, k)
-    seconds, models = cpu(lambda: train_local(base, neighbours, [np.arange(256)]), 2)
-    return seconds / 256 * 1e3, float(models.evaluations.mean())
+    seconds, models = cpu(lambda: train_local(base, neighbours, [np.arange(len(rows))]), 2)
+    return seconds / len(rows) * 1e3, float(models.evaluations.mean())
 
 
 def _curve_row(name: str, values: tuple[int, ...], costs: np.ndarray) -> Row:
@@ -324,11 +327,11 @@ def part_compile() -> Iterator[Row]:
 PARTS = {name[5:]: part for name, part in list(globals().items()) if name.startswith("part_")}
 
 
-def _run(name: str, plot: str | None) -> None:
+def _run(name: str, plot: str | None, quick: bool) -> None:
     with one_thread():
         warm_up()
         print(f"\n### {name}: {PARTS[name].__doc__}\n\n| | |\n|---|---|", flush=True)
-        for label, value in PARTS[name](plot) if name == "scaling" else PARTS[name]():
+        for label, value in PARTS[name](plot, quick) if name == "scaling" else PARTS[name]():
             print(f"| {label} | {value} |", flush=True)
     print(f"| peak memory of the process | {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB |")
 
@@ -337,10 +340,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--plot", help="where to draw the scaling curves")
+    parser.add_argument("--quick", action="store_true", help="scaling on data so small that it shows only that it runs")
     options = parser.parse_args()
     context = multiprocessing.get_context("spawn")
     for name in options.only:
-        process = context.Process(target=_run, args=(name, options.plot))
+        process = context.Process(target=_run, args=(name, options.plot, options.quick))
         process.start()
         process.join()
         if process.exitcode:

@@ -144,6 +144,37 @@ def test_forms_of_judgments(tmp_path: Path, qrels: str, options: dict[str, str],
     assert judged(smart(tmp_path, qrels, **options)) == expected
 
 
+def test_swapped_columns_are_told_where_numbers_fit_both_ways(tmp_path: Path) -> None:
+    """Documents and queries are both numbered, so that some judgments fit when the columns are swapped."""
+    documents = "".join(f".I {i}\n.T\nnumber {i}\n.W\ntext\n" for i in range(1, 41))
+    queries = "".join(f".I {i}\n.W\nnumber\n" for i in range(1, 11))
+    pairs = [(query, document) for query in range(1, 11) for document in (query, query + 15, query + 30)]
+    for name, rows in (("right", pairs), ("wrong", [(d, q) for q, d in pairs])):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "all.smart").write_text(documents)
+        (folder / "asked.smart").write_text(queries)
+        (folder / "judged.smart").write_text("".join(f"{a:02d} {b} 0 0\n" for a, b in rows))
+    form = {"documents": "all.smart", "queries": "asked.smart", "qrels": "judged.smart"}
+    assert len(read(tmp_path / "right", "smart", form).qrels) == len(pairs)
+    with pytest.raises(InputError, match="the columns of query and document look swapped") as caught:
+        read(tmp_path / "wrong", "smart", form)
+    assert "exchanged, 30 judgments would fit, as it is 10" in str(caught.value)
+
+
+def test_a_smart_collection_in_latin_1(tmp_path: Path) -> None:
+    """The message names the key, and the key is there."""
+    (tmp_path / "all.smart").write_bytes(".I 1\n.T\nCafé\n.W\nDéjà vu\n".encode("latin-1"))
+    (tmp_path / "asked.smart").write_bytes(".I 1\n.W\ncafé\n".encode("latin-1"))
+    (tmp_path / "judged.smart").write_text("1 1 0 0\n")
+    form = {"documents": "all.smart", "queries": "asked.smart", "qrels": "judged.smart"}
+    with pytest.raises(InputError, match="may also name their encoding, as in encoding: latin-1"):
+        read(tmp_path, "smart", form)
+    found = read(tmp_path, "smart", form | {"encoding": "latin-1"})
+    assert found.documents.fields == {"title": ["Café"], "body": ["Déjà vu"]}
+    assert [query.text for query in found.queries] == ["café"]
+
+
 def test_three_columns_are_not_guessed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="judgments: graded"):
         smart(tmp_path, "1 1 2\n2 2 1\n")
@@ -191,6 +222,55 @@ def test_parts_of_topics_and_splits(tmp_path: Path) -> None:
     assert [query.split for query in found.queries] == ["train", "test"]
 
 
+def test_tags_with_attributes_in_lower_case_over_several_lines(tmp_path: Path) -> None:
+    docs = """<doc id="7">
+<docno>
+X-1
+</docno>
+<!-- PJG FTAG 4700 -->
+<headline lang=en>
+Jigs
+</headline>
+<text lang="en">
+gas <!-- PJG
+ITAG --> group
+</text>
+</doc >
+<DOC><DOCNO>X-2</DOCNO> plain <!-- aside --> words </DOC>
+"""
+    topics = """<top lang='en'>
+<num type="id">
+  Number: 013
+</num>
+<title lang=en>
+what is a jig
+</title>
+<desc>Description:
+none
+</desc>
+</top>
+"""
+    (tmp_path / "low").write_bytes(docs.replace("\n", "\r\n").encode())
+    (tmp_path / "asked").write_bytes(topics.replace("\n", "\r\n").encode())
+    (tmp_path / "judged").write_text("13\t0\tX-1\t1\n")
+    found = trec(tmp_path, documents="low", topics="asked", qrels="judged")
+    assert found.documents.doc_id == ["X-1", "X-2"]
+    assert [found.documents.fields[name] for name in ("title", "body")] == [["Jigs", ""], ["gas group", "plain words"]]
+    assert [(query.query_id, query.text) for query in found.queries] == [("13", "what is a jig")]
+
+
+def test_topics_of_the_first_years(tmp_path: Path) -> None:
+    """Their fields have other neighbours, which are no part of them."""
+    (tmp_path / "topics").write_text(
+        "<top>\n<head> Tipster Topic Description\n<num> Number: 051\n<dom> Domain: International Economics\n"
+        "<title> Topic: Airbus Subsidies\n<desc> Description:\nOf a dispute.\n<smry> Summary:\nOf it.\n"
+        "<narr> Narrative:\nA relevant document.\n<con> Concept(s):\n1. Airbus\n<fac> Factor(s):\n<def> Definition(s):\n</top>\n"
+    )
+    (query,) = read_topics(tmp_path / "topics", ("title", "desc", "narr"))
+    assert query.query_id == "51"
+    assert query.text == "Airbus Subsidies Of a dispute. A relevant document."
+
+
 def test_a_folder_of_documents(tmp_path: Path) -> None:
     (tmp_path / "disk" / "ft").mkdir(parents=True)
     for i, block in enumerate(TREC_DOCUMENTS.split("<DOC>")[1:]):
@@ -202,6 +282,7 @@ def test_a_folder_of_documents(tmp_path: Path) -> None:
     ("files", "words"),
     [
         ({"topics": "nowhere"}, r"own\.mine\.topics: no such file"),
+        ({"documents": "nowhere"}, r"own\.mine\.documents: no such file or folder"),
         ({"qrels": {"train": "nowhere"}}, r"own\.mine\.qrels\.train: no such file"),
         ({"documents": ["docs.gz", "nowhere"]}, r"own\.mine\.documents\.2: no such file"),
         ({"parts": ["narr"]}, "query 52 has no <narr>"),

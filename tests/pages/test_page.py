@@ -17,7 +17,9 @@ import vl_convert
 
 from qdrank.config import Settings
 from qdrank.datasets.judged import from_table, judged_table
-from qdrank.evaluation.judging import verdicts_table
+from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
+from qdrank.evaluation.judging import QUERIES, SEEDS, THESE_WORLDS, verdicts_table
+from qdrank.figures.verdicts import STARRED, verdicts_overview
 from qdrank.pages.explorer import explored, specification
 from qdrank.pages.findings import number, p_value, tally
 from qdrank.pages.page import _datasets, index_page
@@ -28,7 +30,7 @@ from qdrank.store import write
 from qdrank.store.lists import list_column
 from qdrank.studies import STUDIES
 from qdrank.studies.study import Study
-from tests.pages.made import ROWS, made_map, made_page, made_run
+from tests.pages.made import ROWS, made_map, made_page, made_run, row
 
 
 def unpacked(page: str, name: str) -> str:
@@ -59,6 +61,30 @@ def test_the_page_names_studies_that_are_left_out(tmp_path: Path) -> None:
     made_page(tmp_path, "")
     page = index_page(run, verdicts_table(ROWS), tmp_path, {}, "")
     assert "Other 1999 (<code>oth: {datasets: null}</code>)" in page
+
+
+def test_findings_on_too_few_seeds_are_starred_as_in_the_overview(project: Path, tmp_path: Path) -> None:
+    made_page(tmp_path, "")
+    rows = [
+        row("one", "alpha", HOLDS, analysis=THESE_WORLDS),
+        row("two", "alpha", FAILS, analysis=THESE_WORLDS),
+        row("three", "alpha", UNCLEAR, analysis=THESE_WORLDS),
+        row("four", "alpha", HOLDS, analysis=SEEDS),
+        row("five", "alpha", HOLDS, analysis=QUERIES, world=""),
+        row("six", "alpha", HOLDS, analysis=THESE_WORLDS, group="check"),
+    ]
+    page = index_page(made_run(), verdicts_table(rows), tmp_path, {}, "")
+    cells = dict(re.findall(r"<th scope=row>(\w+) .*?</th><td><button [^>]*><b>.</b> ([^<]*)</button>", page))
+    assert cells == {name: "+0.012*" if name in ("one", "two") else "+0.012" for name in cells}
+    assert len(cells) == len(rows)
+    overview = verdicts_overview(verdicts_table(rows)).to_pylist()
+    starred = {line["claim"].split()[0] for line in overview if line["alpha"].endswith("*")}
+    assert starred == {name for name, cell in cells.items() if cell.endswith("*")}
+    assert "<li>one &amp; more: <span>Alpha (+0.012*)</span></li>" in page
+    assert page.count(STARRED) == 2, "beside the findings, and beside the matrix"
+    caption = (project / "workflow/report/claims-overview.rst").read_text()
+    assert STARRED in " ".join(caption.split())
+    assert STARRED not in index_page(made_run(), verdicts_table(rows[2:]), tmp_path, {}, "")
 
 
 def test_ten_thousand_queries_and_fifty_methods_stay_small(tmp_path: Path) -> None:

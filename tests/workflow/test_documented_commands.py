@@ -1,4 +1,4 @@
-"""Every command of the documentation is run on tiny data, or listed here with the reason why it is not."""
+"""Every command of the documentation is run on tiny data: here those of qdrank, and the first steps with own data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,23 +14,9 @@ from qdrank.cli import main
 from qdrank.config_files import load_yaml, resolve
 from qdrank.datasets.judged import load_judged
 from qdrank.recorded import recorded_text
+from tests.workflow.documented import ELSEWHERE, NOT_RUN, documented, runs_elsewhere, to_run
 from tests.workflow.project import Project, copy_project
 
-PROGRAMS = ("snakemake", "qdrank", "make", "python", "pytest", "source")
-#: Why a command is not run here; its words are checked by tests/test_commands_in_docs.py.
-NOT_RUN = {
-    r"make (run|test|setup|lint|bench|docs)\b.*": "sets up .venv with a download, then takes minutes; `make test` and `make lint` are how this test is run",
-    r"source .venv/bin/activate": "a line for the reader's shell",
-    r"pytest .*": "runs tests, of which this is one",
-    r"python tests/benchmarks/.*": "measures for minutes; tests/benchmarks is not part of the tests",
-    r"snakemake .*--workflow-profile .*": "needs a cluster: tests/cluster runs it on a real SLURM",
-    r"snakemake .*--configfile config/letor.yaml.*": "needs data behind a licence page",
-    r"snakemake .*--configfile config/scale.yaml.*": "takes hours",
-    r"snakemake --cores (16|all|4 geng2008|4 geng_fig7)( --directory runs/mine --configfile config/first.yaml mine.yaml| --directory runs/mine --configfile mine.yaml)?": "a whole study: minutes; the fixture `finished` runs one on tiny data",
-    r"snakemake --cores 2 geng --directory runs/mine --configfile mine.yaml": "a whole study: minutes; the tutorial's dry run of it is run here",
-    r"snakemake --unlock": "tests/workflow/test_kills.py unlocks with it",
-    r"snakemake --report results/report.html.*": "needs a finished run: tests/workflow/test_run.py makes the report of the tiny study",
-}
 #: What stands for the reader's data: the tiny study.
 STANDS_FOR = {
     "results/mq2008/": "results/tiny/",
@@ -41,40 +26,25 @@ STANDS_FOR = {
 }
 
 
-def documented(project: Path) -> list[str]:
-    """Commands in blocks of the documentation, each once: indented by four, or in a block of shell."""
-    pages = [project / "README.md", project / "CONTRIBUTING.md", *sorted(project.glob("docs/**/*.md"))]
-    found = (command for page in [*pages, project / "config/README.md"] for command in commands(page.read_text()))
-    return list(dict.fromkeys(found))
-
-
-def commands(text: str) -> Iterator[str]:
-    fence: str | None = None
-    for line in text.splitlines():
-        if line.lstrip().startswith("```"):
-            fence = None if fence is not None else line.strip()[3:]
-            continue
-        shell = fence in ("sh", "bash", "console")
-        match = re.match(rf"(?:    )?((?:{'|'.join(PROGRAMS)}) .*)", line.lstrip() if shell else line)
-        if match and (shell or (fence is None and line.startswith("    "))):
-            yield re.split(r"\s+# ", match[1])[0].strip()
-
-
-def reason(command: str) -> str | None:
-    return next((why for pattern, why in NOT_RUN.items() if re.fullmatch(pattern, command)), None)
-
-
-def to_run(project: Path) -> list[str]:
-    return [command for command in documented(project) if reason(command) is None]
-
-
-def test_each_command_is_run_or_has_a_reason(project: Path) -> None:
-    for command in to_run(project):
-        assert command.startswith(("qdrank ", "snakemake --dry-run ", "snakemake --cores all single_features ")), (
-            command
-        )
-    for pattern in NOT_RUN:
+def test_nothing_is_left_out(project: Path) -> None:
+    """A command is run by these tests, by test_documented_runs.py, or listed with who runs it or why nobody does."""
+    for command in documented(project):
+        ran = to_run(project, "qdrank", "snakemake", "make", "source", "python")
+        assert command in ran or runs_elsewhere(command) or any(re.fullmatch(p, command) for p in NOT_RUN), command
+    for pattern in [*NOT_RUN, *ELSEWHERE]:
         assert any(re.fullmatch(pattern, command) for command in documented(project)), f"no such command: {pattern}"
+
+
+def test_what_is_run_elsewhere_is_run_there(project: Path) -> None:
+    ignored = re.findall(r"--ignore=([\w/]+)", (project / "pyproject.toml").read_text())
+    for command in documented(project):
+        where = runs_elsewhere(command)
+        if where:
+            assert re.search(where[1], (project / where[0]).read_text(), re.MULTILINE), command
+        if command.startswith("pytest "):
+            place = command.split()[1]
+            assert (project / place).exists(), command
+            assert not place.startswith(tuple(ignored)), command
 
 
 @pytest.fixture
@@ -118,7 +88,7 @@ def collection(folder: Path) -> None:
 
 def test_commands_of_qdrank_run(desk: Path, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """All in one test: they are cheap, and the folder is not."""
-    for command in (command for command in to_run(project) if command.startswith("qdrank ")):
+    for command in to_run(project, "qdrank"):
         words = shlex.split(command)[1:]
         if words[0] == "rank" and "results/mine" in command:
             command = command.replace("results/mine", "results/tiny")
@@ -141,14 +111,14 @@ def test_the_steps_for_own_data_run(project: Path, tmp_path: Path) -> None:
     fresh = copy_project(project, tmp_path)
     tutorial = (project / "docs/tutorial.md").read_text()
     (tmp_path / "mine.yaml").write_text(re.findall(r"```yaml\n(.*?)```", tutorial, re.DOTALL)[0])
-    (dry,) = (command for command in to_run(project) if "--dry-run" in command)
+    (dry,) = (command for command in to_run(project, "snakemake") if "--dry-run" in command)
     assert "score_geng" in fresh.snakemake(*shlex.split(dry)[1:])
     page = (project / "docs/your-data.md").read_text()
     (tmp_path / "mine.yaml").write_text(re.findall(r'```yaml title="mine.yaml"\n(.*?)```', page, re.DOTALL)[0])
     grades = [(q, d, (q * d) % 3) for q in range(30) for d in range(6)]
     rows = [f"{grade} qid:q{q} 1:{grade + d / 9} 2:{d} 3:{q % 4} #docid = d{d}\n" for q, d, grade in grades]
     (tmp_path / "ranking.txt").write_text("".join(rows))
-    (first,) = (command for command in to_run(project) if "single_features" in command)
+    (first,) = (command for command in to_run(project, "snakemake") if "single_features" in command)
     printed = fresh.snakemake(*shlex.split(first)[1:])
     assert "runs/mine/results/DATASET/" in printed
     assert "bm25" in (tmp_path / "runs/mine/results/mine/tables/single-features.md").read_text()

@@ -14,6 +14,9 @@ from qdrank.evaluation.judging import THESE_WORLDS, VALUES
 PUBLIC, SIMULATED = "findings on public data", "findings on simulated worlds"
 CHECKS, CANNOT_TELL = "checks of the implementation", "what the data cannot tell"
 SECTIONS = (PUBLIC, SIMULATED, CHECKS, CANNOT_TELL)
+STARRED = (
+    "A star marks a finding that holds for these simulated worlds only, because there are too few seeds to say more."
+)
 _SIGNS = {HOLDS: "yes", FAILS: "no", UNCLEAR: "?"}
 """Verdicts as a cell shows them, before the effect."""
 
@@ -64,7 +67,12 @@ def _cell(section: str, one: Mapping[str, Any]) -> str:
         text += f" (could find {one['detectable']:.3f})"
     elif section == CANNOT_TELL and one["analysis"] != VALUES:
         text += " (too few queries)"
-    return text + ("*" if one["analysis"] == THESE_WORLDS and section == SIMULATED else "")
+    return text + star(one)
+
+
+def star(one: Mapping[str, Any]) -> str:
+    """The mark of a finding on simulated worlds of too few seeds; empty for any other verdict."""
+    return "*" if one["analysis"] == THESE_WORLDS and section_of(one) == SIMULATED else ""
 
 
 def worlds_table(verdicts: pa.Table) -> pa.Table:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from qdrank.evaluation.declared import FAILS, FINDING, HOLDS, UNCLEAR, VERDICTS
+from qdrank.figures.verdicts import star
 
 Row = Mapping[str, Any]
 
@@ -54,7 +55,7 @@ def sentences(rows: Sequence[Row], names: Mapping[str, str]) -> Iterator[tuple[s
         where: dict[str, list[str]] = {}
         for row in rows:
             if row["group"] == FINDING and row["verdict"] == verdict:
-                effect = f" ({number(row['effect'], signed=True)})" if row["effect"] is not None else ""
+                effect = f" ({number(row['effect'], signed=True)}{star(row)})" if row["effect"] is not None else ""
                 where.setdefault(row["text"], []).append(names.get(row["dataset"], row["dataset"]) + effect)
         yield verdict, [(text, ", ".join(places)) for text, places in where.items()]
 

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from qdrank.evaluation.declared import CHECK, CONTROL, FINDING, UNCLEAR
+from qdrank.figures.verdicts import STARRED, star
 from qdrank.pages.embedding import compact, packed, plain
 from qdrank.pages.explorer import colours, specification
 from qdrank.pages.findings import CLASSES, SIGNS, WORDS, detail, number, sentences, tally
@@ -53,6 +54,7 @@ def index_page(run: Described, verdicts: pa.Table, folder: str | Path, maps: Map
             _findings(study, rows, {name: _short(name, title) for name, title in names.items()})
             for study in run["studies"]
         ),
+        "starred": escape(STARRED) if any(map(star, rows)) else "",
         "filters": _filters([study for study in run["studies"] if study["datasets"]]),
         "matrix": _matrix(run, rows, names),
         "studies": "".join(map(_study, run["studies"])),
@@ -205,10 +207,11 @@ def _short(name: str, title: str) -> str:
 def _cell(i: int, row: Described) -> str:
     value = row["effect"]
     effect = "" if value is None else "≈ 0" if 0 < abs(value) < 0.0005 else number(value, signed=True)
-    title = f"{WORDS[row['verdict']]}: {row['text']}, {row['dataset']}"
+    only = " (these worlds only)" if star(row) else ""
+    title = f"{WORDS[row['verdict']]}: {row['text']}, {row['dataset']}{only}"
     return (
         f'<td><button class={CLASSES[row["verdict"]]} data-verdict={i} title="{escape(title)}">'
-        f"<b>{SIGNS[row['verdict']]}</b> {effect}</button></td>"
+        f"<b>{SIGNS[row['verdict']]}</b> {effect}{star(row)}</button></td>"
     )
 
 

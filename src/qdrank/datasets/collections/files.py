@@ -66,7 +66,7 @@ def _decoded(raw: bytes, number: int, place: Path, encoding: str) -> str:
         return raw.decode(encoding).rstrip("\r\n")
     except UnicodeDecodeError as error:
         bad = raw[max(error.start - 20, 0) : error.end + 20]
-        fix = f"convert the file to {encoding} or name its encoding (e.g. latin-1)"
+        fix = f"convert the file to {encoding}; documents and queries in SMART or TREC form may also name their encoding, as in encoding: latin-1"
         raise InputError(f"not {encoding} text", file=place, line=number, found=bad, fix=fix) from None
 
 

@@ -177,8 +177,9 @@ def _qrels(judgments: Iterable[Judgment], documents: Documents, queries: list[Qu
     query_row = {query.query_id: i for i, query in enumerate(queries)}
     doc_row = {doc_id: i for i, doc_id in enumerate(documents.doc_id)}
     grades: dict[tuple[int, int], int] = {}
-    unknown = None
+    unknown, fitting, swapped = None, 0, 0
     for judgment in judgments:
+        swapped += judgment.doc_id in query_row and judgment.query_id in doc_row
         query, document = query_row.get(judgment.query_id), doc_row.get(judgment.doc_id)
         if query is None:
             book.add("judgment of an unknown query, left out", judgment.query_id, judgment.file)
@@ -186,8 +187,17 @@ def _qrels(judgments: Iterable[Judgment], documents: Documents, queries: list[Qu
             book.add("judgment of an unknown document, left out", judgment.doc_id, judgment.file)
         else:
             _enter(grades, (query, document), judgment, book)
+            fitting += 1
             continue
         unknown = unknown or judgment
+    if unknown is not None and swapped > fitting:
+        raise InputError(
+            "the columns of query and document look swapped",
+            file=unknown.file,
+            line=unknown.line,
+            found=f"query {unknown.query_id}, document {unknown.doc_id}",
+            fix=f"put the query first: exchanged, {swapped} judgments would fit, as it is {fitting}",
+        )
     if unknown is not None and not grades:
         raise InputError(
             "no judgment names a known query and a known document",

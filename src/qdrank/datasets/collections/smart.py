@@ -42,6 +42,7 @@ class SmartForm:
         Whether ``.W`` opens with the title, which is then taken off.
     code_minus_1 : {"drop", "irrelevant", "relevant"}
         What to do with Cranfield's unexplained code -1, one per query: leave the pair unjudged, grade 0 or grade 1.
+    encoding : of documents and queries
     """
 
     documents: str | tuple[str, ...]
@@ -51,6 +52,7 @@ class SmartForm:
     queries_by: Literal["id", "position"] = "id"
     title_in_text: bool = False
     code_minus_1: Literal["drop", "irrelevant", "relevant"] = "drop"
+    encoding: str = "utf-8"
 
 
 FORMS = {
@@ -80,17 +82,20 @@ def read_smart(folder: Path, form: SmartForm | str) -> Collection:
     folder, book = Path(folder), Notebook()
     places = [folder / name for name in ([form.documents] if isinstance(form.documents, str) else form.documents)]
     seen: dict[str, int] = {}  # by all files: a number may not come again
-    documents = (_document(record, form, book, place) for place in places for record in read_records(place, book, seen))
+    records = ((place, one) for place in places for one in read_records(place, book, seen, encoding=form.encoding))
+    documents = (_document(record, form, book, place) for place, record in records)
     queries = _queries(folder / form.queries, form, book)
     return assemble(documents, queries, _judgments(folder / form.qrels, form, book), book, places[0])
 
 
-def read_records(path: Path, book: Notebook, seen: dict[str, int] | None = None) -> Iterator[Record]:
+def read_records(
+    path: Path, book: Notebook, seen: dict[str, int] | None = None, *, encoding: str = "utf-8"
+) -> Iterator[Record]:
     """Records of a SMART file; a second field of one letter (more authors) is joined to the first."""
     seen = {} if seen is None else seen
     parts: dict[str, list[str]] = {}
     name, start, letter = "", 0, ""
-    for number, line in files.lines(path):
+    for number, line in files.lines(path, encoding=encoding):
         if opening := START.match(line):
             if start:
                 yield _record(name, parts, start)
@@ -138,7 +143,7 @@ def _document(record: Record, form: SmartForm, book: Notebook, path: Path) -> Do
 
 
 def _queries(path: Path, form: SmartForm, book: Notebook) -> Iterator[Query]:
-    for position, record in enumerate(read_records(path, book), start=1):
+    for position, record in enumerate(read_records(path, book, encoding=form.encoding), start=1):
         if "W" not in record.fields:
             raise InputError("the query has no .W", file=path, line=record.line, found=f".I {record.name}")
         yield Query(str(position) if form.queries_by == "position" else record.name, record.fields["W"])

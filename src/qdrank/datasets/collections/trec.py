@@ -23,9 +23,10 @@ _TEXT = re.compile(_ELEMENT.format(names="TEXT"), re.DOTALL | re.IGNORECASE)
 _DOCNO = re.compile(_ELEMENT.format(names="DOCNO"), re.DOTALL | re.IGNORECASE)
 # What belongs to a document but is none of its text.
 _ASIDE = re.compile(_ELEMENT.format(names="DOCNO|DOCID|DOCHDR|DATE|PROFILE"), re.DOTALL | re.IGNORECASE)
-_TAG = re.compile(r"</?[A-Za-z][^>]*>")
-# A field of a topic ends where the next one begins; closing tags are optional.
-_FIELD = re.compile(r"<(num|title|desc|narr)>(.*?)(?=<(?:num|title|desc|narr)>|\Z)", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<!--.*?-->|</?[A-Za-z][^>]*>", re.DOTALL)
+# Fields of topics of all years. A field ends where the next one begins; closing tags are optional.
+_NEXT = r"<(?:num|title|desc|narr|head|dom|smry|con|fac|def|nat|time|un)\b[^>]*>"
+_FIELD = re.compile(rf"<(num|title|desc|narr)\b[^>]*>(.*?)(?={_NEXT}|\Z)", re.DOTALL | re.IGNORECASE)
 _LABEL = re.compile(r"^\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
 
 
@@ -102,7 +103,7 @@ def read_judgments(path: Path) -> Iterator[Judgment]:
 
 def _blocks(path: Path, tag: str, encoding: str) -> Iterator[tuple[int, str]]:
     """First line and content of each element called ``tag``; text between elements must be blank."""
-    opening, closing = re.compile(rf"<{tag}>", re.IGNORECASE), re.compile(rf"</{tag}>", re.IGNORECASE)
+    opening, closing = (re.compile(p, re.IGNORECASE) for p in (rf"<{tag}(?:\s[^>]*)?>", rf"</{tag}\s*>"))
     rows: list[str] | None = None
     start = 0
     for number, line in files.lines(path, encoding=encoding):
