@@ -174,8 +174,8 @@ def test_rounding_of_float32_stays_below_the_allowance(case):
 def test_plain_kernels_give_the_same_models(case, monkeypatch):
     *_, neighbours, base = case
     compiled = train_block(base, neighbours[:20, :9])
-    names = ("evaluate_block", "transpose", "evaluate_single", "hessian_single", "active_matrices", "factorise")
-    for name in (*names, "solve_factors"):
+    names = ("evaluate_block", "transpose", "evaluate_single", "hessian_single", "active_matrices", "active_diagonals")
+    for name in (*names, "factorise", "solve_factors"):
         monkeypatch.setattr(kernels, name, getattr(plain, name))
     np.testing.assert_allclose(train_block(base, neighbours[:20, :9]).W, compiled.W, atol=1e-4)
 
@@ -207,8 +207,11 @@ def test_a_matrix_of_its_own_is_the_hessian_at_the_global_model(case):
     np.testing.assert_allclose(
         found, [np.linalg.solve(hessians[1], G[0]), np.linalg.solve(hessians[0], G[1])], rtol=1e-3
     )
-    mean = steps["block"](np.arange(2), G, none)
-    np.testing.assert_allclose(mean, np.linalg.solve((hessians[0] + hessians[1]) / 2, G.T).T, rtol=1e-3)
+    mean = (hessians[0] + hessians[1]) / 2  # the block's matrix, with the diagonal of each model
+    found = steps["block"](np.array([1, 0]), G, none)
+    for at, hessian, g in zip(found, hessians[::-1], G, strict=True):
+        scale = np.sqrt(np.diag(hessian) / np.diag(mean))
+        np.testing.assert_allclose(at, np.linalg.solve(mean * np.outer(scale, scale), g), rtol=1e-3)
     for step in steps.values():  # after a step that led upwards all take the matrix of all pairs
         np.testing.assert_allclose(step(np.arange(2), G, ~none), G @ base.inverse)
 
@@ -219,7 +222,8 @@ def test_the_choice_follows_the_cost():
     assert decide(dear, 500) is None
     assert decide(dear, 500, 4.0) == "shared"
     assert decide(dear, 500, 8.0) == "block"
-    assert decide(dear, 500, 40.0) == "own"
+    assert decide(dear, 500, 24.0) == "block"
+    assert decide(dear._replace(own=1.5e6), 500, 24.0) == "own"
     assert decide(dear._replace(own=np.inf), 500, 40.0) == "block"
     assert decide(dear, 20) == "shared"
 

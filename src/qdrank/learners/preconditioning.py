@@ -34,12 +34,11 @@ def inverted(matrix: FloatArray) -> FloatArray:
     return symmetric
 
 
-def shared(inverse: FloatArray, fallback: FloatArray | None = None) -> Precondition:
-    """One inverse (d, d) for all models, another for those whose last step led upwards."""
-    after = inverse if fallback is None else fallback
+def shared(inverse: FloatArray) -> Precondition:
+    """One inverse (d, d) for all models."""
 
-    def step(_: IntArray, G: FloatArray, rejected: NDArray[np.bool_]) -> FloatArray:
-        return np.where(rejected[:, None], G @ after, G @ inverse) if rejected.any() else G @ inverse
+    def step(_: IntArray, G: FloatArray, __: NDArray[np.bool_]) -> FloatArray:
+        return G @ inverse
 
     return step
 
@@ -52,6 +51,7 @@ class Bank:
         self.size = data.n_features * (data.n_features + 1) // 2
         self._known = np.zeros(data.n_queries, dtype=bool)
         self._packed: NDArray[np.floating] | None = None
+        self._diagonals = np.full((data.n_queries, data.n_features), np.nan, data.X.dtype)
 
     @property
     def fits(self) -> bool:
@@ -72,6 +72,14 @@ class Bank:
         self._packed[new] = self.computed(new)
         self._known[new] = True
         return self._packed
+
+    def diagonals(self, queries: IntArray) -> NDArray[np.floating]:
+        """Diagonals (n_queries, d) of the matrices, kept for later; not a number for others than those asked for."""
+        data, new = self.data, queries[np.isnan(self._diagonals[queries, 0])]
+        found = np.empty((len(new), data.n_features), data.X.dtype)
+        kernels.active_diagonals(data.X, data.offsets, data.lower, new, self.w, DENSE, found)
+        self._diagonals[new] = found
+        return self._diagonals
 
 
 Kind = Literal["own", "block", "shared"]
@@ -104,10 +112,11 @@ def costs(bank: Bank, use: csr_array, sweep: int) -> Costs:
         1 + 3 / (models * entries[used].mean()) if used.any() else 1.0
     )  # products with few models at once are slower
     banking = float(used @ (n**2 * d / 30 + n * d**2 / 10)) / models
+    scaling = float(used @ (n**2 * d / 30)) / models / sweep + entries.sum() * d
     adding = min(used.sum() / 15, entries.sum() / 2.5) * bank.size
     return Costs(
         banking / sweep + adding + d**3 / 6 if bank.fits else np.inf,
-        float(banking * min(1.0, SAMPLE * d / max(1.0, float(used @ n))) + d**3 / models),
+        float(banking * min(1.0, SAMPLE * d / max(1.0, float(used @ n))) + scaling + d**3 / models),
         float(10_000 + entries @ (alone * n * d / 5 + data.pairs / 2)),
     )
 
@@ -124,8 +133,8 @@ def decide(cost: Costs, models: int, evaluations: float | None = None) -> Kind |
         return "own" if cheap else None if worth_a_pilot else "shared"
     expected: dict[Kind, float] = {
         "shared": evaluations * cost.evaluation,
-        "block": cost.block + max(6.0, 0.7 * evaluations) * cost.evaluation,
-        "own": cost.own + max(3.5, 0.4 * evaluations) * cost.evaluation,
+        "block": cost.block + max(5.0, 0.33 * evaluations) * cost.evaluation,
+        "own": cost.own + max(3.5, 0.25 * evaluations) * cost.evaluation,
     }
     return min(expected, key=expected.__getitem__)
 
@@ -162,14 +171,25 @@ def _sums(bank: Bank, use: csr_array) -> NDArray[np.floating]:
 
 
 def of_block(bank: Bank, use: csr_array, lam: float, fallback: FloatArray) -> Precondition:
-    """One matrix for all models: the mean of theirs, from a sample of the queries where there are many documents."""
+    """One matrix for all models, scaled for each: the mean of theirs, with rows and columns multiplied so that the diagonal is the model's own.
+
+    Where there are many documents the matrix rests on a sample of the queries, the diagonals on all.
+    """
     d, pairs = bank.data.n_features, bank.data.pairs
     weight = np.bincount(use.indices, use.data, minlength=use.shape[1]) / use.shape[0]
     used = np.flatnonzero(weight)
     documents = np.diff(bank.data.offsets)[used].sum()
     some = used[:: max(1, int(documents / (SAMPLE * d)))]
-    weight *= (weight[used] @ pairs[used]) / (weight[some] @ pairs[some])
+    share = (weight[used] @ pairs[used]) / (weight[some] @ pairs[some])
     matrix = np.zeros((d, d))
-    matrix[np.tril_indices(d)] = weight[some] @ bank.computed(some)
-    matrix = 2 * (matrix + np.tril(matrix, -1).T) + lam * np.eye(d)
-    return shared(inverted(matrix), fallback)
+    matrix[np.tril_indices(d)] = (share * weight[some]).astype(bank.data.X.dtype) @ bank.computed(some)
+    inverse = inverted(2 * (matrix + np.tril(matrix, -1).T) + lam * np.eye(d))
+    diagonals = bank.diagonals(used)[used].astype(np.float64)
+    scales = np.sqrt((lam + 2 * weight[used] @ diagonals) / (lam + 2 * (use[:, used] @ diagonals)))
+
+    def step(rows: IntArray, G: FloatArray, rejected: NDArray[np.bool_]) -> FloatArray:
+        found: FloatArray = scales[rows] * ((scales[rows] * G) @ inverse)
+        found[rejected] = G[rejected] @ fallback
+        return found
+
+    return step

@@ -35,6 +35,7 @@ evaluate_block: Any = _of["block"].evaluate_block
 transpose: Any = _of["block"].transpose
 evaluate_single: Any = _of["single"].evaluate_single
 split_pairs: Any = _of["single"].split_pairs
+active_diagonals: Any = _of["curvature"].active_diagonals
 active_matrices: Any = _of["curvature"].active_matrices
 hessian_single: Any = _of["curvature"].hessian_single
 laplacian_images: Any = _of["curvature"].laplacian_images

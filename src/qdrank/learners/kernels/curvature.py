@@ -113,13 +113,36 @@ def laplacian_images(X: Any, offsets: Any, lower: Any, coef: Any, first: int, la
 
 
 @njit(cache=True)
-def _pack(part: Any, factor: Any, packed: Any) -> None:
-    """Lower triangle of ``factor (part + part^T)``, row by row."""
+def _pack(part: Any, packed: Any) -> None:
+    """Lower triangle of ``part + part^T``, row by row."""
     at = 0
     for a in range(len(part)):
         for b in range(a + 1):
-            packed[at] = factor * (part[a, b] + part[b, a])
+            packed[at] = part[a, b] + part[b, a]
             at += 1
+
+
+@njit(cache=True)
+def _scratch(offsets: Any, queries: Any, d: int, like: Any) -> Any:
+    """Arrays for `_query_images`: images, scores, active pairs of each document, strips of A, sums."""
+    longest, strip, dtype = 1, 256, like.dtype
+    for q in queries:
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    s, deg, A = np.empty(longest, dtype), np.empty(longest, dtype), np.empty(strip * longest, dtype)
+    return np.empty((longest, d), dtype), s, deg, A, np.empty((2, d), dtype)
+
+
+@njit(cache=True)
+def _query_images(
+    X: Any, lower: Any, w: Any, dense: float, s_all: Any, A_all: Any, deg: Any, sums: Any, Z: Any
+) -> None:
+    """``Z`` (n, d) of one query, of the pairs that are active at ``w``, or of all pairs where there are many."""
+    if is_dense(lower, dense):
+        full_images(X, lower, X.dtype.type(0.5), sums, Z)
+    else:
+        s, one = s_all[: len(X)], X.dtype.type(1)
+        np.dot(X, w, s)
+        _half_images(X, s, lower, one, X.dtype.type(np.inf), A_all, deg, Z)
 
 
 @njit(cache=True)
@@ -146,25 +169,41 @@ def active_matrices(
         Filled with the lower triangles, row by row.
     """
     d, dtype = X.shape[1], X.dtype
-    longest, strip = 1, 256
-    for q in queries:
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    Z_all, s_all, deg = np.empty((longest, d), dtype), np.empty(longest, dtype), np.empty(longest, dtype)
-    A_all, part, sums = np.empty(strip * longest, dtype), np.empty((d, d), dtype), np.empty((2, d), dtype)
+    Z_all, s_all, deg, A_all, sums = _scratch(offsets, queries, d, packed)
+    part = np.empty((d, d), dtype)
     for k in range(len(queries)):
         start, end = offsets[queries[k]], offsets[queries[k] + 1]
-        X_q, lower_q, Z, s = X[start:end], lower[start:end], Z_all[: end - start], s_all[: end - start]
+        X_q, Z = X[start:end], Z_all[: end - start]
         if end == start:
             packed[k] = 0
-        elif is_dense(lower_q, dense):
-            full_images(X_q, lower_q, dtype.type(1), sums, Z)
-            np.dot(X_q.T, Z, part)
-            _pack(part, dtype.type(0.5), packed[k])
         else:
-            np.dot(X_q, w, s)
-            _half_images(X_q, s, lower_q, dtype.type(1), dtype.type(np.inf), A_all, deg, Z)
+            _query_images(X_q, lower[start:end], w, dense, s_all, A_all, deg, sums, Z)
             np.dot(X_q.T, Z, part)
-            _pack(part, dtype.type(1), packed[k])
+            _pack(part, packed[k])
+
+
+@njit(cache=True)
+def active_diagonals(
+    X: NDArray[Any],
+    offsets: NDArray[Any],
+    lower: NDArray[Any],
+    queries: NDArray[Any],
+    w: NDArray[Any],
+    dense: float,
+    diagonals: NDArray[Any],
+) -> None:
+    """Diagonals (n, d) of the matrices of `active_matrices`."""
+    d = X.shape[1]
+    Z_all, s_all, deg, A_all, sums = _scratch(offsets, queries, d, diagonals)
+    for k in range(len(queries)):
+        start, end = offsets[queries[k]], offsets[queries[k] + 1]
+        X_q, Z = X[start:end], Z_all[: end - start]
+        diagonals[k] = 0
+        if end > start:
+            _query_images(X_q, lower[start:end], w, dense, s_all, A_all, deg, sums, Z)
+        for i in range(end - start):
+            for f in range(d):
+                diagonals[k, f] += 2 * X_q[i, f] * Z[i, f]
 
 
 @njit(cache=True)

@@ -153,6 +153,16 @@ def active_matrices(
         row[:] = (chosen.T @ chosen)[triangle]
 
 
+def active_diagonals(
+    X: Array, offsets: IntArray, lower: IntArray, queries: IntArray, w: Array, dense: float, diagonals: Array
+) -> None:
+    """See `qdrank.learners.kernels.curvature.active_diagonals`."""
+    d = X.shape[1]
+    packed = np.empty((len(queries), d * (d + 1) // 2), X.dtype)
+    active_matrices(X, offsets, lower, queries, w, dense, packed)
+    diagonals[:] = packed[:, diagonal_of(d)]
+
+
 def laplacian_images(
     X: Array, offsets: IntArray, lower: IntArray, coef: FloatArray, first: int, last: int, Z: Array
 ) -> None:
@@ -178,10 +188,16 @@ def arrange(X: Array, y: FloatArray, offsets: IntArray, ready: Array, lower: Int
     return True
 
 
+def diagonal_of(d: int) -> IntArray:
+    """Places of the diagonal in a lower triangle that is stored row by row."""
+    places: IntArray = np.arange(1, d + 1) * np.arange(2, d + 2) // 2 - 1
+    return places
+
+
 def factorise(packed: Array, lam: float, L: FloatArray) -> None:
     """See `qdrank.learners.kernels.factors.factorise`; a matrix that rounding made indefinite gets its diagonal."""
     d = int((np.sqrt(8 * packed.shape[1] + 1) - 1) / 2)
-    triangle, diagonal = np.tril_indices(d), np.arange(1, d + 1) * np.arange(2, d + 2) // 2 - 1
+    triangle, diagonal = np.tril_indices(d), diagonal_of(d)
     for row, own in zip(L, packed.astype(np.float64), strict=True):
         A = np.zeros((d, d))
         A[triangle] = 2 * own
