@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdrank.learners import kernels
-from qdrank.learners.kernels import block, curvature, factors, plain, preparing, single
+from qdrank.learners.kernels import block, curvature, factors, plain, preparing, products, single, tiles
 from qdrank.learners.preferences import normal_matrix, prepare
 
 NEVER, ALWAYS = np.inf, 0.0  # pairs per document from which a query is sorted
@@ -55,6 +55,26 @@ def test_block_equals_twin_and_sorting_equals_the_loops_over_pairs(seed, grades,
         found = block.evaluate_block(*rest, dense)
         np.testing.assert_allclose(found[0], slacks, rtol=1e-11, atol=1e-11)
         np.testing.assert_allclose(found[1], G, rtol=1e-11, atol=1e-11)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 12), st.sampled_from([np.float32, np.float64]))
+def test_tiles_equal_the_twin_and_explicit_products(seed, n, pieces, dtype):
+    """Scores, slacks and gradients of a vector of models: any number of documents in each grade, and of features."""
+    rng, lanes = np.random.default_rng(seed), 32 // np.dtype(dtype).itemsize
+    X, W = rng.normal(size=(n, 4 * pieces + 4)).astype(dtype), rng.normal(size=(4 * pieces + 4, lanes)).astype(dtype)
+    lower = prepare(X, rng.integers(0, rng.integers(1, 6), n), np.array([0, n])).lower
+    S, C, slack = np.full((n, lanes), np.nan, dtype), np.full((n, lanes), np.nan, dtype), np.full(lanes, np.nan, dtype)
+    close = {"rtol": 1e-4, "atol": 1e-3} if dtype == np.float32 else {"rtol": 1e-11, "atol": 1e-10}
+    products.scores(X, W, S)
+    np.testing.assert_allclose(S, X @ W, **close)
+    tiles.pair_loop(S, lower, C, slack)
+    images, slacks = plain.pair_loop(S.astype(float), lower)
+    np.testing.assert_allclose(C, images, **close)
+    np.testing.assert_allclose(slack, slacks, **close)
+    G = np.full((lanes, X.shape[1]), np.nan, dtype)
+    products.sums(C, X, G)
+    np.testing.assert_allclose(G, C.T @ X, **close)
 
 
 @settings(max_examples=30, deadline=None)
@@ -147,6 +167,10 @@ def test_matrices_of_active_pairs_are_sums_over_pairs(dense, longest):
     twin = np.empty((4, 10))
     plain.active_matrices(data.X, data.offsets, data.lower, queries, w, dense, twin)
     np.testing.assert_allclose(found, twin, rtol=1e-11, atol=1e-11)
+    for of in (curvature, plain):
+        diagonals = np.empty((4, 4))
+        of.active_diagonals(data.X, data.offsets, data.lower, queries, w, dense, diagonals)
+        np.testing.assert_allclose(diagonals, twin[:, [0, 2, 5, 9]], rtol=1e-11, atol=1e-11)
     for row, q in zip(found, queries, strict=True):
         D = differences(data, q)
         D = D[1 - D @ w > 0] if dense == NEVER else D

@@ -1,7 +1,7 @@
 """Squared hinge of a block of models at once, query by query (numba).
 
-For each query: gather the models that use it, scores by GEMM, a loop over pairs, gradients by GEMM. The lanes of the vector unit
-are models (`qdrank.learners.kernels.tiles`), or documents where there are few models (`qdrank.learners.kernels.rows`). Since
+For each query the models that use it are taken in tiles, as many as a vector of the processor has lanes: scores, a loop over pairs, gradients
+(`qdrank.learners.kernels.products`, `qdrank.learners.kernels.tiles`). Where there are few models the lanes are documents (`qdrank.learners.kernels.rows`). Since
 ``v^2 = v - v s_i + v s_j``, the loss follows from the sum of slacks and the gradient; no pair is squared.
 """
 
@@ -13,47 +13,67 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from qdrank.learners.kernels.products import STEP, scores, sums
 from qdrank.learners.kernels.rows import row_sums
 from qdrank.learners.kernels.sorting import is_dense, slack_sums
-from qdrank.learners.kernels.tiles import LANES, pair_loop
+from qdrank.learners.kernels.tiles import pair_loop
+from qdrank.learners.kernels.vectors import BYTES
 
 _FEW = 2  # models up to which documents fill the lanes of the vector unit better
 
 
 @njit(cache=True)
-def by_documents(S: Any, lower: Any, C: Any, slack: Any, dense: float) -> None:
-    """`pair_loop` with ``S`` and ``C`` (models, n), one model after the other; long lists in O(n log n)."""
-    models, n = S.shape
-    if is_dense(lower, dense):
-        s, c = np.empty(n), np.empty(n)
-        for m in range(models):
-            for i in range(n):
-                s[i] = S[m, i]
-            slack[m] = slack_sums(s, lower, 1.0, c)[0]
-            for i in range(n):
-                C[m, i] = c[i]
-    else:
-        for m in range(models):
-            slack[m] = row_sums(S[m], lower, C[m])
+def _by_sorting(S: Any, lower: Any, C: Any, slack: Any) -> None:
+    """`pair_loop` in O(n log n), one model after the other."""
+    n, lanes = S.shape
+    s, c = np.empty(n), np.empty(n)
+    for m in range(lanes):
+        for i in range(n):
+            s[i] = S[i, m]
+        slack[m] = slack_sums(s, lower, 1.0, c)[0]
+        for i in range(n):
+            C[i, m] = c[i]
 
 
 @njit(cache=True)
-def _gather(W: Any, members: Any, begin: int, end: int, position: Any, rows: Any, where: Any) -> int:
-    """Copy the weights of a query's active models to ``rows``; returns how many there are."""
+def _one_model(X: Any, lower: Any, w: Any, s: Any, c: Any, dense: float, part: Any) -> Any:
+    """Sum of slacks and half gradient (``part``) of one query and one model."""
+    np.dot(X, w, s)
+    slack = X.dtype.type(0)
+    if is_dense(lower, dense):
+        wide = np.empty(len(s))
+        slack += slack_sums(s.astype(np.float64), lower, 1.0, wide)[0]
+        c[:] = wide
+    else:
+        slack += row_sums(s, lower, c)
+    np.dot(c, X, part)
+    return slack
+
+
+@njit(cache=True)
+def _find(members: Any, begin: int, end: int, position: Any, where: Any) -> int:
+    """Rows of a query's active models and their entries; returns how many there are."""
     count = 0
     for e in range(begin, end):
         p = position[members[e]]
         if p >= 0:
             where[count, 0], where[count, 1] = p, e
-            for f in range(W.shape[1]):
-                rows[count, f] = W[p, f]
             count += 1
     return count
 
 
 @njit(cache=True)
+def _gather(W: Any, where: Any, tile: Any) -> None:
+    """Weights of some models, side by side in ``tile`` (d, lanes); what is left in the other lanes is not looked at again."""
+    for r in range(len(where)):
+        p = where[r, 0]
+        for f in range(W.shape[1]):
+            tile[f, r] = W[p, f]
+
+
+@njit(cache=True)
 def _scatter(part: Any, slack: Any, where: Any, coef: Any, slacks: Any, G: Any) -> None:
-    for r in range(len(part)):
+    for r in range(len(where)):
         p, c = where[r, 0], coef[where[r, 1]]
         slacks[p] += c * slack[r]
         for f in range(G.shape[1]):
@@ -62,7 +82,7 @@ def _scatter(part: Any, slack: Any, where: Any, coef: Any, slacks: Any, G: Any) 
 
 @njit(cache=True)
 def _widened(X: Any, wide: Any) -> Any:
-    """A query's features, in ``wide`` if that has more columns: products are faster if their number is a multiple of four."""
+    """A query's features, in ``wide`` if that has more columns."""
     n, d = X.shape
     if wide.shape[1] == d:
         return X
@@ -70,30 +90,6 @@ def _widened(X: Any, wide: Any) -> Any:
         for f in range(d):
             wide[i, f] = X[i, f]
     return wide[:n]
-
-
-@njit(cache=True)
-def _evaluate_query(
-    X: Any, lower: Any, used: int, W: Any, S_all: Any, C_all: Any, slack: Any, part: Any, dense: float
-) -> None:
-    """Sums of slacks and half gradients (``part``) of one query for the first ``used`` rows of ``W``."""
-    n = len(X)
-    if used == 1:  # a query that arrives alone: vectors instead of matrices
-        s, c = S_all[:n], C_all[:n]
-        np.dot(X, W[0], s)
-        by_documents(s.reshape(1, n), lower, c.reshape(1, n), slack, dense)
-        np.dot(c, X, part[0])
-    elif used <= _FEW or is_dense(lower, dense):
-        S, C = S_all[: used * n].reshape(used, n), C_all[: used * n].reshape(used, n)
-        np.dot(W[:used], X.T, S)
-        by_documents(S, lower, C, slack, dense)
-        np.dot(C, X, part[:used])
-    else:
-        models = (used + LANES - 1) // LANES * LANES  # the last rows of W are of other queries, and not looked at again
-        S, C = S_all[: n * models].reshape(n, models), C_all[: n * models].reshape(n, models)
-        np.dot(X, W[:models].T, S)
-        pair_loop(S, lower, C, slack)
-        np.dot(C.T, X, part[:models])
 
 
 @njit(cache=True)
@@ -130,23 +126,38 @@ def evaluate_block(
     G : (n_active, n_features) float64
         Gradient of the loss.
     """
-    d, dtype = X.shape[1], X.dtype
-    slacks, G = np.zeros(len(W)), np.zeros((len(W), d))
+    (n_active, d), dtype = W.shape, X.dtype
+    slacks, G = np.zeros(n_active), np.zeros((n_active, d))
     longest, most = 0, 0
     for q in range(len(offsets) - 1):
         if first[q + 1] > first[q]:
             longest, most = max(longest, offsets[q + 1] - offsets[q]), max(most, first[q + 1] - first[q])
-    width, most = d + (d % 4 == 3), (most + LANES - 1) // LANES * LANES
-    gathered, part = np.zeros((most, width), dtype), np.empty((most, width), dtype)
-    wide = np.zeros((longest if width > d else 0, width), dtype)
-    S_all, C_all, slack = np.empty(longest * most, dtype), np.empty(longest * most, dtype), np.empty(most, dtype)
-    where = np.empty((most, 2), np.int64)
+    lanes = BYTES // X.itemsize
+    width = max(lanes, (d + STEP - 1) // STEP * STEP)
+    wide, tile = np.zeros((longest if width > d else 0, width), dtype), np.zeros((width, lanes), dtype)
+    S, C = np.empty((longest, lanes), dtype), np.empty((longest, lanes), dtype)
+    part, slack, where = np.empty((lanes, width), dtype), np.empty(lanes, dtype), np.empty((most, 2), np.int64)
     for q in range(len(offsets) - 1):
-        used = _gather(W, members, first[q], first[q + 1], position, gathered, where)
-        if used > 0:
-            X_q, lower_q = _widened(X[offsets[q] : offsets[q + 1]], wide), lower[offsets[q] : offsets[q + 1]]
-            _evaluate_query(X_q, lower_q, used, gathered, S_all, C_all, slack, part, dense)
-            _scatter(part[:used], slack, where, coef, slacks, G)
+        used = _find(members, first[q], first[q + 1], position, where)
+        X_q, lower_q = X[offsets[q] : offsets[q + 1]], lower[offsets[q] : offsets[q + 1]]
+        n = len(X_q)
+        if used <= _FEW:
+            for r in range(used):
+                s, c, own = S.reshape(-1)[:n], C.reshape(-1)[:n], part[0, :d]
+                slack[0] = _one_model(X_q, lower_q, W[where[r, 0]], s, c, dense, own)
+                _scatter(part, slack, where[r : r + 1], coef, slacks, G)
+            continue
+        by_sorting, X_q = is_dense(lower_q, dense), _widened(X_q, wide)
+        for start in range(0, used, lanes):
+            chosen = where[start : min(start + lanes, used)]
+            _gather(W, chosen, tile)
+            scores(X_q, tile, S[:n])
+            if by_sorting:
+                _by_sorting(S[:n], lower_q, C[:n], slack)
+            else:
+                pair_loop(S[:n], lower_q, C[:n], slack)
+            sums(C[:n], X_q, part)
+            _scatter(part, slack, chosen, coef, slacks, G)
     return slacks, G
 
 
