@@ -66,6 +66,10 @@ def test_tiles_equal_the_twin_and_explicit_products(seed, n, pieces, dtype):
     lower = prepare(X, rng.integers(0, rng.integers(1, 6), n), np.array([0, n])).lower
     S, C, slack = np.full((n, lanes), np.nan, dtype), np.full((n, lanes), np.nan, dtype), np.full(lanes, np.nan, dtype)
     close = {"rtol": 1e-4, "atol": 1e-3} if dtype == np.float32 else {"rtol": 1e-11, "atol": 1e-10}
+    laid = np.full_like(W, np.nan)
+    models, where = np.ascontiguousarray(W.T[::-1]), np.arange(lanes)[::-1][: rng.integers(1, lanes + 1)]
+    products.gather(models, np.stack([where, where], axis=1), np.empty((1, lanes), np.int64), laid)
+    np.testing.assert_array_equal(laid[:, : len(where)], W[:, : len(where)])
     products.scores(X, W, S)
     np.testing.assert_allclose(S, X @ W, **close)
     tiles.pair_loop(S, lower, C, slack)

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from qdrank.learners.kernels.products import STEP, scores, sums
+from qdrank.learners.kernels.products import STEP, gather, scores, sums
 from qdrank.learners.kernels.rows import row_sums
 from qdrank.learners.kernels.sorting import is_dense, slack_sums
 from qdrank.learners.kernels.tiles import pair_loop
@@ -62,27 +62,19 @@ def _find(members: Any, begin: int, end: int, position: Any, where: Any) -> int:
     return count
 
 
-@njit(cache=True)
-def _gather(W: Any, where: Any, tile: Any) -> None:
-    """Weights of some models, side by side in ``tile`` (d, lanes); what is left in the other lanes is not looked at again."""
-    for r in range(len(where)):
-        p = where[r, 0]
-        for f in range(W.shape[1]):
-            tile[f, r] = W[p, f]
-
-
-@njit(cache=True)
+@njit(cache=True, fastmath={"contract"})
 def _scatter(part: Any, slack: Any, where: Any, coef: Any, slacks: Any, G: Any) -> None:
     for r in range(len(where)):
         p, c = where[r, 0], coef[where[r, 1]]
         slacks[p] += c * slack[r]
-        for f in range(G.shape[1]):
-            G[p, f] += 2 * c * part[r, f]
+        row, own, factor = G[p], part[r], 2 * c
+        for f in range(len(row)):
+            row[f] += factor * own[f]
 
 
 @njit(cache=True)
 def _widened(X: Any, wide: Any) -> Any:
-    """A query's features, in ``wide`` if that has more columns."""
+    """A matrix, in ``wide`` if that has more columns."""
     n, d = X.shape
     if wide.shape[1] == d:
         return X
@@ -135,6 +127,7 @@ def evaluate_block(
     lanes = BYTES // X.itemsize
     width = max(lanes, (d + STEP - 1) // STEP * STEP)
     wide, tile = np.zeros((longest if width > d else 0, width), dtype), np.zeros((width, lanes), dtype)
+    W_wide, rows = _widened(W, np.zeros((n_active, width), dtype)), np.empty((1, lanes), np.int64)
     S, C = np.empty((longest, lanes), dtype), np.empty((longest, lanes), dtype)
     part, slack, where = np.empty((lanes, width), dtype), np.empty(lanes, dtype), np.empty((most, 2), np.int64)
     for q in range(len(offsets) - 1):
@@ -150,7 +143,7 @@ def evaluate_block(
         by_sorting, X_q = is_dense(lower_q, dense), _widened(X_q, wide)
         for start in range(0, used, lanes):
             chosen = where[start : min(start + lanes, used)]
-            _gather(W, chosen, tile)
+            gather(W_wide, chosen, rows, tile)
             scores(X_q, tile, S[:n])
             if by_sorting:
                 _by_sorting(S[:n], lower_q, C[:n], slack)

@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from qdrank.learners.kernels.vectors import BYTES, Matrix, cgutils, constant, function, spread, vector_of
+from qdrank.learners.kernels.vectors import BYTES, Matrix, cgutils, constant, function, spread, vector_of, zipped
 
 STEP = 4  # the number of features must be a multiple of this
 
@@ -23,6 +23,35 @@ def _arrays(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     given = zip(signature.args[:3], args[:3], strict=True)
     arrays = [context.make_array(kind)(context, builder, value=value) for kind, value in given]
     return [(each.data, cgutils.unpack_tuple(builder, each.shape, 2)) for each in arrays]
+
+
+@intrinsic
+def _side_by_side(_: Any, W: Any, rows: Any, tile: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        (w, (_, d)), (at, _), (t, (_, lanes)) = _arrays(context, builder, signature, args)
+        piece, models = vector_of(context, W.dtype, 16), vector_of(context, W.dtype).count
+        zero, step = (ir.Constant(d.type, value) for value in (0, piece.count))
+        places = [builder.load(builder.gep(at, [ir.Constant(d.type, a)])) for a in range(models)]
+        with cgutils.for_range_slice(builder, zero, d, step, intp=d.type) as (f, _):
+            found = zipped(builder, [Matrix(builder, w, d, f, piece).load(row) for row in places])
+            Matrix(builder, t, lanes, zero, found.type).store(f, found)
+        return context.get_dummy_value()
+
+    return types.void(W, rows, tile), build
+
+
+_untyped_side_by_side: Any = _side_by_side
+
+
+@njit(cache=True)
+def gather(W: Any, where: Any, rows: Any, tile: Any) -> None:
+    """Weights of the models in rows ``where[:, 0]`` of ``W`` (n, d), side by side in ``tile`` (d, lanes); d is a multiple of `STEP`.
+
+    ``rows`` (1, lanes) int64 is scratch. Where there are fewer models than lanes, the last is repeated.
+    """
+    for lane in range(rows.shape[1]):
+        rows[0, lane] = where[min(lane, len(where) - 1), 0]
+    _untyped_side_by_side(W, rows, tile)
 
 
 def _scores_of(documents: int) -> Callable[..., None]:

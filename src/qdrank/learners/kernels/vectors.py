@@ -48,6 +48,18 @@ def spread(builder: Any, value: Any, lane: int, vector: Any) -> Any:
     return builder.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), lanes)
 
 
+def zipped(builder: Any, values: Sequence[Any]) -> Any:
+    """One vector with the first lanes of all vectors, then their second lanes, and so on; their number is a power of two."""
+    width = 1
+    while len(values) > 1:
+        count, lanes = values[0].type.count, ir.IntType(32)
+        order = [at + side * count + a for at in range(0, count, width) for side in (0, 1) for a in range(width)]
+        mask = ir.Constant(ir.VectorType(lanes, len(order)), order)
+        values = [builder.shuffle_vector(a, b, mask) for a, b in zip(values[::2], values[1::2], strict=True)]
+        width *= 2
+    return values[0]
+
+
 def total(builder: Any, values: Sequence[Any]) -> Any:
     """Sum of vectors, by halves."""
     if len(values) == 1:
