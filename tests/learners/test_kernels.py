@@ -77,7 +77,7 @@ def test_tiles_equal_the_twin_and_explicit_products(seed, n, pieces, dtype):
     np.testing.assert_allclose(C, images, **close)
     np.testing.assert_allclose(slack, slacks, **close)
     G = np.full((lanes, X.shape[1]), np.nan, dtype)
-    products.sums(C, X, G)
+    products.gradient_sums(C, X, G)
     np.testing.assert_allclose(G, C.T @ X, **close)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from qdrank.learners.kernels.products import STEP, gather, scores, sums
+from qdrank.learners.kernels.products import STEP, gather, gradient_sums, scores
 from qdrank.learners.kernels.rows import row_sums
 from qdrank.learners.kernels.sorting import is_dense, slack_sums
 from qdrank.learners.kernels.tiles import pair_loop
@@ -149,7 +149,7 @@ def evaluate_block(
                 _by_sorting(S[:n], lower_q, C[:n], slack)
             else:
                 pair_loop(S[:n], lower_q, C[:n], slack)
-            sums(C[:n], X_q, part)
+            gradient_sums(C[:n], X_q, part)
             _scatter(part, slack, chosen, coef, slacks, G)
     return slacks, G
 

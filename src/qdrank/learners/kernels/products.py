@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from qdrank.learners.kernels.vectors import BYTES, Matrix, cgutils, constant, function, spread, vector_of, zipped
+from qdrank.learners.kernels.vectors import BYTES, Matrix, cgutils, constant, function, in_all_lanes, vector_of, zipped
 
 STEP = 4  # the number of features must be a multiple of this
 
@@ -71,7 +71,7 @@ def _scores_of(documents: int) -> Callable[..., None]:
                 for lane in range(piece.count):
                     weights = models.load(builder.add(f, ir.Constant(d.type, lane)))
                     for own, each in zip(sums, pieces, strict=True):
-                        value = spread(builder, each, lane, vector)
+                        value = in_all_lanes(builder, each, lane, vector)
                         builder.store(builder.call(multiply, [value, weights, builder.load(own)]), own)
             found = Matrix(builder, s, lanes, zero, vector)
             for row, own in zip(rows, sums, strict=True):
@@ -108,7 +108,7 @@ def scores(X: Any, W: Any, S: Any) -> None:
 
 @intrinsic
 def _some_sums(_: Any, C: Any, X: Any, G: Any, start: Any) -> Any:  # noqa: ARG001  numba reads the names
-    """One vector of features of `sums`, from ``start`` on."""
+    """One vector of features of `gradient_sums`, from ``start`` on."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         (c, (n, lanes)), (x, (_, d)), (g, _) = _arrays(context, builder, signature, args)
@@ -120,7 +120,7 @@ def _some_sums(_: Any, C: Any, X: Any, G: Any, start: Any) -> Any:  # noqa: ARG0
         with cgutils.for_range_slice(builder, zero, n, one, intp=d.type) as (j, _):
             values, some = coefficients.load(j), features.load(j)
             for model, own in enumerate(found):
-                value = spread(builder, values, model, vector)
+                value = in_all_lanes(builder, values, model, vector)
                 builder.store(builder.call(multiply, [value, some, builder.load(own)]), own)
         gradients = Matrix(builder, g, d, args[3], vector)
         for model, own in enumerate(found):
@@ -134,7 +134,7 @@ _untyped_sums: Any = _some_sums
 
 
 @njit(cache=True)
-def sums(C: Any, X: Any, G: Any) -> None:
+def gradient_sums(C: Any, X: Any, G: Any) -> None:
     """``G`` (lanes, d) gets ``C^T X`` with coefficients ``C`` (n, lanes) of documents ``X`` (n, d); d is at least the lanes."""
     d, lanes = X.shape[1], BYTES // X.itemsize
     for f in range(0, d, lanes):

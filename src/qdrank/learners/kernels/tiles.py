@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from qdrank.learners.kernels.vectors import Matrix, cgutils, constant, function, spread, total, vector_of
+from qdrank.learners.kernels.vectors import Matrix, cgutils, constant, function, in_all_lanes, total, vector_of
 
 
 def _pass(builder: Any, S: Matrix, C: Matrix, ends: Sequence[Any], u: Sequence[Any], sums: Any, first: bool) -> None:
@@ -51,7 +51,7 @@ def _tile(size: int) -> Callable[..., None]:
                     _pass(builder, s, c, (worse, n), u, sums, first=False)
             count = builder.sitofp(builder.sub(n, worse), vector.element)
             counts = builder.insert_element(constant(vector, 0.0), count, ir.Constant(ir.IntType(32), 0))
-            counts = spread(builder, counts, 0, vector)
+            counts = in_all_lanes(builder, counts, 0, vector)
             pairs = zip(sums, u, strict=True)
             found = [builder.fsub(builder.load(own), builder.fmul(counts, each)) for own, each in pairs]
             for row, v in zip(rows, found, strict=True):

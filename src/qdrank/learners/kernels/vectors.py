@@ -42,7 +42,7 @@ def constant(vector: Any, value: float) -> Any:
     return ir.Constant(vector, [value] * vector.count)
 
 
-def spread(builder: Any, value: Any, lane: int, vector: Any) -> Any:
+def in_all_lanes(builder: Any, value: Any, lane: int, vector: Any) -> Any:
     """One lane of a vector in all lanes of another."""
     lanes = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [lane] * vector.count)
     return builder.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), lanes)
