@@ -11,6 +11,7 @@ from tests.studies.geng2008.world import GENG, TOL, study
 
 from qdrank.measures import measure
 from qdrank.rankers.sizes import Setting
+from qdrank.studies.geng2008 import stability
 from qdrank.studies.geng2008.fold import (
     LOCAL,
     SWEPT,
@@ -123,6 +124,15 @@ def test_the_bound_holds_and_is_zero_for_equal_models(fold):
     assert (observed[k < fold.m] > 0).any()
     assert (observed[k == fold.m] == 0).all()
     assert (bound[k == fold.m] == 0).all()
+
+
+def test_the_bound_is_checked_on_neighbourhoods_of_bounded_size(fold, monkeypatch):
+    near = FoldNeighbourhoods(**{name: getattr(fold, name) for name in FoldNeighbourhoods.__dataclass_fields__})
+    whole = replace(near, options=replace(GENG, candidates=[0.3, 1]))
+    for largest, ks in ((fold.m, {7, fold.m}), (fold.m - 1, {7}), (3, {7})):
+        monkeypatch.setattr(stability, "LARGEST", largest)
+        table = bound_table("fold1", whole, n_queries=1, n_pairs=2, tol=TOL, seed=1)
+        assert set(table.column("k").to_pylist()) == ks
 
 
 def test_the_models_of_the_bound_minimise_the_hinge(fold):

@@ -57,7 +57,8 @@ class Geng(StudySection):
     )
     bound_queries: Annotated[int, Field(ge=0)] = Field(
         default=8,
-        description="Test queries of each fold on which the stability bound is checked, with models of the hinge loss.",
+        description="Test queries of each fold on which the stability bound is checked, with models of the hinge loss and at most "
+        "1,000 neighbours.",
     )
     bound_pairs: PositiveInt = Field(default=50, description="Document pairs of each of them.")
     variant_queries: PositiveInt = Field(
