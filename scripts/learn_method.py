@@ -13,6 +13,7 @@ with job(snakemake.log[0], snakemake.threads) as log:
     fold, method = snakemake.wildcards.fold, snakemake.wildcards.method
     judged = load_judged(files.judged)
     documents = rank_documents(judged, fold) if params.ranks else fold_documents(judged, fold, params.scale)
+    del judged  # its documents are held by role now
     if params.query_vectors:
         documents = with_query_vectors(documents, load_queries(files.queries))
     choice = fit_method(params.learner, params.grid, documents, measure=params.measure, seed=params.seed)

@@ -88,10 +88,10 @@ class BoostedTrees(Learner):
         return learner
 
     def _dataset(self, X: NDArray[Any], y: IntArray, offsets: IntArray, reference: Any = None) -> Any:
-        """LightGBM's view of the data, the rows of each query in random order."""
+        """LightGBM's view of the data, the rows of each query in random order; binned at once, so that no copy of the rows stays."""
         order = shuffled_within(offsets, self.seed)
         sizes = np.diff(offsets)
-        return lightgbm.Dataset(X[order], y[order], group=sizes, reference=reference, params={"verbosity": -1})
+        return lightgbm.Dataset(X[order], y[order], group=sizes, reference=reference, params=self._params()).construct()
 
     def _watch(self, vali: Any) -> Any:
         y = np.asarray(vali.get_label(), dtype=np.int64)

@@ -40,10 +40,7 @@ class FoldDocuments:
     def preferences(self) -> Preferences:
         """Training documents, scaled and made ready for pairwise learning."""
         train = self.parts["train"]
-        X = np.empty(train.X.shape, dtype=np.float32)
-        for rows in _blocks(train.X):
-            X[rows] = (train.X[rows] - self.mean) * self.inverse
-        return prepare(X, train.y, train.offsets)
+        return prepare(_scaled(train.X, self.mean, self.inverse), train.y, train.offsets)
 
     def seen(self, role: str) -> Judged:
         """Documents of a role as a learner sees them."""
@@ -59,7 +56,15 @@ def seen(X: NDArray[Any], mean: FloatArray, inverse: FloatArray) -> NDArray[Any]
     """Features (n_documents, n_features) as the learner sees them."""
     if not mean.any() and (inverse == 1).all():
         return X
-    return ((X - mean) * inverse).astype(np.float32)
+    return _scaled(X, mean, inverse)
+
+
+def _scaled(X: NDArray[Any], mean: FloatArray, inverse: FloatArray) -> NDArray[np.float32]:
+    """``(X - mean) * inverse``, computed in float64 by blocks, so that not all of it is held in float64."""
+    found = np.empty(X.shape, dtype=np.float32)
+    for rows in _blocks(X):
+        found[rows] = (X[rows] - mean) * inverse
+    return found
 
 
 def fold_documents(judged: Judged, fold: str, scale: FeatureScale = "auto") -> FoldDocuments:
