@@ -201,7 +201,11 @@ def module_of(target):
 def study_files(study, output):
     """Files that a figure, table or evidence is made from; those named after a method only if it is run."""
     idle = {method.name for method in study.methods} - {*methods_run(study)}
-    return {name: study_paths(path) for name, path in output.reads.items() if name not in idle}
+    return {
+        name: study_paths(path)
+        for name, path in output.reads.items()
+        if name not in idle
+    }
 
 
 def study_paths(path):
