@@ -68,6 +68,7 @@ def test_commands_of_snakemake_run(finished: Project, desk: Project, command: st
     words = shlex.split(command.replace("results/mq2008/", "results/tiny/"))[1:]
     if "--unlock" in words:
         lock = folder / ".snakemake/locks/0.input.lock"
+        lock.parent.mkdir(exist_ok=True)
         lock.write_text("results/tiny/judged.parquet\n")
         desk.snakemake(*words)
         assert not lock.exists()

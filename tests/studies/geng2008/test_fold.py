@@ -130,7 +130,7 @@ def test_the_bound_is_checked_on_neighbourhoods_of_bounded_size(fold, monkeypatc
     near = FoldNeighbourhoods(**{name: getattr(fold, name) for name in FoldNeighbourhoods.__dataclass_fields__})
     whole = replace(near, options=replace(GENG, candidates=[0.3, 1]))
     for largest, ks in ((fold.m, {7, fold.m}), (fold.m - 1, {7}), (3, {7})):
-        monkeypatch.setattr(stability, "LARGEST", largest)
+        monkeypatch.setattr(stability, "MOST_NEIGHBOURS", largest)
         table = bound_table("fold1", whole, n_queries=1, n_pairs=2, tol=TOL, seed=1)
         assert set(table.column("k").to_pylist()) == ks
 

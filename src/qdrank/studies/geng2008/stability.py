@@ -22,7 +22,7 @@ from qdrank.studies.geng2008.fold import FoldNeighbourhoods
 from qdrank.studies.geng2008.methods import OFFLINE
 
 #: Neighbourhoods up to this size are compared: a model of the hinge loss takes seconds from here on.
-LARGEST = 1000
+MOST_NEIGHBOURS = 1000
 
 
 def largest_difference(data: Preferences) -> float:
@@ -52,7 +52,7 @@ def bound_table(
     """Bound and observed differences of loss between Online and Offline models, one row per query, method and k.
 
     The theorem is about the hinge loss, so the models are trained with it: those of a few test queries, at the numbers
-    of neighbours that validation chooses from, up to `LARGEST` or at the least of them. ``observed`` is the largest and ``mean`` the mean difference of the loss over
+    of neighbours that validation chooses from, up to `MOST_NEIGHBOURS` or at the least of them. ``observed`` is the largest and ``mean`` the mean difference of the loss over
     sampled document pairs of the query.
     """
     rng = np.random.default_rng([seed, 8])
@@ -63,7 +63,7 @@ def bound_table(
     ks = neighbour_counts(near.options.candidates, near.m)
     rows = [
         {"fold": fold, **row}
-        for k in [k for k in ks if k <= LARGEST] or ks[:1]
+        for k in [k for k in ks if k <= MOST_NEIGHBOURS] or ks[:1]
         for method in OFFLINE
         for row in _rows(near, method, k, queries, pairs, kappa2, models)
     ]
