@@ -14,13 +14,10 @@ from pydantic import BaseModel, ValidationError
 from qdrank.config import Settings
 from qdrank.datasets.registry import UniqueKeyLoader
 from qdrank.errors import InputError
+from qdrank.own_data import OWN_KINDS
 from qdrank.registry import did_you_mean
 
 Source = tuple[str, Mapping[str, Any]]
-
-
-#: Kinds of own data: steps in the place of a fault, but no keys.
-_KINDS = ("letor", "beir", "smart", "trec", "simulated")
 
 
 def resolve(values: Mapping[str, Any], sources: Sequence[Source] = ()) -> Settings:
@@ -77,17 +74,17 @@ def load_yaml(file: str | Path) -> dict[str, Any]:
 
 
 def _fault(fault: Any, sources: Sequence[Source]) -> str:
-    path = [str(step) for step in fault["loc"] if step not in _KINDS]
+    path = [str(step) for step in fault["loc"] if step not in OWN_KINDS]  # a kind is a step of the place, but no key
     where = f"{_origin(path, sources)}: {'.'.join(path)}"
     if fault["type"] == "extra_forbidden":
         return f"{where}: unknown key; {did_you_mean(path[-1], _keys_beside(fault['loc']))}"
     if fault["type"] == "missing":
         return f"{where}: required, but missing"
     if fault["type"] == "union_tag_not_found":
-        return f"{where}.kind: required, but missing; the kinds are {', '.join(_KINDS)}"
+        return f"{where}.kind: required, but missing; the kinds are {', '.join(OWN_KINDS)}"
     if fault["type"] == "union_tag_invalid":
         kind = str(fault["ctx"]["tag"])
-        return f"{where}.kind: unknown kind {kind!r}; {did_you_mean(kind.lower(), _KINDS)}"
+        return f"{where}.kind: unknown kind {kind!r}; {did_you_mean(kind.lower(), OWN_KINDS)}"
     if fault["type"] == "dict_type":
         return f"{where}: must have keys, as in {path[-1]}: {{key: value}} (found {fault['input']!r:.80})"
     return f"{where}: {fault['msg'].removeprefix('Value error, ')} (found {fault['input']!r:.80})"

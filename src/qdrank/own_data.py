@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, field_validator
 
@@ -119,6 +119,7 @@ class SimulatedVariant(Section):
     note: str = Field(default="", description="A sentence for the report.")
 
 
-OwnDataset = Annotated[
-    FeatureFiles | TextCollection | SmartCollection | TrecCollection | SimulatedVariant, Field(discriminator="kind")
-]
+_Own = FeatureFiles | TextCollection | SmartCollection | TrecCollection | SimulatedVariant
+OwnDataset = Annotated[_Own, Field(discriminator="kind")]
+#: What ``kind`` may be.
+OWN_KINDS: tuple[str, ...] = tuple(get_args(one.model_fields["kind"].annotation)[0] for one in get_args(_Own))

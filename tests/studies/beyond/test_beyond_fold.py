@@ -216,6 +216,17 @@ def test_where_nothing_recurs_the_figure_says_so(inputs):
     assert table.num_rows > 1
 
 
+def test_where_evidence_is_the_prior_the_figure_says_so(inputs):
+    assert not draw_controls(inputs, SHOWN)[0].axes[1].texts
+    given = {"controls": inputs.table("controls", "figure"), "measures": inputs.table("measures", "measures")}
+    alike = {
+        name: table.set_column(table.schema.get_field_index("ap"), "ap", pa.array([0.5] * len(table)))
+        for name, table in given.items()
+    }
+    figure, _ = draw_controls(SimpleNamespace(table=lambda name, _: alike[name]), SHOWN)
+    assert ["rank every query alike" in text.get_text() for text in figure.axes[1].texts] == [True]
+
+
 def test_settings_without_rankers_are_refused():
     with pytest.raises(InputError):
         Ladder(

@@ -51,9 +51,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
         figure.legend(*panels[1].get_legend_handles_labels(), ncols=2, loc="outside lower center", fontsize="small")
     else:
         panels[1].axis("off")
-        panels[1].text(
-            0.5, 0.5, "No document here was judged\nfor another query: evidence\nand prior are the same.", ha="center"
-        )
+        panels[1].text(0.5, 0.5, "Evidence and prior\nrank every query alike.", ha="center")
     return figure, table
 
 
