@@ -1,5 +1,7 @@
 """A classic learner or aggregator on a fold: tuned on validation, its model, and its scores of the test documents."""
 
+import numpy as np
+
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
@@ -16,11 +18,13 @@ with job(snakemake.log[0], snakemake.threads) as log:
     del judged  # its documents are held by role now
     if params.query_vectors:
         documents = with_query_vectors(documents, load_queries(files.queries))
+    mean, inverse = documents.mean, documents.inverse
+    documents = documents.scaled()  # held once: at web size the features are most of the memory
     choice = fit_method(params.learner, params.grid, documents, measure=params.measure, seed=params.seed)
     choices = choices_table(fold, method, params.grid, choice, params.measure)
     for row in choices.to_pylist():
         log.info("%s: %s %.4f%s", row["setting"], row["measure"], row["value"], " chosen" * row["chosen"])
-    trained = TrainedMethod(choice.learner, documents.mean, documents.inverse)
     write(out.choices, "choices", choices)
+    trained, test = TrainedMethod(choice.learner, mean, inverse), documents.parts["test"]
     write(out.models, "models", trained.to_table(method, documents.parts["train"]))
-    write(out.scores, "scores", scores_table(documents.parts["test"], trained.predict(documents.parts["test"])))
+    write(out.scores, "scores", scores_table(test, np.asarray(choice.learner.predict(test.X, test.query), dtype=float)))

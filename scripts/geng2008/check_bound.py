@@ -4,8 +4,9 @@ from qdrank.datasets.judged import load_judged
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.rankers.documents import fold_documents
-from qdrank.store import write
+from qdrank.store import read, write
 from qdrank.studies.geng2008.fold import FoldNeighbourhoods
+from qdrank.studies.geng2008.offline import OfflineModels
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.stability import bound_table
 
@@ -15,6 +16,7 @@ with job(snakemake.log[0]) as log:
         documents=fold_documents(load_judged(files.judged, ["features"]), fold, params.scale),
         queries=load_queries(files.queries),
         nearest=load_neighbours(files.neighbours)[1],
+        offline=OfflineModels(read(files.offline, "offline")),
         options=Options(**params.geng),
     )
     table = bound_table(

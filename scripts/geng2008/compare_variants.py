@@ -1,4 +1,4 @@
-"""Variants of KNN Online on a fold."""
+"""Variants of KNN Online of one kind on a fold."""
 
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
@@ -7,18 +7,17 @@ from qdrank.queries.artifacts import VectorOptions, load_queries
 from qdrank.rankers.documents import fold_documents
 from qdrank.store import read, write
 from qdrank.studies.geng2008.fold import chosen_settings
-from qdrank.studies.geng2008.variants import compare_variants, variants
+from qdrank.studies.geng2008.variants import Variants, compare_variants
 
 with job(snakemake.log[0]) as log:
     files, params, fold = snakemake.input, snakemake.params, snakemake.wildcards.fold
     setting = chosen_settings(read(files.choices, "choices"))[fold, "knn-online"]
     log.info("as chosen for KNN Online: %s", setting.text)
     judged = load_judged(files.judged, ["features"])
-    documents = fold_documents(judged, fold, params.scale)
-    found = variants(
-        judged,
-        read(files.topics, "topics"),
-        load_queries(files.queries),
+    variants = Variants(
+        judged=judged,
+        topics=read(files.topics, "topics"),
+        queries=load_queries(files.queries),
         fold=fold,
         k=setting.k,
         reference=reference_column(files.columns),
@@ -26,11 +25,13 @@ with job(snakemake.log[0]) as log:
         metric=params.metric,
         clusters=params.clusters,
         seed=params.seed,
+        most=params.most,
     )
     table = compare_variants(
         fold,
-        documents,
-        list(found),
+        fold_documents(judged, fold, params.scale),
+        variants.of(snakemake.wildcards.kind),
+        variants.knn_online,
         setting,
         block=params.block,
         tol=params.tol,

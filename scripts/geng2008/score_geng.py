@@ -10,6 +10,7 @@ from qdrank.rankers.local_models import ModelBank
 from qdrank.rankers.query_classes import Classes
 from qdrank.store import read, write
 from qdrank.studies.geng2008.fold import SWEPT, GengFold, choose, sweep_table
+from qdrank.studies.geng2008.offline import OfflineModels
 from qdrank.studies.geng2008.options import Options
 
 with job(snakemake.log[0]) as log:
@@ -18,6 +19,7 @@ with job(snakemake.log[0]) as log:
         documents=fold_documents(load_judged(files.judged), fold, params.scale),
         queries=load_queries(files.queries),
         nearest=load_neighbours(files.neighbours)[1],
+        offline=OfflineModels(read(files.offline, "offline")),
         local=ModelBank(read(files.local, "local_models")),
         whole=GlobalModels(read(files.whole, "models")),
         classes=Classes.from_table(read(files.classes, "classes")),

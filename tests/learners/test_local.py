@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from scipy.sparse import csr_array
 
 from qdrank.errors import InputError
 from qdrank.learners import kernels
-from qdrank.learners.blocks import locality_order, make_blocks, progress_lines, shard_blocks
+from qdrank.learners.blocks import locality_order, make_blocks, progress_lines, shards_of_blocks
 from qdrank.learners.kernels import plain
 from qdrank.learners.local import prepare_training, train_block, train_local, train_sweep
 from qdrank.learners.newton import Problem
@@ -99,12 +101,14 @@ def test_shards_change_no_byte(case, ks):
     blocks = make_blocks(np.arange(60)[::-1], 7)
     whole = train_sweep(base, neighbours, ks, blocks)
     for n_shards in (3, 7):
-        shards = [train_sweep(base, neighbours, ks, shard_blocks(blocks, s, n_shards)) for s in range(n_shards)]
+        of_block = shards_of_blocks([len(block) for block in blocks], n_shards)
+        own = [[block for block, shard in zip(blocks, of_block, strict=True) if shard == s] for s in range(n_shards)]
+        shards = [train_sweep(base, neighbours, ks, some) for some in own]
         for k in ks:
-            rows = np.concatenate([shard[k].rows for shard in shards])
-            assert rows.tolist() == whole[k].rows.tolist()
-            assert np.concatenate([shard[k].W for shard in shards]).tobytes() == whole[k].W.tobytes()
-            assert np.concatenate([shard[k].gaps for shard in shards]).tobytes() == whole[k].gaps.tobytes()
+            order = np.argsort(np.concatenate([shard[k].rows for shard in shards]))[::-1]  # as the blocks have them
+            assert np.concatenate([shard[k].rows for shard in shards])[order].tolist() == whole[k].rows.tolist()
+            assert np.concatenate([shard[k].W for shard in shards])[order].tobytes() == whole[k].W.tobytes()
+            assert np.concatenate([shard[k].gaps for shard in shards])[order].tobytes() == whole[k].gaps.tobytes()
 
 
 def test_sweep_agrees_with_each_k_alone(case):
@@ -246,17 +250,31 @@ def test_denses_train_by_sorting(monkeypatch):
     np.testing.assert_allclose(train_block(base, neighbours[:, :9]).W, loops.W, atol=1e-4)
 
 
-def test_blocks_and_shards_cover_all_rows_once():
+def test_blocks_cover_all_rows_once():
     vectors = np.random.default_rng(0).normal(size=(103, 4))
     order = locality_order(vectors, 10)
     assert sorted(order) == list(range(103))
     blocks = make_blocks(order, 10)
     assert [len(b) for b in blocks] == [10] * 10 + [3]
-    for n in (1, 3, 7, 40):
-        shards = [shard_blocks(blocks, s, n) for s in range(n)]
-        assert np.concatenate([row for shard in shards for row in shard]).tolist() == order.tolist()
     spread = np.mean([vectors[b].var(axis=0).sum() for b in blocks])
     assert spread < 0.7 * vectors.var(axis=0).sum()  # blocks are neighbourhoods
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=6), st.integers(1, 3))
+def test_shards_cost_about_the_same(costs, n_shards):
+    found = shards_of_blocks(costs, n_shards)
+    largest = np.bincount(found, weights=costs, minlength=n_shards).max()
+    divisions = product(range(n_shards), repeat=len(costs))
+    best = min(np.bincount(division, weights=costs).max() for division in divisions)
+    assert len(found) == len(costs)
+    assert 0 <= found.min() <= found.max() < n_shards
+    assert largest <= (4 / 3 - 1 / (3 * n_shards)) * best + 1e-9
+
+
+def test_a_shard_more_than_there_are_blocks_is_empty():
+    assert sorted(shards_of_blocks([3, 2, 9], 5).tolist()) == [0, 1, 2]
+    with pytest.raises(InputError, match="cannot be divided among 0 shards"):
+        shards_of_blocks([1], 0)
 
 
 def test_progress_lines():

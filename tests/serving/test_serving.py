@@ -46,6 +46,7 @@ from qdrank.store.lists import list_matrix
 from qdrank.studies.geng2008 import STUDY
 from qdrank.studies.geng2008.families import families
 from qdrank.studies.geng2008.fold import GengFold, choose, chosen_settings, sweep_table
+from qdrank.studies.geng2008.offline import OfflineModels, offline_table
 from qdrank.studies.geng2008.options import Options
 
 SIZES = {"train": 30, "vali": 10, "test": 10, "features": 8}
@@ -89,6 +90,7 @@ class Study:
             documents=documents,
             queries=queries,
             nearest=nearest,
+            offline=OfflineModels(offline_table(queries, nearest, documents.parts["train"].pairs, self.geng)),
             local=ModelBank(local),
             whole=GlobalModels(whole),
             classes=classes,

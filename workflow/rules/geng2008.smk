@@ -8,9 +8,10 @@
 #         results/{dataset}/{fold}/classes.parquet              class of every query, known and guessed
 #         results/{dataset}/{fold}/scores/{method}.parquet      with the settings that validation chose
 #         results/{dataset}/{fold}/choices/geng.parquet         the settings tried, and which was chosen
+#         results/{dataset}/{fold}/geng/offline.parquet         ready model of every query for the offline methods, change ratios
 #         results/{dataset}/{fold}/geng/sweep.parquet           measures and change ratios for every k and lambda
 #         results/{dataset}/{fold}/geng/bound.parquet           the stability bound beside what is observed
-#         results/{dataset}/{fold}/geng/variants.parquet        measures of variants of KNN Online
+#         results/{dataset}/{fold}/geng/variants/{kind}.parquet measures of variants of KNN Online, by kind
 #         results/{dataset}/geng/table1-times.parquet           time of each step of testing, on the first fold
 #         results/{dataset}/{fold}/rankers.parquet              Single, Offline-1 and Offline-2 for `qdrank rank`
 
@@ -79,7 +80,7 @@ rule train_local:
         "logs/train_local/{dataset}/{fold}/{scatteritem}.log",
     benchmark:
         "benchmarks/train_local/{dataset}/{fold}/{scatteritem}.tsv"
-    # The longest jobs first: nothing of the study can begin without them.
+    # The longest chain first: models, scores, variants.
     priority: 10
     conda:
         "../../envs/qdrank.yaml"
@@ -110,6 +111,7 @@ rule gather_local:
         "logs/gather_local/{dataset}/{fold}.log",
     benchmark:
         "benchmarks/gather_local/{dataset}/{fold}.tsv"
+    priority: 10
     conda:
         "../../envs/qdrank.yaml"
     resources:
@@ -159,12 +161,37 @@ rule train_lambdamart:
         "../../scripts/learn_method.py"
 
 
+rule choose_offline:
+    """Which ready model serves each query, for every k: known from the neighbours, while the models are trained."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        queries="results/{dataset}/{fold}/queries.parquet",
+        neighbours="results/{dataset}/{fold}/neighbours.parquet",
+    output:
+        "results/{dataset}/{fold}/geng/offline.parquet",
+    log:
+        "logs/choose_offline/{dataset}/{fold}.log",
+    benchmark:
+        "benchmarks/choose_offline/{dataset}/{fold}.tsv"
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(1000, 6),
+        runtime=minutes(30, 0.2),
+    params:
+        geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
+        code=code("geng2008/choose_offline"),
+    script:
+        "../../scripts/geng2008/choose_offline.py"
+
+
 rule score_geng:
     """Scores of Single, QC, the KNN methods and their controls, for every setting and for the chosen one."""
     input:
         judged="results/{dataset}/judged.parquet",
         queries="results/{dataset}/{fold}/queries.parquet",
         neighbours="results/{dataset}/{fold}/neighbours.parquet",
+        offline="results/{dataset}/{fold}/geng/offline.parquet",
         classes="results/{dataset}/{fold}/classes.parquet",
         whole="results/{dataset}/{fold}/models/global.parquet",
         local="results/{dataset}/{fold}/models/local.parquet",
@@ -179,6 +206,7 @@ rule score_geng:
         "logs/score_geng/{dataset}/{fold}.log",
     benchmark:
         "benchmarks/score_geng/{dataset}/{fold}.tsv"
+    priority: 10
     conda:
         "../../envs/qdrank.yaml"
     resources:
@@ -187,7 +215,7 @@ rule score_geng:
     params:
         scale=settings.training.scale,
         measure=settings.training.measure,
-        geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
+        geng=GENG_TRAINED,
         code=code("geng2008/score_geng", *GENG_MODULES),
     script:
         "../../scripts/geng2008/score_geng.py"
@@ -199,6 +227,7 @@ rule check_bound:
         judged="results/{dataset}/judged.parquet",
         queries="results/{dataset}/{fold}/queries.parquet",
         neighbours="results/{dataset}/{fold}/neighbours.parquet",
+        offline="results/{dataset}/{fold}/geng/offline.parquet",
     output:
         "results/{dataset}/{fold}/geng/bound.parquet",
     log:
@@ -223,7 +252,7 @@ rule check_bound:
 
 
 rule compare_variants:
-    """Variants of KNN Online, most of them the paper's future work, on one fold."""
+    """Variants of KNN Online of one kind, most of them the paper's future work, on one fold."""
     input:
         judged="results/{dataset}/judged.parquet",
         columns="results/{dataset}/columns.parquet",
@@ -231,11 +260,12 @@ rule compare_variants:
         queries="results/{dataset}/{fold}/queries.parquet",
         choices="results/{dataset}/{fold}/choices/geng.parquet",
     output:
-        "results/{dataset}/{fold}/geng/variants.parquet",
+        "results/{dataset}/{fold}/geng/variants/{kind}.parquet",
     log:
-        "logs/compare_variants/{dataset}/{fold}.log",
+        "logs/compare_variants/{dataset}/{fold}/{kind}.log",
     benchmark:
-        "benchmarks/compare_variants/{dataset}/{fold}.tsv"
+        "benchmarks/compare_variants/{dataset}/{fold}/{kind}.tsv"
+    priority: 5
     conda:
         "../../envs/qdrank.yaml"
     resources:

@@ -51,6 +51,8 @@ rule find_neighbours:
         "logs/find_neighbours/{dataset}/{fold}.log",
     benchmark:
         "benchmarks/find_neighbours/{dataset}/{fold}.tsv"
+    # The longest jobs wait for it.
+    priority: 11
     conda:
         "../../envs/qdrank.yaml"
     resources:

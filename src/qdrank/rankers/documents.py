@@ -47,6 +47,11 @@ class FoldDocuments:
         part = self.parts[role]
         return part.with_features(seen(part.X, self.mean, self.inverse))
 
+    def scaled(self) -> FoldDocuments:
+        """The same documents as a learner sees them, with nothing left to scale: for jobs that need no other units."""
+        width = len(self.mean)
+        return FoldDocuments({role: self.seen(role) for role in self.parts}, np.zeros(width), np.ones(width))
+
     def stored(self, W: FloatArray) -> FloatArray:
         """Weights learned on scaled features, (..., n_features), as they apply to the documents in ``parts``."""
         return W * self.inverse
@@ -107,9 +112,11 @@ def _blocks(X: NDArray[Any]) -> Iterator[slice]:
 
 def query_scores(documents: Judged, W: FloatArray) -> FloatArray:
     """Scores of documents, each query's by its own model: W (n_queries, n_features) to (n_documents,)."""
-    scores, query = np.empty(documents.n_documents), documents.query_index
-    for rows in _blocks(documents.X):
-        scores[rows] = np.einsum("nf,nf->n", documents.X[rows].astype(np.float64), W[query[rows]])
+    scores, W = np.empty(documents.n_documents), np.ascontiguousarray(W)
+    bounds = documents.offsets.tolist()
+    for w, a, b in zip(W, bounds[:-1], bounds[1:], strict=True):
+        # not a matrix product of BLAS: there the last bits of a score depend on the documents around it
+        np.einsum("nf,f->n", documents.X[a:b].astype(np.float64), w, out=scores[a:b])
     return scores
 
 

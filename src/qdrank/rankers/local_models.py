@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.groups import FloatArray, IntArray, rows_of
-from qdrank.learners.blocks import block_size, locality_order, make_blocks, progress_lines, shard_blocks
+from qdrank.learners.blocks import block_size, locality_order, make_blocks, progress_lines, shards_of_blocks
 from qdrank.learners.local import LocalModels, prepare_training, train_sweep
 from qdrank.learners.ranksvm import Penalty
 from qdrank.queries.artifacts import Queries
@@ -58,16 +58,36 @@ def train_shard(
     """Train shard number ``shard`` (from 0) of all families; the artifact ``local_models``."""
     data = documents.preferences()
     tables = [_no_models(data.n_features)]
-    for family in wanted:
-        size = block_size(block, len(family.rows))
-        order = locality_order(queries.vectors[family.rows], size)
-        blocks = shard_blocks(make_blocks(order, size), shard, n_shards)
-        for lam, ks in by_lambda(family.settings).items() if blocks else ():
+    for family, blocks in _share(wanted, queries, block, shard, n_shards):
+        for lam, ks in by_lambda(family.settings).items():
             log(f"{family.name}, lambda {lam:g}, k from {ks[0]} to {ks[-1]}")
             base = prepare_training(data, lam=lam, penalty=penalty, query_weights=WEIGHTING[family.name], tol=tol)
             swept = train_sweep(base, family.neighbours, ks, blocks, tol=tol, progress=progress_lines(log))
             tables += [_table(family, queries, documents, Setting(k, lam), swept[k]) for k in ks]
     return pa.concat_tables(tables)
+
+
+def _share(
+    wanted: Sequence[Family], queries: Queries, block: int | None, shard: int, n_shards: int
+) -> Iterator[tuple[Family, list[IntArray]]]:
+    """Families and blocks of a shard. Blocks of all families are divided together: one has few blocks for many shards."""
+    divided = [(family, _blocks(family, queries, block)) for family in wanted]
+    costs = [len(rows) * _cost(family) for family, blocks in divided for rows in blocks]
+    of_block = iter(shards_of_blocks(costs, n_shards).tolist())
+    for family, blocks in divided:
+        own = [rows for rows in blocks if next(of_block) == shard]
+        if own:
+            yield family, own
+
+
+def _blocks(family: Family, queries: Queries, block: int | None) -> list[IntArray]:
+    size = block_size(block, len(family.rows))
+    return make_blocks(locality_order(queries.vectors[family.rows], size), size)
+
+
+def _cost(family: Family) -> float:
+    """What a model costs over all settings, in neighbours."""
+    return float(sum(k for k, _ in set(family.settings)))
 
 
 def _table(family: Family, queries: Queries, documents: FoldDocuments, of: Setting, models: LocalModels) -> pa.Table:

@@ -152,6 +152,10 @@ SHAPES: dict[str, Shape] = {
             "weights": Vector(_NUMBER),
         }
     ),
+    # Geng 2008: training query whose ready model serves a query, and how far their training sets are apart.
+    "offline": Shape(
+        {"role": _TEXT, "method": _TEXT, "k": pa.int32(), "query_id": _TEXT, "model": _TEXT, "gamma": _NUMBER}
+    ),
     # Measures of the validation and test queries for every k and lambda that was tried.
     "sweep": Shape(
         {"fold": _TEXT, "role": _TEXT, "method": _TEXT, "k": pa.int32(), "lam": _NUMBER, "query_id": _TEXT}, open=True

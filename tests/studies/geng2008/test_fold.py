@@ -22,6 +22,7 @@ from qdrank.studies.geng2008.fold import (
     sweep_table,
 )
 from qdrank.studies.geng2008.methods import GLOBAL
+from qdrank.studies.geng2008.offline import OfflineModels, offline_table
 from qdrank.studies.geng2008.stability import HingeModels, bound_table, largest_difference
 
 
@@ -111,7 +112,7 @@ def test_qc_from_documents_uses_its_own_guess(fold):
     setting, rows = fold.settings("qc-documents")[0], fold.rows("test")
     assert (fold.classes.guess[rows] != fold.classes.from_documents[rows]).any()
     expected = fold.whole.by_class(fold.classes.from_documents[rows], setting.lam)
-    assert (fold.weights("test", "qc-documents", setting, {}) == expected).all()
+    assert (fold.weights("test", "qc-documents", setting) == expected).all()
 
 
 def test_the_bound_holds_and_is_zero_for_equal_models(fold):
@@ -124,6 +125,18 @@ def test_the_bound_holds_and_is_zero_for_equal_models(fold):
     assert (observed[k < fold.m] > 0).any()
     assert (observed[k == fold.m] == 0).all()
     assert (bound[k == fold.m] == 0).all()
+
+
+def test_a_fixed_setting_needs_no_other_neighbours(fold):
+    """The graph then holds no more than the fixed k and the curves."""
+    fixed = replace(GENG, choose="fixed", ks=[0.1], k=0.3, candidates=[1])
+    short = fold.nearest[:, :7]
+    offline = OfflineModels(offline_table(fold.queries, short, fold.pairs, fixed))
+    near = FoldNeighbourhoods(
+        documents=fold.documents, queries=fold.queries, nearest=short, offline=offline, options=fixed
+    )
+    table = bound_table("fold1", near, n_queries=1, n_pairs=2, tol=TOL, seed=1)
+    assert set(table.column("k").to_pylist()) == {7}
 
 
 def test_the_bound_is_checked_on_neighbourhoods_of_bounded_size(fold, monkeypatch):

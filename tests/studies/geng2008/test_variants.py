@@ -5,33 +5,44 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from tests.studies.geng2008.world import VECTORS, study, world
 
 from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.measures import ndcg
 from qdrank.rankers.sizes import Setting
+from qdrank.studies.geng2008.methods import VARIANTS
 from qdrank.studies.geng2008.timing import COLD, WARM, timing_table
-from qdrank.studies.geng2008.variants import clustered, compare_variants, sample, space_of, variants, within
+from qdrank.studies.geng2008.variants import Variants, clustered, compare_variants, sample, space_of, within
 
 
-@pytest.fixture(scope="module")
-def compared():
+def measured(clusters, **changes):
     judged, topics, queries, _ = world()
-    documents = study().documents
-    found = variants(
-        judged,
-        topics,
-        queries,
+    found = Variants(
+        judged=judged,
+        topics=topics,
+        queries=queries,
         fold="fold1",
         k=7,
         reference=REFERENCE,
         vectors=VECTORS,
         metric="euclidean",
-        clusters=[0.2, 1],
+        clusters=clusters,
         seed=1,
+        **changes,
     )
-    return compare_variants("fold1", documents, list(found), Setting(7, 0.01), block=8, tol=1e-6)
+    setting, training = Setting(7, 0.01), {"block": 8, "tol": 1e-6, **changes}
+    tables = [
+        compare_variants("fold1", study().documents, found.of(kind), found.knn_online, setting, **training)
+        for kind in VARIANTS
+    ]
+    return pa.concat_tables(tables)
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return measured([0.2, 1])
 
 
 def of(table, name, column):
@@ -65,10 +76,7 @@ def test_a_kd_tree_gives_the_same_neighbours(compared):
 
 def test_a_sample_of_the_test_queries_is_measured_alike(compared):
     """Models are trained in other company, so their last digits differ."""
-    judged, topics, queries, _ = world()
-    options = {"fold": "fold1", "k": 7, "reference": REFERENCE, "vectors": VECTORS, "metric": "euclidean"}
-    found = list(variants(judged, topics, queries, **options, clusters=[0.2], seed=1))
-    few = compare_variants("fold1", study().documents, found, Setting(7, 0.01), block=None, tol=1e-6, most=3)
+    few = measured([0.2], most=3)
     ids = dict.fromkeys(few.column("query_id").to_pylist())
     everyone = list(dict.fromkeys(compared.column("query_id").to_pylist()))
     assert list(ids) == [everyone[i] for i in sample(len(everyone), 3)]

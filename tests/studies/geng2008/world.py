@@ -18,6 +18,7 @@ from qdrank.rankers.query_classes import query_classes
 from qdrank.store.lists import list_matrix
 from qdrank.studies.geng2008.families import families
 from qdrank.studies.geng2008.fold import GengFold
+from qdrank.studies.geng2008.offline import OfflineModels, offline_table
 from qdrank.studies.geng2008.options import Options
 
 VECTORS = VectorOptions(top=50, pooling="mean", view="given", query_columns=False, scale="zscore")
@@ -76,6 +77,7 @@ def study():
         documents=documents,
         queries=queries,
         nearest=nearest,
+        offline=OfflineModels(offline_table(queries, nearest, documents.parts["train"].pairs, GENG)),
         local=ModelBank(gathered([shard(0, 1)], queries.query_id)),
         whole=GlobalModels(whole),
         classes=classes,

@@ -100,24 +100,21 @@ class _World:
 
 def _write(file: IO[bytes], first: int, sizes: NDArray[np.int64], y: NDArray[np.int64], X: FloatArray) -> None:
     """Rows of some queries, numbered from ``first``."""
-    rows = pc.binary_join_element_wise(*_columns(first, sizes, y, X), " ")
-    file.write("\n".join(rows.to_pylist()).encode() + b"\n")
+    rows = pc.binary_join_element_wise(*_pieces(first, sizes, y, X), "")
+    _, _, text = rows.buffers()  # one line after the other
+    file.write(text)
 
 
-def _columns(first: int, sizes: NDArray[np.int64], y: NDArray[np.int64], X: FloatArray) -> Iterator[pa.Array]:
+def _pieces(first: int, sizes: NDArray[np.int64], y: NDArray[np.int64], X: FloatArray) -> Iterator[pa.Array | str]:
+    """Columns of text and what stands between them; a line is all of them joined."""
     query = np.repeat(np.arange(first, first + len(sizes)), sizes)
     place = np.arange(len(query)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    yield _text(y)
-    yield _joined("qid:", _text(query))
+    yield from (_text(y), " qid:", _text(query))
     rounded = np.round(X, 4).astype(np.float32)
     for f in range(X.shape[1]):
-        yield _joined(f"{f + 1}:", _text(rounded[:, f]))
-    yield _joined("#docid = D", _text(query), "-", _text(place))
+        yield from (f" {f + 1}:", _text(rounded[:, f]))
+    yield from (" #docid = D", _text(query), "-", _text(place), "\n")
 
 
 def _text(values: NDArray[Any]) -> pa.Array:
     return pc.cast(pa.array(np.ascontiguousarray(values)), pa.string())
-
-
-def _joined(*parts: Any) -> pa.Array:
-    return pc.binary_join_element_wise(*parts, "")

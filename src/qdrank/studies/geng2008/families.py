@@ -27,7 +27,7 @@ def families(queries: Queries, nearest: NDArray[np.int32], options: Options, see
     m = int(queries.is_train.sum())
     chosen_from = options.eligible(m)
     tested = np.flatnonzero(~queries.is_train)
-    swept = [*options.curve(m), *chosen_from]
+    swept = options.swept(m)
     most = max(k for k, _ in swept)
     if most > nearest.shape[1]:
         raise InputError(

@@ -17,11 +17,11 @@ from qdrank.measures.compute import measure
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import FoldDocuments, query_scores
 from qdrank.rankers.global_models import GlobalModels
-from qdrank.rankers.knn import change_ratios, offline1, offline2
 from qdrank.rankers.local_models import ModelBank
 from qdrank.rankers.query_classes import Classes
 from qdrank.rankers.sizes import Setting
 from qdrank.studies.geng2008.methods import GLOBAL, LOCAL, OFFLINE
+from qdrank.studies.geng2008.offline import OfflineModels
 from qdrank.studies.geng2008.options import Options
 
 #: What is measured for every setting.
@@ -36,12 +36,14 @@ class FoldNeighbourhoods:
     ----------
     nearest : (n_queries, m) neighbours of every query among the training queries
     options : of the study
+    offline : the ready models that the offline methods use
     """
 
     documents: FoldDocuments
     queries: Queries
     nearest: NDArray[np.int32]
     options: Options
+    offline: OfflineModels
 
     @cached_property
     def m(self) -> int:
@@ -56,19 +58,6 @@ class FoldNeighbourhoods:
     def rows(self, role: str) -> IntArray:
         """Rows of the queries of a role."""
         return np.flatnonzero(self.queries.role == role)
-
-    def chosen_models(self, role: str, method: str, ks: Sequence[int]) -> dict[int, IntArray]:
-        """Training queries whose models an offline method uses, for every k, shape (n_queries,) each."""
-        nearest = self.nearest[self.rows(role)]
-        if method == "knn-offline2":
-            return dict.fromkeys(ks, offline2(nearest))
-        train = self.nearest[self.rows("train")]
-        return offline1(nearest, train, self.pairs, ks, alike=self.options.offline1)
-
-    def gammas(self, role: str, chosen: dict[int, IntArray]) -> dict[int, FloatArray]:
-        """Change ratios of an offline method, for every k, shape (n_queries,) each."""
-        train = self.nearest[self.rows("train")]
-        return change_ratios(self.nearest[self.rows(role)], train, self.pairs, chosen)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,8 +86,8 @@ class GengFold(FoldNeighbourhoods):
             return [Setting(self.m, self.options.lam)] if fixed else self.settings(method)
         return [self.options.fixed(self.m)] if fixed else self.options.eligible(self.m)
 
-    def weights(self, role: str, method: str, setting: Setting, chosen: dict[int, IntArray]) -> FloatArray:
-        """Weights for every query of a role, shape (n_queries, n_features); ``chosen`` as from `chosen_models`."""
+    def weights(self, role: str, method: str, setting: Setting) -> FloatArray:
+        """Weights for every query of a role, shape (n_queries, n_features)."""
         rows = self.rows(role)
         if method.startswith("qc"):
             guess = self.classes.from_documents if method == "qc-documents" else self.classes.guess
@@ -106,15 +95,14 @@ class GengFold(FoldNeighbourhoods):
         if method not in LOCAL:
             w = self.whole.weights(method, setting.lam)
             return np.broadcast_to(w, (len(rows), len(w)))
-        ids = self.queries.query_id
-        own = ids[self.rows("train")][chosen[setting.k]] if method in OFFLINE else ids[rows]
+        offline = method in OFFLINE
+        own = self.offline.models(role, method, setting.k) if offline else self.queries.query_id[rows]
         return self.local.weights(LOCAL[method], setting, own)
 
     def scores(self, role: str, method: str, settings: Sequence[Setting]) -> Iterator[tuple[Setting, FloatArray]]:
         """Scores of the documents of a role, shape (n_documents,), for every setting."""
-        chosen = self.chosen_models(role, method, sorted({s.k for s in settings})) if method in OFFLINE else {}
         for setting in settings:
-            yield setting, query_scores(self.documents.parts[role], self.weights(role, method, setting, chosen))
+            yield setting, query_scores(self.documents.parts[role], self.weights(role, method, setting))
 
 
 def sweep_table(fold: str, study: GengFold, names: Sequence[str] = SWEPT) -> pa.Table:
@@ -123,12 +111,9 @@ def sweep_table(fold: str, study: GengFold, names: Sequence[str] = SWEPT) -> pa.
     for role in ("vali", "test"):
         part = study.documents.parts[role]
         for method in study.methods if part.n_queries else ():
-            settings = study.settings(method)
-            ratios: dict[int, FloatArray] = {}
-            if method in OFFLINE:
-                ratios = study.gammas(role, study.chosen_models(role, method, sorted({s.k for s in settings})))
-            for setting, scores in study.scores(role, method, settings):
-                gamma = ratios.get(setting.k, np.full(part.n_queries, np.nan))
+            for setting, scores in study.scores(role, method, study.settings(method)):
+                known = method in OFFLINE
+                gamma = study.offline.gamma(role, method, setting.k) if known else np.full(part.n_queries, np.nan)
                 tables.append(_swept(fold, role, method, setting, part, scores, gamma, names))
     return pa.concat_tables(tables)
 

@@ -37,3 +37,7 @@ class Options:
             return [self.fixed(m)]
         ks, lambdas = neighbour_counts(self.candidates, m), sorted(self.lambdas, reverse=True)
         return [Setting(k, lam) for lam in lambdas for k in ks]
+
+    def swept(self, m: int) -> list[Setting]:
+        """Settings of all models of nearest neighbours: those of the curves, and those to choose from."""
+        return [*self.curve(m), *self.eligible(m)]

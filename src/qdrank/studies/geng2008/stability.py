@@ -17,7 +17,6 @@ from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.kernels import one_thread
 from qdrank.learners.preferences import Preferences
 from qdrank.learners.ranksvm import Penalty, before_half, solve, whole_problem
-from qdrank.rankers.sizes import neighbour_counts
 from qdrank.studies.geng2008.fold import FoldNeighbourhoods
 from qdrank.studies.geng2008.methods import OFFLINE
 
@@ -52,7 +51,7 @@ def bound_table(
     """Bound and observed differences of loss between Online and Offline models, one row per query, method and k.
 
     The theorem is about the hinge loss, so the models are trained with it: those of a few test queries, at the numbers
-    of neighbours that validation chooses from, up to `MOST_NEIGHBOURS` or at the least of them. ``observed`` is the largest and ``mean`` the mean difference of the loss over
+    of neighbours that a method may be given, up to `MOST_NEIGHBOURS` or at the least of them. ``observed`` is the largest and ``mean`` the mean difference of the loss over
     sampled document pairs of the query.
     """
     rng = np.random.default_rng([seed, 8])
@@ -60,7 +59,7 @@ def bound_table(
     pairs = [_sampled_pairs(near, q, n_pairs, rng) for q in queries.tolist()]
     data = near.documents.preferences()
     kappa2, models = largest_difference(data), HingeModels(data, before_half(near.options.lam, penalty), tol)
-    ks = neighbour_counts(near.options.candidates, near.m)
+    ks = sorted({k for k, _ in near.options.eligible(near.m)})
     rows = [
         {"fold": fold, **row}
         for k in [k for k in ks if k <= MOST_NEIGHBOURS] or ks[:1]
@@ -123,8 +122,7 @@ def _rows(
     kappa2: float,
     models: HingeModels,
 ) -> Iterator[dict[str, Any]]:
-    chosen = near.chosen_models("test", method, [k])
-    gamma, offline = near.gammas("test", chosen)[k], chosen[k]
+    gamma, offline = near.offline.gamma("test", method, k), near.offline.rows("test", method, k, near.queries)
     test, train = near.nearest[near.rows("test"), :k], near.nearest[near.rows("train"), :k]
     names, lam = near.documents.parts["test"].query_id, near.options.lam
     for q, differences in zip(queries.tolist(), pairs, strict=True):

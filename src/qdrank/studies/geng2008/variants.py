@@ -7,8 +7,9 @@ row of the comparison differs from the first in one thing alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -34,23 +35,34 @@ from qdrank.rankers.sizes import Setting, neighbour_count
 from qdrank.store.lists import list_matrix
 
 _SWEPT = ("mean_ndcg/geng", "ndcg@10/geng")
+#: Test queries of a fold on which variants are compared.
+MOST = 400
 
 
 @dataclass(frozen=True)
 class Variant:
-    """Models to train, (n_models, k) training queries with -1 for none, and the model of every test query."""
+    """A way to rank the sampled test queries.
+
+    Attributes
+    ----------
+    rows : (n, k) training queries of each model, -1 for none
+    model_of : (n_sampled,) the model of each test query of the sample
+    n_models : how many models there are if all test queries are ranked
+    """
 
     name: str
     rows: NDArray[Any]
     model_of: IntArray
+    n_models: int
 
 
 @dataclass(frozen=True)
 class Space:
-    """Query vectors of a fold, training and test, and the study's distance between them."""
+    """Query vectors of a fold, training and sampled test queries, and the study's distance between them."""
 
     train: FloatArray
     test: FloatArray
+    n_test: int
     train_ids: NDArray[np.object_]
     metric: Euclidean
 
@@ -66,47 +78,97 @@ class Space:
         return neighbours(points, self.train, k, ids=self.train_ids, metric=metric, search=search).rows
 
 
-def space_of(queries: Queries, metric: str, train: Judged, vectors: FloatArray | None = None) -> Space:
-    """Training and test queries as points; ``vectors`` (n_queries, n_columns) in place of the queries' own.
+def space_of(
+    queries: Queries, metric: str, train: Judged, most: int = MOST, vectors: FloatArray | None = None
+) -> Space:
+    """Training queries and at most ``most`` test queries as points.
 
-    ``metric`` is that of the study; ``train`` are the documents of the training queries.
+    Parameters
+    ----------
+    queries : of the fold
+    metric : that of the study
+    train : documents of the training queries
+    most : test queries are sampled down to so many
+    vectors : (n_queries, n_columns) in place of the queries' own
     """
     points = queries.vectors if vectors is None else vectors
-    own = points[queries.is_train]
-    fitted = fitted_metric(metric, own, train)
-    return Space(own, points[queries.role == "test"], queries.query_id[queries.is_train], fitted)
+    own, tested = points[queries.is_train], np.flatnonzero(queries.role == "test")
+    few = points[tested[sample(len(tested), most)]]
+    return Space(own, few, len(tested), queries.query_id[queries.is_train], fitted_metric(metric, own, train))
 
 
-def variants(
-    judged: Judged,
-    topics: pa.Table,
-    queries: Queries,
-    *,
-    fold: str,
-    k: int,
-    reference: int,
-    vectors: VectorOptions,
-    metric: str,
-    clusters: Sequence[float],
-    seed: int,
-) -> Iterator[Variant]:
-    """Variants to compare; ``vectors`` is how a query becomes a point. The first is KNN Online."""
-    train = judged.of_role(fold, "train")
-    space = space_of(queries, metric, train)
-    own = np.arange(len(space.test))
-    yield Variant("KNN Online", space.nearest(k), own)
-    yield Variant("KD-tree", space.nearest(k, search="kdtree"), own)
-    for name in METRICS:
-        if name != metric:
-            yield Variant(f"metric: {name}", space.nearest(k, fitted_metric(name, space.train, train)), own)
-    for name, change in _vector_changes(topics):
-        table, _ = describe_queries(judged, topics, reference, fold, replace(vectors, **change))
-        changed = space_of(queries, metric, train, list_matrix(table.column("vector")))
-        yield Variant(name, changed.nearest(k), own)
-    yield Variant("fixed radius", within(space, k), own)
-    yield from ready_models(space, train.pairs, k)
-    for size in clusters:
-        yield clustered(space, size, k, seed)
+@dataclass(frozen=True, kw_only=True)
+class Variants:
+    """Variants on a fold, by kind; each kind is a job of its own.
+
+    Attributes
+    ----------
+    k : number of neighbours, as chosen for KNN Online
+    reference : column of the reference feature
+    vectors : how a query becomes a point
+    metric : that of the study
+    clusters : numbers of offline models
+    most : test queries of the sample
+    """
+
+    judged: Judged
+    topics: pa.Table
+    queries: Queries
+    fold: str
+    k: int
+    reference: int
+    vectors: VectorOptions
+    metric: str
+    clusters: Sequence[float]
+    seed: int
+    most: int = MOST
+
+    @cached_property
+    def train(self) -> Judged:
+        """Documents of the training queries."""
+        return self.judged.of_role(self.fold, "train")
+
+    @cached_property
+    def space(self) -> Space:
+        """The queries as the study sees them."""
+        return space_of(self.queries, self.metric, self.train, self.most)
+
+    @cached_property
+    def knn_online(self) -> Variant:
+        """KNN Online itself, from which the others differ in one thing."""
+        return online("KNN Online", self.space, self.space.nearest(self.k))
+
+    def of(self, kind: str) -> list[Variant]:
+        """Variants of one of the kinds `VARIANTS`."""
+        made: dict[str, Callable[[], Iterator[Variant]]] = {
+            "metrics": self._metrics,
+            "vectors": self._vectors,
+            "offline": lambda: ready_models(self.space, self.train.pairs, self.k),
+            "clusters": lambda: (clustered(self.space, size, self.k, self.seed) for size in self.clusters),
+        }
+        return list(made[kind]())
+
+    def _metrics(self) -> Iterator[Variant]:
+        space, k = self.space, self.k
+        yield self.knn_online
+        yield online("KD-tree", space, space.nearest(k, search="kdtree"))
+        for name in METRICS:
+            if name != self.metric:
+                yield online(f"metric: {name}", space, space.nearest(k, fitted_metric(name, space.train, self.train)))
+
+    def _vectors(self) -> Iterator[Variant]:
+        for name, change in _vector_changes(self.topics):
+            options = replace(self.vectors, **change)
+            table, _ = describe_queries(self.judged, self.topics, self.reference, self.fold, options)
+            points = list_matrix(table.column("vector"))
+            changed = space_of(self.queries, self.metric, self.train, self.most, points)
+            yield online(name, self.space, changed.nearest(self.k))
+        yield online("fixed radius", self.space, within(self.space, self.k))
+
+
+def online(name: str, space: Space, rows: NDArray[Any]) -> Variant:
+    """A model for every test query, ``rows`` (n_sampled, k) for those of the sample."""
+    return Variant(name, rows, np.arange(len(rows)), space.n_test)
 
 
 def _vector_changes(topics: pa.Table) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -132,10 +194,10 @@ def ready_models(space: Space, pairs: IntArray, k: int) -> Iterator[Variant]:
     """A model for every training query, chosen for a test query in each of the ways known; all share their rows."""
     test = space.nearest(k)
     train = space.nearest_to(space.train, k)
-    yield Variant("KNN Offline-2", train, offline2(test))
+    yield Variant("KNN Offline-2", train, offline2(test), len(train))
     for alike in ALIKE:
-        name = alike.replace("_", " ")
-        yield Variant(f"KNN Offline-1: {name}", train, offline1(test, train, pairs, [k], alike=alike)[k])
+        chosen = offline1(test, train, pairs, [k], alike=alike)[k]
+        yield Variant(f"KNN Offline-1: {alike.replace('_', ' ')}", train, chosen, len(train))
 
 
 def clustered(space: Space, size: float, k: int, seed: int) -> Variant:
@@ -147,38 +209,37 @@ def clustered(space: Space, size: float, k: int, seed: int) -> Variant:
     centres, _ = k_means(space.train, neighbour_count(size, len(space.train)), seed=seed)
     rows = space.nearest_to(centres, k)
     name = f"{100 * size:g}% of the offline models" if size <= 1 else f"{size:g} offline models"
-    return Variant(name, rows, nearest_centre(space.test, centres))
+    return Variant(name, rows, nearest_centre(space.test, centres), len(rows))
 
 
 def compare_variants(
     fold: str,
     documents: FoldDocuments,
     found: Sequence[Variant],
+    first: Variant,
     setting: Setting,
     *,
     block: int | None,
     tol: float,
     penalty: Penalty = "half",
-    most: int = 400,
+    most: int = MOST,
 ) -> pa.Table:
-    """Measures of every variant on at most ``most`` test queries, with what its models cost; the artifact ``measures``.
+    """Measures of every variant on the sampled test queries, with what its models cost; the artifact ``measures``.
 
-    Only models that rank one of these queries are trained. ``work`` is the number of pair visits of all models of a variant
-    (evaluations times pairs), in millions, from the mean of those trained: a cost that is the same on every machine. ``same`` is the share of test queries with the very neighbours of the first variant.
+    ``most`` is that of `Variants`. Only models that rank one of these queries are trained. ``work`` is the number of pair visits of all models of a variant
+    (evaluations times pairs), in millions, from the mean of those trained: a cost that is the same on every machine. ``same`` is the share of
+    test queries with the very neighbours of ``first``.
     """
     base = prepare_training(documents.preferences(), lam=setting.lam, penalty=penalty, tol=tol)
-    few = sample(documents.parts["test"].n_queries, most)
-    test, tables = documents.parts["test"].take(few), []
+    whole, tables = documents.parts["test"], []
+    test = whole.take(sample(whole.n_queries, most))
     for _, sharing in groupby(found, lambda variant: id(variant.rows)):
         alike = list(sharing)
-        wanted = np.unique(np.concatenate([variant.model_of[few] for variant in alike]))
+        wanted = np.unique(np.concatenate([variant.model_of for variant in alike]))
         rows = alike[0].rows[wanted]
         models = train_local(base, rows, make_blocks(np.arange(len(rows)), block_size(block, len(rows))), tol=tol)
-        same = [_same(variant, found[0], few) for variant in alike]
-        tables += [
-            _measured(fold, test, variant, wanted, documents.stored(models.W), models, few, share)
-            for variant, share in zip(alike, same, strict=True)
-        ]
+        W = documents.stored(models.W)
+        tables += [_measured(fold, test, variant, wanted, W, models, _same(variant, first)) for variant in alike]
     return pa.concat_tables(tables)
 
 
@@ -187,10 +248,10 @@ def sample(n: int, most: int) -> IntArray:
     return np.arange(n) if n <= most else np.linspace(0, n - 1, most).round().astype(np.int64)
 
 
-def _same(variant: Variant, first: Variant, few: IntArray) -> float:
+def _same(variant: Variant, first: Variant) -> float:
     if variant.rows.shape != first.rows.shape:
         return 0.0
-    return float((variant.rows[few] == first.rows[few]).all(axis=1).mean())
+    return float((variant.rows == first.rows).all(axis=1).mean())
 
 
 def _measured(
@@ -200,18 +261,15 @@ def _measured(
     wanted: IntArray,
     W: FloatArray,
     models: LocalModels,
-    few: IntArray,
     same: float,
 ) -> pa.Table:
-    """Measures of one variant on the queries ``few``, from the models ``wanted`` with weights ``W``."""
-    model_of = variant.model_of[few]
-    scores = query_scores(test, W[np.searchsorted(wanted, model_of)])
-    n, n_models = test.n_queries, len(variant.rows)
+    """Measures of one variant on the queries of ``test``, from the models ``wanted`` with weights ``W``."""
+    scores, n = query_scores(test, W[np.searchsorted(wanted, variant.model_of)]), test.n_queries
     texts = {"fold": fold, "method": variant.name}
     columns: dict[str, Any] = {name: pa.array([text] * n, pa.string()) for name, text in texts.items()}
     columns |= {"query_id": pa.array(test.query_id, pa.string())}
     columns |= measure(_SWEPT, test.y, scores, test.offsets, unranked=test.unranked)
-    sizes = (variant.rows[model_of] >= 0).sum(axis=1)
-    work = float((models.evaluations * models.pairs).mean()) * n_models / 1e6
-    columns |= {"neighbours": sizes.astype(np.float64), "models": np.full(n, float(n_models))}
+    sizes = (variant.rows[variant.model_of] >= 0).sum(axis=1)
+    work = float((models.evaluations * models.pairs).mean()) * variant.n_models / 1e6
+    columns |= {"neighbours": sizes.astype(np.float64), "models": np.full(n, float(variant.n_models))}
     return pa.table(columns | {"work": np.full(n, work), "same": np.full(n, same)})

@@ -1,0 +1,95 @@
+"""The ready model that an offline method uses for every validation and test query, for every k.
+
+It follows from the neighbours alone, so it is found while the models are trained: at web size, where Offline-1 compares
+every test query's neighbourhood with that of every training query, this takes as long as all scoring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from qdrank.groups import FloatArray, IntArray, rows_of
+from qdrank.queries.artifacts import Queries
+from qdrank.rankers.knn import change_ratios, offline1, offline2
+from qdrank.studies.geng2008.methods import OFFLINE
+from qdrank.studies.geng2008.options import Options
+
+ROLES = ("vali", "test")
+
+
+def offline_table(queries: Queries, nearest: NDArray[np.int32], pairs: IntArray, options: Options) -> pa.Table:
+    """Training query whose model serves each query, and the change ratio; the artifact ``offline``.
+
+    Parameters
+    ----------
+    queries : queries of the fold
+    nearest : (n_queries, k_max) their neighbours among the training queries
+    pairs : (m,) document pairs of the training queries
+    options : of the study
+    """
+    train = nearest[queries.is_train]
+    ks = sorted({k for k, _ in options.swept(len(pairs))})
+    tables = []
+    for role in ROLES:
+        own = nearest[queries.role == role]
+        for method in OFFLINE:
+            chosen = _chosen(method, own, train, pairs, ks, options)
+            ratios = change_ratios(own, train, pairs, chosen)
+            tables += [_table(queries, role, method, k, chosen[k], ratios[k]) for k in ks]
+    return pa.concat_tables(tables)
+
+
+def _chosen(
+    method: str,
+    own: NDArray[np.int32],
+    train: NDArray[np.int32],
+    pairs: IntArray,
+    ks: Sequence[int],
+    options: Options,
+) -> dict[int, IntArray]:
+    if method == "knn-offline2":
+        return dict.fromkeys(ks, offline2(own))
+    return offline1(own, train, pairs, ks, alike=options.offline1)
+
+
+def _table(queries: Queries, role: str, method: str, k: int, chosen: IntArray, gamma: FloatArray) -> pa.Table:
+    ids, n = queries.query_id, len(chosen)
+    columns = {
+        "role": pa.array([role] * n, pa.string()),
+        "method": pa.array([method] * n, pa.string()),
+        "k": pa.array(np.full(n, k, dtype=np.int32)),
+        "query_id": pa.array(ids[queries.role == role], pa.string()),
+        "model": pa.array(ids[queries.is_train][chosen], pa.string()),
+        "gamma": pa.array(gamma),
+    }
+    return pa.table(columns)
+
+
+class OfflineModels:
+    """The artifact ``offline`` by role, method and k."""
+
+    def __init__(self, table: pa.Table) -> None:
+        heads = zip(*(table.column(name).to_pylist() for name in ("role", "method", "k")), strict=True)
+        self._rows: dict[tuple[str, str, int], list[int]] = {}
+        for row, head in enumerate(heads):
+            self._rows.setdefault(head, []).append(row)
+        self._model = table.column("model").to_numpy(zero_copy_only=False)
+        self._gamma = table.column("gamma").to_numpy()
+
+    def models(self, role: str, method: str, k: int) -> NDArray[np.object_]:
+        """Training query whose model serves each query of a role, shape (n_queries,)."""
+        found: NDArray[np.object_] = self._model[self._rows.get((role, method, k), [])]
+        return found
+
+    def rows(self, role: str, method: str, k: int, queries: Queries) -> IntArray:
+        """The same as rows of the training queries."""
+        return rows_of(self.models(role, method, k), queries.query_id[queries.is_train])
+
+    def gamma(self, role: str, method: str, k: int) -> FloatArray:
+        """Change ratio of each query of a role, shape (n_queries,)."""
+        found: FloatArray = self._gamma[self._rows.get((role, method, k), [])]
+        return found
