@@ -12,7 +12,7 @@ from tests.studies.geng2008.world import VECTORS, study, world
 from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.measures import ndcg
 from qdrank.rankers.sizes import Setting
-from qdrank.studies.geng2008.methods import VARIANTS
+from qdrank.studies.geng2008.methods import VARIANT_KINDS
 from qdrank.studies.geng2008.timing import COLD, WARM, timing_table
 from qdrank.studies.geng2008.variants import Variants, clustered, compare_variants, sample, space_of, within
 
@@ -35,7 +35,7 @@ def measured(clusters, **changes):
     setting, training = Setting(7, 0.01), {"block": 8, "tol": 1e-6, **changes}
     tables = [
         compare_variants("fold1", study().documents, found.of(kind), found.knn_online, setting, **training)
-        for kind in VARIANTS
+        for kind in VARIANT_KINDS
     ]
     return pa.concat_tables(tables)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qdrank.studies.geng2008.methods import METHODS, TREES, VARIANTS, neighbours_tried, run
+from qdrank.studies.geng2008.methods import METHODS, TREES, VARIANT_KINDS, neighbours_tried, run
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.geng2008"
@@ -100,7 +100,7 @@ STUDY = Study(
         Output(
             f"{_ROOM}.variants_table:tabulate",
             {"geng-variants": "variants of KNN Online"},
-            {kind: f"{{fold}}/geng/variants/{kind}.parquet" for kind in VARIANTS},
+            {kind: f"{{fold}}/geng/variants/{kind}.parquet" for kind in VARIANT_KINDS},
         ),
     ),
     evidence=Output(

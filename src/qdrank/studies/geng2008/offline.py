@@ -18,7 +18,7 @@ from qdrank.rankers.knn import change_ratios, offline1, offline2
 from qdrank.studies.geng2008.methods import OFFLINE
 from qdrank.studies.geng2008.options import Options
 
-ROLES = ("vali", "test")
+_ROLES = ("vali", "test")
 
 
 def offline_table(queries: Queries, nearest: NDArray[np.int32], pairs: IntArray, options: Options) -> pa.Table:
@@ -34,7 +34,7 @@ def offline_table(queries: Queries, nearest: NDArray[np.int32], pairs: IntArray,
     train = nearest[queries.is_train]
     ks = sorted({k for k, _ in options.swept(len(pairs))})
     tables = []
-    for role in ROLES:
+    for role in _ROLES:
         own = nearest[queries.role == role]
         for method in OFFLINE:
             chosen = _chosen(method, own, train, pairs, ks, options)

@@ -139,7 +139,7 @@ class Variants:
         return online("KNN Online", self.space, self.space.nearest(self.k))
 
     def of(self, kind: str) -> list[Variant]:
-        """Variants of one of the kinds `VARIANTS`."""
+        """Variants of one of the kinds `VARIANT_KINDS`."""
         made: dict[str, Callable[[], Iterator[Variant]]] = {
             "metrics": self._metrics,
             "vectors": self._vectors,

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.pairs import Pairs, query_values
-from qdrank.studies.geng2008.methods import MEASURE, VARIANTS
+from qdrank.studies.geng2008.methods import MEASURE, VARIANT_KINDS
 from qdrank.studies.making import Inputs, Shown
 
 BASE = "KNN Online"
@@ -18,7 +18,7 @@ BASE = "KNN Online"
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """The table of the variants, by its id."""
-    measures = pa.concat_tables([inputs.table(kind, "measures") for kind in VARIANTS])
+    measures = pa.concat_tables([inputs.table(kind, "measures") for kind in VARIANT_KINDS])
     return {"geng-variants": variants_table(measures, shown.interval)}
 
 
