@@ -5,10 +5,9 @@ from qdrank.jobs import job
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.rankers.documents import fold_documents
 from qdrank.store import read, write
-from qdrank.studies.geng2008.fold import FoldNeighbourhoods
 from qdrank.studies.geng2008.offline import OfflineModels
 from qdrank.studies.geng2008.options import Options
-from qdrank.studies.geng2008.stability import bound_table
+from qdrank.studies.geng2008.stability import FoldNeighbourhoods, bound_table
 
 with job(snakemake.log[0]) as log:
     files, params, fold = snakemake.input, snakemake.params, snakemake.wildcards.fold

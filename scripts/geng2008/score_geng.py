@@ -3,7 +3,7 @@
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
-from qdrank.queries.artifacts import load_neighbours, load_queries
+from qdrank.queries.artifacts import load_queries
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.global_models import GlobalModels
 from qdrank.rankers.local_models import ModelBank
@@ -18,7 +18,6 @@ with job(snakemake.log[0]) as log:
     study = GengFold(
         documents=fold_documents(load_judged(files.judged), fold, params.scale),
         queries=load_queries(files.queries),
-        nearest=load_neighbours(files.neighbours)[1],
         offline=OfflineModels(read(files.offline, "offline")),
         local=ModelBank(read(files.local, "local_models")),
         whole=GlobalModels(read(files.whole, "models")),

@@ -50,6 +50,16 @@ def test_stored_weights_rank_the_documents_as_learned(raw, scale):
     np.testing.assert_allclose(ours - ours.mean(), theirs - theirs.mean(), atol=1e-6)
 
 
+@pytest.mark.parametrize("scale", ["given", "zscore"])
+def test_scaled_documents_leave_nothing_to_scale(raw, scale):
+    found = fold_documents(judged(raw), "fold1", scale)
+    scaled = found.scaled()
+    for role, part in scaled.parts.items():
+        np.testing.assert_array_equal(part.X, found.seen(role).X)
+        np.testing.assert_array_equal(scaled.seen(role).X, part.X)
+    np.testing.assert_array_equal(scaled.preferences().X, found.preferences().X)
+
+
 def test_missing_values_are_the_training_mean_and_constant_features_weigh_nothing(raw):
     raw[3, 1] = np.nan
     raw[:, 2] = 7
@@ -65,6 +75,19 @@ def test_each_query_is_scored_by_its_own_model(raw):
     W = np.arange(9.0).reshape(3, 3)
     expected = [documents.X[i].astype(float) @ W[i // 10] for i in range(30)]
     np.testing.assert_allclose(query_scores(documents, W), expected)
+
+
+def test_a_score_does_not_depend_on_the_documents_around_it(raw):
+    documents, W = judged(raw), np.random.default_rng(0).normal(size=(3, 3))
+    alone = Judged(
+        documents.query_id[:1],
+        documents.part[:1],
+        np.array([0, 1]),
+        documents.doc_id[:1],
+        documents.y[:1],
+        documents.X[:1],
+    )
+    assert query_scores(alone, W[:1])[0] == query_scores(documents, W)[0]
 
 
 def test_rows_are_found_by_name():

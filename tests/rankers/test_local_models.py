@@ -29,7 +29,7 @@ def test_a_local_model_is_the_ranking_svm_of_its_neighbours():
     fold = study()
     documents, setting = fold.documents, Setting(7, 0.01)
     train, row = documents.parts["train"], int(fold.rows("test")[2])
-    own = train.take(np.sort(fold.nearest[row, :7]))
+    own = train.take(np.sort(world()[3][row, :7]))
     scaled = (own.X.astype(np.float64) - documents.mean) * documents.inverse
     svm = RankSVM(lam=0.01, tol=1e-9).fit(scaled, own.y, own.query)
     found = fold.local.weights("neighbours", setting, fold.queries.query_id[[row]])[0]
@@ -54,7 +54,7 @@ def test_all_training_queries_give_single_exactly():
 def test_a_graph_with_too_few_neighbours_is_refused():
     fold = study()
     with pytest.raises(InputError, match=r"(?s)wants 24 of 24 neighbours, and the graph holds 9.*neighbours\.largest"):
-        families(fold.queries, fold.nearest[:, :9], GENG, seed=1)
+        families(fold.queries, world()[3][:, :9], GENG, seed=1)
 
 
 def test_gaps_are_certified():

@@ -77,7 +77,7 @@ class Study:
         graph_table, fitted = neighbours_table(queries, graph, judged.of_role("fold1", "train"))
         write(self.folder / "metric.parquet", "fitted", metric_table(graph.metric, fitted))
         write(self.folder / "neighbours.parquet", "neighbours", graph_table)
-        nearest = list_matrix(graph_table.column("neighbours"))
+        nearest = self.nearest = list_matrix(graph_table.column("neighbours"))
         documents = fold_documents(judged, "fold1", scale)
         classes = query_classes(queries, self.topics, n_classes=3, seed=1)
         whole = train_global(documents, classes.true[queries.is_train], [0.1, 0.01], tol=1e-6)
@@ -89,7 +89,6 @@ class Study:
         self.study = GengFold(
             documents=documents,
             queries=queries,
-            nearest=nearest,
             offline=OfflineModels(offline_table(queries, nearest, documents.parts["train"].pairs, self.geng)),
             local=ModelBank(local),
             whole=GlobalModels(whole),
@@ -112,11 +111,11 @@ class Study:
         settings_ = {public: named["fold1", method] for public, method in STUDY.served.items()}
         seen = {"queries": self.options, "metric": metric, "scale": scale, "alike": self.geng.offline1}
         training = {"fold": "fold1", "scale": scale, "penalty": "half", "tol": 1e-6}
-        largest = of.nearest.shape[1]
+        largest = self.nearest.shape[1]
         terms = study_terms(judged, self.topics, REFERENCE, settings_, largest=largest, training=training, **seen)
         fitted = load_scale(self.folder / "scale.parquet"), load_metric(self.folder / "metric.parquet")
         self.packed = packed_rankers(
-            judged, self.topics, "fold1", of.queries, of.nearest, of.whole, of.local, terms, *fitted
+            judged, self.topics, "fold1", of.queries, self.nearest, of.whole, of.local, terms, *fitted
         )
         write(self.folder / "rankers.parquet", "rankers", self.packed.to_table())
 
@@ -376,7 +375,7 @@ def test_vectors_of_another_configuration_are_not_packed(tiny: Study) -> None:
     fitted = load_scale(tiny.folder / "scale.parquet"), load_metric(tiny.folder / "metric.parquet")
     with pytest.raises(InputError, match="do not match these documents"):
         packed_rankers(
-            judged, tiny.topics, "fold1", of.queries, of.nearest, of.whole, of.local, tiny.packed.terms, *fitted
+            judged, tiny.topics, "fold1", of.queries, tiny.nearest, of.whole, of.local, tiny.packed.terms, *fitted
         )
 
 

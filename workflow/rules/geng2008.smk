@@ -190,7 +190,6 @@ rule score_geng:
     input:
         judged="results/{dataset}/judged.parquet",
         queries="results/{dataset}/{fold}/queries.parquet",
-        neighbours="results/{dataset}/{fold}/neighbours.parquet",
         offline="results/{dataset}/{fold}/geng/offline.parquet",
         classes="results/{dataset}/{fold}/classes.parquet",
         whole="results/{dataset}/{fold}/models/global.parquet",

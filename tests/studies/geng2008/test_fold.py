@@ -7,28 +7,33 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.studies.geng2008.world import GENG, TOL, study
+from tests.studies.geng2008.world import GENG, TOL, study, world
 
 from qdrank.measures import measure
 from qdrank.rankers.sizes import Setting
 from qdrank.studies.geng2008 import stability
-from qdrank.studies.geng2008.fold import (
-    LOCAL,
-    SWEPT,
-    FoldNeighbourhoods,
-    GengFold,
-    choose,
-    chosen_settings,
-    sweep_table,
-)
+from qdrank.studies.geng2008.fold import LOCAL, SWEPT, GengFold, choose, chosen_settings, sweep_table
 from qdrank.studies.geng2008.methods import GLOBAL
 from qdrank.studies.geng2008.offline import OfflineModels, offline_table
-from qdrank.studies.geng2008.stability import HingeModels, bound_table, largest_difference
+from qdrank.studies.geng2008.stability import FoldNeighbourhoods, HingeModels, bound_table, largest_difference
 
 
 @pytest.fixture(scope="module")
 def fold() -> GengFold:
     return study()
+
+
+def nearest():
+    return world()[3]
+
+
+def pairs(fold):
+    return fold.documents.parts["train"].pairs
+
+
+def neighbourhoods(fold, **changes):
+    given = {name: getattr(fold, name) for name in ("documents", "queries", "offline", "options")}
+    return FoldNeighbourhoods(**{**given, "nearest": nearest(), **changes})
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +44,14 @@ def sweep(fold):
 def models_by_hand(fold, method, setting, q):
     """Weights for test query number ``q``, found without the code under test's tables."""
     ids, row = fold.queries.query_id, int(fold.rows("test")[q])
-    train = fold.nearest[fold.rows("train")]
+    train = nearest()[fold.rows("train")]
     if method == "knn-online":
         return fold.local.weights("neighbours", setting, ids[[row]])[0]
-    chosen = fold.nearest[row, 0]
+    chosen = nearest()[row, 0]
     if method == "knn-offline1":
-        mine = set(fold.nearest[row, : setting.k].tolist())
-        shared = [sum(fold.pairs[j] for j in mine & set(other[: setting.k].tolist())) for other in train]
-        place = fold.nearest[row].tolist()
+        mine = set(nearest()[row, : setting.k].tolist())
+        shared = [sum(pairs(fold)[j] for j in mine & set(other[: setting.k].tolist())) for other in train]
+        place = nearest()[row].tolist()
         chosen = min(range(fold.m), key=lambda i: (-shared[i], place.index(i), i))
     return fold.local.weights("neighbours", setting, ids[[chosen]])[0]
 
@@ -63,16 +68,16 @@ def test_scores_are_those_of_the_right_model(fold, method):
 
 
 def test_change_ratios_in_the_sweep_are_counted_in_pairs(fold, sweep):
-    setting, train = Setting(7, 0.01), fold.nearest[fold.rows("train")]
+    setting, train = Setting(7, 0.01), nearest()[fold.rows("train")]
     rows = [
         row
         for row in sweep.to_pylist()
         if (row["role"], row["method"], row["k"], row["lam"]) == ("test", "knn-offline2", *setting)
     ]
     for row, q in zip(rows, fold.rows("test"), strict=True):
-        mine = set(fold.nearest[q, :7].tolist())
-        theirs = set(train[fold.nearest[q, 0], :7].tolist())
-        p1, p2, both = (sum(fold.pairs[list(s)]) for s in (mine, theirs, mine & theirs))
+        mine = set(nearest()[q, :7].tolist())
+        theirs = set(train[nearest()[q, 0], :7].tolist())
+        p1, p2, both = (sum(pairs(fold)[list(s)]) for s in (mine, theirs, mine & theirs))
         assert row["gamma"] == pytest.approx((p1 + p2 - 2 * both) / min(p1, p2))
 
 
@@ -116,7 +121,7 @@ def test_qc_from_documents_uses_its_own_guess(fold):
 
 
 def test_the_bound_holds_and_is_zero_for_equal_models(fold):
-    near = FoldNeighbourhoods(**{name: getattr(fold, name) for name in FoldNeighbourhoods.__dataclass_fields__})
+    near = neighbourhoods(fold)
     whole = replace(near, options=replace(GENG, candidates=[0.3, 1]))
     table = bound_table("fold1", whole, n_queries=5, n_pairs=10, tol=TOL, seed=1)
     bound, observed, k = (table.column(name).to_numpy() for name in ("bound", "observed", "k"))
@@ -130,17 +135,15 @@ def test_the_bound_holds_and_is_zero_for_equal_models(fold):
 def test_a_fixed_setting_needs_no_other_neighbours(fold):
     """The graph then holds no more than the fixed k and the curves."""
     fixed = replace(GENG, choose="fixed", ks=[0.1], k=0.3, candidates=[1])
-    short = fold.nearest[:, :7]
-    offline = OfflineModels(offline_table(fold.queries, short, fold.pairs, fixed))
-    near = FoldNeighbourhoods(
-        documents=fold.documents, queries=fold.queries, nearest=short, offline=offline, options=fixed
-    )
+    short = nearest()[:, :7]
+    offline = OfflineModels(offline_table(fold.queries, short, pairs(fold), fixed))
+    near = neighbourhoods(fold, nearest=short, offline=offline, options=fixed)
     table = bound_table("fold1", near, n_queries=1, n_pairs=2, tol=TOL, seed=1)
     assert set(table.column("k").to_pylist()) == {7}
 
 
 def test_the_bound_is_checked_on_neighbourhoods_of_bounded_size(fold, monkeypatch):
-    near = FoldNeighbourhoods(**{name: getattr(fold, name) for name in FoldNeighbourhoods.__dataclass_fields__})
+    near = neighbourhoods(fold)
     whole = replace(near, options=replace(GENG, candidates=[0.3, 1]))
     for largest, ks in ((fold.m, {7, fold.m}), (fold.m - 1, {7}), (3, {7})):
         monkeypatch.setattr(stability, "MOST_NEIGHBOURS", largest)

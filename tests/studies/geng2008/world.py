@@ -76,7 +76,6 @@ def study():
     return GengFold(
         documents=documents,
         queries=queries,
-        nearest=nearest,
         offline=OfflineModels(offline_table(queries, nearest, documents.parts["train"].pairs, GENG)),
         local=ModelBank(gathered([shard(0, 1)], queries.query_id)),
         whole=GlobalModels(whole),

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, IntArray
@@ -29,31 +28,18 @@ SWEPT = ("mean_ndcg/geng", "ndcg@5/geng", "ndcg@10/geng")
 
 
 @dataclass(frozen=True, kw_only=True)
-class FoldNeighbourhoods:
-    """The queries of a fold and who is near whom.
-
-    Attributes
-    ----------
-    nearest : (n_queries, m) neighbours of every query among the training queries
-    options : of the study
-    offline : the ready models that the offline methods use
-    """
+class FoldQueries:
+    """The queries of a fold, their documents, and the ready models that the offline methods use for them."""
 
     documents: FoldDocuments
     queries: Queries
-    nearest: NDArray[np.int32]
-    options: Options
     offline: OfflineModels
+    options: Options
 
     @cached_property
     def m(self) -> int:
         """Number of training queries."""
         return int(self.queries.is_train.sum())
-
-    @cached_property
-    def pairs(self) -> IntArray:
-        """Document pairs of the training queries, shape (m,)."""
-        return self.documents.parts["train"].pairs
 
     def rows(self, role: str) -> IntArray:
         """Rows of the queries of a role."""
@@ -61,8 +47,8 @@ class FoldNeighbourhoods:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GengFold(FoldNeighbourhoods):
-    """All that the methods need to know of a fold: its neighbourhoods, the models, and the classes for QC."""
+class GengFold(FoldQueries):
+    """All that the methods need to know of a fold: its queries, the models, and the classes for QC."""
 
     local: ModelBank
     whole: GlobalModels

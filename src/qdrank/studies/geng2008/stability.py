@@ -7,6 +7,7 @@ For Ranking SVM the bound on the difference of the losses of two models on any d
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.kernels import one_thread
 from qdrank.learners.preferences import Preferences
 from qdrank.learners.ranksvm import Penalty, before_half, solve, whole_problem
-from qdrank.studies.geng2008.fold import FoldNeighbourhoods
+from qdrank.studies.geng2008.fold import FoldQueries
 from qdrank.studies.geng2008.methods import OFFLINE
 
 #: Neighbourhoods up to this size are compared: a model of the hinge loss takes seconds from here on.
@@ -36,6 +37,13 @@ def _largest(data: Preferences, q: int) -> float:
     squared = lengths[:, None] + lengths - 2 * X @ X.T
     preferred = np.arange(len(X)) >= lower[:, None]
     return float(squared[preferred].max(initial=0.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoldNeighbourhoods(FoldQueries):
+    """The queries of a fold and who is near whom: ``nearest`` (n_queries, k_max) among the training queries."""
+
+    nearest: NDArray[np.int32]
 
 
 def bound_table(
