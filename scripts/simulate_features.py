@@ -3,5 +3,5 @@
 from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.jobs import job
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.threads):
     write_simulated(dict(snakemake.output.items()), **snakemake.params.options)

@@ -75,3 +75,10 @@ def test_mistakes_are_named() -> None:
         web_settings({"document": 3})
     with pytest.raises(InputError, match="train must be at least 1"):
         web_settings({"train": 0})
+
+
+def test_threads_change_no_byte(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QDRANK_THREADS", "3")
+    write_simulated(files(tmp_path), like="web", seed=3, **SMALL)
+    for name, path in files(tmp_path).items():
+        assert path.read_bytes() == files(made)[name].read_bytes()

@@ -9,9 +9,10 @@ The text is written and read back, so that the reader is part of what is tried.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.simulated.changing import changed_settings
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
+from qdrank.jobs import threads_given
 
 #: Scores above which a document gets grade 1 to 4, in standard deviations: about half are 0, as in MSLR-WEB.
 _BORDERS = (0.05, 0.8, 1.7, 2.3)
@@ -54,17 +56,20 @@ def web_settings(changes: dict[str, Any]) -> Web:
 def write_web(folder: Path, web: Web, seed: int) -> dict[str, Path]:
     """Write train.txt, vali.txt and test.txt into ``folder``; gives the paths by part.
 
-    Every hundred queries have a generator of their own, so the text depends on the seed and the settings alone.
+    Every hundred queries have a generator of their own, so the text depends on the seed and the settings alone, and threads may
+    share the work.
     """
     world = _World(web, np.random.default_rng([seed, 0]))
-    paths, first = {}, 0
-    for part, count in {"train": web.train, "vali": web.vali, "test": web.test}.items():
-        paths[part] = folder / f"{part}.txt"
-        with paths[part].open("wb") as file:
-            for start in range(first, first + count, TOGETHER):
-                size = min(TOGETHER, first + count - start)
-                _write(file, start, *world.draw(size, np.random.default_rng([seed, 1, start])))
-        first += count
+    paths, first, workers = {}, 0, threads_given()
+    with ThreadPoolExecutor(workers) as pool:
+        for part, count in {"train": web.train, "vali": web.vali, "test": web.test}.items():
+            paths[part], last = folder / f"{part}.txt", first + count
+            pieces = [(start, min(TOGETHER, last - start)) for start in range(first, last, TOGETHER)]
+            with paths[part].open("wb") as file:
+                for at in range(0, len(pieces), workers):  # no more pieces in memory than are worked on
+                    for text in pool.map(lambda piece: _lines(world, seed, *piece), pieces[at : at + workers]):
+                        file.write(text)
+            first = last
     return paths
 
 
@@ -98,11 +103,12 @@ class _World:
         return sizes, np.searchsorted(_BORDERS, score), np.where(rng.random(X.shape) < self.sparse, 0.0, X)
 
 
-def _write(file: IO[bytes], first: int, sizes: NDArray[np.int64], y: NDArray[np.int64], X: FloatArray) -> None:
+def _lines(world: _World, seed: int, first: int, n_queries: int) -> pa.Buffer:
     """Rows of some queries, numbered from ``first``."""
-    rows = pc.binary_join_element_wise(*_pieces(first, sizes, y, X), "")
+    drawn = world.draw(n_queries, np.random.default_rng([seed, 1, first]))
+    rows = pc.binary_join_element_wise(*_pieces(first, *drawn), "")
     _, _, text = rows.buffers()  # one line after the other
-    file.write(text)
+    return text
 
 
 def _pieces(first: int, sizes: NDArray[np.int64], y: NDArray[np.int64], X: FloatArray) -> Iterator[pa.Array | str]:
