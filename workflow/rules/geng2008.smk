@@ -173,6 +173,8 @@ rule choose_offline:
         "logs/choose_offline/{dataset}/{fold}.log",
     benchmark:
         "benchmarks/choose_offline/{dataset}/{fold}.tsv"
+    # Scores and the bound wait for it.
+    priority: 11
     conda:
         "../../envs/qdrank.yaml"
     resources:
@@ -233,6 +235,8 @@ rule check_bound:
         "logs/check_bound/{dataset}/{fold}.log",
     benchmark:
         "benchmarks/check_bound/{dataset}/{fold}.tsv"
+    # As long as a shard of local models, and it can begin no later.
+    priority: 11
     conda:
         "../../envs/qdrank.yaml"
     resources:
