@@ -1,7 +1,5 @@
 """A classic learner or aggregator on a fold: tuned on validation, its model, and its scores of the test documents."""
 
-import numpy as np
-
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
@@ -25,6 +23,7 @@ with job(snakemake.log[0], snakemake.threads) as log:
     for row in choices.to_pylist():
         log.info("%s: %s %.4f%s", row["setting"], row["measure"], row["value"], " chosen" * row["chosen"])
     write(out.choices, "choices", choices)
-    trained, test = TrainedMethod(choice.learner, mean, inverse), documents.parts["test"]
-    write(out.models, "models", trained.to_table(method, documents.parts["train"]))
-    write(out.scores, "scores", scores_table(test, np.asarray(choice.learner.predict(test.X, test.query), dtype=float)))
+    stored = TrainedMethod(choice.learner, mean, inverse)
+    write(out.models, "models", stored.to_table(method, documents.parts["train"]))
+    test, trained = documents.parts["test"], TrainedMethod(choice.learner, documents.mean, documents.inverse)
+    write(out.scores, "scores", scores_table(test, trained.predict(test)))

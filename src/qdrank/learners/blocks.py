@@ -54,7 +54,7 @@ def make_blocks(order: IntArray, size: int) -> list[IntArray]:
 
 
 def shards_of_blocks(costs: Sequence[float], n_shards: int) -> IntArray:
-    """Shard of every block, from 0, so that all shards cost about the same: the dearest block first, to the shard with least.
+    """Shard of every block, from 0, so that all shards cost about the same: the most expensive block first, each to the cheapest shard so far.
 
     Shards beyond the number of blocks stay empty. The largest shard costs at most 4/3 of the best division (Graham 1969).
     """

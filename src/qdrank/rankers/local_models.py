@@ -70,7 +70,7 @@ def train_shard(
 def _share(
     wanted: Sequence[Family], queries: Queries, block: int | None, shard: int, n_shards: int
 ) -> Iterator[tuple[Family, list[IntArray]]]:
-    """Families and blocks of a shard. Blocks of all families are divided together: one has few blocks for many shards."""
+    """Families and blocks of a shard. Blocks of all families are divided together: one family has too few for many shards."""
     divided = [(family, _blocks(family, queries, block)) for family in wanted]
     costs = [len(rows) * _cost(family) for family, blocks in divided for rows in blocks]
     of_block = iter(shards_of_blocks(costs, n_shards).tolist())

@@ -82,7 +82,7 @@ class OfflineModels:
 
     def models(self, role: str, method: str, k: int) -> NDArray[np.object_]:
         """Training query whose model serves each query of a role, shape (n_queries,)."""
-        found: NDArray[np.object_] = self._model[self._rows.get((role, method, k), [])]
+        found: NDArray[np.object_] = self._model[self._rows[role, method, k]]
         return found
 
     def rows(self, role: str, method: str, k: int, queries: Queries) -> IntArray:
@@ -91,5 +91,5 @@ class OfflineModels:
 
     def gamma(self, role: str, method: str, k: int) -> FloatArray:
         """Change ratio of each query of a role, shape (n_queries,)."""
-        found: FloatArray = self._gamma[self._rows.get((role, method, k), [])]
+        found: FloatArray = self._gamma[self._rows[role, method, k]]
         return found
