@@ -59,7 +59,7 @@ def test_records_become_jobs(folder: Path) -> None:
 def test_the_report(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["critical-path", str(folder), "--cores", "1", "2", "3"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "7 jobs, 75 s of work; the longest chain has 4 jobs and takes 38 s"
+    assert lines[0] == "7 jobs, 75 core seconds of work; the longest chain has 4 jobs and takes 38 s"
     assert [line.split()[2:] for line in lines[3:7]] == [
         ["fetch", "data"],
         ["train", "m2"],
@@ -68,6 +68,23 @@ def test_the_report(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ]
     walls = {int(cores): float(wall) for cores, wall, _ in (line.split() for line in lines[9:])}
     assert walls == {1: 75.0, 2: 43.0, 3: 38.0}  # by hand
+
+
+def test_threads_hold_cores(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(["critical-path", str(folder), "--cores", "2", "3", "8", "--threads", "train=2", "--threads", "draw=9"])
+        == 0
+    )
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("7 jobs, 143 core seconds of work;")
+    walls = {int(cores): float(wall) for cores, wall, _ in (line.split() for line in lines[9:])}
+    # by hand: on two cores the training waits for other (7), on three only for fetch (2); then 60 one after another, 5, 1
+    assert walls == {2: 73.0, 3: 68.0, 8: 38.0}
+    assert main(["critical-path", str(folder), "--threads", "trane=2"]) == 2
+    assert "did you mean train?" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["critical-path", str(folder), "--threads", "train"])
+    assert "train_lambdamart=4" in capsys.readouterr().err
 
 
 def test_only_what_a_file_needs(folder: Path) -> None:

@@ -12,24 +12,26 @@ import binascii
 import heapq
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from qdrank.errors import InputError
+from qdrank.registry import did_you_mean
 
 CORES = (1, 2, 4, 16, 64)
 
 
 @dataclass(eq=False)
 class Job:
-    """A job of a run: its rule, the files it made and read, and the seconds that it took."""
+    """A job of a run: its rule, the files it made and read, the seconds that it took and the cores that it held."""
 
     rule: str
     seconds: float
     outputs: list[str] = field(default_factory=list)
     inputs: set[str] = field(default_factory=set)
+    threads: int = 1
 
     @property
     def label(self) -> str:
@@ -144,35 +146,41 @@ def longest_chain(before: Mapping[Job, Sequence[Job]]) -> list[Job]:
 
 
 def wall_seconds(before: Mapping[Job, Sequence[Job]], cores: int) -> float:
-    """Seconds that the jobs would take on so many cores, one core a job: of those that can start, the one with most to follow goes first."""
+    """Seconds that the jobs would take on so many cores: of those that can start, the one with most to follow goes first.
+
+    A job of several threads starts when so many cores are free; until then, jobs behind it that fit go before it. It holds no more cores than there are.
+    """
     children = _children(before)
     to_follow: dict[Job, float] = {}
     for job in reversed(list(before)):
         to_follow[job] = job.seconds + max((to_follow[child] for child in children[job]), default=0.0)
     open_parents = {job: len(own) for job, own in before.items()}
     number = {job: i for i, job in enumerate(before)}
-    ready = [(-to_follow[job], number[job], job) for job, own in before.items() if not own]
-    heapq.heapify(ready)
+    held = {job: min(job.threads, cores) for job in before}
+    ready = [job for job, own in before.items() if not own]
     running: list[tuple[float, int, Job]] = []
-    now = 0.0
+    now, free = 0.0, cores
     while ready or running:
-        while ready and len(running) < cores:
-            _, i, job = heapq.heappop(ready)
-            heapq.heappush(running, (now + job.seconds, i, job))
+        for job in sorted(ready, key=lambda job: (-to_follow[job], number[job])):
+            if held[job] <= free:
+                ready.remove(job)
+                heapq.heappush(running, (now + job.seconds, number[job], job))
+                free -= held[job]
         now, _, done = heapq.heappop(running)
+        free += held[done]
         for child in children[done]:
             open_parents[child] -= 1
             if not open_parents[child]:
-                heapq.heappush(ready, (-to_follow[child], number[child], child))
+                ready.append(child)
     return now
 
 
 def report(jobs: Sequence[Job], cores: Sequence[int] = CORES) -> Iterator[str]:
     """Lines that tell the longest chain, the work in all, and the time on so many cores."""
     before = parents(jobs)
-    chain, work = longest_chain(before), sum(job.seconds for job in jobs)
+    chain, work = longest_chain(before), sum(job.seconds * job.threads for job in jobs)
     length = sum(job.seconds for job in chain)
-    yield f"{len(jobs):,} jobs, {work:,.0f} s of work; the longest chain has {len(chain)} jobs and takes {length:,.0f} s"
+    yield f"{len(jobs):,} jobs, {work:,.0f} core seconds of work; the longest chain has {len(chain)} jobs and takes {length:,.0f} s"
     yield ""
     yield " seconds   share  job"
     for job in chain:
@@ -203,6 +211,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="numbers of cores (default: 1 2 4 16 64)",
     )
+    parser.add_argument(
+        "--threads",
+        type=_threads,
+        action="append",
+        default=[],
+        metavar="RULE=N",
+        help="the jobs of this rule held N cores each (default: 1; the records do not tell); may be repeated",
+    )
 
 
 def _cores(text: str) -> int:
@@ -211,9 +227,25 @@ def _cores(text: str) -> int:
     return int(text)
 
 
+def _threads(text: str) -> tuple[str, int]:
+    rule, _, number = text.partition("=")
+    if not (rule and number.isdigit() and int(number) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a rule and a number of cores, as in train_lambdamart=4")
+    return rule, int(number)
+
+
+def with_threads(jobs: Sequence[Job], threads: Mapping[str, int]) -> list[Job]:
+    """The same jobs, with the cores that those of each rule held."""
+    known = {job.rule for job in jobs}
+    for rule in threads:
+        if rule not in known:
+            raise InputError(f"the run has no job of the rule {rule!r}", fix=did_you_mean(rule, sorted(known)))
+    return [replace(job, threads=threads.get(job.rule, 1)) for job in jobs]
+
+
 def run(args: argparse.Namespace) -> int:
     """Print the report."""
-    jobs = read_jobs(Path(args.folder))
+    jobs = with_threads(read_jobs(Path(args.folder)), dict(args.threads))
     for line in report(needed_for(jobs, args.to) if args.to else jobs, args.cores):
         print(line)
     return 0
