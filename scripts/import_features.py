@@ -3,6 +3,6 @@
 from qdrank.datasets.importing import fetched_parts, import_features
 from qdrank.jobs import job
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.threads):
     files = snakemake.params.files or fetched_parts(snakemake.wildcards.dataset, snakemake.input[0])
     import_features(files, dict(snakemake.output.items()), seed=snakemake.params.seed, **snakemake.params.options)

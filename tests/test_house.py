@@ -16,7 +16,7 @@ from qdrank.studies import STUDIES
 
 # From the base up: a room may use those before it.
 ROOMS = [
-    ("errors", "groups", "registry", "provenance", "recorded", "jobs", "kernel_locator"),
+    ("errors", "groups", "registry", "provenance", "recorded", "jobs", "ahead", "kernel_locator"),
     ("store",),
     ("measures",),
     ("sections",),

@@ -125,6 +125,11 @@ def minutes(base, per_input_mb=0):
     return runtime
 
 
+def reading_threads(wildcards, input):
+    """Threads that read text: several where one takes more than a few seconds, since all jobs of the data set wait for it."""
+    return 4 if input_mb(input) > 300 else 1
+
+
 def names_pattern(names):
     """Wildcard constraint that admits these data sets alone."""
     return "|".join(map(re.escape, names)) or "(?!)"

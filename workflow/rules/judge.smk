@@ -33,6 +33,7 @@ rule import_features:
         dataset=names_pattern(planned.of_kind("letor")),
     conda:
         "../../envs/qdrank.yaml"
+    threads: reading_threads
     resources:
         mem_mb=memory(2000, 1),
         runtime=minutes(60, 0.05),

@@ -68,6 +68,12 @@ BAD_ROWS = {
 }
 
 
+@pytest.fixture(autouse=True, params=["1", "3"], ids=["one thread", "three threads"])
+def _threads(request, monkeypatch):
+    """What is wrong is told alike whoever finds it."""
+    monkeypatch.setenv("QDRANK_THREADS", request.param)
+
+
 def error_of(tmp_path, content, **options) -> InputError:
     path = tmp_path / "data.txt"
     path.write_bytes(content.encode("latin-1") if isinstance(content, str) else content)

@@ -44,6 +44,15 @@ def test_same_bytes_whatever_the_blocks(files, tmp_path, monkeypatch):
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
 
 
+@pytest.mark.parametrize("threads", ["2", "4"])
+def test_same_bytes_whatever_the_threads(files, tmp_path, monkeypatch, threads):
+    monkeypatch.setattr("qdrank.datasets.letor.importing.read_letor", _in_small_blocks)
+    import_letor(files, tmp_path / "a.parquet")
+    monkeypatch.setenv("QDRANK_THREADS", threads)
+    import_letor(files, tmp_path / "b.parquet")
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
 def _in_small_blocks(path, **options):
     from qdrank.datasets.letor.reader import read_letor
 
@@ -76,7 +85,9 @@ def test_one_file_is_put_into_seeded_parts(tmp_path):
         ("", "no rows"),
     ],
 )
-def test_nothing_is_left_of_a_bad_import(files, tmp_path, bad, problem):
+@pytest.mark.parametrize("threads", ["1", "4"])
+def test_nothing_is_left_of_a_bad_import(files, tmp_path, monkeypatch, bad, problem, threads):
+    monkeypatch.setenv("QDRANK_THREADS", threads)
     files["S5"].write_text(rows(["z"]) + bad if bad else "")
     out = tmp_path / "out" / "judged.parquet"
     with pytest.raises(InputError, match=problem) as caught:

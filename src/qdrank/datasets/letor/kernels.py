@@ -326,7 +326,7 @@ def parse_head(data: Bytes, at: int, record: Integers, max_label: int) -> tuple[
     return OK, end
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def parse_rows(
     data: Bytes,
     at: int,

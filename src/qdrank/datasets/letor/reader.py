@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.letor.files import BLOCK_BYTES, blocks
 from qdrank.datasets.letor.quick import quick_text
 from qdrank.errors import AnyPath, InputError
+from qdrank.jobs import threads_given
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -103,6 +104,8 @@ def read_letor(
 ) -> Iterator[Chunk]:
     """Read a file chunk by chunk; a chunk may end within a query, the next one then says that it continues it.
 
+    The threads that a job was given (`qdrank.jobs.threads_given`) share the work on a dense file.
+
     Parameters
     ----------
     path : plain text, or compressed as .gz, .xz or .bz2 (seen from the content)
@@ -125,11 +128,13 @@ def read_letor(
     if quick is not None:
         yield quick
         return
-    from qdrank.datasets.letor.parser import Parser  # compiled
+    from qdrank.ahead import in_order
+    from qdrank.datasets.letor.parser import Parser, numbered  # compiled
 
     parser = Parser(path, form, missing, max_label, ledger)
-    for block in blocks(path, block_bytes):
-        yield from parser.chunks(block)
+    # The matrix of a sparse file may be far larger than its text: no rows of it are made ahead.
+    helpers = threads_given() - 1 if form.dense else 0
+    yield from map(parser.chunk, in_order(parser.parse, numbered(blocks(path, block_bytes)), helpers))
 
 
 def _quick(path: AnyPath, form: Form, max_label: int, most: int) -> Chunk | None:

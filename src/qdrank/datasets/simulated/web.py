@@ -9,7 +9,6 @@ The text is written and read back, so that the reader is part of what is tried.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from qdrank.ahead import in_order
 from qdrank.datasets.simulated.changing import changed_settings
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
@@ -60,16 +60,15 @@ def write_web(folder: Path, web: Web, seed: int) -> dict[str, Path]:
     share the work.
     """
     world = _World(web, np.random.default_rng([seed, 0]))
-    paths, first, workers = {}, 0, threads_given()
-    with ThreadPoolExecutor(workers) as pool:
-        for part, count in {"train": web.train, "vali": web.vali, "test": web.test}.items():
-            paths[part], last = folder / f"{part}.txt", first + count
-            pieces = [(start, min(TOGETHER, last - start)) for start in range(first, last, TOGETHER)]
-            with paths[part].open("wb") as file:
-                for at in range(0, len(pieces), workers):  # no more pieces in memory than are worked on
-                    for text in pool.map(lambda piece: _lines(world, seed, *piece), pieces[at : at + workers]):
-                        file.write(text)
-            first = last
+    paths, first = {}, 0
+    helpers = threads_given() if threads_given() > 1 else 0
+    for part, count in {"train": web.train, "vali": web.vali, "test": web.test}.items():
+        paths[part], last = folder / f"{part}.txt", first + count
+        pieces = [(start, min(TOGETHER, last - start)) for start in range(first, last, TOGETHER)]
+        with paths[part].open("wb") as file:
+            for text in in_order(lambda piece: [_lines(world, seed, *piece)], pieces, helpers):
+                file.write(text)
+        first = last
     return paths
 
 
