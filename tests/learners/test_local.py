@@ -18,7 +18,7 @@ from qdrank.learners.local import prepare_training, train_block, train_local, tr
 from qdrank.learners.newton import Problem
 from qdrank.learners.preconditioning import Costs, decide, preconditioner_of
 from qdrank.learners.preferences import prepare
-from qdrank.learners.ranksvm import RankSVM
+from qdrank.learners.ranksvm import RankSVM, all_pairs
 
 
 def judged(seed=0, n_queries=60, d=5, longest=15):
@@ -93,6 +93,18 @@ def test_a_stored_global_model_gives_the_same_ground(case):
     *_, neighbours, base = case
     again = prepare_training(base.data, single=base.single)
     assert train_block(again, neighbours[:, :9]).W.tobytes() == train_block(base, neighbours[:, :9]).W.tobytes()
+
+
+@pytest.mark.parametrize("weighting", ["pairs", "equal"])
+def test_lambdas_may_share_the_matrix_of_all_pairs(case, weighting):
+    *_, neighbours, base = case
+    matrix = all_pairs(base.data, weighting)
+    for lam in (0.3, 0.01):
+        known = prepare_training(base.data, lam=lam, query_weights=weighting, all_pairs=matrix)
+        anew = prepare_training(base.data, lam=lam, query_weights=weighting)
+        assert train_block(known, neighbours[:, :9]).W.tobytes() == train_block(anew, neighbours[:, :9]).W.tobytes()
+        learner = RankSVM(lam=lam, query_weights=weighting)
+        assert learner.fit_preferences(base.data, all_pairs=matrix).coef_.tobytes() == anew.single.w.tobytes()
 
 
 @pytest.mark.parametrize("ks", [[12], [30, 8, 20]])

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdrank.errors import InputError
+from qdrank.learners.newton import Problem
 from qdrank.learners.preferences import normal_matrix, pair_weights, prepare
 
 
@@ -34,6 +35,19 @@ def test_pairs_and_normal_matrix_equal_those_of_explicit_pairs(sizes: list[int],
     assert ready.pairs.tolist() == counts
     for batch in (1, 4, 1000):
         np.testing.assert_allclose(normal_matrix(ready, coef, batch=batch), expected, atol=1e-9)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(0, 7), min_size=1, max_size=6), st.integers(0, 10**6), st.data())
+def test_the_matrix_of_few_queries_is_that_of_all_with_weights_zero(sizes: list[int], seed: int, data) -> None:
+    X, y, offsets = documents(sizes, seed)
+    ready = prepare(X, y, offsets)
+    used = np.array(data.draw(st.lists(st.integers(0, len(sizes) - 1))), dtype=np.int64)  # a query may count twice
+    coef = np.random.default_rng(seed).random(len(used))
+    whole = np.zeros(len(sizes))
+    np.add.at(whole, used, coef)
+    found = Problem(ready, used, coef, 1.0, np.zeros(3)).all_pairs()
+    np.testing.assert_allclose(found, normal_matrix(ready, whole), atol=1e-9)
 
 
 @settings(deadline=None, max_examples=30)

@@ -88,15 +88,17 @@ def prepare_training(
     prox: ArrayLike | None = None,
     tol: float = 1e-6,
     single: Model | None = None,
+    all_pairs: FloatArray | None = None,
 ) -> TrainingBase:
     """Train the global model and prepare what the local models share; parameters as for `RankSVM`.
 
-    ``single`` is the global model, where it has been trained already with these parameters: shards need not repeat it.
+    ``single`` is the global model, where it has been trained already with these parameters, and ``all_pairs`` the matrix of `ranksvm.all_pairs`,
+    where it is known: neither need be made again.
     """
     lam = before_half(lam, penalty)
     problem = whole_problem(data, pair_weights(data.pairs, query_weights), lam, prox)
     with kernels.one_thread():
-        B = preconditioner(problem)
+        B = preconditioner(problem, all_pairs)
         inverse = inverted(B)
         if single is None:
             single = solve(problem, loss="squared_hinge", tol=tol, limit=100, inverse=inverse)

@@ -14,7 +14,7 @@ import numpy as np
 
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners import kernels
-from qdrank.learners.preferences import Preferences, normal_matrix
+from qdrank.learners.preferences import Preferences, normal_matrix, subset
 
 _DENSE = 35.0  # pairs per document; above it sorting beats the loop over pairs (tests/benchmarks/bench_engine.py)
 
@@ -46,9 +46,16 @@ class Problem:
 
     def all_pairs(self) -> FloatArray:
         """The same over all pairs, whatever the weights."""
-        coef = np.zeros(self.data.n_queries)
-        np.add.at(coef, self.queries, self.coef)
-        return normal_matrix(self.data, coef)
+        used, place = np.unique(self.queries, return_inverse=True)
+        coef = np.zeros(len(used))
+        np.add.at(coef, place, self.coef)
+        if 2 * np.diff(self.data.offsets)[used].sum() < self.data.offsets[-1]:
+            return normal_matrix(
+                subset(self.data, used), coef
+            )  # a copy of few documents costs less than the others' zeros
+        whole = np.zeros(self.data.n_queries)
+        whole[used] = coef
+        return normal_matrix(self.data, whole)
 
 
 @dataclass(frozen=True)

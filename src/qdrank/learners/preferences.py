@@ -92,6 +92,14 @@ def _check(X: NDArray[Any], y: NDArray[Any], offsets: IntArray) -> None:
         raise InputError("the offsets do not cover the documents", fix="use qdrank.groups.query_offsets")
 
 
+def subset(data: Preferences, queries: IntArray) -> Preferences:
+    """Some queries, in the order given."""
+    sizes = np.diff(data.offsets)[queries]
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    rows = np.arange(offsets[-1]) + np.repeat(data.offsets[queries] - offsets[:-1], sizes)
+    return Preferences(data.X[rows], offsets, data.lower[rows], data.pairs[queries])
+
+
 def pair_weights(pairs: IntArray, weighting: str, weights: NDArray[Any] | None = None) -> FloatArray:
     """Weight of every single pair of each query, not yet normalised, shape of ``weights`` or (n_queries,).
 

@@ -104,11 +104,14 @@ class RankSVM(LinearLearner):
         """
         return self.fit_preferences(prepare(X, y, query_offsets(query)), weights)
 
-    def fit_preferences(self, data: Preferences, weights: NDArray[Any] | None = None) -> Self:
-        """Train on documents that `prepare` has made ready."""
+    def fit_preferences(
+        self, data: Preferences, weights: NDArray[Any] | None = None, all_pairs: FloatArray | None = None
+    ) -> Self:
+        """Train on documents that `prepare` has made ready; ``all_pairs`` is what `all_pairs` gives for these documents and weights, where it is known."""
         problem = self.problem(data, weights)
+        inverse = None if all_pairs is None else inverted(preconditioner(problem, all_pairs))
         with one_thread():
-            model = solve(problem, loss=self.loss, tol=self.tol, limit=self.max_iter)
+            model = solve(problem, loss=self.loss, tol=self.tol, limit=self.max_iter, inverse=inverse)
         self.coef_, self.gap_, self.objective_ = model.w, model.gap, model.objective
         self.lam_, self.n_iter_ = problem.lam, model.iterations
         if model.gap > self.tol:
@@ -145,9 +148,18 @@ def whole_problem(data: Preferences, coef: FloatArray, lam: float, prox: ArrayLi
     return newton.Problem(data, used, coef[used] / (total or 1.0), lam, centre)
 
 
-def preconditioner(problem: newton.Problem) -> FloatArray:
-    """``lam I + 2 sum of coef (x_i - x_j)(x_i - x_j)^T`` over all pairs: the Hessian if every pair were active."""
-    return problem.lam * np.eye(problem.data.n_features) + 2 * problem.all_pairs()
+def all_pairs(data: Preferences, query_weights: str = "pairs") -> FloatArray:
+    """Mean of ``(x_i - x_j)(x_i - x_j)^T`` over all pairs, (d, d). It depends on no lambda: models for several lambdas share it."""
+    with one_thread():
+        return whole_problem(data, pair_weights(data.pairs, query_weights), 1.0).all_pairs()
+
+
+def preconditioner(problem: newton.Problem, matrix: FloatArray | None = None) -> FloatArray:
+    """``lam I + 2 sum of coef (x_i - x_j)(x_i - x_j)^T`` over all pairs: the Hessian if every pair were active.
+
+    ``matrix`` is the sum, where it is known.
+    """
+    return problem.lam * np.eye(problem.data.n_features) + 2 * (problem.all_pairs() if matrix is None else matrix)
 
 
 def solve(problem: newton.Problem, *, loss: Loss, tol: float, limit: int, inverse: FloatArray | None = None) -> Model:

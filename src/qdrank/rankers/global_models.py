@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.local import prepare_training, train_block
 from qdrank.learners.preferences import Preferences
-from qdrank.learners.ranksvm import Penalty, RankSVM
+from qdrank.learners.ranksvm import Penalty, RankSVM, all_pairs
 from qdrank.rankers.documents import FoldDocuments
 
 #: Name of a class's model.
@@ -38,7 +38,8 @@ def train_global(
     penalty : what lambda stands before, see `RankSVM`
     """
     data = documents.preferences()
-    rows = [row for lam in lambdas for row in _of_lambda(data, classes, lam, tol, penalty)]
+    every_pair = {weighting: all_pairs(data, weighting) for weighting in ("pairs", "equal")}
+    rows = [row for lam in lambdas for row in _of_lambda(data, classes, lam, tol, penalty, every_pair)]
     for row in rows:
         row["weights"] = documents.stored(row["weights"])
     return pa.Table.from_pylist(rows, _schema())
@@ -50,12 +51,18 @@ def _schema() -> pa.Schema:
 
 
 def _of_lambda(
-    data: Preferences, classes: NDArray[np.object_], lam: float, tol: float, penalty: Penalty
+    data: Preferences,
+    classes: NDArray[np.object_],
+    lam: float,
+    tol: float,
+    penalty: Penalty,
+    every_pair: Mapping[str, FloatArray],
 ) -> Iterator[dict[str, Any]]:
-    base = prepare_training(data, lam=lam, penalty=penalty, tol=tol)
+    base = prepare_training(data, lam=lam, penalty=penalty, tol=tol, all_pairs=every_pair["pairs"])
     single, pairs = base.single, int(data.pairs.sum())
     yield _row("single", data.n_queries, lam, single.w, pairs, single.gap, single.iterations)
-    equal = RankSVM(lam=lam, penalty=penalty, query_weights="equal", tol=tol).fit_preferences(data)
+    learner = RankSVM(lam=lam, penalty=penalty, query_weights="equal", tol=tol)
+    equal = learner.fit_preferences(data, all_pairs=every_pair["equal"])
     yield _row("single-equal", data.n_queries, lam, equal.coef_, pairs, equal.gap_, equal.n_iter_)
     names = sorted(set(classes.tolist()))
     members = [np.flatnonzero(classes == name) for name in names]

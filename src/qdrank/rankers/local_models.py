@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from qdrank.groups import FloatArray, IntArray, rows_of
 from qdrank.learners.blocks import block_size, locality_order, make_blocks, progress_lines, shards_of_blocks
 from qdrank.learners.local import LocalModels, prepare_training, train_sweep
-from qdrank.learners.ranksvm import Penalty
+from qdrank.learners.ranksvm import Model, Penalty, all_pairs
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.sizes import Setting, by_lambda
@@ -58,10 +58,24 @@ def train_shard(
     """Train shard number ``shard`` (from 0) of all families; the artifact ``local_models``."""
     data = documents.preferences()
     tables = [_no_models(data.n_features)]
+    every_pair: dict[str, FloatArray] = {}
+    singles: dict[tuple[str, float], Model] = {}
     for family, blocks in _share(wanted, queries, block, shard, n_shards):
+        weighting = WEIGHTING[family.name]
+        if weighting not in every_pair:
+            every_pair[weighting] = all_pairs(data, weighting)
         for lam, ks in by_lambda(family.settings).items():
             log(f"{family.name}, lambda {lam:g}, k from {ks[0]} to {ks[-1]}")
-            base = prepare_training(data, lam=lam, penalty=penalty, query_weights=WEIGHTING[family.name], tol=tol)
+            base = prepare_training(
+                data,
+                lam=lam,
+                penalty=penalty,
+                query_weights=weighting,
+                tol=tol,
+                single=singles.get((weighting, lam)),
+                all_pairs=every_pair[weighting],
+            )
+            singles[weighting, lam] = base.single
             swept = train_sweep(base, family.neighbours, ks, blocks, tol=tol, progress=progress_lines(log))
             tables += [_table(family, queries, documents, Setting(k, lam), swept[k]) for k in ks]
     return pa.concat_tables(tables)
