@@ -4,16 +4,17 @@ from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_queries
-from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.documents import load_fold
 from qdrank.rankers.learning import TrainedMethod, choices_table, fit_method, rank_documents, with_query_vectors
 from qdrank.store import write
 
 with job(snakemake.log[0], snakemake.threads) as log:
     files, params, out = snakemake.input, snakemake.params, snakemake.output
     fold, method = snakemake.wildcards.fold, snakemake.wildcards.method
-    judged = load_judged(files.judged)
-    documents = rank_documents(judged, fold) if params.ranks else fold_documents(judged, fold, params.scale)
-    del judged  # its documents are held by role now
+    if params.ranks:
+        documents = rank_documents(load_judged(files.judged), fold)
+    else:
+        documents = load_fold(files.judged, fold, params.scale, columns=["doc_id", "features"])
     if params.query_vectors:
         documents = with_query_vectors(documents, load_queries(files.queries))
     mean, inverse = documents.mean, documents.inverse

@@ -1,10 +1,9 @@
 """The learning curve of a fold, and the curve of thinned recurrence."""
 
 from qdrank.datasets.columns import reference_column
-from qdrank.datasets.judged import load_judged
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_queries
-from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.documents import load_fold
 from qdrank.store import read, write
 from qdrank.studies.beyond.curves import learning_curve, recurrence_curve
 from qdrank.studies.beyond.fold import chosen_places, fold_data
@@ -12,7 +11,7 @@ from qdrank.studies.beyond.options import Options
 
 with job(snakemake.log[0]):
     files, fold, options = snakemake.input, snakemake.wildcards.fold, Options(**snakemake.params.beyond)
-    documents = fold_documents(load_judged(files.judged), fold, snakemake.params.scale)
+    documents = load_fold(files.judged, fold, snakemake.params.scale, columns=["doc_id", "features"])
     data = fold_data(documents, load_queries(files.queries), reference_column(files.columns))
     chosen = chosen_places(read(files.choices, "choices"))
     write(snakemake.output.curve, "figure", learning_curve(fold, data, options, chosen))

@@ -1,9 +1,8 @@
 """The stability bound of Geng 2008 beside what is observed on a fold, with models of the hinge loss."""
 
-from qdrank.datasets.judged import load_judged
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_neighbours, load_queries
-from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.documents import load_fold
 from qdrank.store import read, write
 from qdrank.studies.geng2008.offline import OfflineModels
 from qdrank.studies.geng2008.options import Options
@@ -12,7 +11,7 @@ from qdrank.studies.geng2008.stability import FoldNeighbourhoods, bound_table
 with job(snakemake.log[0]) as log:
     files, params, fold = snakemake.input, snakemake.params, snakemake.wildcards.fold
     near = FoldNeighbourhoods(
-        documents=fold_documents(load_judged(files.judged, ["features"]), fold, params.scale),
+        documents=load_fold(files.judged, fold, params.scale, wanted=["train", "test"]),
         queries=load_queries(files.queries),
         nearest=load_neighbours(files.neighbours)[1],
         offline=OfflineModels(read(files.offline, "offline")),

@@ -1,10 +1,9 @@
 """Scores of the methods of Geng 2008 on a fold, with the settings that validation chooses."""
 
-from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_queries
-from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.documents import load_fold
 from qdrank.rankers.global_models import GlobalModels
 from qdrank.rankers.local_models import ModelBank
 from qdrank.rankers.query_classes import Classes
@@ -16,7 +15,7 @@ from qdrank.studies.geng2008.options import Options
 with job(snakemake.log[0]) as log:
     files, params, fold = snakemake.input, snakemake.params, snakemake.wildcards.fold
     study = GengFold(
-        documents=fold_documents(load_judged(files.judged), fold, params.scale),
+        documents=load_fold(files.judged, fold, params.scale, columns=["doc_id", "features"]),
         queries=load_queries(files.queries),
         offline=OfflineModels(read(files.offline, "offline")),
         local=ModelBank(read(files.local, "local_models")),

@@ -1,9 +1,8 @@
 """Models of all training queries and of classes of queries."""
 
-from qdrank.datasets.judged import load_judged
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_queries
-from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.documents import load_fold
 from qdrank.rankers.global_models import train_global
 from qdrank.rankers.query_classes import query_classes
 from qdrank.store import read, write
@@ -18,9 +17,7 @@ with job(snakemake.log[0]) as log:
     )
     log.info("classes: %s", classes.origin)
     write(snakemake.output.classes, "classes", classes.to_table(queries))
-    documents = fold_documents(
-        load_judged(snakemake.input.judged, ["features"]), snakemake.wildcards.fold, params.scale
-    )
+    documents = load_fold(snakemake.input.judged, snakemake.wildcards.fold, params.scale, wanted=["train"])
     models = train_global(
         documents, classes.true[queries.is_train], params.lambdas, tol=params.tol, penalty=params.penalty
     )

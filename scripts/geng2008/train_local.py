@@ -1,9 +1,8 @@
 """A shard of the local models of a fold."""
 
-from qdrank.datasets.judged import load_judged
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_neighbours, load_queries
-from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.documents import load_fold
 from qdrank.rankers.local_models import train_shard
 from qdrank.store import write
 from qdrank.studies.geng2008.families import families
@@ -12,9 +11,7 @@ from qdrank.studies.geng2008.options import Options
 with job(snakemake.log[0]) as log:
     params, queries = snakemake.params, load_queries(snakemake.input.queries)
     _, nearest = load_neighbours(snakemake.input.neighbours)
-    documents = fold_documents(
-        load_judged(snakemake.input.judged, ["features"]), snakemake.wildcards.fold, params.scale
-    )
+    documents = load_fold(snakemake.input.judged, snakemake.wildcards.fold, params.scale, wanted=["train"])
     shard, n_shards = map(int, snakemake.wildcards.scatteritem.split("-of-"))
     models = train_shard(
         documents,

@@ -1,8 +1,7 @@
 """The learning curve of a fold."""
 
-from qdrank.datasets.judged import load_judged
 from qdrank.jobs import job
-from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.documents import load_fold
 from qdrank.store import write
 from qdrank.studies.hoi2008.fold import EnsembleFold
 from qdrank.studies.hoi2008.learning_curve import curve_table
@@ -10,6 +9,6 @@ from qdrank.studies.hoi2008.options import Options
 
 with job(snakemake.log[0]):
     params, name = snakemake.params, snakemake.wildcards.fold
-    documents = fold_documents(load_judged(snakemake.input.judged, ["features"]), name, params.scale)
+    documents = load_fold(snakemake.input.judged, name, params.scale)
     fold = EnsembleFold(documents, Options(**params.hoi), params.measure, params.seed)
     write(snakemake.output[0], "figure", curve_table(name, fold, params.sizes, params.repeats))

@@ -1,9 +1,8 @@
 """Weights of a fold put together, every gamma measured, and scores with the chosen ones."""
 
-from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
-from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.documents import load_fold
 from qdrank.store import read, write
 from qdrank.studies.hoi2008.fold import EnsembleFold, gathered_weights
 from qdrank.studies.hoi2008.options import Options
@@ -11,7 +10,7 @@ from qdrank.studies.hoi2008.scoring import WeightBank, score_fold
 
 with job(snakemake.log[0]) as log:
     params, out, name = snakemake.params, snakemake.output, snakemake.wildcards.fold
-    documents = fold_documents(load_judged(snakemake.input.judged), name, params.scale)
+    documents = load_fold(snakemake.input.judged, name, params.scale, columns=["doc_id", "features"])
     weights = gathered_weights([read(path, "ensembles") for path in snakemake.input.shards], documents)
     write(out.weights, "ensembles", weights)
     fold = EnsembleFold(documents, Options(**params.hoi), params.measure, params.seed)

@@ -1,17 +1,14 @@
 """The programs of one shard of the queries of a fold."""
 
-from qdrank.datasets.judged import load_judged
 from qdrank.jobs import job
-from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.documents import load_fold
 from qdrank.store import write
 from qdrank.studies.hoi2008.fold import EnsembleFold, solve_shard
 from qdrank.studies.hoi2008.options import Options
 
 with job(snakemake.log[0]) as log:
     params = snakemake.params
-    documents = fold_documents(
-        load_judged(snakemake.input.judged, ["features"]), snakemake.wildcards.fold, params.scale
-    )
+    documents = load_fold(snakemake.input.judged, snakemake.wildcards.fold, params.scale)
     fold = EnsembleFold(documents, Options(**params.hoi), params.measure, params.seed)
     shard, n_shards = map(int, snakemake.wildcards.scatteritem.split("-of-"))
     solved = solve_shard(fold, shard=shard - 1, n_shards=n_shards)

@@ -1,11 +1,10 @@
 """Naive, SelectRanker, Transform, oracles and controls of Lin 2011 on a fold, with the settings that validation chooses."""
 
 from qdrank.datasets.columns import reference_column
-from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
 from qdrank.learners.kernels import one_thread
-from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.documents import load_fold
 from qdrank.store import read, write
 from qdrank.studies.lin2011.bank import FoldBank, gathered_shards
 from qdrank.studies.lin2011.fold import LinFold
@@ -25,7 +24,7 @@ from qdrank.studies.lin2011.variants import variants_table
 
 with job(snakemake.log[0]) as log, one_thread():
     files, params, out, name = snakemake.input, snakemake.params, snakemake.output, snakemake.wildcards.fold
-    documents = fold_documents(load_judged(files.judged), name, params.scale)
+    documents = load_fold(files.judged, name, params.scale, columns=["doc_id", "features"])
     grid, test = Grid(**params.grid), documents.parts["test"]
     bank = FoldBank(
         gathered_shards([read(path, "clusters") for path in files.clusters]),

@@ -1,9 +1,8 @@
 """A shard of the clusters of a fold and their local models."""
 
 from qdrank.datasets.columns import reference_column
-from qdrank.datasets.judged import load_judged
 from qdrank.jobs import job
-from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.documents import load_fold
 from qdrank.store import read, write
 from qdrank.studies.lin2011.readings import Readings
 from qdrank.studies.lin2011.singles import load_singles
@@ -11,7 +10,7 @@ from qdrank.studies.lin2011.units import ClusterPlan, Workshop, shard_units
 
 with job(snakemake.log[0]) as log:
     files, params = snakemake.input, snakemake.params
-    documents = fold_documents(load_judged(files.judged, ["features"]), snakemake.wildcards.fold, params.scale)
+    documents = load_fold(files.judged, snakemake.wildcards.fold, params.scale, wanted=["train"])
     singles = load_singles(read(files.singles, "models"), documents)
     plan = ClusterPlan(readings=Readings(**params.readings), **params.plan)
     shard, n_shards = map(int, snakemake.wildcards.scatteritem.split("-of-"))

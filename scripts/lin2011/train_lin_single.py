@@ -1,8 +1,7 @@
 """The global Ranking SVM of the study of Lin 2011 on a fold, its lambda chosen on validation."""
 
-from qdrank.datasets.judged import load_judged
 from qdrank.jobs import job
-from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.documents import load_fold
 from qdrank.store import write
 from qdrank.studies.lin2011.singles import choose_single, singles_table
 from qdrank.studies.lin2011.sweep import Grid, budget_lambdas
@@ -10,7 +9,7 @@ from qdrank.studies.lin2011.sweep import Grid, budget_lambdas
 with job(snakemake.log[0]) as log:
     params, fold = snakemake.params, snakemake.wildcards.fold
     grid = Grid(**params.grid)
-    documents = fold_documents(load_judged(snakemake.input.judged, ["features"]), fold, params.scale)
+    documents = load_fold(snakemake.input.judged, fold, params.scale)
     lambdas = budget_lambdas(grid.lambdas, grid.budget)
     singles, choices = choose_single(fold, documents, lambdas, tol=params.tol)
     log.info("lambda %g, chosen among %d", singles.chosen, len(lambdas))

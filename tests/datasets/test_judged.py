@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
-from qdrank.datasets.judged import Judged, iter_judged, load_judged
+from qdrank.datasets.judged import Judged, iter_judged, load_judged, load_roles
 from qdrank.errors import InputError
 from qdrank.store import write, writing
 from qdrank.store.tables import ROWS_PER_GROUP
@@ -74,6 +77,47 @@ def test_artifact_and_back(tmp_path):
     same(load_judged(tmp_path / "judged.parquet"), FIVE)
     (piece,) = iter_judged(tmp_path / "judged.parquet")
     same(piece, FIVE)
+
+
+@pytest.mark.parametrize(
+    "parts", [["S2", "S1", "S3", "S4", "S5", "S2"], ["train", "train", "vali", "test", "train", "test"]]
+)
+@pytest.mark.parametrize("rows", [1, 2, 100])
+def test_roles_are_loaded_as_they_are_selected(tmp_path, monkeypatch, parts, rows):
+    """Row groups with one row, with cut queries, and one for all; parts in one piece and in several."""
+    monkeypatch.setattr("qdrank.store.tables.ROWS_PER_GROUP", rows)
+    whole = replace(FIVE, part=np.array(parts, dtype=object))
+    write(tmp_path / "judged.parquet", "judged", whole.to_table())
+    for fold in whole.folds:
+        for wanted in (["train"], ["vali", "test"], ["train", "vali", "test"]):
+            found = load_roles(tmp_path / "judged.parquet", fold, wanted)
+            assert sorted(found) == sorted(wanted)
+            for role, own in found.items():
+                same(own, whole.of_role(fold, role))
+    labels = load_roles(tmp_path / "judged.parquet", "fold1", ["train"], columns=["label"])["train"]
+    assert (labels.X.shape[1], labels.y.tolist()) == (0, whole.of_role("fold1", "train").y.tolist())
+
+
+def test_features_of_other_roles_are_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("qdrank.store.tables.ROWS_PER_GROUP", 3)
+    parts = made([3, 3, 3, 3], ["train", "vali", "vali", "test"])
+    write(tmp_path / "judged.parquet", "judged", parts.to_table())
+    read, groups = pq.ParquetFile.read_row_group, []
+
+    def counted(file, group, columns, **options):
+        groups.extend([group] * ("features" in columns))
+        return read(file, group, columns=columns, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", counted)
+    load_roles(tmp_path / "judged.parquet", "fold1", ["train", "test"])
+    assert groups == [0, 3]
+
+
+def test_queries_in_a_row_are_taken_without_a_copy():
+    some = FIVE.take(np.array([1, 2, 3]))
+    assert np.shares_memory(some.X, FIVE.X)
+    same(some, FIVE.take(np.array([3, 1, 2])).take(np.array([1, 2, 0])))
+    assert FIVE.take(np.array([], dtype=np.int64)).n_documents == 0
 
 
 def test_missing_values_survive(tmp_path):

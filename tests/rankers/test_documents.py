@@ -8,7 +8,8 @@ import pytest
 from qdrank.datasets.judged import Judged
 from qdrank.groups import rows_of
 from qdrank.learners.ranksvm import RankSVM
-from qdrank.rankers.documents import fold_documents, one_model_scores, query_scores
+from qdrank.rankers.documents import fold_documents, load_fold, one_model_scores, query_scores
+from qdrank.store import write
 
 
 def judged(X):
@@ -75,6 +76,29 @@ def test_each_query_is_scored_by_its_own_model(raw):
     W = np.arange(9.0).reshape(3, 3)
     expected = [documents.X[i].astype(float) @ W[i // 10] for i in range(30)]
     np.testing.assert_allclose(query_scores(documents, W), expected)
+
+
+def test_several_sets_of_models_score_as_each_alone():
+    rng = np.random.default_rng(0)
+    documents, W = judged(rng.normal(size=(30, 137))), rng.normal(size=(2, 5, 3, 137))
+    together = query_scores(documents, W)
+    assert together.shape == (2, 5, 30)
+    for place in np.ndindex(2, 5):
+        np.testing.assert_array_equal(together[place], query_scores(documents, W[place]))
+
+
+@pytest.mark.parametrize("scale", ["auto", "minmax"])
+def test_a_fold_can_be_loaded_in_part(raw, tmp_path, scale):
+    raw[3, 1] = np.nan
+    write(tmp_path / "judged.parquet", "judged", judged(raw).to_table())
+    whole = fold_documents(judged(raw), "fold1", scale)
+    for wanted in (["train"], ["train", "test"], ["train", "vali", "test"]):
+        found = load_fold(tmp_path / "judged.parquet", "fold1", scale, wanted=wanted)
+        assert sorted(found.parts) == sorted(wanted)
+        np.testing.assert_array_equal(found.mean, whole.mean)
+        np.testing.assert_array_equal(found.inverse, whole.inverse)
+        for role in wanted:
+            np.testing.assert_array_equal(found.parts[role].X, whole.parts[role].X)
 
 
 def test_a_score_does_not_depend_on_the_documents_around_it():

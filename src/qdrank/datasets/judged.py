@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from qdrank.datasets.folds import fold_names, roles
+from qdrank.datasets.folds import ROLES, fold_names, roles
 from qdrank.errors import InputError
 from qdrank.groups import IntArray, pair_counts, query_index, query_offsets
 from qdrank.registry import did_you_mean
@@ -123,7 +123,7 @@ class Judged:
         queries = np.asarray(queries, dtype=np.int64)
         sizes = np.diff(self.offsets)[queries]
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[queries] - offsets[:-1], sizes)
+        rows = self._rows(queries, offsets, sizes)
         return Judged(
             query_id=self.query_id[queries],
             part=self.part[queries],
@@ -134,6 +134,12 @@ class Judged:
             missed=None if self.missed is None else self.missed[queries],
             missed_id=None if self.missed_id is None else self.missed_id[queries],
         )
+
+    def _rows(self, queries: IntArray, offsets: IntArray, sizes: IntArray) -> IntArray | slice:
+        """Rows of the documents of some queries; those of queries that follow each other are a slice, which copies no features."""
+        if len(queries) and (np.diff(queries) == 1).all():
+            return slice(int(self.offsets[queries[0]]), int(self.offsets[queries[-1] + 1]))
+        return np.arange(offsets[-1]) + np.repeat(self.offsets[queries] - offsets[:-1], sizes)
 
     def select(self, parts: Sequence[str]) -> Judged:
         """Queries of the given parts, one part after the other, as LETOR concatenates them."""
@@ -204,7 +210,21 @@ def load_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = No
     """
     with_names, with_features = _wanted(columns)
     with open_artifact(path, "judged") as file:
-        return _assembled(file, with_names, with_features)
+        heads = _without_features(file, with_names)
+        return _with_features(file, heads, np.arange(heads.n_queries)) if with_features else heads
+
+
+def load_roles(
+    path: str | os.PathLike[str], fold: str, wanted: Sequence[str] = ROLES, columns: Sequence[str] | None = None
+) -> dict[str, Judged]:
+    """The queries of some roles of a fold, by role; features of the others are not read. Other parameters as `load_judged`."""
+    with_names, with_features = _wanted(columns)
+    with open_artifact(path, "judged") as file:
+        heads = _without_features(file, with_names)
+        parts = {role: own for role, own in roles(heads.parts, fold).items() if role in wanted}
+        kept = np.flatnonzero(np.isin(heads.part, [part for own in parts.values() for part in own]))
+        found = _with_features(file, heads, kept) if with_features else heads
+    return {role: found.select(own) for role, own in parts.items()}
 
 
 def _wanted(columns: Sequence[str] | None) -> tuple[bool, bool]:
@@ -227,23 +247,37 @@ def _matrix(features: pa.ChunkedArray) -> NDArray[np.float32]:
     return flat.reshape(-1, features.type.list_size)
 
 
-def _assembled(file: pq.ParquetFile, with_names: bool, with_features: bool) -> Judged:
-    """Fill the arrays row group by row group: no more than one group is held twice."""
+def _without_features(file: pq.ParquetFile, with_names: bool) -> Judged:
+    """All queries and documents, without features."""
     n = file.metadata.num_rows
-    width = file.schema_arrow.field("features").type.list_size if with_features else 0
-    X, y = np.empty((n, width), dtype=np.float32), np.empty(n, dtype=np.int64)
-    doc_id = np.empty(n if with_names else 0, dtype=object)
+    y, doc_id = np.empty(n, dtype=np.int64), np.empty(n if with_names else 0, dtype=object)
     heads: list[pa.Table] = []
-    for start, table in _row_groups(file, _columns(file, with_names, with_features)):
+    for start, table in _row_groups(file, _columns(file, with_names, with_features=False)):
         rows = slice(start, start + len(table))
         heads.append(_heads(table, start))
         y[rows] = table["label"].to_numpy()
         if with_names:
             doc_id[rows] = table["doc_id"].to_numpy()
-        if with_features:
-            X[rows] = _matrix(table["features"])
     query_id, part, offsets, *missed = _queries(pa.concat_tables(heads), n)
-    return Judged(query_id, part, offsets, doc_id, y, X, *missed)
+    return Judged(query_id, part, offsets, doc_id, y, np.empty((n, 0), dtype=np.float32), *missed)
+
+
+def _with_features(file: pq.ParquetFile, whole: Judged, queries: IntArray) -> Judged:
+    """Some queries of the data set, in its order, with their features. No more than one row group is held twice, and those without such queries are not read."""
+    wanted = np.zeros(whole.n_queries, dtype=bool)
+    wanted[queries] = True
+    of_document = np.repeat(wanted, np.diff(whole.offsets))
+    X = np.empty((int(of_document.sum()), file.schema_arrow.field("features").type.list_size), dtype=np.float32)
+    start = filled = 0
+    for group in range(file.num_row_groups):
+        end = start + file.metadata.row_group(group).num_rows
+        own = of_document[start:end]
+        n = int(own.sum())
+        if n:
+            features = _matrix(file.read_row_group(group, columns=["features"], use_threads=False)["features"])
+            X[filled : filled + n] = features if n == len(features) else features[own]
+        start, filled = end, filled + n
+    return replace(whole.take(queries), X=X)
 
 
 def _row_groups(file: pq.ParquetFile, columns: list[str]) -> Iterator[tuple[int, pa.Table]]:

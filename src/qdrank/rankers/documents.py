@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.folds import ROLES
-from qdrank.datasets.judged import Judged
+from qdrank.datasets.judged import Judged, load_roles
 from qdrank.datasets.letor.features import column_moments, minmax_per_query
+from qdrank.errors import AnyPath
 from qdrank.groups import FloatArray
 from qdrank.learners.preferences import Preferences, prepare
 
@@ -72,6 +74,21 @@ def _scaled(X: NDArray[Any], mean: FloatArray, inverse: FloatArray) -> NDArray[n
     return found
 
 
+def load_fold(
+    path: AnyPath,
+    fold: str,
+    scale: FeatureScale = "auto",
+    *,
+    wanted: Sequence[str] = ROLES,
+    columns: Sequence[str] = ("features",),
+) -> FoldDocuments:
+    """Documents of a fold from the artifact ``judged`` at ``path``, those of the roles ``wanted``; the training documents must be among them.
+
+    ``columns`` as for `load_judged`; the others as for `fold_documents`.
+    """
+    return _prepared(load_roles(path, fold, wanted, columns), scale)
+
+
 def fold_documents(judged: Judged, fold: str, scale: FeatureScale = "auto") -> FoldDocuments:
     """Documents of a fold.
 
@@ -83,7 +100,11 @@ def fold_documents(judged: Judged, fold: str, scale: FeatureScale = "auto") -> F
         ``minmax`` scales within each query, for scoring as well; ``zscore`` on the training documents, only for
         learning; ``auto`` takes features as given if all lie in [0, 1], as LETOR's do, otherwise zscore.
     """
-    parts = {role: judged.of_role(fold, role) for role in ROLES}
+    return _prepared({role: judged.of_role(fold, role) for role in ROLES}, scale)
+
+
+def _prepared(parts: dict[str, Judged], scale: FeatureScale) -> FoldDocuments:
+    """Documents by role with nothing missing, and how the learner is to scale them."""
     if scale == "minmax":
         parts = {role: part.with_features(minmax_per_query(part.X, part.offsets)) for role, part in parts.items()}
     mean, deviation = column_moments(parts["train"].X)
@@ -111,12 +132,15 @@ def _blocks(X: NDArray[Any]) -> Iterator[slice]:
 
 
 def query_scores(documents: Judged, W: FloatArray) -> FloatArray:
-    """Scores of documents, each query's by its own model: W (n_queries, n_features) to (n_documents,)."""
-    scores, W = np.empty(documents.n_documents), np.ascontiguousarray(W)
-    bounds = documents.offsets.tolist()
-    for w, a, b in zip(W, bounds[:-1], bounds[1:], strict=True):
-        # not a matrix product of BLAS: there the last bits of a score depend on the documents around it
-        np.einsum("nf,f->n", documents.X[a:b].astype(np.float64), w, out=scores[a:b])
+    """Scores of documents, each query's by its own model, for one or several sets of models: W (..., n_queries, n_features) to (..., n_documents)."""
+    W = np.ascontiguousarray(W)
+    scores = np.empty((*W.shape[:-2], documents.n_documents))
+    sets, out = W.reshape(-1, *W.shape[-2:]), scores.reshape(-1, documents.n_documents)
+    for q, (a, b) in enumerate(pairwise(documents.offsets.tolist())):
+        X = documents.X[a:b].astype(np.float64)
+        for w, own in zip(sets[:, q], out[:, a:b], strict=True):
+            # not a matrix product of BLAS: there the last bits of a score depend on the documents around it
+            np.einsum("nf,f->n", X, w, out=own)
     return scores
 
 

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.judged import load_judged
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.local import LocalModels, TrainingBase, prepare_training, train_block
-from qdrank.rankers.documents import FoldDocuments, fold_documents
+from qdrank.rankers.documents import FoldDocuments, load_fold
 from qdrank.rankers.sizes import Setting
 from qdrank.serving.lookup import TrainingSpace
 from qdrank.serving.pack import Packed
@@ -84,7 +83,7 @@ def load_online(packed: Packed, folder: Path, setting: Setting) -> OnlineRanker:
     if not judged.is_file():
         fix = "give the folder of a fold within the results of its data set; the other methods need the fold alone"
         raise InputError("KNN Online learns from the training documents, which are missing", file=judged, fix=fix)
-    documents = fold_documents(load_judged(judged, ["features"]), training["fold"], training["scale"])
+    documents = load_fold(judged, training["fold"], training["scale"], wanted=["train"])
     if documents.parts["train"].query_id.tolist() != packed.train_id.tolist():
         raise InputError("these are not the documents that the rankers were trained on", file=judged)
     base = prepare_training(documents.preferences(), lam=setting.lam, penalty=training["penalty"], tol=training["tol"])

@@ -101,7 +101,7 @@ def open_artifact(path: AnyPath, kind: str) -> pq.ParquetFile:
     """
     verify(path)
     with _readable(path):
-        file = pq.ParquetFile(path)
+        file = pq.ParquetFile(path, pre_buffer=False)  # read ahead, a whole group would be held twice
         found = (file.metadata.metadata or {}).get(_KIND, b"unknown").decode()
     if found != kind:
         raise InputError(

@@ -34,11 +34,17 @@ def column_moments(X: _Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]
     """Mean and standard deviation (of the population) of every column, missing values left out; (n_features,) each."""
     n, total, squares = np.zeros((3, X.shape[1]))
     for rows in _blocks(X):
-        n += (~np.isnan(rows)).sum(axis=0)
-        total += np.nansum(rows, axis=0)
+        n += len(rows)
+        added = rows.sum(axis=0)
+        if np.isnan(added).any():
+            n -= np.isnan(rows).sum(axis=0)
+            added = np.nansum(rows, axis=0)
+        total += added
     mean = total / np.maximum(n, 1)
     for rows in _blocks(X):  # a second pass: the sum of squares minus the square of sums would lose digits
-        squares += np.nansum((rows - mean) ** 2, axis=0)
+        apart = np.square(rows - mean)
+        added = apart.sum(axis=0)
+        squares += np.nansum(apart, axis=0) if np.isnan(added).any() else added
     return mean, np.sqrt(squares / np.maximum(n, 1))
 
 

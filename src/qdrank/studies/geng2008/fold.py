@@ -87,8 +87,8 @@ class GengFold(FoldQueries):
 
     def scores(self, role: str, method: str, settings: Sequence[Setting]) -> Iterator[tuple[Setting, FloatArray]]:
         """Scores of the documents of a role, shape (n_documents,), for every setting."""
-        for setting in settings:
-            yield setting, query_scores(self.documents.parts[role], self.weights(role, method, setting))
+        W = np.stack([self.weights(role, method, setting) for setting in settings])
+        yield from zip(settings, query_scores(self.documents.parts[role], W), strict=True)
 
 
 def sweep_table(fold: str, study: GengFold, names: Sequence[str] = SWEPT) -> pa.Table:

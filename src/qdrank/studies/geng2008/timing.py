@@ -24,7 +24,7 @@ from qdrank.learners.preferences import Preferences
 from qdrank.learners.ranksvm import Model, Penalty, before_half, solve, whole_problem
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.vectors import query_vectors
-from qdrank.rankers.documents import FeatureScale, fold_documents
+from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.knn import offline1
 from qdrank.rankers.sizes import neighbour_count
 from qdrank.studies.making import Inputs, Shown
@@ -56,11 +56,8 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:  # noqa: ARG0
     return {"geng-table1": inputs.table("times", "table")}
 
 
-def measure_times(
-    judged: Judged, reference: int, fold: str, *, scale: FeatureScale, lam: float, penalty: Penalty, tol: float
-) -> pa.Table:
-    """Measure Table 1 on one fold; ``reference`` is the column of the reference feature, counted from 0."""
-    documents = fold_documents(judged, fold, scale)
+def measure_times(documents: FoldDocuments, reference: int, *, lam: float, penalty: Penalty, tol: float) -> pa.Table:
+    """Measure Table 1 on the training and test documents of a fold; ``reference`` is the column of the reference feature, counted from 0."""
     test = documents.parts["test"]
     few = test.take(np.arange(min(_QUERIES, test.n_queries)))
     train = documents.parts["train"]
