@@ -31,18 +31,18 @@ def work(item: tuple[int, int, bool]) -> Iterator[tuple[int, int]]:
         raise ValueError(i)
 
 
-def outcome(items: list[tuple[int, bool, bool]], helpers: int) -> tuple[list[tuple[int, int]], str]:
+def outcome(items: list[tuple[int, bool, bool]], helpers: int, ahead: int = 0) -> tuple[list[tuple[int, int]], str]:
     found = []
     try:
-        found.extend(in_order(work, source(items), helpers))
+        found.extend(in_order(work, source(items), helpers, ahead))
     except (LookupError, ValueError) as error:
         return found, repr(error)
     return found, ""
 
 
-@given(ITEMS, st.integers(1, 4))
+@given(ITEMS, st.integers(1, 4), st.integers(0, 3))
 @settings(max_examples=60, deadline=None)
-def test_results_and_errors_as_in_a_plain_loop(items, helpers) -> None:
+def test_results_and_errors_as_in_a_plain_loop(items, helpers, ahead) -> None:
     plain: list[tuple[int, int]] = []
     told = ""
     try:
@@ -50,11 +50,11 @@ def test_results_and_errors_as_in_a_plain_loop(items, helpers) -> None:
             plain.extend(work(item))
     except (LookupError, ValueError) as error:
         told = repr(error)
-    assert outcome(items, 0) == outcome(items, helpers) == (plain, told)
+    assert outcome(items, 0) == outcome(items, helpers, ahead) == (plain, told)
 
 
-@pytest.mark.parametrize("helpers", [1, 3])
-def test_no_more_items_are_taken_than_can_be_worked_on(helpers: int) -> None:
+@pytest.mark.parametrize(("helpers", "ahead"), [(1, 0), (3, 0), (2, 4)])
+def test_no_more_items_are_taken_than_allowed(helpers: int, ahead: int) -> None:
     taken = 0
 
     def items() -> Iterator[int]:
@@ -63,9 +63,9 @@ def test_no_more_items_are_taken_than_can_be_worked_on(helpers: int) -> None:
             taken += 1
             yield taken
 
-    results = in_order(lambda item: [item], items(), helpers)
+    results = in_order(lambda item: [item], items(), helpers, ahead)
     assert next(results) == 1
-    assert taken <= helpers + 1
+    assert taken == helpers + ahead + 1
 
 
 def test_threads_end_with_the_reader() -> None:

@@ -11,11 +11,13 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def in_order(work: Callable[[Item], Iterable[Result]], items: Iterable[Item], helpers: int) -> Iterator[Result]:
+def in_order(
+    work: Callable[[Item], Iterable[Result]], items: Iterable[Item], helpers: int, ahead: int = 0
+) -> Iterator[Result]:
     """All that ``work`` gives for the items, item after item.
 
-    Without ``helpers`` an item is taken when its results are asked for. With them, so many items are worked on at a time, and what
-    ``work`` gives for an item is held whole. Either way an error comes after all results before it, be it an error of ``work`` or of ``items``.
+    Without ``helpers`` an item is taken when its results are asked for. With them, so many items are worked on at a time, ``ahead`` more may have been
+    taken, and what ``work`` gives for an item is held whole. Either way an error comes after all results before it, be it an error of ``work`` or of ``items``.
     """
     if helpers == 0:
         for item in items:
@@ -32,7 +34,7 @@ def in_order(work: Callable[[Item], Iterable[Result]], items: Iterable[Item], he
                 break
             except Exception as error:
                 fault = error
-            if len(waiting) > helpers:
+            if len(waiting) > helpers + ahead:
                 yield from _given(*waiting.popleft().result())
         while waiting:
             yield from _given(*waiting.popleft().result())

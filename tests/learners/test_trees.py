@@ -71,8 +71,10 @@ def test_the_number_of_threads_changes_no_byte(learner, monkeypatch):
     rng = np.random.default_rng(5)
     X, query = rng.standard_normal((6000, 5)), np.repeat(np.arange(200), 30)
     y = np.clip((X[:, 0] + X[:, 1] * X[:, 2] + rng.standard_normal(6000)).round() + 1, 0, 4).astype(int)
-    texts = set()
+    texts, scores = set(), set()
     for threads in ("1", "2", "5"):
         monkeypatch.setenv("QDRANK_THREADS", threads)
-        texts.add(learner(rounds=8).fit(X, y, query).to_text())
-    assert len(texts) == 1
+        fitted = learner(rounds=8).fit(X, y, query)
+        texts.add(fitted.to_text())
+        scores.add(fitted.predict(X).tobytes())
+    assert (len(texts), len(scores)) == (1, 1)

@@ -74,7 +74,7 @@ class BoostedTrees(Learner):
         """Scores (n_documents,) of the rows of ``X`` (n_documents, n_features)."""
         if not hasattr(self, "_booster"):
             self._booster = booster_of(self.text_)
-        return np.asarray(self._booster.predict(np.asarray(X), num_threads=1), dtype=np.float64)
+        return np.asarray(self._booster.predict(np.asarray(X), num_threads=threads_given()), dtype=np.float64)
 
     def to_text(self) -> str:
         """The trees in LightGBM's text form."""

@@ -59,8 +59,8 @@ def import_letor(
         _table(chunk, [part_of.get(name, part) for name in chunk.query_id]) for part, chunk in _chunks(parts, options)
     )
     with writing(out, "judged") as writer:
-        # Compressing takes half as long as parsing: with more than one thread it is done beside it.
-        for _ in in_order(lambda table: _written(writer, table), tables, min(1, threads_given() - 1)):
+        # Compressing takes half as long as parsing: with more than one thread it is done beside it. Several tables make a row group, so some may wait.
+        for _ in in_order(lambda table: _written(writer, table), tables, min(1, threads_given() - 1), ahead=6):
             pass
 
 

@@ -134,7 +134,7 @@ def read_letor(
     parser = Parser(path, form, missing, max_label, ledger)
     # The matrix of a sparse file may be far larger than its text: no rows of it are made ahead.
     helpers = threads_given() - 1 if form.dense else 0
-    yield from map(parser.chunk, in_order(parser.parse, numbered(blocks(path, block_bytes)), helpers))
+    yield from map(parser.chunk, in_order(parser.parse, numbered(blocks(path, block_bytes)), helpers, ahead=helpers))
 
 
 def _quick(path: AnyPath, form: Form, max_label: int, most: int) -> Chunk | None:
