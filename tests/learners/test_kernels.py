@@ -202,6 +202,10 @@ def test_documents_are_arranged_as_by_the_twin(seed, dtype):
     assert plain.arrange(X, y, offsets, *twin)
     for a, b in zip(found, twin, strict=True):
         assert a.tobytes() == b.tobytes()
+    for arrange in (preparing.arrange, plain.arrange):
+        itself = X.copy()
+        assert arrange(itself, y, offsets, itself, found[1], np.zeros(5, np.int64))
+        assert itself.tobytes() == twin[0].tobytes()
     if n:
         X[rng.integers(n), 1] = rng.choice([np.nan, np.inf])
         assert not preparing.arrange(X, y, offsets, *found)

@@ -51,7 +51,7 @@ class Preferences:
         return int(self.X.shape[1])
 
 
-def prepare(X: NDArray[Any], y: NDArray[Any], offsets: IntArray) -> Preferences:
+def prepare(X: NDArray[Any], y: NDArray[Any], offsets: IntArray, *, overwrite: bool = False) -> Preferences:
     """Sort and centre judged documents.
 
     Parameters
@@ -62,6 +62,8 @@ def prepare(X: NDArray[Any], y: NDArray[Any], offsets: IntArray) -> Preferences:
         Grades, the higher the better.
     offsets : (n_queries + 1,) int64
         Bounds of the queries.
+    overwrite : bool
+        Whether the memory of ``X`` may be used for the result.
 
     Returns
     -------
@@ -74,7 +76,7 @@ def prepare(X: NDArray[Any], y: NDArray[Any], offsets: IntArray) -> Preferences:
     _check(X, y, offsets)
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     X = np.ascontiguousarray(X, dtype=dtype)
-    ready, lower = np.empty_like(X), np.empty(len(y), dtype=np.int64)
+    ready, lower = X if overwrite else np.empty_like(X), np.empty(len(y), dtype=np.int64)
     pairs = np.zeros(len(offsets) - 1, dtype=np.int64)
     if not kernels.arrange(X, y.astype(np.float64), offsets, ready, lower, pairs):
         raise InputError("a feature is not finite", fix="fill in or drop missing values before training")

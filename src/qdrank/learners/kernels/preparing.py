@@ -22,25 +22,27 @@ def arrange(
 ) -> bool:
     """Fill ``ready``, ``lower`` and ``pairs`` as in `qdrank.learners.preferences.Preferences`.
 
-    ``y`` (n_documents,) is float64. Returns whether all features are finite.
+    ``y`` (n_documents,) is float64; ``ready`` may be ``X`` itself. Returns whether all features are finite.
     """
     d = X.shape[1]
-    mean = np.empty(d)
-    finite = True
+    mean, longest, finite = np.empty(d), 0, True
+    for q in range(len(offsets) - 1):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    own = np.empty((longest, d), X.dtype)
     for q in range(len(offsets) - 1):
         start, end = offsets[q], offsets[q + 1]
         order = ascending(-y[start:end])
         mean[:] = 0
-        for i in range(start, end):
+        for i in range(end - start):
             for f in range(d):
-                mean[f] += X[start + order[i - start], f]
+                own[i, f] = X[start + order[i], f]
+                mean[f] += own[i, f]
         for f in range(d):
             finite = finite and np.isfinite(mean[f])
             mean[f] /= max(end - start, 1)
-        for i in range(start, end):
-            row = start + order[i - start]
+        for i in range(end - start):
             for f in range(d):
-                ready[i, f] = X[row, f] - mean[f]
+                ready[start + i, f] = own[i, f] - mean[f]
         last = end
         for i in range(end - 1, start - 1, -1):
             if i + 1 < end and y[start + order[i - start]] != y[start + order[i + 1 - start]]:

@@ -1,0 +1,82 @@
+"""How long a finished run would have taken on more cores, by Snakemake's own scheduler: its jobs again, each asleep as long as it took.
+
+    python tests/benchmarks/schedule.py runs/scale --cores 16 --configfile config/scale.yaml --target geng
+
+Priorities, threads, waiting and the time to start a job are real, the work is not: jobs that share memory or disk get no slower here. For jobs that
+would have other threads than they had, give the time: ``--seconds '*/scores/lambdamart.parquet=145'`` is for the job that makes such a file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from fnmatch import fnmatch
+from pathlib import Path
+
+from qdrank.commands.critical_path import Job, read_jobs
+
+PROJECT = Path(__file__).resolve().parents[2]
+ASLEEP = """
+import json
+import time
+from pathlib import Path
+
+time.sleep(json.loads(Path({times!r}).read_text()).get(snakemake.output[0], 1.0))
+for path in map(Path, snakemake.output):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("asleep")
+"""
+
+
+def seconds_of(jobs: list[Job], changed: dict[str, float]) -> dict[str, float]:
+    """Seconds of the job that makes each file: as recorded, or as given for a pattern."""
+    found: dict[str, float] = {}
+    for job in jobs:
+        given = [s for pattern, s in changed.items() if any(fnmatch(output, pattern) for output in job.outputs)]
+        found |= dict.fromkeys(job.outputs, given[-1] if given else job.seconds)
+    return found
+
+
+def asleep(folder: Path, times: dict[str, float]) -> Path:
+    """A copy of the workflow whose scripts sleep."""
+    copy = folder / "project"
+    shutil.copytree(
+        PROJECT, copy, symlinks=True, ignore=shutil.ignore_patterns(".*", "build", "results", "runs", "resources")
+    )
+    (folder / "times.json").write_text(json.dumps(times))
+    for script in (copy / "scripts").rglob("*.py"):
+        script.write_text(ASLEEP.format(times=str(folder / "times.json")))
+    return copy
+
+
+def main() -> int:
+    """Run the copy, and print the time."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path, help="folder of a finished run")
+    parser.add_argument("--cores", type=int, default=16)
+    parser.add_argument("--configfile", type=Path, required=True, help="that of the run")
+    parser.add_argument("--target", default="all")
+    parser.add_argument("--seconds", action="append", default=[], metavar="PATTERN=S")
+    args = parser.parse_args()
+    changed = {pattern: float(s) for pattern, _, s in (text.rpartition("=") for text in args.seconds)}
+    times = seconds_of(read_jobs(args.folder), changed)
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = asleep(Path(scratch), times)
+        command = ["snakemake", "--cores", str(args.cores), args.target, "--directory", str(Path(scratch) / "run")]
+        command += ["--configfile", str(args.configfile.resolve())]
+        began = time.monotonic()
+        done = subprocess.run(
+            command, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy / "src")}, stdout=sys.stderr, check=False
+        )
+        print(f"{time.monotonic() - began:.0f} s on {args.cores} cores, Snakemake's start and end included")
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
