@@ -52,3 +52,40 @@ def test_a_copy_of_the_library_finds_what_another_compiled(project: Path, tmp_pa
         assert str(kernels) in printed
         found.append(int(printed.split()[-1]))
     assert found == [0, 1, 0]
+
+
+def test_no_kernel_leaves_the_order_of_a_sum_to_the_compiler(project: Path) -> None:
+    for path in (project / "src" / "qdrank").rglob("*.py"):
+        assert not re.search(r"^@(?:nb\.)?njit\(.*fastmath", path.read_text(), re.MULTILINE), path
+
+
+# Every part of the engine: few and many models of a query, matrices of their own, exact Newton steps.
+TRAINED = """
+import hashlib
+import numpy as np
+from qdrank.learners.local import prepare_training, train_block
+from qdrank.learners.preferences import prepare
+from qdrank.learners.ranksvm import RankSVM
+
+rng, digest = np.random.default_rng(0), hashlib.sha256()
+for n, d in ((40, 8), (7, 3), (33, 46)):
+    X, y = rng.normal(size=(30 * n, d)).astype(np.float32), rng.integers(0, 3, 30 * n)
+    data = prepare(X, y, np.arange(0, 30 * n + 1, n))
+    base = prepare_training(data)
+    found = [base.single.w, base.slacks, base.gradients, base.bank.computed(np.arange(30))]
+    found += [train_block(base, np.array([rng.permutation(30)[:k] for _ in range(20)])).W for k in (1, 4, 20)]
+    found += [RankSVM(loss="hinge").fit_preferences(data).coef_]
+    for part in found:
+        digest.update(part.tobytes())
+print(digest.hexdigest())
+"""
+
+
+def test_what_is_compiled_and_what_is_found_compiled_round_alike(tmp_path: Path) -> None:
+    """LLVM optimises a function by itself and again within each that calls it; a process that compiles may run the one, later ones the other."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", TRAINED]
+    found = [
+        subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout for _ in range(2)
+    ]
+    assert found[0] == found[1]

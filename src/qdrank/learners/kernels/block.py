@@ -62,7 +62,7 @@ def _find(members: Any, begin: int, end: int, position: Any, where: Any) -> int:
     return count
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True)
 def _scatter(part: Any, slack: Any, where: Any, coef: Any, slacks: Any, G: Any) -> None:
     for r in range(len(where)):
         p, c = where[r, 0], coef[where[r, 1]]

@@ -5,17 +5,41 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import njit
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from qdrank.learners.kernels.vectors import Matrix, cgutils, constant, function, lane_sum, pieces, total
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
-def _dot(a: Any, b: Any) -> float:
-    """Scalar product in whatever order is fast."""
-    total = 0.0
-    for i in range(len(a)):
-        total += a[i] * b[i]
-    return total
+_CHAINS = 2  # sums at once: one alone would wait for each addition
+
+
+@intrinsic
+def _product(_: Any, a: Any, b: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        given = zip(signature.args, args, strict=True)
+        first, second = (context.make_array(kind)(context, builder, value=value) for kind, value in given)
+        (n,) = cgutils.unpack_tuple(builder, first.shape, 1)
+        (wide, zero, whole), (single, _, _) = pieces(context, builder, a.dtype, n)
+        far = builder.sub(n, builder.srem(n, ir.Constant(n.type, _CHAINS * wide.count)))
+        sums = [cgutils.alloca_once_value(builder, constant(wide, 0.0)) for _ in range(_CHAINS)]
+        rest = cgutils.alloca_once_value(builder, constant(single, 0.0))
+        for own, begin, end in ((sums, zero, far), (sums[:1], far, whole), ([rest], whole, n)):
+            vector = own[0].type.pointee
+            multiply, step = function(builder, "fmuladd", vector, 3), ir.Constant(n.type, len(own) * vector.count)
+            with cgutils.for_range_slice(builder, begin, end, step, intp=n.type) as (j, _):
+                for place, each in enumerate(own):
+                    at = builder.add(j, ir.Constant(n.type, place * vector.count))
+                    x, y = (Matrix(builder, array.data, zero, at, vector).load(zero) for array in (first, second))
+                    builder.store(builder.call(multiply, [x, y, builder.load(each)]), each)
+        many = lane_sum(builder, total(builder, [builder.load(each) for each in sums]))
+        return builder.fadd(many, lane_sum(builder, builder.load(rest)))
+
+    return a.dtype(a, b), build
+
+
+_dot: Any = _product
 
 
 @njit(cache=True)

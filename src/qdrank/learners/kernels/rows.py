@@ -6,56 +6,88 @@ better documents at once pass over the worse ones, and their sums stay in regist
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
 
-_FREE = {"reassoc", "nsz", "contract"}  # sums in whatever order is fast
-_MAXIMUM = _FREE | {"nnan"}  # one instruction for a maximum; a score that is not a number still shows in `_sum`
+from qdrank.learners.kernels.vectors import (
+    Matrix,
+    cgutils,
+    constant,
+    function,
+    lane_sum,
+    pieces,
+    splat,
+    total,
+)
 
-
-@njit(cache=True, fastmath=_MAXIMUM)
-def _four(s: Any, c: Any, u_a: Any, u_b: Any, u_c: Any, u_d: Any) -> Any:
-    a = b = e = f = s.dtype.type(0)
-    for j in range(len(s)):
-        x = s[j]
-        v_a, v_b, v_c, v_d = max(x, u_a), max(x, u_b), max(x, u_c), max(x, u_d)
-        a += v_a
-        b += v_b
-        e += v_c
-        f += v_d
-        c[j] += (v_a + v_b) + (v_c + v_d)
-    return a, b, e, f
+_tuple_of: Any = types.UniTuple  # it has no types
 
 
-@njit(cache=True, fastmath=_MAXIMUM)
-def _two(s: Any, c: Any, u_a: Any, u_b: Any) -> Any:
-    a = b = s.dtype.type(0)
-    for j in range(len(s)):
-        x = s[j]
-        v_a, v_b = max(x, u_a), max(x, u_b)
-        a += v_a
-        b += v_b
-        c[j] += v_a + v_b
-    return a, b
+def _row(context: Any, builder: Any, kind: Any, value: Any) -> tuple[Any, Any]:
+    """Data and length of an array (n,)."""
+    array = context.make_array(kind)(context, builder, value=value)
+    return array.data, cgutils.unpack_tuple(builder, array.shape, 1)[0]
 
 
-@njit(cache=True, fastmath=_MAXIMUM)
-def _one(s: Any, c: Any, u: Any) -> Any:
-    a = s.dtype.type(0)
-    for j in range(len(s)):
-        v = max(s[j], u)
-        a += v
-        c[j] += v
-    return a
+def _passing(size: int) -> Callable[..., Any]:
+    """The function for ``size`` better documents."""
+
+    @intrinsic
+    def passing(_: Any, s: Any, c: Any, u: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            (scores, n), (slacks, _) = (
+                _row(context, builder, *each) for each in zip(signature.args[:2], args[:2], strict=True)
+            )
+            zero, found = ir.Constant(n.type, 0), []
+            for vector, begin, end in pieces(context, builder, s.dtype, n):
+                maximum = function(builder, "maxnum", vector, 2)
+                least = [splat(builder, builder.extract_value(args[2], a), vector) for a in range(size)]
+                sums = [cgutils.alloca_once_value(builder, constant(vector, 0.0)) for _ in least]
+                step = ir.Constant(n.type, vector.count)
+                with cgutils.for_range_slice(builder, begin, end, step, intp=n.type) as (j, _):
+                    own = Matrix(builder, slacks, zero, j, vector)
+                    score = Matrix(builder, scores, zero, j, vector).load(zero)
+                    # one instruction for a maximum; a score that is not a number still shows in `_sum`
+                    larger = [builder.call(maximum, [score, each], fastmath=("nnan", "nsz")) for each in least]
+                    for one, each in zip(sums, larger, strict=True):
+                        builder.store(builder.fadd(builder.load(one), each), one)
+                    own.store(zero, builder.fadd(own.load(zero), total(builder, larger)))
+                found.append([lane_sum(builder, builder.load(one)) for one in sums])
+            both = [builder.fadd(many, few) for many, few in zip(*found, strict=True)]
+            return context.make_tuple(builder, signature.return_type, both)
+
+        return _tuple_of(s.dtype, size)(s, c, u), build
+
+    made: Callable[..., Any] = passing
+    return made
 
 
-@njit(cache=True, fastmath=_FREE)
-def _sum(s: Any) -> Any:
-    total = s.dtype.type(0)
-    for j in range(len(s)):
-        total += s[j]
-    return total
+# For the better documents with scores u + 1: the sums of max(s_j, u) over the worse ones, which are also added to c_j.
+_one, _two, _four = _passing(1), _passing(2), _passing(4)
+
+
+@intrinsic
+def _summed(_: Any, s: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        scores, n = _row(context, builder, signature.args[0], args[0])
+        zero, found = ir.Constant(n.type, 0), []
+        for vector, begin, end in pieces(context, builder, s.dtype, n):
+            own = cgutils.alloca_once_value(builder, constant(vector, 0.0))
+            step = ir.Constant(n.type, vector.count)
+            with cgutils.for_range_slice(builder, begin, end, step, intp=n.type) as (j, _):
+                each = Matrix(builder, scores, zero, j, vector).load(zero)
+                builder.store(builder.fadd(builder.load(own), each), own)
+            found.append(lane_sum(builder, builder.load(own)))
+        return builder.fadd(*found)
+
+    return s.dtype(s), build
+
+
+_sum: Any = _summed
 
 
 @njit(cache=True)
@@ -78,7 +110,7 @@ def _grade(s: Any, c: Any, start: int, end: int) -> Any:
     slack, i = s.dtype.type(0), start
     while i + 4 <= end:
         u_a, u_b, u_c, u_d = s[i] - one, s[i + 1] - one, s[i + 2] - one, s[i + 3] - one
-        a, b, e, f = _four(below, c_below, u_a, u_b, u_c, u_d)
+        a, b, e, f = _four(below, c_below, (u_a, u_b, u_c, u_d))
         a, b, e, f = a - count * u_a, b - count * u_b, e - count * u_c, f - count * u_d
         c[i] -= a
         c[i + 1] -= b
@@ -88,7 +120,7 @@ def _grade(s: Any, c: Any, start: int, end: int) -> Any:
         i += 4
     if i + 2 <= end:
         u_a, u_b = s[i] - one, s[i + 1] - one
-        a, b = _two(below, c_below, u_a, u_b)
+        a, b = _two(below, c_below, (u_a, u_b))
         a, b = a - count * u_a, b - count * u_b
         c[i] -= a
         c[i + 1] -= b
@@ -96,7 +128,7 @@ def _grade(s: Any, c: Any, start: int, end: int) -> Any:
         i += 2
     if i < end:
         u = s[i] - one
-        a = _one(below, c_below, u) - count * u
+        a = _one(below, c_below, (u,))[0] - count * u
         c[i] -= a
         slack += a
     return slack

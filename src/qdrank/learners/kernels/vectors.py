@@ -1,4 +1,8 @@
-"""Vectors of a matrix as LLVM values, for loops that are written for LLVM directly (numba)."""
+"""Vectors of a matrix as LLVM values, for loops that are written for LLVM directly (numba).
+
+No sum is left to LLVM's choice of an order (``fastmath`` with ``reassoc``): a function is optimised once by itself and once more in each function that calls it, and
+which of these a process runs depends on whether it compiled them or found them compiled. They must round alike.
+"""
 
 from __future__ import annotations
 
@@ -46,6 +50,23 @@ def in_all_lanes(builder: Any, value: Any, lane: int, vector: Any) -> Any:
     """One lane of a vector in all lanes of another."""
     lanes = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [lane] * vector.count)
     return builder.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), lanes)
+
+
+def splat(builder: Any, value: Any, vector: Any) -> Any:
+    """One number in all lanes."""
+    return in_all_lanes(builder, builder.insert_element(constant(vector, 0.0), value, ir.IntType(32)(0)), 0, vector)
+
+
+def lane_sum(builder: Any, value: Any) -> Any:
+    """Sum of the lanes of a vector, by halves."""
+    return total(builder, [builder.extract_element(value, ir.IntType(32)(lane)) for lane in range(value.type.count)])
+
+
+def pieces(context: Any, builder: Any, dtype: Any, n: Any) -> list[tuple[Any, Any, Any]]:
+    """How a loop over ``n`` numbers is divided: type of vector, begin and end; first whole vectors, then what is left, one by one."""
+    wide, single = vector_of(context, dtype), vector_of(context, dtype, dtype.bitwidth // 8)
+    whole = builder.sub(n, builder.srem(n, ir.Constant(n.type, wide.count)))
+    return [(wide, ir.Constant(n.type, 0), whole), (single, whole, n)]
 
 
 def zipped(builder: Any, values: Sequence[Any]) -> Any:
