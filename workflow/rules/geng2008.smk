@@ -34,12 +34,6 @@ GENG_MINUTES = (
 )
 
 
-def geng_tree_threads(query_vectors):
-    """Threads of LambdaMART: with query vectors it has twice the features, and would take twice as long as without."""
-    threads = settings.training.tree_threads
-    return 2 * threads if query_vectors and threads > 1 else threads
-
-
 # A shard is a set of whole blocks of models; the number of shards changes no bit of what is gathered.
 scattergather:
     local=scattered("local"),
@@ -146,7 +140,7 @@ rule train_lambdamart:
         method=names_pattern(TREES),
     conda:
         "../../envs/qdrank.yaml"
-    threads: lambda wc: geng_tree_threads(TREES[wc.method])
+    threads: lambda wc: lambdamart_threads(TREES[wc.method])
     resources:
         mem_mb=memory(1000, 30),
         runtime=minutes(60, 1),

@@ -58,6 +58,12 @@ def tree_threads(method):
     return settings.training.tree_threads if is_trees else 1
 
 
+def lambdamart_threads(query_vectors):
+    """Threads of LambdaMART alone: with query vectors it has twice the features, and would take twice as long as without."""
+    threads = settings.training.tree_threads
+    return 2 * threads if query_vectors and threads > 1 else threads
+
+
 def learner_files(wildcards):
     """What a method learns from."""
     method, folder = CLASSIC[wildcards.method], f"results/{wildcards.dataset}"
