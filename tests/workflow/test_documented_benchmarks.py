@@ -72,8 +72,22 @@ def test_those_of_constant_size_or_on_given_data(
     assert any(words in printed for words in ("tiny", "all of online", "peak memory"))
 
 
+def test_a_finished_run_on_more_cores(
+    finished: Project, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The jobs up to the k-NN graph, one of them with a time of its own; every job sleeps as long as it took, or longer."""
+    module = loaded(PROJECT / "tests/benchmarks/schedule.py", monkeypatch)
+    graph = "results/tiny/fold1/neighbours.parquet"
+    options = [str(finished.folder), "--configfile", str(PROJECT / "tests/configs/tiny.yaml"), "--target", graph]
+    monkeypatch.setattr(sys, "argv", ["schedule.py", *options, "--cores", "16", "--seconds", "*/neighbours.parquet=3"])
+    assert module.main() == 0
+    printed = capfd.readouterr()
+    assert "rule find_neighbours" in printed.err
+    assert 3 < int(printed.out.split()[0]) < 120
+
+
 def test_all_others_can_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`make bench` runs every script of the folder."""
+    """`make bench` runs every script of the folder but the one about a given run."""
     scripts = sorted(PROJECT.glob("tests/benchmarks/*.py"))
     assert {name_of(command) for command in COMMANDS} < {script.stem for script in scripts}
     for script in scripts:

@@ -172,7 +172,8 @@ def test_other_commands_of_make(made: Project) -> None:
     named.write_text('#!/bin/sh\necho "$1"\n')
     named.chmod(0o755)
     scripts = [line for line in make(made, "bench").splitlines() if not line.startswith("==")]
-    assert set(scripts) == {str(path.relative_to(PROJECT)) for path in PROJECT.glob("tests/benchmarks/*.py")}
+    there = {str(path.relative_to(PROJECT)) for path in PROJECT.glob("tests/benchmarks/*.py")}
+    assert set(scripts) == there - {"tests/benchmarks/schedule.py"}  # which is about a run that it is given
 
 
 def test_the_environment_is_activated(made: Project) -> None:
