@@ -98,6 +98,12 @@ def test_roles_are_loaded_as_they_are_selected(tmp_path, monkeypatch, parts, row
     assert (labels.X.shape[1], labels.y.tolist()) == (0, whole.of_role("fold1", "train").y.tolist())
 
 
+def test_an_unknown_role_is_not_loaded(tmp_path):
+    write(tmp_path / "judged.parquet", "judged", FIVE.to_table())
+    with pytest.raises(InputError, match="unknown role 'training'"):
+        load_roles(tmp_path / "judged.parquet", "fold1", ["training"])
+
+
 def test_features_of_other_roles_are_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr("qdrank.store.tables.ROWS_PER_GROUP", 3)
     parts = made([3, 3, 3, 3], ["train", "vali", "vali", "test"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -153,8 +153,7 @@ class Judged:
     def of_role(self, fold: str, role: str) -> Judged:
         """Queries that have the given role (train, vali or test) in a fold."""
         by_role = roles(self.parts, fold)
-        if role not in by_role:
-            raise InputError(f"unknown role {role!r}", fix=did_you_mean(role, list(by_role)))
+        _check_role(role, by_role)
         return self.select(by_role[role])
 
     def with_features(self, X: NDArray[np.floating[Any]]) -> Judged:
@@ -169,6 +168,11 @@ class Judged:
         parts = pa.array(self.part, pa.string()).take(pa.array(self.query_index))
         table = judged_table(names, pa.array(self.doc_id, pa.string()), self.y, parts, self.X)
         return table if self.missed is None else with_missed(table, self.missed, self.offsets, self.missed_id)
+
+
+def _check_role(role: str, known: Collection[str]) -> None:
+    if role not in known:
+        raise InputError(f"unknown role {role!r}", fix=did_you_mean(role, list(known)))
 
 
 def judged_table(
@@ -219,6 +223,8 @@ def load_roles(
 ) -> dict[str, Judged]:
     """The queries of some roles of a fold, by role; features of the others are not read. Other parameters as `load_judged`."""
     with_names, with_features = _wanted(columns)
+    for role in wanted:
+        _check_role(role, ROLES)
     with open_artifact(path, "judged") as file:
         heads = _without_features(file, with_names)
         parts = {role: own for role, own in roles(heads.parts, fold).items() if role in wanted}

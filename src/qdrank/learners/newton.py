@@ -50,9 +50,8 @@ class Problem:
         coef = np.zeros(len(used))
         np.add.at(coef, place, self.coef)
         if 2 * np.diff(self.data.offsets)[used].sum() < self.data.offsets[-1]:
-            return normal_matrix(
-                subset(self.data, used), coef
-            )  # a copy of few documents costs less than the others' zeros
+            # a copy of these documents costs less than the zeros of all others
+            return normal_matrix(subset(self.data, used), coef)
         whole = np.zeros(self.data.n_queries)
         whole[used] = coef
         return normal_matrix(self.data, whole)
