@@ -68,7 +68,16 @@ def main() -> int:
     times = seconds_of(read_jobs(args.folder), changed)
     with tempfile.TemporaryDirectory() as scratch:
         copy = asleep(Path(scratch), times)
-        command = ["snakemake", "--cores", str(args.cores), args.target, "--directory", str(Path(scratch) / "run")]
+        command = [
+            sys.executable,
+            "-m",
+            "snakemake",
+            "--cores",
+            str(args.cores),
+            args.target,
+            "--directory",
+            str(Path(scratch) / "run"),
+        ]
         command += ["--configfile", str(args.configfile.resolve())]
         began = time.monotonic()
         done = subprocess.run(
