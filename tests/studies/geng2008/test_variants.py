@@ -12,6 +12,7 @@ from tests.studies.geng2008.world import VECTORS, study, world
 from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.measures import ndcg
 from qdrank.rankers.sizes import Setting
+from qdrank.store import read, write
 from qdrank.studies.geng2008.methods import VARIANT_KINDS
 from qdrank.studies.geng2008.timing import COLD, WARM, timing_table
 from qdrank.studies.geng2008.variants import Variants, clustered, compare_variants, sample, space_of, within
@@ -43,6 +44,17 @@ def measured(clusters, **changes):
 @pytest.fixture(scope="module")
 def compared():
     return measured([0.2, 1])
+
+
+def test_a_kind_may_be_left_out(compared, tmp_path):
+    """As config/first.yaml does; its file can be read, and put beside the others."""
+    without = measured([])
+    assert without.schema == compared.schema
+    assert set(without["method"].to_pylist()) == {
+        n for n in compared["method"].to_pylist() if "of the offline" not in n and "offline models" not in n
+    }
+    write(tmp_path / "clusters.parquet", "measures", compared.slice(0, 0))
+    assert len(read(tmp_path / "clusters.parquet", "measures")) == 0
 
 
 def of(table, name, column):

@@ -230,6 +230,8 @@ def compare_variants(
     (evaluations times pairs), in millions, from the mean of those trained: a cost that is the same on every machine. ``same`` is the share of
     test queries with the very neighbours of ``first``.
     """
+    if not found:  # a kind that the configuration leaves out
+        return _none_measured()
     base = prepare_training(documents.preferences(), lam=setting.lam, penalty=penalty, tol=tol)
     whole, tables = documents.parts["test"], []
     test = whole.take(sample(whole.n_queries, most))
@@ -241,6 +243,13 @@ def compare_variants(
         W = documents.stored(models.W)
         tables += [_measured(fold, test, variant, wanted, W, models, _same(variant, first)) for variant in alike]
     return pa.concat_tables(tables)
+
+
+def _none_measured() -> pa.Table:
+    """No rows, with the columns of `_measured`."""
+    kinds = dict.fromkeys(("fold", "method", "query_id"), pa.string())
+    kinds |= dict.fromkeys((*_SWEPT, "neighbours", "models", "work", "same"), pa.float64())
+    return pa.table({name: pa.array([], kind) for name, kind in kinds.items()})
 
 
 def sample(n: int, most: int) -> IntArray:
