@@ -47,6 +47,18 @@ def query_index(offsets: IntArray) -> IntArray:
     return np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
 
 
+def rows_of_queries(offsets: IntArray, queries: IntArray) -> tuple[IntArray | slice, IntArray]:
+    """Rows of the documents of some queries, in the order given, and the bounds of the queries among them.
+
+    Those of queries that follow each other are a slice, which copies nothing.
+    """
+    sizes = np.diff(offsets)[queries]
+    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    if len(queries) and (np.diff(queries) == 1).all():
+        return slice(int(offsets[queries[0]]), int(offsets[queries[-1] + 1])), bounds
+    return np.arange(bounds[-1]) + np.repeat(offsets[queries] - bounds[:-1], sizes), bounds
+
+
 def pair_counts(y: NDArray[Any], offsets: IntArray) -> IntArray:
     """Document pairs of different grade of every query: the instances it adds to a training set, (n_queries,)."""
     y = np.asarray(y)

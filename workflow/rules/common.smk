@@ -125,11 +125,15 @@ def minutes(base, per_input_mb=0):
     return runtime
 
 
+# Threads that draw or read large text: all jobs of the data set wait for it.
+TEXT_THREADS = 4
+
+
 def reading_threads(wildcards, input):
-    """Threads that read text: several where one takes more than a few seconds, since all jobs of the data set wait for it."""
+    """Threads that read text: several where one takes more than a few seconds."""
     # Snakemake wants a number also for files that are still to be fetched; those are small.
     there = [file for file in input if os.path.exists(file)]
-    return 4 if input_mb(there) > 300 else 1
+    return TEXT_THREADS if input_mb(there) > 300 else 1
 
 
 def names_pattern(names):

@@ -140,7 +140,7 @@ rule train_lambdamart:
         method=names_pattern(TREES),
     conda:
         "../../envs/qdrank.yaml"
-    threads: lambda wc: lambdamart_threads(TREES[wc.method])
+    threads: lambda wc: tree_threads(TREES[wc.method])
     resources:
         mem_mb=memory(1000, 30),
         runtime=minutes(60, 1),

@@ -123,8 +123,12 @@ rule simulate_features:
         ),
     conda:
         "../../envs/qdrank.yaml"
-    # Text of web size takes a minute, and everything waits for it.
-    threads: lambda wc: 4 if planned.datasets[wc.dataset].options.get("like") == "web" else 1
+    threads:
+        lambda wc: (
+            TEXT_THREADS
+            if planned.datasets[wc.dataset].options.get("like") == "web"
+            else 1
+        )
     resources:
         mem_mb=memory(3000, 0),
         runtime=minutes(30),

@@ -27,7 +27,7 @@ rule learn_method:
         method=names_pattern(CLASSIC),
     conda:
         "../../envs/qdrank.yaml"
-    threads: lambda wc: tree_threads(wc.method)
+    threads: lambda wc: learner_threads(wc.method)
     resources:
         mem_mb=memory(1000, 30),
         runtime=minutes(120, 1),

@@ -52,16 +52,16 @@ def learner_code(method):
     return code("learn_method", CLASSIC[method].module, *measured)
 
 
-def tree_threads(method):
-    """Threads of a classic method: only boosted trees use more than one."""
-    is_trees = CLASSIC[method].learner == "lambdamart"
-    return settings.training.tree_threads if is_trees else 1
-
-
-def lambdamart_threads(query_vectors):
-    """Threads of LambdaMART alone: with query vectors it has twice the features, and would take twice as long as without."""
+def tree_threads(query_vectors):
+    """Threads of LambdaMART: with query vectors it has twice the features, and would take twice as long as without."""
     threads = settings.training.tree_threads
     return 2 * threads if query_vectors and threads > 1 else threads
+
+
+def learner_threads(method):
+    """Threads of a classic method: only boosted trees use more than one."""
+    is_trees = CLASSIC[method].learner == "lambdamart"
+    return tree_threads(CLASSIC[method].query_vectors) if is_trees else 1
 
 
 def learner_files(wildcards):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.folds import ROLES, fold_names, roles
 from qdrank.errors import InputError
-from qdrank.groups import IntArray, pair_counts, query_index, query_offsets
+from qdrank.groups import IntArray, pair_counts, query_index, query_offsets, rows_of_queries
 from qdrank.registry import did_you_mean
 from qdrank.store import open_artifact
 from qdrank.store.lists import list_column
@@ -119,11 +119,9 @@ class Judged:
         return fold_names(self.parts)
 
     def take(self, queries: IntArray) -> Judged:
-        """Queries of the given numbers, in that order."""
+        """Queries of the given numbers, in that order; those of queries that follow each other share the memory of their documents."""
         queries = np.asarray(queries, dtype=np.int64)
-        sizes = np.diff(self.offsets)[queries]
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        rows = self._rows(queries, offsets, sizes)
+        rows, offsets = rows_of_queries(self.offsets, queries)
         return Judged(
             query_id=self.query_id[queries],
             part=self.part[queries],
@@ -134,12 +132,6 @@ class Judged:
             missed=None if self.missed is None else self.missed[queries],
             missed_id=None if self.missed_id is None else self.missed_id[queries],
         )
-
-    def _rows(self, queries: IntArray, offsets: IntArray, sizes: IntArray) -> IntArray | slice:
-        """Rows of the documents of some queries; those of queries that follow each other are a slice, which copies no features."""
-        if len(queries) and (np.diff(queries) == 1).all():
-            return slice(int(self.offsets[queries[0]]), int(self.offsets[queries[-1] + 1]))
-        return np.arange(offsets[-1]) + np.repeat(self.offsets[queries] - offsets[:-1], sizes)
 
     def select(self, parts: Sequence[str]) -> Judged:
         """Queries of the given parts, one part after the other, as LETOR concatenates them."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.groups import FloatArray, IntArray, rows_of_queries
 
 
 @dataclass(frozen=True)
@@ -96,9 +96,7 @@ def _check(X: NDArray[Any], y: NDArray[Any], offsets: IntArray) -> None:
 
 def subset(data: Preferences, queries: IntArray) -> Preferences:
     """Some queries, in the order given."""
-    sizes = np.diff(data.offsets)[queries]
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    rows = np.arange(offsets[-1]) + np.repeat(data.offsets[queries] - offsets[:-1], sizes)
+    rows, offsets = rows_of_queries(data.offsets, queries)
     return Preferences(data.X[rows], offsets, data.lower[rows], data.pairs[queries])
 
 

@@ -10,7 +10,7 @@ from numba import njit
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from qdrank.learners.kernels.vectors import Matrix, cgutils, constant, function, lane_sum, pieces, total
+from qdrank.learners.kernels.vectors import Matrix, cgutils, constant, function, lane_sum, pieces, row_of, total
 
 _CHAINS = 2  # sums at once: one alone would wait for each addition
 
@@ -18,9 +18,7 @@ _CHAINS = 2  # sums at once: one alone would wait for each addition
 @intrinsic
 def _product(_: Any, a: Any, b: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        given = zip(signature.args, args, strict=True)
-        first, second = (context.make_array(kind)(context, builder, value=value) for kind, value in given)
-        (n,) = cgutils.unpack_tuple(builder, first.shape, 1)
+        (first, n), (second, _) = (row_of(context, builder, *each) for each in zip(signature.args, args, strict=True))
         (wide, zero, whole), (single, _, _) = pieces(context, builder, a.dtype, n)
         far = builder.sub(n, builder.srem(n, ir.Constant(n.type, _CHAINS * wide.count)))
         sums = [cgutils.alloca_once_value(builder, constant(wide, 0.0)) for _ in range(_CHAINS)]
@@ -31,7 +29,7 @@ def _product(_: Any, a: Any, b: Any) -> Any:
             with cgutils.for_range_slice(builder, begin, end, step, intp=n.type) as (j, _):
                 for place, each in enumerate(own):
                     at = builder.add(j, ir.Constant(n.type, place * vector.count))
-                    x, y = (Matrix(builder, array.data, zero, at, vector).load(zero) for array in (first, second))
+                    x, y = (Matrix(builder, data, zero, at, vector).load(zero) for data in (first, second))
                     builder.store(builder.call(multiply, [x, y, builder.load(each)]), each)
         many = lane_sum(builder, total(builder, [builder.load(each) for each in sums]))
         return builder.fadd(many, lane_sum(builder, builder.load(rest)))

@@ -20,17 +20,12 @@ from qdrank.learners.kernels.vectors import (
     function,
     lane_sum,
     pieces,
+    row_of,
     splat,
     total,
 )
 
 _tuple_of: Any = types.UniTuple  # it has no types
-
-
-def _row(context: Any, builder: Any, kind: Any, value: Any) -> tuple[Any, Any]:
-    """Data and length of an array (n,)."""
-    array = context.make_array(kind)(context, builder, value=value)
-    return array.data, cgutils.unpack_tuple(builder, array.shape, 1)[0]
 
 
 def _passing(size: int) -> Callable[..., Any]:
@@ -40,7 +35,7 @@ def _passing(size: int) -> Callable[..., Any]:
     def passing(_: Any, s: Any, c: Any, u: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             (scores, n), (slacks, _) = (
-                _row(context, builder, *each) for each in zip(signature.args[:2], args[:2], strict=True)
+                row_of(context, builder, *each) for each in zip(signature.args[:2], args[:2], strict=True)
             )
             zero, found = ir.Constant(n.type, 0), []
             for vector, begin, end in pieces(context, builder, s.dtype, n):
@@ -73,7 +68,7 @@ _one, _two, _four = _passing(1), _passing(2), _passing(4)
 @intrinsic
 def _summed(_: Any, s: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        scores, n = _row(context, builder, signature.args[0], args[0])
+        scores, n = row_of(context, builder, signature.args[0], args[0])
         zero, found = ir.Constant(n.type, 0), []
         for vector, begin, end in pieces(context, builder, s.dtype, n):
             own = cgutils.alloca_once_value(builder, constant(vector, 0.0))

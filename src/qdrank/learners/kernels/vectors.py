@@ -62,6 +62,12 @@ def lane_sum(builder: Any, value: Any) -> Any:
     return total(builder, [builder.extract_element(value, ir.IntType(32)(lane)) for lane in range(value.type.count)])
 
 
+def row_of(context: Any, builder: Any, kind: Any, value: Any) -> tuple[Any, Any]:
+    """Data and length of an array (n,)."""
+    array = context.make_array(kind)(context, builder, value=value)
+    return array.data, cgutils.unpack_tuple(builder, array.shape, 1)[0]
+
+
 def pieces(context: Any, builder: Any, dtype: Any, n: Any) -> list[tuple[Any, Any, Any]]:
     """How a loop over ``n`` numbers is divided: type of vector, begin and end; first whole vectors, then what is left, one by one."""
     wide, single = vector_of(context, dtype), vector_of(context, dtype, dtype.bitwidth // 8)

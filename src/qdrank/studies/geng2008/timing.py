@@ -20,7 +20,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray
 from qdrank.learners.kernels import one_thread
 from qdrank.learners.local import TrainingBase, prepare_training, train_block
-from qdrank.learners.preferences import Preferences
+from qdrank.learners.preferences import Preferences, subset
 from qdrank.learners.ranksvm import Model, Penalty, before_half, solve, whole_problem
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.vectors import query_vectors
@@ -88,7 +88,7 @@ def timing_table(
         for m in (max(2, round(share * min(train.n_queries, _MOST))) for share in SHARES)
         for k in sorted({neighbour_count(part, m) for part in KS})
     ]
-    bases = {m: _Base(_first(data, m), vectors[:m], lam, tol) for m, _ in sizes}
+    bases = {m: _Base(subset(data, np.arange(m)), vectors[:m], lam, tol) for m, _ in sizes}
     times = [_timed(bases[m], train, test, reference, k) for m, k in sizes]
     learned = [_pairs_learned(bases[m], test, reference, k) for m, k in sizes]
     rows: list[dict[str, Any]] = []
@@ -121,12 +121,6 @@ class _Base:
         chosen[members] = 1.0
         with one_thread():
             return solve(whole_problem(self.data, chosen, self.lam), loss="squared_hinge", tol=self.tol, limit=100)
-
-
-def _first(data: Preferences, m: int) -> Preferences:
-    """The first m queries."""
-    end = data.offsets[m]
-    return Preferences(data.X[:end], data.offsets[: m + 1], data.lower[:end], data.pairs[:m])
 
 
 def _growth(sizes: list[tuple[int, int]], ms: list[float]) -> str:

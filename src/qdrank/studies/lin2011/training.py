@@ -20,7 +20,7 @@ from qdrank.learners.kernels import one_thread
 from qdrank.learners.local import LocalModels, TrainingBase, prepare_training, train_block
 from qdrank.learners.preconditioning import inverted
 from qdrank.learners.preferences import Preferences, prepare
-from qdrank.learners.ranksvm import Model, RankSVM, preconditioner, solve, whole_problem
+from qdrank.learners.ranksvm import Model, RankSVM, all_pairs, preconditioner, solve, whole_problem
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.clusters import Clustering
 from qdrank.studies.lin2011.readings import TrainingSet
@@ -64,7 +64,11 @@ class Trainer:
         self.train, self.tol, self.fallback, self.singles = documents.parts["train"], tol, fallback, singles
         self.X = seen_rows(documents, self.train)
         self.data = documents.preferences()
-        self.grounds = {lam: prepare_training(self.data, lam=lam, tol=tol, single=one) for lam, one in singles.items()}
+        matrix = all_pairs(self.data)
+        self.grounds = {
+            lam: prepare_training(self.data, lam=lam, tol=tol, single=one, all_pairs=matrix)
+            for lam, one in singles.items()
+        }
 
     def fit(
         self, clustering: Clustering, training_set: TrainingSet, only: np.ndarray | None = None
@@ -144,12 +148,11 @@ def _at_lambda(ground: TrainingBase, lam: float) -> TrainingBase:
 
 def train_singles(data: Preferences, lambdas: Sequence[float], *, tol: float = 1e-6) -> dict[float, Model]:
     """Global Ranking SVMs, one a lambda; the matrix of all pairs is made once."""
-    found = {}
+    found, matrix = {}, all_pairs(data)
     with one_thread():
-        matrix = preconditioner(whole_problem(data, np.ones(data.n_queries), 1.0)) - np.eye(data.n_features)
         for lam in lambdas:
-            inverse = inverted(matrix + lam * np.eye(data.n_features))
             problem = whole_problem(data, np.ones(data.n_queries), lam)
+            inverse = inverted(preconditioner(problem, matrix))
             found[lam] = solve(problem, loss="squared_hinge", tol=tol, limit=100, inverse=inverse)
     return found
 
