@@ -44,7 +44,7 @@ PROTOCOL = {
     "measures/definitions": {"EXP", "GENG", "LETOR", "LETOR4", "LINEAR", "ROW_ORDER", "TREC"},
 }
 # Here each function stands twice, compiled and in plain NumPy, and the package gives the one to use.
-TWINS = ("learners/kernels", "measures/kernels.py", "measures/plain.py")
+TWINS = ("learners/ranksvm/kernels", "measures/kernels.py", "measures/plain.py")
 
 
 def modules(project: Path) -> list[Path]:

@@ -63,9 +63,9 @@ def test_no_kernel_leaves_the_order_of_a_sum_to_the_compiler(project: Path) -> N
 TRAINED = """
 import hashlib
 import numpy as np
-from qdrank.learners.local import prepare_training, train_block
-from qdrank.learners.preferences import prepare
-from qdrank.learners.ranksvm import RankSVM
+from qdrank.learners.ranksvm.local import prepare_training, train_block
+from qdrank.learners.ranksvm.preferences import prepare
+from qdrank.learners.ranksvm.estimator import RankSVM
 
 rng, digest = np.random.default_rng(0), hashlib.sha256()
 for n, d in ((40, 8), (7, 3), (33, 46)):

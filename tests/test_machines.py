@@ -22,10 +22,10 @@ from qdrank.evaluation.declared import Claim, Declaration
 from qdrank.evaluation.evidence import part
 from qdrank.evaluation.judging import judge
 from qdrank.groups import query_index
-from qdrank.learners.local import prepare_training, train_block
-from qdrank.learners.listnet import ListNet
-from qdrank.learners.preferences import prepare
-from qdrank.learners.ranksvm import RankSVM
+from qdrank.learners.ranksvm.local import prepare_training, train_block
+from qdrank.learners.classic.listnet import ListNet
+from qdrank.learners.ranksvm.preferences import prepare
+from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.measures.compute import measure
 from qdrank.store.machine import machine_record
 

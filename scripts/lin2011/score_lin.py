@@ -3,7 +3,7 @@
 from qdrank.datasets.columns import reference_column
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
-from qdrank.learners.kernels import one_thread
+from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.rankers.documents import load_fold
 from qdrank.store import read, write
 from qdrank.studies.lin2011.bank import FoldBank, gathered_shards

@@ -16,7 +16,7 @@ import numpy as np
 
 from qdrank.datasets.judged import load_judged
 from qdrank.learners import ATVT
-from qdrank.learners.atvt_maps import Penalties, fit_maps, moments
+from qdrank.learners.atvt.maps import Penalties, fit_maps, moments
 from qdrank.rankers.documents import fold_documents
 
 REPEATS = 5

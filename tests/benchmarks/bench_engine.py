@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 from qdrank.groups import query_offsets
-from qdrank.learners.blocks import locality_order, make_blocks
-from qdrank.learners.kernels import evaluate_block, evaluate_single, one_thread, transpose
-from qdrank.learners.local import BLOCK, LocalModels, prepare_training, train_local, train_sweep
-from qdrank.learners.preferences import Preferences, prepare
-from qdrank.learners.ranksvm import RankSVM
+from qdrank.learners.ranksvm.blocks import locality_order, make_blocks
+from qdrank.learners.ranksvm.estimator import RankSVM
+from qdrank.learners.ranksvm.kernels import evaluate_block, evaluate_single, one_thread, transpose
+from qdrank.learners.ranksvm.local import BLOCK, LocalModels, prepare_training, train_local, train_sweep
+from qdrank.learners.ranksvm.preferences import Preferences, prepare
 
 Row = tuple[str, str]
 

@@ -19,7 +19,7 @@ from qdrank.learners import SER, SSER
 from qdrank.rankers.documents import fold_documents
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from tests.learners.ensemble_world import reference_optimum
+from tests.learners.ensemble.ensemble_world import reference_optimum
 
 QUERIES = 50
 

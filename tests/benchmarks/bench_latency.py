@@ -19,7 +19,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.features import column_moments
 from qdrank.datasets.simulated.features import REFERENCE, Simulated, simulate
 from qdrank.groups import pair_counts
-from qdrank.learners.local import prepare_training
+from qdrank.learners.ranksvm.local import prepare_training
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.vectors import Standardiser
 from qdrank.rankers.documents import FoldDocuments

@@ -22,9 +22,9 @@ from qdrank.datasets.letor.importing import import_letor
 from qdrank.datasets.simulated.web import Web, write_web
 from qdrank.groups import query_index
 from qdrank.learners import LEARNERS
-from qdrank.learners.blocks import block_size, locality_order, make_blocks
-from qdrank.learners.kernels import one_thread
-from qdrank.learners.local import prepare_training, train_sweep
+from qdrank.learners.ranksvm.blocks import block_size, locality_order, make_blocks
+from qdrank.learners.ranksvm.kernels import one_thread
+from qdrank.learners.ranksvm.local import prepare_training, train_sweep
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.vectors import Standardiser, query_vectors
 from qdrank.rankers.documents import fold_documents

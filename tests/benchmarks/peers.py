@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 
 from qdrank.groups import query_offsets
-from qdrank.learners.kernels import one_thread
-from qdrank.learners.local import prepare_training, train_block
-from qdrank.learners.preferences import prepare
-from qdrank.learners.ranksvm import RankSVM
+from qdrank.learners.ranksvm.estimator import RankSVM
+from qdrank.learners.ranksvm.kernels import one_thread
+from qdrank.learners.ranksvm.local import prepare_training, train_block
+from qdrank.learners.ranksvm.preferences import prepare
 
 RUNS, LAM, K, SAMPLE = 3, 0.01, 200, 2
 

@@ -12,7 +12,7 @@ import pytest
 
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS, from_record, tune
-from qdrank.learners.regression import Regression
+from qdrank.learners.classic.regression import Regression
 from qdrank.learners.validation import RoundChoice, shuffled_within
 
 SMALL = {

@@ -7,7 +7,7 @@ import pytest
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import rows_of
-from qdrank.learners.ranksvm import RankSVM
+from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.documents import fold_documents, load_fold, one_model_scores, query_scores
 from qdrank.store import write
 

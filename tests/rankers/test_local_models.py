@@ -9,7 +9,7 @@ import pytest
 from tests.studies.geng2008.world import GENG, shard, study, world
 
 from qdrank.errors import InputError
-from qdrank.learners.ranksvm import RankSVM
+from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.local_models import gathered
 from qdrank.rankers.sizes import Setting, by_lambda, neighbour_count, neighbour_counts
 from qdrank.store import write

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from tests.rankers.query_world import mean_loss, pairs, world
 
 from qdrank.errors import InputError
-from qdrank.learners.ranksvm import RankSVM
+from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.local_ranker import LocalRanker, kernel_weights
 
 

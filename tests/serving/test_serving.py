@@ -24,7 +24,7 @@ from qdrank.datasets.simulated.features import REFERENCE, simulate
 from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.datasets.trec import read_run
 from qdrank.errors import InputError
-from qdrank.learners.ranksvm import RankSVM
+from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.queries import METRICS
 from qdrank.queries.artifacts import VectorOptions, describe_queries, load_queries
 from qdrank.queries.fitted import load_metric, load_scale, metric_table, scale_table

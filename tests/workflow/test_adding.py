@@ -216,9 +216,9 @@ class First(LinearLearner):
 '''
     edits = {
         "src/qdrank/learners/__init__.py": (
-            '        "ranksvm": "qdrank.learners.ranksvm:RankSVM",\n        "rankboost"',
+            '        "ranksvm": "qdrank.learners.ranksvm.estimator:RankSVM",\n        "rankboost"',
             '        "first": "qdrank.learners.first:First",\n'
-            '        "ranksvm": "qdrank.learners.ranksvm:RankSVM",\n        "rankboost"',
+            '        "ranksvm": "qdrank.learners.ranksvm.estimator:RankSVM",\n        "rankboost"',
         ),
         "src/qdrank/learners/grids.py": ('    "ranksvm": {', '    "first": {"sign": [1.0, -1.0]},\n    "ranksvm": {'),
         "src/qdrank/rankers/methods.py": (

@@ -22,7 +22,7 @@ def test_the_code_of_a_method_is_its_own(name: str, project: Path) -> None:
     used = imported_modules(project / "scripts/learn_method.py") | _closure([CLASSIC[name].module])
     others = {method.module for method in CLASSIC.values()} - {CLASSIC[name].module}
     built_on = {
-        "qdrank.learners.mhr": {"qdrank.learners.ranksvm"},
+        "qdrank.learners.classic.mhr": {"qdrank.learners.ranksvm.estimator"},
         "qdrank.aggregators.cps": {"qdrank.aggregators.borda"},
     }
     assert used & others == built_on.get(CLASSIC[name].module, set())
@@ -48,7 +48,7 @@ def test_every_method_leaves_its_artifacts(finished: Project) -> None:
 
 
 def test_a_changed_learner_reruns_alone(study: Project) -> None:
-    path = study.folder / "src/qdrank/learners/regression.py"
+    path = study.folder / "src/qdrank/learners/classic/regression.py"
     path.write_text(f"{path.read_text()}\nEDITED = True\n")
     printed = study.tiny("--dry-run", "--quiet", "rules")
     assert re.search(r"^learn_method +1$", printed, re.MULTILINE), printed

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, query_offsets
 from qdrank.learners.base import Learner
-from qdrank.learners.borda_points import borda_points
+from qdrank.learners.classic.borda_points import borda_points
 from qdrank.learners.validation import JudgedArrays
 
 Best = Literal["low", "high"]

@@ -12,7 +12,7 @@ from qdrank.aggregators.borda import Best, as_rankings, points_per_list
 from qdrank.aggregators.cps_kernels import kind_of, log_likelihood, stagewise
 from qdrank.groups import FloatArray, IntArray, query_index
 from qdrank.learners.base import Learner
-from qdrank.learners.convex import newton_minimise
+from qdrank.learners.classic.convex import newton_minimise
 from qdrank.learners.validation import JudgedArrays
 
 Distance = Literal["kendall", "footrule", "spearman"]

@@ -16,8 +16,8 @@ import numpy as np
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-from qdrank.learners.preferences import prepare
-from qdrank.learners.ranksvm import RankSVM
+from qdrank.learners.ranksvm.estimator import RankSVM
+from qdrank.learners.ranksvm.preferences import prepare
 from qdrank.queries.vectors import row_product
 from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
 from qdrank.rankers.documents import query_scores

@@ -15,7 +15,7 @@ from qdrank.datasets.judged import Judged, load_roles
 from qdrank.datasets.letor.features import column_moments, minmax_per_query
 from qdrank.errors import AnyPath
 from qdrank.groups import FloatArray
-from qdrank.learners.preferences import Preferences, prepare
+from qdrank.learners.ranksvm.preferences import Preferences, prepare
 
 FeatureScale = Literal["auto", "given", "zscore", "minmax"]
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.groups import FloatArray, IntArray
-from qdrank.learners.local import prepare_training, train_block
-from qdrank.learners.preferences import Preferences
-from qdrank.learners.ranksvm import Penalty, RankSVM, all_pairs
+from qdrank.learners.ranksvm.estimator import Penalty, RankSVM, all_pairs
+from qdrank.learners.ranksvm.local import prepare_training, train_block
+from qdrank.learners.ranksvm.preferences import Preferences
 from qdrank.rankers.documents import FoldDocuments
 
 #: Name of a class's model.

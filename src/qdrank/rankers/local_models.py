@@ -15,9 +15,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.groups import FloatArray, IntArray, rows_of
-from qdrank.learners.blocks import block_size, locality_order, make_blocks, progress_lines, shards_of_blocks
-from qdrank.learners.local import LocalModels, prepare_training, train_sweep
-from qdrank.learners.ranksvm import Model, Penalty, all_pairs
+from qdrank.learners.ranksvm.blocks import block_size, locality_order, make_blocks, progress_lines, shards_of_blocks
+from qdrank.learners.ranksvm.estimator import Model, Penalty, all_pairs
+from qdrank.learners.ranksvm.local import LocalModels, prepare_training, train_sweep
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.sizes import Setting, by_lambda

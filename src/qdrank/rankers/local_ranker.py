@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-from qdrank.learners.blocks import make_blocks
-from qdrank.learners.local import TrainingBase, prepare_training, train_local
-from qdrank.learners.preferences import Preferences, prepare
+from qdrank.learners.ranksvm.blocks import make_blocks
+from qdrank.learners.ranksvm.local import TrainingBase, prepare_training, train_local
+from qdrank.learners.ranksvm.preferences import Preferences, prepare
 from qdrank.queries.neighbours import neighbours
 from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
 from qdrank.rankers.documents import query_scores

@@ -10,8 +10,8 @@ import numpy as np
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-from qdrank.learners.preferences import prepare
-from qdrank.learners.ranksvm import RankSVM
+from qdrank.learners.ranksvm.estimator import RankSVM
+from qdrank.learners.ranksvm.preferences import prepare
 from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
 from qdrank.rankers.documents import one_model_scores
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
@@ -61,7 +61,7 @@ class TreeRanker(QueryRanker):
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
         """Grow trees."""
-        from qdrank.learners.trees import LambdaMART
+        from qdrank.learners.classic.trees import LambdaMART
 
         names = ("rounds", "learning_rate", "leaves", "min_leaf", "patience", "seed")
         watched = None if validation is None else (validation[0].X, validation[0].y, validation[0].query)
@@ -77,7 +77,7 @@ class TreeRanker(QueryRanker):
         return np.asarray(self._trees().predict(documents.X, num_threads=1), dtype=np.float64)
 
     def _trees(self) -> Any:
-        from qdrank.learners.trees import booster_of
+        from qdrank.learners.classic.trees import booster_of
 
         if getattr(self, "_booster", None) is None:
             self._booster = booster_of(self.text_)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
-from qdrank.learners.local import LocalModels, TrainingBase, prepare_training, train_block
+from qdrank.learners.ranksvm.local import LocalModels, TrainingBase, prepare_training, train_block
 from qdrank.rankers.documents import FoldDocuments, load_fold
 from qdrank.rankers.sizes import Setting
 from qdrank.serving.lookup import TrainingSpace

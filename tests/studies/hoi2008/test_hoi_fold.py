@@ -9,7 +9,7 @@ from tests.studies.hoi2008.ensemble_fold import OPTIONS, fold, made, part, weigh
 
 from qdrank.errors import InputError
 from qdrank.learners import SER, SSER
-from qdrank.learners.ser import rounded_scores
+from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.measures.compute import average_precision
 from qdrank.store.lists import list_matrix
 from qdrank.studies.hoi2008.fold import query_rows, shard_range

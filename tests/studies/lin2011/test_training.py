@@ -7,7 +7,7 @@ import pytest
 from tests.studies.lin2011.lin_world import LAMBDAS, chosen, documents, fold, singles, trained, workshop
 
 from qdrank.datasets.simulated.features import REFERENCE
-from qdrank.learners.ranksvm import RankSVM
+from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.clusters import Clustering, Items, cluster, means, relevant_items
 from qdrank.studies.lin2011.readings import Readings

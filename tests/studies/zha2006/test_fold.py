@@ -11,7 +11,7 @@ from tests.studies.zha2006.world import OPTIONS, PAPER, fold, tables
 
 from qdrank.errors import InputError
 from qdrank.groups import query_offsets
-from qdrank.learners.atvt import ATVT
+from qdrank.learners.atvt.estimator import ATVT
 from qdrank.measures import measure
 from qdrank.store import read, write
 from qdrank.studies.zha2006.fits import Fitter, setting_of

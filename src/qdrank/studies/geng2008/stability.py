@@ -15,9 +15,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.groups import FloatArray, IntArray
-from qdrank.learners.kernels import one_thread
-from qdrank.learners.preferences import Preferences
-from qdrank.learners.ranksvm import Penalty, before_half, solve, whole_problem
+from qdrank.learners.ranksvm.estimator import Penalty, before_half, solve, whole_problem
+from qdrank.learners.ranksvm.kernels import one_thread
+from qdrank.learners.ranksvm.preferences import Preferences
 from qdrank.studies.geng2008.fold import FoldQueries
 from qdrank.studies.geng2008.methods import OFFLINE
 

@@ -18,10 +18,10 @@ from scipy.spatial import cKDTree
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray
-from qdrank.learners.kernels import one_thread
-from qdrank.learners.local import TrainingBase, prepare_training, train_block
-from qdrank.learners.preferences import Preferences, subset
-from qdrank.learners.ranksvm import Model, Penalty, before_half, solve, whole_problem
+from qdrank.learners.ranksvm.estimator import Model, Penalty, before_half, solve, whole_problem
+from qdrank.learners.ranksvm.kernels import one_thread
+from qdrank.learners.ranksvm.local import TrainingBase, prepare_training, train_block
+from qdrank.learners.ranksvm.preferences import Preferences, subset
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.vectors import query_vectors
 from qdrank.rankers.documents import FoldDocuments

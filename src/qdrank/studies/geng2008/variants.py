@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, IntArray
-from qdrank.learners.blocks import block_size, make_blocks
-from qdrank.learners.local import LocalModels, prepare_training, train_local
-from qdrank.learners.ranksvm import Penalty
+from qdrank.learners.ranksvm.blocks import block_size, make_blocks
+from qdrank.learners.ranksvm.estimator import Penalty
+from qdrank.learners.ranksvm.local import LocalModels, prepare_training, train_local
 from qdrank.measures.compute import measure
 from qdrank.queries import METRICS
 from qdrank.queries.artifacts import Queries, VectorOptions, describe_queries

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, IntArray, rows_of
-from qdrank.learners.quadratic import ProgramSolution
-from qdrank.learners.ser import rounded_scores
-from qdrank.learners.sser import SSER
-from qdrank.learners.trace_coefficients import Ties
+from qdrank.learners.ensemble.program import ProgramSolution
+from qdrank.learners.ensemble.ser import rounded_scores
+from qdrank.learners.ensemble.sser import SSER
+from qdrank.learners.ensemble.trace_coefficients import Ties
 from qdrank.learners.validation import mean_measure, shuffled_within
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.store.lists import list_column

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, IntArray
-from qdrank.learners.listnet import ListNet
-from qdrank.learners.ranksvm import RankSVM
-from qdrank.learners.ser import rounded_scores
+from qdrank.learners.classic.listnet import ListNet
+from qdrank.learners.ensemble.ser import rounded_scores
+from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.measures.compute import measure
 from qdrank.studies.hoi2008.fold import EnsembleFold, query_rows
 from qdrank.studies.hoi2008.scoring import scores_by

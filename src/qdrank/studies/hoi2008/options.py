@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from qdrank.learners.document_graph import Edges, Laplacian, NeighbourTies, Symmetry
-from qdrank.learners.sser import SSER
-from qdrank.learners.trace_coefficients import EnsembleSimilarity, Ties
+from qdrank.learners.ensemble.document_graph import Edges, Laplacian, NeighbourTies, Symmetry
+from qdrank.learners.ensemble.sser import SSER
+from qdrank.learners.ensemble.trace_coefficients import EnsembleSimilarity, Ties
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, rows_of
-from qdrank.learners.ser import rounded_scores
-from qdrank.learners.trace_coefficients import Ties
+from qdrank.learners.ensemble.ser import rounded_scores
+from qdrank.learners.ensemble.trace_coefficients import Ties
 from qdrank.learners.validation import mean_measure, shuffled_within
 from qdrank.measures.compute import measure
 from qdrank.store.lists import list_matrix

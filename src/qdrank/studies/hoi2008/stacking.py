@@ -14,8 +14,8 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.features import minmax_per_query
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-from qdrank.learners.borda_points import borda_points
-from qdrank.learners.ser import rounded_scores
+from qdrank.learners.classic.borda_points import borda_points
+from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.studies.hoi2008.options import Options
 
 Scores = Mapping[str, Mapping[str, FloatArray]]

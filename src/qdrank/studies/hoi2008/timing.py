@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import load_judged
-from qdrank.learners.ranksvm import Loss, RankSVM
+from qdrank.learners.ranksvm.estimator import Loss, RankSVM
 from qdrank.rankers.documents import FoldDocuments, fold_documents
 from qdrank.studies.hoi2008.options import Options
 from qdrank.studies.making import Inputs, Shown

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.groups import FloatArray
-from qdrank.learners.ranksvm import Model
+from qdrank.learners.ranksvm.estimator import Model
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.kernels import ap_matrix
 from qdrank.studies.lin2011.methods import RANKSVM

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-from qdrank.learners.kernels import one_thread
-from qdrank.learners.ranksvm import Model
+from qdrank.learners.ranksvm.estimator import Model
+from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.bank import ALL_QUERIES, HALVES, Key, cluster_sizes_table, models_table, no_tables
 from qdrank.studies.lin2011.clusters import (

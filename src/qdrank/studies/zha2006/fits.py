@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from qdrank.groups import FloatArray
-from qdrank.learners.atvt import ATVT
-from qdrank.learners.atvt_maps import fit_maps, moments
+from qdrank.learners.atvt.estimator import ATVT
+from qdrank.learners.atvt.maps import fit_maps, moments
 from qdrank.studies.zha2006.data import FoldData
 from qdrank.studies.zha2006.options import Cell, Options
 

@@ -1,0 +1,219 @@
+"""Adaptive target value transformation (aTVT): regression with an affine map of the targets for every query.
+
+Zha, Zheng, Fu, Sun, CIKM 2006, eq. 3::
+
+    L(h, alpha, beta) = sum over q, j of (y_qj - beta_q - alpha_q h(x_qj))^2
+                        + lam_beta ||beta||_p^p + lam_alpha ||alpha - 1||_p^p + lam_h Omega(h)
+
+Only h ranks: the maps are increasing and never change the order within a query.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray
+from qdrank.learners.atvt.maps import Norm, Penalties, fit_maps, moments
+from qdrank.learners.atvt.regressors import Kernel, Linear, Regressor, Ridge, Trees, predict
+from qdrank.learners.atvt.rounds import Alternation, grouped
+from qdrank.learners.base import Learner
+from qdrank.learners.ranksvm.kernels import one_thread
+
+#: The two stopping rules, as values of ``tol``: the paper's, as its specification proposes it, and the tight one.
+PAPER_TOL, TIGHT_TOL = 1e-3, 1e-8
+#: With a ``tol`` below this, Newton steps follow the first rounds of the alternation where h is linear.
+NEWTON_BELOW = 1e-4
+FIRST_ROUNDS = 2
+#: Rounds where ``rounds`` is not given. Boosted trees do not minimise exactly, so no tolerance would stop them.
+MOST_ROUNDS = {"ridge": 20_000, "kernel": 20_000, "trees": 3}
+#: The same without weights. Every round is penalised from alpha = 1 and beta = 0 anew, so the composed maps drift towards
+#: those without any penalty, and with l2 no tolerance is ever met.
+MOST_COMPOSED_ROUNDS = 5
+
+
+@dataclass(kw_only=True, eq=False)
+class ATVT(Learner):
+    """Regression that learns an increasing affine map of each training query's targets along with h.
+
+    Parameters
+    ----------
+    h : "ridge", "kernel" or "trees"
+        The regressor: linear with unpenalised intercept, Gaussian kernel without intercept, boosted trees.
+    lam_h : float
+        Weight of h's penalty, for ridge and kernel; trees have ``trees``, ``learning_rate`` and ``leaves``.
+    norm : "l2" or "l1"
+        Norm of the penalties on alpha - 1 and beta.
+    lam_alpha, lam_beta : float
+        Weights of these penalties. ``inf`` holds alpha at 1, or beta at 0: both give the plain regressor, ``lam_alpha=inf``
+        with ``lam_beta=0`` a free offset for every query, ``lam_beta=inf`` a scale alone.
+    penalties : "raw" or "scaled"
+        Raw weights enter the objective as they are, as in the paper. Scaled ones are multiplied by the power of the
+        targets' standard deviation that makes the result the same for targets in other units: lam_alpha by its square,
+        lam_beta by 1 (l2) or the deviation (l1).
+    weighted : bool
+        Whether h is fitted with weights alpha^2, which minimises L, or without weights to targets that are transformed
+        anew in every round (the paper's form for regressors that take no weights; it minimises no fixed objective, and
+        ends after 5 rounds at most unless ``rounds`` says otherwise).
+    tol : float
+        Rounds end when ``|alpha' - alpha| + |beta' - beta| <= tol sqrt(n_queries)`` (Euclidean norms). 1e-3 is the usual
+        rule and stops a slow mode on its way; 1e-8 is tight. Maps of different rules are not comparable.
+    rounds : int, optional
+        Most rounds K; the paper's L1 result has K = 1. A number given rules out Newton steps.
+    newton : bool
+        Whether Newton steps take the place of slow rounds: for linear h, weights, ``tol`` below 1e-4, ``rounds`` not given.
+    alpha_min : float
+        Least alpha: maps must increase.
+    gamma : float, optional
+        Width of the Gaussian kernel, ``exp(-gamma |a - b|^2)``; 1 / (n_features variance of X) unless given.
+    trees, learning_rate, leaves, min_leaf, seed
+        Of the boosted trees: their number, shrinkage, leaves, fewest documents in a leaf, and seed.
+    warm_trees : int
+        Trees that each further fit adds to those there are; 0: all trees are grown anew.
+
+    Attributes
+    ----------
+    alpha_, beta_ : (n_queries,) float64
+        Maps of the training queries, in order of first appearance.
+    objectives_ : (2 n_rounds_ + 1,) float64
+        L after every half step: h, maps, h, maps, ..., h. With ``weighted=False`` the maps are the composed ones.
+    n_rounds_ : int
+        Rounds, each a fit of the maps and of h; the plain h comes before the first.
+    n_newton_ : int
+        Newton steps between the rounds.
+    n_guarded_ : int
+        Queries whose alpha was held at ``alpha_min`` in any round.
+    converged_ : bool
+        Whether the stopping rule was met.
+    scale_ : float
+        Standard deviation of the training targets.
+    model_ : dict
+        h as plain values.
+    """
+
+    NAME: ClassVar[str] = "atvt"
+    STATE: ClassVar[tuple[str, ...]] = (
+        *("alpha_", "beta_", "objectives_", "n_rounds_", "n_newton_", "n_guarded_", "converged_", "scale_", "model_"),
+    )
+
+    h: Literal["ridge", "kernel", "trees"] = "ridge"
+    lam_h: float = 1.0
+    norm: Norm = "l2"
+    lam_alpha: float = 10.0
+    lam_beta: float = 1.0
+    penalties: Literal["raw", "scaled"] = "raw"
+    weighted: bool = True
+    tol: float = TIGHT_TOL
+    rounds: int | None = None
+    newton: bool = True
+    alpha_min: float = 0.05
+    gamma: float | None = None
+    trees: int = 100
+    learning_rate: float = 0.1
+    leaves: int = 15
+    min_leaf: int = 20
+    warm_trees: int = 0
+    seed: int = 1
+    alpha_: FloatArray = field(init=False, repr=False)
+    beta_: FloatArray = field(init=False, repr=False)
+    objectives_: FloatArray = field(init=False, repr=False)
+    n_rounds_: int = field(init=False, repr=False)
+    n_newton_: int = field(init=False, repr=False)
+    n_guarded_: int = field(init=False, repr=False)
+    converged_: bool = field(init=False, repr=False)
+    scale_: float = field(init=False, repr=False)
+    model_: dict[str, Any] = field(init=False, repr=False)
+
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike) -> Self:
+        """Learn from documents X (n_documents, n_features), targets y and query ids (n_documents,), in any order."""
+        self._check()
+        features, targets, offsets = grouped(X, y, query)
+        with one_thread():
+            regressor = self.regressor(features)
+            self.scale_ = float(targets.std()) or 1.0
+            run = Alternation(regressor, targets, offsets, self.effective(self.scale_), weighted=self.weighted)
+            self.converged_ = self._iterate(run)
+        self.alpha_, self.beta_, self.objectives_ = run.maps.alpha, run.maps.beta, np.array(run.objectives)
+        self.n_rounds_, self.n_newton_ = run.rounds, run.newton
+        self.n_guarded_ = int(run.guarded.sum())
+        self.model_ = regressor.state()
+        self.__dict__.pop("boosters", None)
+        return self
+
+    def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:  # noqa: ARG002
+        """Scores (n_documents,) of the rows of ``X`` (n_documents, n_features): h, without any map."""
+        if self.model_["h"] == "trees":
+            return np.asarray(sum(one.predict(np.asarray(X), num_threads=1) for one in self.boosters), dtype=np.float64)
+        return predict(self.model_, np.asarray(X))
+
+    @cached_property
+    def boosters(self) -> list[Any]:
+        """LightGBM's models, where h is made of trees: one, or one of each fit with ``warm_trees``. Scores are their sum."""
+        from qdrank.learners.classic.trees import booster_of
+
+        return [booster_of(text) for text in self.model_["texts"]]
+
+    def maps(self, X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Alpha and beta that fit other judged queries best for the h learned, in order of first appearance.
+
+        They say how a query would have been adjusted, and need its grades: nothing to rank with.
+        """
+        features, targets, offsets = grouped(X, y, query)
+        found = fit_maps(moments(self.predict(features), targets, offsets), self.effective(self.scale_))
+        return found.alpha, found.beta
+
+    def regressor(self, X: NDArray[Any]) -> Regressor:
+        """The regressor h for the documents ``X``, not yet fitted."""
+        if self.h == "trees":
+            sizes = {"rounds": self.trees, "leaves": self.leaves, "min_leaf": self.min_leaf}
+            sizes |= {"warm_trees": self.warm_trees}
+            return Trees(X=X, learning_rate=self.learning_rate, seed=self.seed, **sizes)
+        X = np.asarray(X, dtype=np.float64)
+        if self.h == "ridge":
+            return Ridge(X, self.lam_h)
+        gamma = 1 / (X.shape[1] * (float(X.var()) or 1.0)) if self.gamma is None else self.gamma
+        return Kernel(X, self.lam_h, gamma)
+
+    def effective(self, scale: float) -> Penalties:
+        """The penalties as they enter the objective for targets of this standard deviation."""
+        scale = scale if self.penalties == "scaled" else 1.0
+        lam_beta = self.lam_beta * (scale if self.norm == "l1" else 1.0)
+        return Penalties(self.lam_alpha * scale**2, lam_beta, self.norm, self.alpha_min)
+
+    def _iterate(self, run: Alternation) -> bool:
+        """Rounds until the rule is met; whether it was."""
+        most = self.rounds
+        if most is None:
+            most = MOST_ROUNDS[self.h] if self.weighted else min(MOST_ROUNDS[self.h], MOST_COMPOSED_ROUNDS)
+        limit = self.tol * np.sqrt(len(run.offsets) - 1)
+        quick = self.newton and self.rounds is None and self.weighted and self.tol < NEWTON_BELOW
+        while run.rounds < most:
+            if quick and run.rounds >= FIRST_ROUNDS and run.rounds % 2 == 0 and isinstance(run.regressor, Linear):
+                run.newton_steps(run.regressor, limit)  # the round after the next shows whether the maps rest
+            if run.round() <= limit:
+                return True
+        if self.rounds is None and self.h != "trees" and self.weighted:
+            text = f"the maps still moved after {run.rounds} rounds; raise tol or the penalties"
+            warnings.warn(text, RuntimeWarning, stacklevel=3)
+        return False
+
+    def _check(self) -> None:
+        choices = {"h": tuple(MOST_ROUNDS), "norm": ("l2", "l1"), "penalties": ("raw", "scaled")}
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise InputError(f"unknown {name} {getattr(self, name)!r}", fix="allowed: " + ", ".join(allowed))
+        for name in ("lam_h", "lam_alpha", "lam_beta", "tol"):
+            if not getattr(self, name) >= 0:
+                raise InputError(f"{name} must be 0 or more, not {getattr(self, name)}")
+        if not 0 < self.alpha_min <= 1:
+            raise InputError(f"alpha_min must be above 0 and at most 1, not {self.alpha_min}")
+        if not np.isfinite(self.lam_h):
+            raise InputError("lam_h must be finite")
+        if self.rounds is not None and self.rounds < 0:
+            raise InputError(f"rounds must be 0 or more, not {self.rounds}")

@@ -1,0 +1,1 @@
+"""The classic learners that the papers compare with."""

@@ -1,0 +1,60 @@
+"""MHR-BC (Qin et al. 2007): multiple hyperplanes, one Ranking SVM per pair of grades, combined by BordaCount."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qdrank.groups import FloatArray, query_offsets
+from qdrank.learners.base import Learner
+from qdrank.learners.classic.borda_points import borda_points
+from qdrank.learners.ranksvm.estimator import RankSVM
+from qdrank.learners.validation import JudgedArrays, as_judged
+
+
+@dataclass(kw_only=True, eq=False)
+class MultipleHyperplaneRanker(Learner):
+    """For every two grades a Ranking SVM learned from the pairs of just these; the rankings' places are summed.
+
+    Parameters
+    ----------
+    C
+        Weight of the sum of losses in each Ranking SVM; replaces ``lam`` if given.
+    lam
+        Weight of the regulariser against the mean loss.
+    """
+
+    NAME: ClassVar[str] = "mhr-bc"
+    STATE: ClassVar[tuple[str, ...]] = ("grades_", "coef_")
+
+    C: float | None = None
+    lam: float = 0.01
+    grades_: NDArray[np.int64] = field(init=False, repr=False)
+    """Higher and lower grade of each hyperplane, shape (n_hyperplanes, 2)."""
+    coef_: FloatArray = field(init=False, repr=False)
+    """Weights of each hyperplane, shape (n_hyperplanes, n_features)."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:  # noqa: ARG002
+        """Learn from judged documents, the rows of each query together; nothing is chosen on validation."""
+        X, y, _ = as_judged(X, y, query)
+        pairs = [(high, low) for low, high in combinations(np.unique(y).tolist(), 2)]
+        self.grades_ = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        weights = [self._hyperplane(X, y, np.asarray(query), np.isin(y, pair)) for pair in pairs]
+        self.coef_ = np.array(weights).reshape(-1, X.shape[1])
+        return self
+
+    def _hyperplane(self, X: NDArray[Any], y: NDArray[Any], query: NDArray[Any], rows: NDArray[np.bool_]) -> FloatArray:
+        return RankSVM(C=self.C, lam=self.lam).fit(X[rows], y[rows], query[rows]).coef_
+
+    def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:
+        """Sum of the BordaCount points, shape (n_documents,); without ``query`` the rows are one list."""
+        X = np.asarray(X, dtype=np.float64)
+        offsets = query_offsets(np.zeros(len(X)) if query is None else np.asarray(query))
+        points: FloatArray = np.zeros(len(X))
+        for w in self.coef_:
+            points += borda_points(X @ w, offsets)
+        return points

@@ -1,0 +1,134 @@
+"""RankBoost (Freund, Iyer, Schapire and Singer 2003) with threshold weak rankers; pairs are never stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.learners.base import Learner
+from qdrank.learners.classic.boosting_kernels import best_threshold
+from qdrank.learners.validation import JudgedArrays, RoundChoice, as_judged
+
+
+@dataclass(kw_only=True, eq=False)
+class RankBoost(Learner):
+    """Sum of weighted threshold functions ``1[x_f > theta]``, one more in each round.
+
+    Parameters
+    ----------
+    rounds
+        Number of rounds; with validation data, the largest number that may be kept.
+    thresholds
+        Thresholds per feature, evenly spaced from its smallest to its largest value; None: every value.
+    measure
+        What chooses the round on validation data: for instance "ap" or "ndcg@10/letor4".
+    seed
+        Decides the order of tied validation documents.
+    """
+
+    NAME: ClassVar[str] = "rankboost"
+    STATE: ClassVar[tuple[str, ...]] = ("features_", "thresholds_", "alphas_")
+
+    rounds: int = 500
+    thresholds: int | None = 255
+    measure: str = "ap"
+    seed: int = 1
+    features_: IntArray = field(init=False, repr=False)
+    thresholds_: FloatArray = field(init=False, repr=False)
+    alphas_: FloatArray = field(init=False, repr=False)
+
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:
+        """Learn from judged documents, the rows of each query together."""
+        X, grades, offsets = as_judged(X, y, query)
+        choice = RoundChoice(validation, self.measure, self.seed)
+        thetas = [threshold_values(column, self.thresholds) for column in X.T]
+        codes = np.stack([np.searchsorted(t, x) for t, x in zip(thetas, X.T, strict=True)]).astype(np.int32)
+        sizes = np.array([len(t) for t in thetas], dtype=np.int32)
+        pairs = PairWeights(grades, offsets)
+        scores, chosen = np.zeros(len(X)), []
+        for round_ in range(1, self.rounds + 1):
+            feature, place, r = best_threshold(codes, sizes, pairs.potential(scores))
+            if r == 0.0:
+                break
+            alpha = round_weight(r)
+            theta = thetas[feature][place]
+            scores += alpha * (codes[feature] > place)
+            chosen.append((feature, theta, alpha))
+            choice.watch(round_, None if choice.X is None else alpha * (choice.X[:, feature] > theta))
+        return self._keep(chosen[: choice.best_round])
+
+    def _keep(self, chosen: list[tuple[int, float, float]]) -> Self:
+        self.features_ = np.array([f for f, _, _ in chosen], dtype=np.int64)
+        self.thresholds_ = np.array([t for _, t, _ in chosen], dtype=np.float64)
+        self.alphas_ = np.array([a for _, _, a in chosen], dtype=np.float64)
+        return self
+
+    def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:  # noqa: ARG002
+        """Scores (n_documents,) of the rows of ``X`` (n_documents, n_features)."""
+        X = np.asarray(X)
+        scores = np.zeros(len(X))
+        for feature in np.unique(self.features_):
+            mine = np.flatnonzero(self.features_ == feature)
+            mine = mine[np.argsort(self.thresholds_[mine], kind="stable")]
+            # All rounds on one feature together are a step function of it.
+            steps = np.concatenate([[0.0], np.cumsum(self.alphas_[mine])])
+            scores += steps[np.searchsorted(self.thresholds_[mine], X[:, feature])]
+        return scores
+
+
+class PairWeights:
+    """The distribution ``D`` over pairs (a, b), a judged above b, kept as sums per query and grade.
+
+    After any number of rounds ``D(a, b)`` is proportional to ``exp(F(b) - F(a))``, a product of a factor of a
+    and a factor of b; so the sums over all partners of a document need one number per query and grade.
+    """
+
+    def __init__(self, y: IntArray, offsets: IntArray) -> None:
+        self._grade = np.unique(y, return_inverse=True)[1]
+        self._n_grades = int(self._grade.max(initial=-1)) + 1
+        self._query = query_index(offsets)
+        self._sizes = np.maximum(np.diff(offsets), 1)
+
+    def potential(self, scores: FloatArray) -> FloatArray:
+        """``sum_b D(x, b) - sum_a D(a, x)`` for every document x, shape (n_documents,)."""
+        n_queries = len(self._sizes)
+        # A shift per query cancels in D; the bound matters only where weak rankers are perfect round after round.
+        centre = np.bincount(self._query, scores, n_queries) / self._sizes
+        up = np.exp(np.clip(scores - centre[self._query], -300.0, 300.0))
+        wins = self._beyond(up, n_queries, below=True) / up
+        losses = self._beyond(1.0 / up, n_queries, below=False) * up
+        total = wins.sum()
+        weights: FloatArray = (wins - losses) / total if total > 0 else np.zeros_like(scores)
+        return weights
+
+    def _beyond(self, values: FloatArray, n_queries: int, *, below: bool) -> FloatArray:
+        """For each document, the sum of ``values`` over its query's documents of lower (or higher) grade."""
+        cells = self._query * self._n_grades + self._grade
+        sums = np.bincount(cells, values, n_queries * self._n_grades).reshape(n_queries, self._n_grades)
+        upto = np.cumsum(sums, axis=1) if below else np.cumsum(sums[:, ::-1], axis=1)[:, ::-1]
+        beyond: FloatArray = np.zeros_like(sums)
+        if below:
+            beyond[:, 1:] = upto[:, :-1]
+        else:
+            beyond[:, :-1] = upto[:, 1:]
+        return np.asarray(beyond.ravel()[cells])
+
+
+def round_weight(r: float) -> float:
+    """``alpha = 1/2 ln((1 + r) / (1 - r))``, bounded where a weak ranker is perfect."""
+    r = float(np.clip(r, -1 + 1e-12, 1 - 1e-12))
+    return 0.5 * float(np.log((1 + r) / (1 - r)))
+
+
+def threshold_values(values: NDArray[Any], number: int | None) -> FloatArray:
+    """Thresholds of one feature, ascending: evenly spaced, or every distinct value but the greatest."""
+    if number is None:
+        return np.unique(values)[:-1].astype(np.float64)
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        return np.empty(0)
+    return low + np.arange(number) * (high - low) / number

@@ -1,0 +1,1 @@
+"""Ensembles of rankers (SER, SSER) and the quadratic program that they share."""

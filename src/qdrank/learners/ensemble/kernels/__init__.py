@@ -1,0 +1,1 @@
+"""Leaf functions of the ensembles and their program, compiled by numba."""

@@ -1,0 +1,149 @@
+"""The quadratic program of Hoi and Jin 2008, solved exactly, with a certificate.
+
+    min over w    1/2 w^T M w + C sum_i max(0, 1 - b_i.w),    w >= 0                        (eq. 6: M = I; eq. 10)
+    dual          sum_i alpha_i - 1/2 (B^T alpha + eta)^T M^-1 (B^T alpha + eta),  0 <= alpha_i <= C,  eta >= 0
+    w = M^-1 (B^T alpha + eta)                      eq. 13, with the eta that the paper leaves out
+
+An interior point method finds which weights are 0 and on which side of the margin each query lies; given these sets the
+optimum is the solution of a linear system, which is solved and checked. A program that differs little from one solved
+before (another query's M, the next gamma) starts from the sets of that one, and mostly needs a few such systems alone.
+Training queries with the same coefficients are one hinge that weighs as much as all of them. Queries on the margin whose
+coefficients still depend on each other have multipliers that are not unique; some of them keep theirs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray
+from qdrank.learners.ensemble.kernels.interior import interior_point, sides
+from qdrank.learners.ensemble.kernels.path import follow
+from qdrank.learners.ensemble.kernels.quadratic import active_set, backward, certificate, factor, forward, rows_times
+
+#: Relative duality gap that every solution has.
+DUALITY_GAP = 1e-8
+#: Weights below this share of the largest one are 0: less than what the solver is accurate to.
+DUST = 1e-10
+_STEPS, _TURNS, _ITERATIONS, _INNER = 10, 200, 100, 1e-11
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramSolution:
+    """Optimum of a program.
+
+    Attributes
+    ----------
+    weights : (m,)
+    alpha, eta : (n,) and (m,), the multipliers of the margins and of w >= 0; equal queries have equal ones
+    objective : value of the primal
+    gap : (primal - dual) / primal, certified
+    kkt : largest entry of the natural residual of the optimality conditions
+    steps : linear systems solved, of both kinds
+    free, state : (m,) and (n,), the sets from which a similar program can start
+    """
+
+    weights: FloatArray
+    alpha: FloatArray
+    eta: FloatArray
+    objective: float
+    gap: float
+    kkt: float
+    steps: int
+    free: NDArray[np.uint8]
+    state: NDArray[np.uint8]
+
+
+class Program:
+    """All of a program but M, which is all that differs between the queries to be ranked.
+
+    Parameters
+    ----------
+    B : (n, m) one row of coefficients per training query
+    C : weight of the hinges, positive
+    bounded : whether w >= 0
+    """
+
+    def __init__(self, B: FloatArray, C: float, *, bounded: bool = True) -> None:
+        if not (C > 0 and np.isfinite(C)):
+            raise InputError(f"C must be positive, not {C}")
+        self.C, self.bounded = float(C), bounded
+        self._first, self._of = _different(np.ascontiguousarray(B, dtype=np.float64))
+        self._equal = np.bincount(self._of).astype(np.float64)
+        self.B = np.ascontiguousarray(B[self._first], dtype=np.float64)
+        self._given = (self.B, np.ascontiguousarray(self.B.T), self.C * self._equal, self.bounded)
+
+    def minimise(self, M: FloatArray, start: ProgramSolution | None = None) -> ProgramSolution:
+        """The optimum for a symmetric positive definite M (m, m); ``start`` is that for a similar M.
+
+        Raises
+        ------
+        InputError
+            If the numbers are so badly scaled that the gap cannot be closed.
+        """
+        found = None if start is None else self._from_solution(M, start)
+        return self._from_nothing(M) if found is None or not found.gap <= DUALITY_GAP else found
+
+    def _from_nothing(self, M: FloatArray) -> ProgramSolution:
+        n, m = self.B.shape
+        P, D = np.empty(2 * n + m), np.empty(2 * n + m)
+        free, state = np.empty(m, dtype=np.uint8), np.empty(n, dtype=np.uint8)
+        steps = interior_point(M, *self._given, _INNER, _ITERATIONS, P, D)
+        sides(P, D, *self._given[2:], free, state)
+        inner = self._certified(M, P[2 * n :].copy(), D[:n].copy(), steps, free.copy(), state.copy())
+        exact = self._from_sets(M, free, state, D[:n].copy(), steps)
+        best = inner if exact is None or exact.gap > max(inner.gap, DUALITY_GAP) else exact
+        if not best.gap <= DUALITY_GAP:
+            raise InputError(
+                f"the program cannot be solved to a gap of {DUALITY_GAP:g}, only {best.gap:.1e}",
+                fix="bring the rankers' scores to one scale, such as 0 to 1 within each query, or take a smaller C or gamma",
+            )
+        return best
+
+    def _from_solution(self, M: FloatArray, start: ProgramSolution) -> ProgramSolution | None:
+        free, state, w = start.free.copy(), start.state[self._first], start.weights.copy()
+        alpha = start.alpha[self._first] * self._equal
+        # The start is optimal with the linear term that makes its gradient, eta, what it was.
+        pull, Mw = np.empty(len(w)), np.empty(len(w))
+        rows_times(self.B, alpha, pull)
+        rows_times(M, w, Mw)
+        turns = follow(M, *self._given, start.eta + pull - Mw, free, state, w, alpha, _TURNS)
+        return self._from_sets(M, free, state, alpha, turns) if turns > 0 else None
+
+    def _from_sets(self, M: FloatArray, free: Any, state: Any, alpha: FloatArray, steps: int) -> ProgramSolution | None:
+        w = np.zeros(len(M))
+        more = active_set(M, *self._given, free, state, w, alpha, _STEPS)
+        return self._certified(M, w, alpha, steps + more, free, state) if more > 0 else None
+
+    def _certified(
+        self, M: FloatArray, w: FloatArray, alpha: FloatArray, steps: int, free: Any, state: Any
+    ) -> ProgramSolution:
+        eta = np.empty(len(w))
+        w[np.abs(w) <= DUST * np.abs(w).max(initial=0.0)] = 0.0
+        alpha = np.clip(alpha, 0.0, self._given[2])
+        primal, dual, kkt = certificate(M, *self._given, w, alpha, eta)
+        gap = max(0.0, primal - dual) / primal if primal > 0 else 0.0
+        own = (alpha / self._equal)[self._of]
+        return ProgramSolution(w, own, eta, primal, gap, kkt, steps, free, state[self._of])
+
+
+def _different(B: FloatArray) -> tuple[IntArray, IntArray]:
+    """Numbers of the first rows of their kind, ascending, and for every row the place of its kind among them."""
+    _, first, kind = np.unique(B, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return first[order], place[kind.reshape(-1)]
+
+
+def printed_weights(M: FloatArray, B: FloatArray, alpha: FloatArray) -> FloatArray:
+    """Eq. 13 as printed, ``M^-1 sum_i alpha_i b_i`` without eta: wrong wherever a bound w_j >= 0 is active."""
+    L, w = M.copy(), alpha @ B
+    factor(L, len(M))
+    forward(L, w, len(M))
+    backward(L, w, len(M))
+    return w

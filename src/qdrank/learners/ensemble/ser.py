@@ -1,0 +1,131 @@
+"""Supervised ensemble ranking (SER), Hoi and Jin 2008, eq. 6: one weight per ranker, one margin per training query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import floor, log10
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from qdrank.groups import FloatArray
+from qdrank.learners.base import Learner
+from qdrank.learners.ensemble.program import Program, ProgramSolution
+from qdrank.learners.ensemble.trace_coefficients import EnsembleSimilarity, Ties, coefficients, relevance_levels
+from qdrank.learners.validation import JudgedArrays, as_judged
+
+#: Digits of a score that count, relative to the sum of the weights: what is below is rounding, and breaks no tie.
+DIGITS = 10
+
+
+@dataclass(kw_only=True, eq=False)
+class SER(Learner):
+    """Supervised ensemble ranking: ``min 1/2 |w|^2 + C sum_i max(0, 1 - b_i.w)``, w >= 0.
+
+    The features are the scores of rankers, taken as they are: bring them to one scale per query first. ``b_i`` says
+    how well each ranker agrees with the grades of query i (`qdrank.learners.ensemble.trace_coefficients`); a document's score
+    is ``w.x``.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the margins.
+    theta, delta : float
+        Preference of highly over possibly relevant documents, and smoothing of the rankings.
+    ties : "half" or "file"
+        How documents of equal score stand in a ranking: each before the other by 1/2, or in the order of the rows.
+    similarity, width, normalise
+        Eq. 7 in place of the trace, and its options; see `qdrank.learners.ensemble.trace_coefficients.coefficients`.
+    nonnegative : bool
+        Whether w >= 0, as the paper has it.
+    max_grade : int, optional
+        Highest grade of the scale; default: the highest in the training data. Grades 2, 1, 0 are the paper's +1, 0, -1.
+
+    Attributes
+    ----------
+    weights_ : (n_rankers,) float64
+        Weights; exactly 0 where the optimum is.
+    objective_ : float
+    gap_ : float
+        Certified relative duality gap.
+    kkt_ : float
+        Largest residual of the optimality conditions.
+    alpha_, eta_ : (n_queries,), (n_rankers,)
+        Multipliers of the margins and of w >= 0.
+    coefficients_ : (n_queries, n_rankers)
+    n_iter_ : int
+        Linear systems solved.
+    """
+
+    NAME: ClassVar[str] = "ser"
+    STATE: ClassVar[tuple[str, ...]] = (
+        "weights_",
+        "objective_",
+        "gap_",
+        "kkt_",
+        "alpha_",
+        "eta_",
+        "coefficients_",
+        "n_iter_",
+    )
+
+    C: float = 1.0
+    theta: float = 0.5
+    delta: float = 1.0
+    ties: Ties = "half"
+    similarity: EnsembleSimilarity = "trace"
+    width: float | None = None
+    normalise: bool = False
+    nonnegative: bool = True
+    max_grade: int | None = None
+    weights_: FloatArray = field(init=False, repr=False)
+    objective_: float = field(init=False, repr=False)
+    gap_: float = field(init=False, repr=False)
+    kkt_: float = field(init=False, repr=False)
+    alpha_: FloatArray = field(init=False, repr=False)
+    eta_: FloatArray = field(init=False, repr=False)
+    coefficients_: FloatArray = field(init=False, repr=False)
+    n_iter_: int = field(init=False, repr=False)
+    _solved: tuple[Program, ProgramSolution] | None = field(init=False, repr=False, default=None)
+
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:  # noqa: ARG002
+        """Learn from scores X (n_documents, n_rankers), grades y and query ids (n_documents,), each query's together."""
+        X, grades, offsets = as_judged(X, y, query)
+        B = coefficients(X, relevance_levels(grades, self.max_grade), offsets, **self._coefficient_options())
+        return self.fit_coefficients(B)
+
+    def fit_coefficients(self, B: FloatArray) -> Self:
+        """Learn from coefficients (n_queries, n_rankers) that are known already."""
+        self.coefficients_, self._solved = B, None
+        found = self.solved()[1]
+        self.weights_, self.objective_, self.gap_, self.kkt_ = found.weights, found.objective, found.gap, found.kkt
+        self.alpha_, self.eta_, self.n_iter_ = found.alpha, found.eta, found.steps
+        return self
+
+    def solved(self) -> tuple[Program, ProgramSolution]:
+        """The program and its solution; solved again after ``from_record``, which gives the same."""
+        if self._solved is None:
+            program = Program(self.coefficients_, self.C, bounded=self.nonnegative)
+            self._solved = program, program.minimise(np.eye(self.coefficients_.shape[1]))
+        return self._solved
+
+    def _coefficient_options(self) -> dict[str, Any]:
+        names = ("theta", "delta", "ties", "similarity", "width", "normalise")
+        return {name: getattr(self, name) for name in names}
+
+    def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:  # noqa: ARG002
+        """Scores (n_documents,) of the rows of ``X``, rounded to what the weights are accurate to."""
+        return rounded_scores(np.asarray(X), self.weights_)
+
+    @property
+    def coef_(self) -> FloatArray:
+        """The weights, under the name that linear models have."""
+        return self.weights_
+
+
+def rounded_scores(X: Any, w: FloatArray) -> FloatArray:
+    """``X w`` (n_documents,), rounded: differences beyond the accuracy of the weights must not break ties."""
+    total = float(np.abs(w).sum())
+    scores: FloatArray = np.einsum("nf,f->n", X.astype(np.float64), w)
+    return scores if total == 0 else np.round(scores, DIGITS - 1 - floor(log10(total)))

@@ -1,0 +1,136 @@
+"""How well each ranker agrees with the grades of each training query: the coefficients b of Hoi and Jin 2008.
+
+``b = tr(A^T R)`` (eq. 6), where A holds the preferences between the documents of a query (eq. 5) and R the ranker's
+ranking as a transition matrix. Only the counts of documents before each place are needed, not the matrices:
+
+    b = sum over l of g_l / (r_l - 1 + delta),   r_l the place of document l in the ranking, ties sharing their mean place
+    g_l =   (+1 before l)                            if l has level -1
+            theta (+1 before l)                      if l has level 0
+          - (-1 before l) - theta (0 before l)       if l has level +1
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray
+from qdrank.learners.ensemble.kernels.trace import trace_sums
+
+Ties = Literal["half", "file"]
+EnsembleSimilarity = Literal["trace", "bregman", "induced"]
+
+
+def relevance_levels(y: ArrayLike, max_grade: int | None = None) -> IntArray:
+    """Levels +1, 0 and -1 of grades (n_documents,).
+
+    Grades 2, 1, 0 are +1, 0, -1. For any other scale, with ``max_grade`` its highest grade (default: the highest in
+    ``y``): 0 is -1, grades above ``max_grade / 2`` are +1, those between are 0. So 1, 0 are +1, -1, and 4, 3, 2, 1, 0
+    are +1, +1, 0, 0, -1. Grades with a negative one among them are taken as levels.
+    """
+    grades = np.asarray(y)
+    if len(grades) and grades.min() < 0:
+        if not np.isin(grades, (-1, 0, 1)).all():
+            raise InputError("levels must be -1, 0 or 1", found=str(grades.min()), fix="give grades from 0 upwards")
+        return grades.astype(np.int64)
+    highest = int(grades.max(initial=0)) if max_grade is None else max_grade
+    return np.where(grades == 0, -1, np.where(2 * grades > highest, 1, 0)).astype(np.int64)
+
+
+def coefficients(
+    X: NDArray[Any],
+    levels: IntArray,
+    offsets: IntArray,
+    *,
+    theta: float = 0.5,
+    delta: float = 1.0,
+    ties: Ties = "half",
+    similarity: EnsembleSimilarity = "trace",
+    width: float | None = None,
+    normalise: bool = False,
+) -> FloatArray:
+    """Similarity of the rankings to the preferences, shape (n_queries, n_rankers), O(n log n) a query and ranker.
+
+    Parameters
+    ----------
+    X : (n_documents, n_rankers) scores, the higher the better
+    levels : (n_documents,) +1, 0 or -1
+    offsets : (n_queries + 1,) bounds of the queries
+    theta : preference of +1 over 0, between 0 and 1
+    delta : weight of the diagonal that smooths a ranking, positive
+    ties : "half": documents of equal score are each before the other by 1/2; "file": the first row is before
+    similarity : "trace" is eq. 6; the others are eq. 7, ``exp(-d(A, R) / width)``. "bregman" takes the squared
+        Frobenius norm of A - R, which is the Bregman divergence of that norm; "induced" the norm that the sum norm
+        induces, the largest column sum, which needs the matrices
+    width : lambda of eq. 7; None is the median of the distances
+    normalise : whether to divide the trace by the weight of the query's preferences, sum |A| / 2
+    """
+    _check(theta, delta, ties, similarity, width)
+    b, square = np.empty((2, len(offsets) - 1, X.shape[1]))
+    for q, (start, end) in enumerate(pairwise(offsets.tolist())):
+        falling = -np.ascontiguousarray(X[start:end].T, dtype=np.float64)
+        order = np.argsort(falling, axis=1, kind="stable")
+        trace_sums(falling, order, levels[start:end], theta, delta, ties == "file", b[q], square[q])
+    if similarity == "trace":
+        return b / np.maximum(preference_weights(levels, offsets, theta), 1e-300)[:, None] if normalise else b
+    if similarity == "bregman":
+        distance = 2 * preference_weights(levels, offsets, theta, power=2)[:, None] - 2 * b + square
+    else:
+        distance = _induced_distances(X, levels, offsets, theta, delta, ties)
+    return np.exp(-distance / (float(np.median(distance)) if width is None else width))
+
+
+def preference_weights(levels: IntArray, offsets: IntArray, theta: float, power: int = 1) -> FloatArray:
+    """``sum |A|^power / 2`` of every query, shape (n_queries,)."""
+    counts = [
+        np.add.reduceat(np.append(levels == level, 0), offsets[:-1]) * (np.diff(offsets) > 0) for level in (1, 0, -1)
+    ]
+    weights: FloatArray = counts[0] * (counts[2] + theta**power * counts[1])
+    return weights
+
+
+def preference_matrix(levels: IntArray, theta: float) -> FloatArray:
+    """A of eq. 5 for the documents of one query, shape (n, n)."""
+    column, row = levels[:, None], levels[None, :]
+    A = np.zeros((len(levels), len(levels)))
+    A[(column == 1) & (row == -1)], A[(column == 1) & (row == 0)] = 1.0, theta
+    return A - A.T
+
+
+def transition_matrix(scores: NDArray[Any], delta: float, ties: Ties) -> FloatArray:
+    """R of one query and ranker, shape (n, n): who is before whom, smoothed, columns summing to 1."""
+    before = (scores[:, None] > scores[None, :]).astype(np.float64)
+    tied = scores[:, None] == scores[None, :]
+    before += np.triu(tied, 1) if ties == "file" else tied / 2 - np.eye(len(scores)) / 2
+    before += delta * np.eye(len(scores))
+    matrix: FloatArray = before / before.sum(axis=0)
+    return matrix
+
+
+def _induced_distances(
+    X: NDArray[Any], levels: IntArray, offsets: IntArray, theta: float, delta: float, ties: Ties
+) -> FloatArray:
+    distance = np.empty((len(offsets) - 1, X.shape[1]))
+    for q, (start, end) in enumerate(pairwise(offsets.tolist())):
+        A = preference_matrix(levels[start:end], theta)
+        for j in range(X.shape[1]):
+            R = transition_matrix(X[start:end, j], delta, ties)
+            distance[q, j] = np.abs(A - R).sum(axis=0).max()
+    return distance
+
+
+def _check(theta: float, delta: float, ties: str, similarity: str, width: float | None) -> None:
+    if not 0 <= theta <= 1:
+        raise InputError(f"theta must lie between 0 and 1, not {theta}")
+    if not (delta > 0 and np.isfinite(delta)):
+        raise InputError(f"delta must be positive, not {delta}", fix="the first document's column would be empty")
+    if ties not in ("half", "file"):
+        raise InputError(f"unknown rule for ties {ties!r}", fix='use "half" or "file"')
+    if similarity not in ("trace", "bregman", "induced"):
+        raise InputError(f"unknown similarity {similarity!r}", fix='use "trace", "bregman" or "induced"')
+    if width is not None and not width > 0:
+        raise InputError(f"width must be positive, not {width}")

@@ -1,0 +1,1 @@
+"""Ranking SVM: the estimator, many local models trained together, and their kernels."""

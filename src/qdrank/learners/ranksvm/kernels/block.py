@@ -1,0 +1,178 @@
+"""Squared hinge of a block of models at once, query by query (numba).
+
+For each query the models that use it are taken in tiles, as many as a vector of the processor has lanes: scores, a loop over pairs, gradients
+(`qdrank.learners.ranksvm.kernels.products`, `qdrank.learners.ranksvm.kernels.tiles`). Where there are few models the lanes are documents (`qdrank.learners.ranksvm.kernels.rows`). Since
+``v^2 = v - v s_i + v s_j``, the loss follows from the sum of slacks and the gradient; no pair is squared.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from qdrank.learners.ranksvm.kernels.products import STEP, gather, gradient_sums, scores
+from qdrank.learners.ranksvm.kernels.rows import row_sums
+from qdrank.learners.ranksvm.kernels.sorting import is_dense, slack_sums
+from qdrank.learners.ranksvm.kernels.tiles import pair_loop
+from qdrank.learners.ranksvm.kernels.vectors import BYTES
+
+_FEW = 2  # models up to which documents fill the lanes of the vector unit better
+
+
+@njit(cache=True)
+def _by_sorting(S: Any, lower: Any, C: Any, slack: Any) -> None:
+    """`pair_loop` in O(n log n), one model after the other."""
+    n, lanes = S.shape
+    s, c = np.empty(n), np.empty(n)
+    for m in range(lanes):
+        for i in range(n):
+            s[i] = S[i, m]
+        slack[m] = slack_sums(s, lower, 1.0, c)[0]
+        for i in range(n):
+            C[i, m] = c[i]
+
+
+@njit(cache=True)
+def _one_model(X: Any, lower: Any, w: Any, s: Any, c: Any, dense: float, part: Any) -> Any:
+    """Sum of slacks and half gradient (``part``) of one query and one model."""
+    np.dot(X, w, s)
+    slack = X.dtype.type(0)
+    if is_dense(lower, dense):
+        wide = np.empty(len(s))
+        slack += slack_sums(s.astype(np.float64), lower, 1.0, wide)[0]
+        c[:] = wide
+    else:
+        slack += row_sums(s, lower, c)
+    np.dot(c, X, part)
+    return slack
+
+
+@njit(cache=True)
+def _find(members: Any, begin: int, end: int, position: Any, where: Any) -> int:
+    """Rows of a query's active models and their entries; returns how many there are."""
+    count = 0
+    for e in range(begin, end):
+        p = position[members[e]]
+        if p >= 0:
+            where[count, 0], where[count, 1] = p, e
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def _scatter(part: Any, slack: Any, where: Any, coef: Any, slacks: Any, G: Any) -> None:
+    for r in range(len(where)):
+        p, c = where[r, 0], coef[where[r, 1]]
+        slacks[p] += c * slack[r]
+        row, own, factor = G[p], part[r], 2 * c
+        for f in range(len(row)):
+            row[f] += factor * own[f]
+
+
+@njit(cache=True)
+def _widened(X: Any, wide: Any) -> Any:
+    """A matrix, in ``wide`` if that has more columns."""
+    n, d = X.shape
+    if wide.shape[1] == d:
+        return X
+    for i in range(n):
+        for f in range(d):
+            wide[i, f] = X[i, f]
+    return wide[:n]
+
+
+@njit(cache=True)
+def evaluate_block(
+    X: NDArray[Any],
+    offsets: NDArray[Any],
+    lower: NDArray[Any],
+    first: NDArray[Any],
+    members: NDArray[Any],
+    coef: NDArray[Any],
+    position: NDArray[Any],
+    W: NDArray[Any],
+    dense: float,
+) -> Any:
+    """Loss and gradient of the pairs for the active models of a block.
+
+    Parameters
+    ----------
+    X, offsets, lower
+        As in `qdrank.learners.ranksvm.preferences.Preferences`.
+    first : (n_queries + 1,), members, coef : (n_entries,)
+        Query ``q`` is used by the models ``members[first[q]:first[q + 1]]``; each of its pairs has weight ``coef``.
+    position : (n_models,) int64
+        Row of ``W`` for each model of the block, -1 if it is not active.
+    W : (n_active, n_features), dtype of ``X``
+        Weights.
+    dense : float
+        Queries with more pairs per document are evaluated by sorting.
+
+    Returns
+    -------
+    slacks : (n_active,) float64
+        Weighted sum of slacks; the loss is ``slacks + (W * G).sum(1) / 2``.
+    G : (n_active, n_features) float64
+        Gradient of the loss.
+    """
+    (n_active, d), dtype = W.shape, X.dtype
+    slacks, G = np.zeros(n_active), np.zeros((n_active, d))
+    longest, most = 0, 0
+    for q in range(len(offsets) - 1):
+        if first[q + 1] > first[q]:
+            longest, most = max(longest, offsets[q + 1] - offsets[q]), max(most, first[q + 1] - first[q])
+    lanes = BYTES // X.itemsize
+    width = max(lanes, (d + STEP - 1) // STEP * STEP)
+    wide, tile = np.zeros((longest if width > d else 0, width), dtype), np.zeros((width, lanes), dtype)
+    W_wide, rows = _widened(W, np.zeros((n_active, width), dtype)), np.empty((1, lanes), np.int64)
+    S, C = np.empty((longest, lanes), dtype), np.empty((longest, lanes), dtype)
+    part, slack, where = np.empty((lanes, width), dtype), np.empty(lanes, dtype), np.empty((most, 2), np.int64)
+    for q in range(len(offsets) - 1):
+        used = _find(members, first[q], first[q + 1], position, where)
+        X_q, lower_q = X[offsets[q] : offsets[q + 1]], lower[offsets[q] : offsets[q + 1]]
+        n = len(X_q)
+        if used <= _FEW:
+            for r in range(used):
+                s, c, own = S.reshape(-1)[:n], C.reshape(-1)[:n], part[0, :d]
+                slack[0] = _one_model(X_q, lower_q, W[where[r, 0]], s, c, dense, own)
+                _scatter(part, slack, where[r : r + 1], coef, slacks, G)
+            continue
+        by_sorting, X_q = is_dense(lower_q, dense), _widened(X_q, wide)
+        for start in range(0, used, lanes):
+            chosen = where[start : min(start + lanes, used)]
+            gather(W_wide, chosen, rows, tile)
+            scores(X_q, tile, S[:n])
+            if by_sorting:
+                _by_sorting(S[:n], lower_q, C[:n], slack)
+            else:
+                pair_loop(S[:n], lower_q, C[:n], slack)
+            gradient_sums(C[:n], X_q, part)
+            _scatter(part, slack, chosen, coef, slacks, G)
+    return slacks, G
+
+
+@njit(cache=True)
+def transpose(neighbours: NDArray[Any], coef: NDArray[Any], n_queries: int) -> Any:
+    """Lists of models per query from lists of queries per model; entries with ``coef`` 0 are left out.
+
+    ``neighbours`` and ``coef`` are (n_models, k); returns ``first``, ``members``, ``coef`` of `evaluate_block`.
+    """
+    first = np.zeros(n_queries + 1, dtype=np.int64)
+    for m in range(neighbours.shape[0]):
+        for e in range(neighbours.shape[1]):
+            if coef[m, e] != 0:
+                first[neighbours[m, e] + 1] += 1
+    for q in range(n_queries):
+        first[q + 1] += first[q]
+    members, weights = np.empty(first[n_queries], dtype=np.int64), np.empty(first[n_queries])
+    at = first[:-1].copy()
+    for m in range(neighbours.shape[0]):
+        for e in range(neighbours.shape[1]):
+            if coef[m, e] != 0:
+                q = neighbours[m, e]
+                members[at[q]], weights[at[q]] = m, coef[m, e]
+                at[q] += 1
+    return first, members, weights

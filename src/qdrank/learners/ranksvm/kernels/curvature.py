@@ -1,0 +1,283 @@
+"""Second derivatives: Hessians of each query's pairs, and of one model (numba).
+
+With the adjacency A of the active pairs (better documents by all documents) and the number of active pairs ``deg`` of
+each document, the sum of ``(x_i - x_j)(x_i - x_j)^T`` is ``X^T Z + Z^T X`` with ``Z = deg X / 2 - A X``, where the rows of
+A X belong to the better documents. Rows of X and Z of many queries are stacked, so that the product is one large GEMM.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from qdrank.learners.ranksvm.kernels.sorting import is_dense
+
+STACKED = 2048  # rows of X and Z in one product
+
+
+@njit(cache=True)
+def _active_row(s: Any, threshold: Any, width: Any, start: int, A_i: Any, deg: Any) -> Any:
+    """One better document with score ``threshold`` + 1: its row of A; returns its active pairs."""
+    count = s.dtype.type(0)
+    one, none = s.dtype.type(1), s.dtype.type(0)
+    for j in range(start):
+        A_i[j] = none
+    for j in range(start, len(s)):
+        v = s[j] - threshold
+        a = one if (v > none) & (v < width) else none
+        A_i[j] = a
+        deg[j] += a
+        count += a
+    return count
+
+
+@njit(cache=True)
+def _adjacency(s: Any, lower: Any, threshold: Any, width: Any, A: Any, deg: Any, top: int, bottom: int) -> Any:
+    """Rows ``top`` to ``bottom`` of A; the pairs of all its documents are added to ``deg``."""
+    total = s.dtype.type(0)
+    for i in range(top, bottom):
+        count = _active_row(s, s[i] - threshold, width, lower[i], A[i - top], deg)
+        deg[i] += count
+        total += count
+    return total
+
+
+@njit(cache=True)
+def _better(lower: Any) -> int:
+    """Number of documents that are preferred to some other."""
+    n = len(lower)
+    for i in range(n):
+        if lower[i] == n:
+            return i
+    return n
+
+
+@njit(cache=True)
+def _half_images(X: Any, s: Any, lower: Any, threshold: Any, width: Any, A_all: Any, deg: Any, Z: Any) -> Any:
+    """``Z`` (n, d) of one query, in strips of the better documents; returns the number of active pairs."""
+    n, better, strip = len(s), _better(lower), len(A_all) // len(s)
+    total = s.dtype.type(0)
+    for i in range(n):
+        deg[i] = 0
+    for top in range(0, better, strip):
+        bottom = min(top + strip, better)
+        A = A_all[: (bottom - top) * n].reshape(bottom - top, n)
+        total += _adjacency(s, lower, threshold, width, A, deg, top, bottom)
+        np.dot(A, X, Z[top:bottom])
+    half = s.dtype.type(0.5)
+    for i in range(n):
+        for f in range(X.shape[1]):
+            Z[i, f] = half * deg[i] * X[i, f] - (Z[i, f] if i < better else 0)
+    return total
+
+
+@njit(cache=True)
+def full_images(X: Any, lower: Any, factor: Any, sums: Any, Z: Any) -> None:
+    """``factor L X`` (n, d) with the Laplacian of all pairs of a query: one sum of features per grade.
+
+    ``sums`` (2, d) is scratch: the sum of all documents, and that of one grade.
+    """
+    n, d = X.shape
+    for f in range(d):
+        sums[0, f] = 0
+    for i in range(n):
+        for f in range(d):
+            sums[0, f] += X[i, f]
+    start = 0
+    while start < n:
+        end = lower[start]
+        for f in range(d):
+            sums[1, f] = 0
+        for i in range(start, end):
+            for f in range(d):
+                sums[1, f] += X[i, f]
+        for f in range(d):
+            sums[1, f] -= sums[0, f]
+        others = X.dtype.type(n - (end - start))
+        for i in range(start, end):
+            for f in range(d):
+                Z[i, f] = factor * (others * X[i, f] + sums[1, f])
+        start = end
+
+
+@njit(cache=True)
+def laplacian_images(X: Any, offsets: Any, lower: Any, coef: Any, first: int, last: int, Z: Any) -> None:
+    """``coef[q] L_q X_q`` for the queries ``first`` to ``last``, below each other in ``Z``."""
+    sums, top = np.empty((2, X.shape[1]), X.dtype), offsets[first]
+    for q in range(first, last):
+        start, end = offsets[q], offsets[q + 1]
+        full_images(X[start:end], lower[start:end], X.dtype.type(coef[q]), sums, Z[start - top : end - top])
+
+
+@njit(cache=True)
+def _pack(part: Any, packed: Any) -> None:
+    """Lower triangle of ``part + part^T``, row by row."""
+    at = 0
+    for a in range(len(part)):
+        for b in range(a + 1):
+            packed[at] = part[a, b] + part[b, a]
+            at += 1
+
+
+@njit(cache=True)
+def _scratch(offsets: Any, queries: Any, d: int, like: Any) -> Any:
+    """Arrays for `_query_images`: images, scores, active pairs of each document, strips of A, sums."""
+    longest, strip, dtype = 1, 256, like.dtype
+    for q in queries:
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    s, deg, A = np.empty(longest, dtype), np.empty(longest, dtype), np.empty(strip * longest, dtype)
+    return np.empty((longest, d), dtype), s, deg, A, np.empty((2, d), dtype)
+
+
+@njit(cache=True)
+def _query_images(
+    X: Any, lower: Any, w: Any, dense: float, s_all: Any, A_all: Any, deg: Any, sums: Any, Z: Any
+) -> None:
+    """``Z`` (n, d) of one query, of the pairs that are active at ``w``, or of all pairs where there are many."""
+    if is_dense(lower, dense):
+        full_images(X, lower, X.dtype.type(0.5), sums, Z)
+    else:
+        s, one = s_all[: len(X)], X.dtype.type(1)
+        np.dot(X, w, s)
+        _half_images(X, s, lower, one, X.dtype.type(np.inf), A_all, deg, Z)
+
+
+@njit(cache=True)
+def active_matrices(
+    X: NDArray[Any],
+    offsets: NDArray[Any],
+    lower: NDArray[Any],
+    queries: NDArray[Any],
+    w: NDArray[Any],
+    dense: float,
+    packed: NDArray[Any],
+) -> None:
+    """For each query the sum of ``(x_i - x_j)(x_i - x_j)^T`` over its pairs that are active at ``w``.
+
+    Parameters
+    ----------
+    X, offsets, lower
+        As in `qdrank.learners.ranksvm.preferences.Preferences`.
+    queries : (n,) int64
+    w : (n_features,), dtype of ``X``
+    dense : float
+        Queries with more pairs per document get the matrix of all their pairs: good enough as a preconditioner.
+    packed : (n, d (d + 1) / 2), dtype of ``X``
+        Filled with the lower triangles, row by row.
+    """
+    d, dtype = X.shape[1], X.dtype
+    Z_all, s_all, deg, A_all, sums = _scratch(offsets, queries, d, packed)
+    part = np.empty((d, d), dtype)
+    for k in range(len(queries)):
+        start, end = offsets[queries[k]], offsets[queries[k] + 1]
+        X_q, Z = X[start:end], Z_all[: end - start]
+        if end == start:
+            packed[k] = 0
+        else:
+            _query_images(X_q, lower[start:end], w, dense, s_all, A_all, deg, sums, Z)
+            np.dot(X_q.T, Z, part)
+            _pack(part, packed[k])
+
+
+@njit(cache=True)
+def active_diagonals(
+    X: NDArray[Any],
+    offsets: NDArray[Any],
+    lower: NDArray[Any],
+    queries: NDArray[Any],
+    w: NDArray[Any],
+    dense: float,
+    diagonals: NDArray[Any],
+) -> None:
+    """Diagonals (n, d) of the matrices of `active_matrices`."""
+    d = X.shape[1]
+    Z_all, s_all, deg, A_all, sums = _scratch(offsets, queries, d, diagonals)
+    for k in range(len(queries)):
+        start, end = offsets[queries[k]], offsets[queries[k] + 1]
+        X_q, Z = X[start:end], Z_all[: end - start]
+        diagonals[k] = 0
+        if end > start:
+            _query_images(X_q, lower[start:end], w, dense, s_all, A_all, deg, sums, Z)
+        for i in range(end - start):
+            for f in range(d):
+                diagonals[k, f] += 2 * X_q[i, f] * Z[i, f]
+
+
+@njit(cache=True)
+def _count_active(s: Any, lower: Any, threshold: float, width: float) -> int:
+    total = 0
+    for i in range(_better(lower)):
+        u = s[i] - threshold
+        for j in range(lower[i], len(s)):
+            v = s[j] - u
+            total += 1 if (v > 0) & (v < width) else 0
+    return total
+
+
+@njit(cache=True)
+def _differences(X: Any, s: Any, lower: Any, threshold: float, width: float, c: float, P: Any, Q: Any) -> int:
+    """Rows ``x_i - x_j`` (P) and ``c/2 (x_i - x_j)`` (Q) of the active pairs; returns how many."""
+    at = 0
+    for i in range(_better(lower)):
+        for j in range(lower[i], len(s)):
+            v = threshold - s[i] + s[j]
+            if 0 < v < width:
+                for f in range(X.shape[1]):
+                    P[at, f] = X[i, f] - X[j, f]
+                    Q[at, f] = c / 2 * P[at, f]
+                at += 1
+    return at
+
+
+@njit(cache=True)
+def hessian_single(
+    X: NDArray[Any],
+    offsets: NDArray[Any],
+    lower: NDArray[Any],
+    queries: NDArray[Any],
+    coef: NDArray[Any],
+    w: NDArray[Any],
+    threshold: float,
+    width: float,
+) -> Any:
+    """Weighted sum of ``(x_i - x_j)(x_i - x_j)^T`` over the pairs with ``0 < v < width``, in float64.
+
+    Shape (n_features, n_features); parameters as for `evaluate_single`. Queries with fewer active pairs than documents
+    add their differences to the stack, the others their images.
+    """
+    d, strip, longest = X.shape[1], 256, 1
+    for q in queries:
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    H, part = np.zeros((d, d)), np.empty((d, d))
+    P, Q = np.empty((STACKED + longest, d)), np.empty((STACKED + longest, d))
+    s_all, deg, A_all = np.empty(longest), np.empty(longest), np.empty(min(longest, strip) * longest)
+    filled = 0
+    for k in range(len(queries)):
+        start, end = offsets[queries[k]], offsets[queries[k] + 1]
+        n, lower_q = end - start, lower[start:end]
+        X_q, Z, s = P[filled : filled + n], Q[filled : filled + n], s_all[:n]
+        for i in range(n):
+            for f in range(d):
+                X_q[i, f] = X[start + i, f]
+        np.dot(X_q, w, s)
+        active = _count_active(s, lower_q, threshold, width)
+        if active >= n:
+            _half_images(X_q, s, lower_q, threshold, width, A_all, deg, Z)
+            for i in range(n):
+                for f in range(d):
+                    Z[i, f] *= coef[k]
+            filled += n
+        elif active > 0:
+            filled += _differences(
+                X[start:end].astype(np.float64), s, lower_q, threshold, width, coef[k], P[filled:], Q[filled:]
+            )
+        if filled >= STACKED:
+            np.dot(P[:filled].T, Q[:filled], part)
+            H += part
+            filled = 0
+    np.dot(P[:filled].T, Q[:filled], part)
+    H += part
+    return H + H.T

@@ -1,0 +1,142 @@
+"""Sums over the pairs of one model in float64: slacks and gradient (numba)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from qdrank.learners.ranksvm.kernels.sorting import is_dense, pair_sums, slack_sums
+
+
+@njit(cache=True)
+def _longest(offsets: Any, queries: Any) -> int:
+    longest = 0
+    for q in queries:
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    return longest
+
+
+@njit(cache=True)
+def _scores(X: Any, w: Any, wide: Any, s: Any) -> None:
+    """Scores of a query's documents, and their features in float64."""
+    for i in range(X.shape[0]):
+        for f in range(X.shape[1]):
+            wide[i, f] = X[i, f]
+    np.dot(wide, w, s)
+
+
+@njit(cache=True)
+def _add_rows(X: Any, C: Any, c: float, G: Any) -> None:
+    """Add ``c C^T X`` to the gradient ``G``."""
+    for i in range(X.shape[0]):
+        factor = c * C[i]
+        if factor != 0:
+            for f in range(X.shape[1]):
+                G[f] += factor * X[i, f]
+
+
+@njit(cache=True)
+def evaluate_single(
+    X: NDArray[Any],
+    offsets: NDArray[Any],
+    lower: NDArray[Any],
+    queries: NDArray[Any],
+    coef: NDArray[Any],
+    w: NDArray[Any],
+    thresholds: NDArray[Any],
+    dense: float,
+) -> Any:
+    """Slacks ``v = max(0, threshold - w.(x_i - x_j))`` of a model's pairs, for each of several thresholds.
+
+    Parameters
+    ----------
+    X, offsets, lower
+        As in `qdrank.learners.ranksvm.preferences.Preferences`.
+    queries : (k,) int64, coef : (k,) float64
+        The model's training queries and the weight of each of their pairs.
+    w : (n_features,) float64
+        Weights.
+    thresholds : (n_thresholds,) float64
+    dense : float
+        Queries with more pairs per document are evaluated by sorting.
+
+    Returns
+    -------
+    sums : (n_thresholds, 2) float64
+        Weighted sums of v and of v^2.
+    G : (n_thresholds, n_features) float64
+        Half the gradient of the sum of v^2.
+    """
+    d = X.shape[1]
+    longest = _longest(offsets, queries)
+    X_all, s_all, C_all = np.empty((longest, d)), np.empty(longest), np.empty(longest)
+    sums, G = np.zeros((len(thresholds), 2)), np.zeros((len(thresholds), d))
+    for k in range(len(queries)):
+        start, end = offsets[queries[k]], offsets[queries[k] + 1]
+        n = end - start
+        X_q, C, lower_q = X_all[:n], C_all[:n], lower[start:end]
+        s = s_all[:n]
+        _scores(X[start:end], w, X_q, s)
+        by_sorting = is_dense(lower_q, dense)
+        for t in range(len(thresholds)):
+            if by_sorting:
+                slack, square = slack_sums(s, lower_q, thresholds[t], C)
+            else:
+                slack, square = pair_sums(s, lower_q, thresholds[t], C)
+            sums[t, 0] += coef[k] * slack
+            sums[t, 1] += coef[k] * square
+            _add_rows(X_q, C, coef[k], G[t])
+    return sums, G
+
+
+@njit(cache=True)
+def split_pairs(
+    X: NDArray[Any],
+    offsets: NDArray[Any],
+    lower: NDArray[Any],
+    queries: NDArray[Any],
+    coef: NDArray[Any],
+    w: NDArray[Any],
+    low: float,
+    high: float,
+    many: int,
+) -> Any:
+    """Pairs whose slack ``1 - w.(x_i - x_j)`` lies between ``low`` and ``high``, and what those above sum up to.
+
+    Returns
+    -------
+    better, worse : (n,) int64
+        Rows of the documents of the pairs between. With ``many`` of them the search ends, and the sums are not complete.
+    weights : (n,) float64
+        Their weights.
+    clear : (n_features,) float64, clear_weight : float
+        Weighted sum of ``x_i - x_j``, and of 1, over the pairs at or above ``high``.
+    """
+    d, longest = X.shape[1], _longest(offsets, queries)
+    better, worse, weights = np.empty(many, dtype=np.int64), np.empty(many, dtype=np.int64), np.empty(many)
+    X_all, s_all, C_all = np.empty((longest, d)), np.empty(longest), np.empty(longest)
+    clear, clear_weight, found = np.zeros(d), 0.0, 0
+    for k in range(len(queries)):
+        start, end = offsets[queries[k]], offsets[queries[k] + 1]
+        n = end - start
+        X_q, s, C = X_all[:n], s_all[:n], C_all[:n]
+        _scores(X[start:end], w, X_q, s)
+        for i in range(n):
+            C[i] = 0.0
+        for i in range(n):
+            for j in range(lower[start + i], n):
+                v = 1 - s[i] + s[j]
+                if v >= high:
+                    C[i] += 1
+                    C[j] -= 1
+                    clear_weight += coef[k]
+                elif v > low:
+                    if found == many:
+                        return better, worse, weights, clear, clear_weight
+                    better[found], worse[found], weights[found] = start + i, start + j, coef[k]
+                    found += 1
+        _add_rows(X_q, C, coef[k], clear)
+    return better[:found], worse[:found], weights[:found], clear, clear_weight

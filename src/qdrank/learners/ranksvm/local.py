@@ -1,0 +1,338 @@
+"""Thousands of local Ranking SVMs, one per list of training queries, trained together.
+
+The unit that is trained together is a *block* of fixed composition: rounding in a GEMM depends on what else is in
+it, so a shard is a set of whole blocks and neither the number of shards nor that of cores changes a bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray
+from qdrank.learners.ranksvm import anderson, kernels, newton
+from qdrank.learners.ranksvm.blocks import ProgressCallback
+from qdrank.learners.ranksvm.estimator import Model, Penalty, before_half, preconditioner, solve, whole_problem
+from qdrank.learners.ranksvm.preconditioning import PILOT, TRIAL, Bank, Kind, costs, decide, inverted, preconditioner_of
+from qdrank.learners.ranksvm.preferences import Preferences, pair_weights
+
+BLOCK = 512
+_LIMIT = 50  # evaluations after which exact Newton takes over a model
+_DENSE = 900.0  # pairs per document; above it sorting beats the loops over pairs of a block (tests/benchmarks/bench_engine.py)
+
+
+@dataclass(frozen=True)
+class TrainingBase:
+    """What all local models of a training set share.
+
+    Attributes
+    ----------
+    single : Model
+        The global model, trained on all queries: start of the local ones.
+    inverse : (d, d) float64
+        Inverse of the all-pairs matrix of the whole training set.
+    slacks : (n_queries,), gradients : (n_queries, d) float64
+        Sum of slacks and gradient of each query's pairs at the global model. Sums of these are the first evaluation
+        of every local model.
+    noise : float
+        Rounding error of a float32 gradient, relative to the root of the objective.
+    bank : Bank
+        Second derivatives of each query's pairs at the global model.
+    """
+
+    data: Preferences
+    lam: float
+    weighting: str
+    centre: FloatArray
+    single: Model
+    inverse: FloatArray
+    slacks: FloatArray
+    gradients: FloatArray
+    noise: float
+    bank: Bank
+
+
+@dataclass(frozen=True)
+class LocalModels:
+    """Trained models, row by row.
+
+    Attributes
+    ----------
+    rows : (n,) int64
+        Row of each model in the neighbour table.
+    W : (n, d) float64
+    gaps : (n,) float64
+        Certified relative duality gaps.
+    evaluations, pairs : (n,) int64
+    """
+
+    rows: IntArray
+    W: FloatArray
+    gaps: FloatArray
+    evaluations: IntArray
+    pairs: IntArray
+
+
+def prepare_training(
+    data: Preferences,
+    *,
+    lam: float = 0.01,
+    penalty: Penalty = "half",
+    query_weights: str = "pairs",
+    prox: ArrayLike | None = None,
+    tol: float = 1e-6,
+    single: Model | None = None,
+    all_pairs: FloatArray | None = None,
+) -> TrainingBase:
+    """Train the global model and prepare what the local models share; parameters as for `RankSVM`.
+
+    ``single`` is the global model, where it has been trained already with these parameters, and ``all_pairs`` the matrix of `ranksvm.all_pairs`,
+    where it is known: neither need be made again.
+    """
+    lam = before_half(lam, penalty)
+    problem = whole_problem(data, pair_weights(data.pairs, query_weights), lam, prox)
+    with kernels.one_thread():
+        B = preconditioner(problem, all_pairs)
+        inverse = inverted(B)
+        if single is None:
+            single = solve(problem, loss="squared_hinge", tol=tol, limit=100, inverse=inverse)
+        slacks, gradients = _per_query(data, single.w)
+    # |gradient| <= 2 sqrt(loss * mean squared length of a difference); twice the unit roundoff of that was never
+    # reached in float32, see tests/learners/test_local.py
+    noise = float(np.finfo(data.X.dtype).eps * np.sqrt(2 * np.trace(B)))
+    bank = Bank(data, single.w)
+    return TrainingBase(data, lam, query_weights, problem.centre, single, inverse, slacks, gradients, noise, bank)
+
+
+def _per_query(data: Preferences, w: FloatArray, batch: int = BLOCK) -> tuple[FloatArray, FloatArray]:
+    """Slacks (n_queries,) and gradients (n_queries, d) of every query at ``w``: each query a model of its own."""
+    slacks, gradients = np.zeros(data.n_queries), np.zeros((data.n_queries, data.n_features))
+    for start in range(0, data.n_queries, batch):
+        own = np.arange(start, min(start + batch, data.n_queries))[:, None]
+        part = _Block(data, own, (data.pairs[own] > 0).astype(float))
+        slacks[own[:, 0]], gradients[own[:, 0]] = part.sums(np.arange(len(own)), np.tile(w, (len(own), 1)))
+    return slacks, gradients
+
+
+class _Block:
+    """Evaluation of the models of one block."""
+
+    def __init__(self, data: Preferences, neighbours: IntArray, coef: FloatArray) -> None:
+        self.data, self.neighbours, self.coef = data, neighbours, coef
+        self.lists = first, members, weights = kernels.transpose(neighbours, coef, data.n_queries)
+        self.use = csc_array((weights, members, first), shape=(len(coef), data.n_queries)).tocsr()
+
+    def sums(self, active: IntArray, W: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Weighted sums of slacks (n_active,) and gradients (n_active, d) of the models ``active`` at ``W``."""
+        data, position = self.data, np.full(len(self.coef), -1)
+        position[active] = np.arange(len(active))
+        found: Any = kernels.evaluate_block(
+            data.X, data.offsets, data.lower, *self.lists, position, W.astype(data.X.dtype), _DENSE
+        )
+        return found[0], found[1]
+
+    def evaluate(self, active: IntArray, W: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Losses and gradients: v^2 = v (1 - s_i + s_j), so the loss is the slacks plus W.G / 2."""
+        slacks, G = self.sums(active, W)
+        return slacks + np.einsum("nf,nf->n", W, G) / 2, G
+
+    def at_global(self, base: TrainingBase) -> tuple[FloatArray, FloatArray]:
+        """The same for all models at the global model, from the sums that every block shares."""
+        G: FloatArray = self.use @ base.gradients
+        return self.use @ base.slacks + G @ base.single.w / 2, G
+
+    def problem(self, base: TrainingBase, model: int) -> newton.Problem:
+        used = np.flatnonzero(self.coef[model])
+        queries, coef = self.neighbours[model, used], self.coef[model, used]
+        return newton.Problem(base.data, queries, coef, base.lam, base.centre)
+
+
+def _coefficients(base: TrainingBase, neighbours: IntArray, weights: FloatArray | None) -> tuple[FloatArray, IntArray]:
+    """Normalised weight of the pairs of each neighbour (n, k), 0 for no query, and pairs of each model (n,)."""
+    pairs = np.where(neighbours >= 0, base.data.pairs[neighbours], 0)
+    coef = np.where(pairs > 0, pair_weights(pairs, base.weighting, weights), 0.0)
+    total = np.einsum("nk,nk->n", coef, pairs)
+    return coef / np.where(total > 0, total, 1.0)[:, None], np.where(coef > 0, pairs, 0).sum(axis=1)
+
+
+def _is_whole(base: TrainingBase, neighbours: IntArray, coef: FloatArray) -> NDArray[np.bool_]:
+    """Which models are the global one: all queries that have pairs, once each, weighted as there (n,)."""
+    target = np.where(base.data.pairs > 0, pair_weights(base.data.pairs, base.weighting), 0.0)
+    target /= max(float(target @ base.data.pairs), np.finfo(float).tiny)
+    candidates = np.flatnonzero((coef > 0).sum(axis=1) == (target > 0).sum())
+    whole = np.zeros(len(coef), dtype=bool)
+    for m in candidates:
+        used = coef[m] > 0
+        whole[m] = np.bincount(neighbours[m, used]).max(initial=0) <= 1 and np.allclose(
+            coef[m, used], target[neighbours[m, used]], rtol=1e-12, atol=0
+        )
+    return whole
+
+
+@dataclass(frozen=True)
+class _Warm:
+    """Models of another k, and the gradients of their losses at the global model, both (n, d)."""
+
+    W: FloatArray
+    G: FloatArray
+
+
+def train_block(
+    base: TrainingBase, neighbours: NDArray[Any], *, weights: FloatArray | None = None, tol: float = 1e-6, uses: int = 1
+) -> LocalModels:
+    """Train the models of one block together.
+
+    Parameters
+    ----------
+    base : TrainingBase
+    neighbours : (n, k) integer
+        Training queries of each model; -1 stands for none.
+    weights : (n, k) float64, optional
+        Weights of the queries (a kernel of the distance, for instance).
+    tol : float
+        Certified relative gap to reach; models that do not get there in a few steps are finished by exact Newton.
+    uses : int
+        Number of blocks that will use the bank of ``base``, when costs are weighed.
+    """
+    with kernels.one_thread():
+        return _train_block(base, np.asarray(neighbours), weights, tol, None, uses)[0]
+
+
+def _train_block(
+    base: TrainingBase, neighbours: NDArray[Any], weights: FloatArray | None, tol: float, warm: _Warm | None, sweep: int
+) -> tuple[LocalModels, _Warm]:
+    neighbours = np.ascontiguousarray(neighbours, dtype=np.int64)
+    if neighbours.ndim != 2 or (neighbours >= base.data.n_queries).any():
+        raise InputError(f"neighbours {neighbours.shape} do not name queries of the training set")
+    coef, pairs = _coefficients(base, neighbours, weights)
+    block = _Block(base.data, neighbours, coef)
+    loss, G = block.at_global(base)
+    W, gaps, evaluations = np.tile(base.single.w, (len(coef), 1)), np.zeros(len(coef)), np.zeros_like(pairs)
+    whole = _is_whole(base, neighbours, coef)
+    gaps[whole] = base.single.gap
+    W[pairs == 0] = base.centre  # no pair: nothing moves the model from there
+    todo = np.flatnonzero(~whole & (pairs > 0))
+    if len(todo):
+        training = _Training(base, block, (loss, G), tol, warm)
+        training.run(todo, sweep)
+        W[todo], gaps[todo] = training.W[todo], training.gaps[todo]
+        evaluations[todo] = training.evaluations[todo]
+    return LocalModels(np.arange(len(coef)), W, gaps, evaluations, pairs), _Warm(W, G)
+
+
+class _Training:
+    """Training of some models of a block, from the global model or from the models of another k."""
+
+    def __init__(
+        self, base: TrainingBase, block: _Block, first: tuple[FloatArray, FloatArray], tol: float, warm: _Warm | None
+    ) -> None:
+        self.base, self.block, self.first, self.tol, self.warm = base, block, first, tol, warm
+        n, d = len(block.coef), base.data.n_features
+        self.W, self.gaps, self.evaluations = np.empty((n, d)), np.zeros(n), np.zeros(n, dtype=np.int64)
+
+    def run(self, todo: IntArray, sweep: int) -> None:
+        """Train the models ``todo``, with the preconditioner that costs least; a few models may have to tell which."""
+        cost = costs(self.base.bank, self.block.use[todo], sweep)
+        kind = decide(cost, len(todo))
+        if kind is None:
+            pilot = todo[:: len(todo) // PILOT][:PILOT]
+            self._descend(pilot, "shared", TRIAL)
+            unfinished = self.gaps[pilot] > self.tol  # taken to need twice as many, and trained again with the others
+            kind = decide(cost, len(todo), float((self.evaluations[pilot] * (1 + unfinished)).mean()))
+            todo = np.setdiff1d(todo, pilot[~unfinished])
+        self._descend(todo, kind or "shared")
+
+    def _descend(self, rows: IntArray, kind: Kind, limit: int | None = None) -> None:
+        """Train some models; with a ``limit`` of evaluations they may end before they have reached the gap."""
+        base, (loss, G) = self.base, self.first
+        precondition = preconditioner_of(kind, base.bank, self.block.use[rows], base.lam, base.inverse)
+        guess = None
+        if self.warm is not None:  # the models of another k, moved by the difference of the first steps of both
+            every, none = np.arange(len(rows)), np.zeros(len(rows), dtype=bool)
+            guess = self.warm.W[rows] - precondition(every, (G - self.warm.G)[rows], none)
+        found = anderson.minimise(
+            lambda active, W: self.block.evaluate(rows[active], W),
+            np.tile(base.single.w, (len(rows), 1)),
+            np.tile(base.centre, (len(rows), 1)),
+            base.lam,
+            precondition,
+            first=(loss[rows], G[rows]),
+            guess=guess,
+            tol=self.tol,
+            limit=limit or _LIMIT,
+            noise=base.noise,
+        )
+        for m in np.flatnonzero(found.gap > self.tol) if limit is None else ():
+            at, steps = newton.newton(self.block.problem(base, int(rows[m])), found.W[m], self.tol, 100)
+            found.W[m], found.gap[m], found.evaluations[m] = at.w, at.gap, found.evaluations[m] + steps
+        self.W[rows], self.gaps[rows] = found.W, found.gap
+        self.evaluations[rows] += found.evaluations
+
+
+def train_local(
+    base: TrainingBase,
+    neighbours: NDArray[Any],
+    blocks: Sequence[IntArray],
+    *,
+    weights: FloatArray | None = None,
+    tol: float = 1e-6,
+    progress: ProgressCallback | None = None,
+) -> LocalModels:
+    """Train the models of some blocks (rows of ``neighbours``), one block after the other; see `train_block`."""
+    swept = train_sweep(base, neighbours, [neighbours.shape[1]], blocks, weights=weights, tol=tol, progress=progress)
+    return swept[neighbours.shape[1]]
+
+
+def train_sweep(
+    base: TrainingBase,
+    neighbours: NDArray[Any],
+    ks: Sequence[int],
+    blocks: Sequence[IntArray],
+    *,
+    weights: FloatArray | None = None,
+    tol: float = 1e-6,
+    progress: ProgressCallback | None = None,
+) -> dict[int, LocalModels]:
+    """Models for several k: row m of k uses ``neighbours[m, :k]``, nearest first.
+
+    All start from the global model; each k but the largest goes on from the models of the next larger one in the same
+    block; no block sees another, so shards of whole blocks give the same bytes. ``progress`` counts models of all k.
+    """
+    order = sorted(set(ks), reverse=True)
+    if not order or order[-1] < 1 or order[0] > neighbours.shape[1]:
+        raise InputError(f"every k must lie between 1 and {neighbours.shape[1]}", found=str(list(ks)))
+    parts: dict[int, list[LocalModels]] = {k: [] for k in order}
+    done, total = 0, len(order) * sum(map(len, blocks))
+    for rows in blocks:
+        part_weights = None if weights is None else weights[rows]
+        with kernels.one_thread():
+            for k, part in _sweep_block(base, neighbours[rows], order, part_weights, tol):
+                parts[k].append(replace(part, rows=rows))
+                done += len(rows)
+                if progress is not None:
+                    progress(done, total)
+    return {k: _join(parts[k], base.data.n_features) for k in ks}
+
+
+def _sweep_block(
+    base: TrainingBase, neighbours: NDArray[Any], ks: Sequence[int], weights: FloatArray | None, tol: float
+) -> Iterator[tuple[int, LocalModels]]:
+    warm = None
+    for k in ks:
+        part = None if weights is None else weights[:, :k]
+        models, warm = _train_block(base, neighbours[:, :k], part, tol, warm, len(ks))
+        yield k, models
+
+
+def _join(parts: Sequence[LocalModels], d: int) -> LocalModels:
+    if not parts:
+        none = np.zeros(0, dtype=np.int64)
+        return LocalModels(none, np.zeros((0, d)), np.zeros(0), none, none)
+    names = ("rows", "W", "gaps", "evaluations", "pairs")
+    return LocalModels(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})

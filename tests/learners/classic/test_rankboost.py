@@ -1,0 +1,123 @@
+"""RankBoost against rounds computed by hand and against a twin that stores every pair."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qdrank.groups import query_offsets
+from qdrank.learners.classic.boosting_kernels import best_threshold
+from qdrank.learners.classic.rankboost import PairWeights, RankBoost, round_weight, threshold_values
+
+
+def judged(seed: int, n_queries: int = 4, n_features: int = 3):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 7, n_queries)
+    query = np.repeat(np.arange(n_queries), sizes)
+    return np.round(rng.random((len(query), n_features)), 1), rng.integers(0, 3, len(query)), query
+
+
+def pairs_of(y, query):
+    return [(a, b) for a in range(len(y)) for b in range(len(y)) if query[a] == query[b] and y[a] > y[b]]
+
+
+class StoredPairs:
+    """The textbook form: D over all pairs, updated round by round."""
+
+    def __init__(self, X, y, query, thresholds):
+        self.X, self.pairs = X, pairs_of(y, query)
+        self.D = np.full(len(self.pairs), 1 / max(len(self.pairs), 1))
+        self.thetas = [threshold_values(column, thresholds) for column in X.T]
+
+    def round(self):
+        best = (0, 0.0, 0.0)
+        for f, thetas in enumerate(self.thetas):
+            for theta in thetas[::-1]:
+                h = (self.X[:, f] > theta).astype(float)
+                r = sum(d * (h[a] - h[b]) for d, (a, b) in zip(self.D, self.pairs, strict=True))
+                if abs(r) > abs(best[2]) + 1e-12:
+                    best = (f, theta, r)
+        f, theta, r = best
+        alpha = round_weight(r)
+        h = (self.X[:, f] > theta).astype(float)
+        self.D = self.D * np.exp([-alpha * (h[a] - h[b]) for a, b in self.pairs])
+        self.D /= self.D.sum()
+        return f, theta, alpha
+
+
+def test_two_rounds_by_hand():
+    # One query; grades 1, 1, 0. Pairs (0, 2) and (1, 2), weight 1/2 each.
+    X = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    model = RankBoost(rounds=2, thresholds=None).fit(X, [1, 1, 0], [7, 7, 7])
+    # Round 1: both features win one pair, r = 1/2, alpha = 1/2 ln 3; the first is taken.
+    # Round 2: D = (e^-a, 1) / (1 + e^-a) with e^-a = 1/sqrt 3, so feature 1 has r = 1 / (1 + 1/sqrt 3).
+    r = 1 / (1 + 1 / np.sqrt(3))
+    assert model.features_.tolist() == [0, 1]
+    np.testing.assert_allclose(model.alphas_, [0.5 * np.log(3), 0.5 * np.log((1 + r) / (1 - r))])
+    np.testing.assert_allclose(model.predict(X), [*model.alphas_, 0.0])
+
+
+@pytest.mark.parametrize("thresholds", [None, 5])
+def test_rounds_equal_those_with_stored_pairs(thresholds):
+    for seed in range(6):
+        X, y, query = judged(seed)
+        model = RankBoost(rounds=8, thresholds=thresholds).fit(X, y, query)
+        twin = StoredPairs(X, y, query, thresholds)
+        for alpha in model.alphas_:
+            np.testing.assert_allclose(alpha, twin.round()[2], atol=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000))
+def test_potential_is_the_sum_over_pairs(seed):
+    _, y, query = judged(seed)
+    scores = np.random.default_rng(seed).normal(0, 3, len(y))
+    pairs = pairs_of(y, query)
+    weight = np.array([np.exp(scores[b] - scores[a]) for a, b in pairs])
+    expected = np.zeros(len(y))
+    for (a, b), d in zip(pairs, weight / max(weight.sum(), 1e-300), strict=True):
+        expected[a] += d
+        expected[b] -= d
+    np.testing.assert_allclose(PairWeights(y, query_offsets(query)).potential(scores), expected, atol=1e-12)
+
+
+def test_large_scores_do_not_overflow():
+    scores = np.array([900.0, -900.0, 2000.0, 2001.0])
+    potential = PairWeights(np.array([1, 0, 1, 0]), np.array([0, 2, 4])).potential(scores)
+    np.testing.assert_allclose(potential, [0, 0, 1, -1], atol=1e-12)
+
+
+def test_the_kernel_finds_the_best_threshold():
+    X, _, _ = judged(3, n_queries=8)
+    thetas = [threshold_values(c, None) for c in X.T]
+    codes = np.stack([np.searchsorted(t, c) for t, c in zip(thetas, X.T, strict=True)]).astype(np.int32)
+    sizes = np.array([len(t) for t in thetas], dtype=np.int32)
+    potential = np.random.default_rng(0).normal(size=len(X))
+    table = [[potential[c > t].sum() for t in ts] for ts, c in zip(thetas, X.T, strict=True)]
+    f, t, r = best_threshold(codes, sizes, potential)
+    assert abs(r) == pytest.approx(max(abs(v) for row in table for v in row))
+    assert table[f][t] == pytest.approx(r)
+
+
+def test_thresholds_are_evenly_spaced_or_all():
+    np.testing.assert_allclose(threshold_values(np.array([1.0, 3.0, 2.0]), 4), [1, 1.5, 2, 2.5])
+    np.testing.assert_allclose(threshold_values(np.array([1.0, 3.0, 2.0, 1.0]), None), [1, 2])
+    assert len(threshold_values(np.array([2.0, 2.0]), 10)) == 0
+
+
+def test_nothing_to_learn_gives_equal_scores():
+    X = np.random.default_rng(0).random((5, 2))
+    assert np.ptp(RankBoost(rounds=3).fit(X, np.zeros(5, int), np.zeros(5)).predict(X)) == 0
+    assert np.ptp(RankBoost(rounds=3).fit(np.ones((5, 2)), [2, 1, 0, 0, 0], np.zeros(5)).predict(X)) == 0
+
+
+def test_validation_keeps_the_first_best_round():
+    X, y, query = judged(1, n_queries=30)
+    vali = judged(2, n_queries=30)
+    full = RankBoost(rounds=12).fit(X, y, query)
+    chosen = RankBoost(rounds=12).fit(X, y, query, validation=vali)
+    n = len(chosen.alphas_)
+    assert 1 <= n <= 12
+    np.testing.assert_array_equal(chosen.alphas_, full.alphas_[:n])

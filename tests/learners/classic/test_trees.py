@@ -1,0 +1,80 @@
+"""Boosted trees: same trees every time, rows sorted by grade do no harm, text in place of pickle."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from qdrank.errors import InputError
+from qdrank.groups import query_offsets
+from qdrank.learners.classic.trees import BoostedRegression, LambdaMART
+from qdrank.measures import average_precision
+
+
+def judged(seed: int, n_queries: int = 40):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n_queries * 10, 5))
+    y = np.digitize(X[:, 0] * 2 + X[:, 1] + rng.normal(0, 0.3, len(X)), [1.5, 2.2])
+    return X, y, np.repeat(np.arange(n_queries), 10)
+
+
+@pytest.mark.parametrize("learner", [LambdaMART, BoostedRegression])
+def test_fits_alike_every_time_and_lives_on_as_text(learner):
+    X, y, query = judged(0)
+    first = learner(rounds=10).fit(X, y, query)
+    assert first.to_text() == learner(rounds=10).fit(X, y, query).to_text()
+    np.testing.assert_array_equal(learner.from_text(first.to_text()).predict(X), first.predict(X))
+
+
+@pytest.mark.parametrize("learner", [LambdaMART, BoostedRegression])
+def test_learns_and_stops_on_validation(learner):
+    vali, test = judged(1), judged(2)
+    model = learner(rounds=100, patience=10, leaves=7).fit(*judged(0), validation=vali)
+    offsets = query_offsets(test[2])
+    learned = average_precision(test[1], model.predict(test[0]), offsets).mean()
+    assert learned > average_precision(test[1], test[0][:, 2], offsets).mean() + 0.1
+    assert model._booster.num_trees() < 100
+
+
+def test_rows_sorted_by_grade_do_not_stop_the_growing():
+    X, y, query = judged(3)
+    order = np.lexsort((-y, query))
+    ordered = X[order], y[order], query[order]
+    model = LambdaMART(rounds=60, patience=20, leaves=7).fit(*ordered, validation=ordered)
+    assert model._booster.num_trees() > 5
+
+
+def test_grades_without_a_gain_are_refused_by_name():
+    """LightGBM has gains for grades up to 30; regression takes any."""
+    X, y, query = judged(4, n_queries=4)
+    assert LambdaMART(rounds=2, min_leaf=1).fit(X, np.where(y == 2, 30, y), query).predict(X).shape == (40,)
+    with pytest.raises(InputError, match="grades up to 30"):
+        LambdaMART(rounds=2).fit(X, np.where(y == 2, 31, y), query)
+    with pytest.raises(InputError, match="grades up to 30"):
+        LambdaMART(rounds=2).fit(X, y, query, validation=(X, np.where(y == 2, 31, y), query))
+    assert BoostedRegression(rounds=2, min_leaf=1).fit(X, np.where(y == 2, 31, y), query).predict(X).max() > 2
+
+
+def test_another_seed_draws_other_features():
+    X, y, query = judged(5)
+    other = LambdaMART(rounds=5, feature_fraction=0.5, seed=2).fit(X, y, query)
+    assert LambdaMART(rounds=5, feature_fraction=0.5, seed=1).fit(X, y, query).to_text() != other.to_text()
+
+
+def test_a_model_that_was_not_fitted_has_no_text():
+    with pytest.raises(InputError, match="has not been fitted"):
+        LambdaMART().to_text()
+
+
+@pytest.mark.parametrize("learner", [LambdaMART, BoostedRegression])
+def test_the_number_of_threads_changes_no_byte(learner, monkeypatch):
+    rng = np.random.default_rng(5)
+    X, query = rng.standard_normal((6000, 5)), np.repeat(np.arange(200), 30)
+    y = np.clip((X[:, 0] + X[:, 1] * X[:, 2] + rng.standard_normal(6000)).round() + 1, 0, 4).astype(int)
+    texts, scores = set(), set()
+    for threads in ("1", "2", "5"):
+        monkeypatch.setenv("QDRANK_THREADS", threads)
+        fitted = learner(rounds=8).fit(X, y, query)
+        texts.add(fitted.to_text())
+        scores.add(fitted.predict(X).tobytes())
+    assert (len(texts), len(scores)) == (1, 1)

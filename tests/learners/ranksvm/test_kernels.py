@@ -1,0 +1,284 @@
+"""The compiled kernels against their NumPy twins, and the twins against pairs formed one by one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qdrank.learners.ranksvm import kernels
+from qdrank.learners.ranksvm.kernels import block, curvature, factors, plain, preparing, products, single, tiles
+from qdrank.learners.ranksvm.preferences import normal_matrix, prepare
+
+NEVER, ALWAYS = np.inf, 0.0  # pairs per document from which a query is sorted
+
+
+def judged(seed, n_queries=6, d=4, longest=12, grades=3, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(0, longest, n_queries)
+    X = rng.normal(size=(sizes.sum(), d)).astype(dtype)
+    return prepare(X, rng.integers(0, grades, sizes.sum()), np.concatenate([[0], np.cumsum(sizes)]))
+
+
+def differences(data, q):
+    """Feature differences of all pairs of query q, formed one by one."""
+    start, n = data.offsets[q], data.offsets[q + 1] - data.offsets[q]
+    rows = [data.X[start + i] - data.X[start + j] for i in range(n) for j in range(data.lower[start + i], n)]
+    return np.array(rows, dtype=np.float64).reshape(-1, data.n_features)
+
+
+def lists(data, n_models, seed):
+    rng = np.random.default_rng(seed)
+    neighbours = np.stack([rng.permutation(data.n_queries)[:3] for _ in range(n_models)])
+    coef = np.where(data.pairs[neighbours] > 0, rng.uniform(0.1, 1, neighbours.shape), 0.0)
+    return neighbours, coef
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([2, 3, 30]), st.sampled_from([12, 40, 150]))
+def test_block_equals_twin_and_sorting_equals_the_loops_over_pairs(seed, grades, longest):
+    """Lists short and long, so that models, documents and a single model are in the lanes of the vector unit."""
+    data = judged(seed, grades=grades, longest=longest)
+    neighbours, coef = lists(data, 5, seed)
+    first, members, weights = block.transpose(neighbours, coef, data.n_queries)
+    for a, b in zip((first, members, weights), plain.transpose(neighbours, coef, data.n_queries), strict=True):
+        np.testing.assert_array_equal(a, b)
+    position = np.array([0, -1, 1, 2, -1])
+    W = np.random.default_rng(seed).normal(size=(3, data.n_features))
+    rest = (data.X, data.offsets, data.lower, first, members, weights, position, W)
+    slacks, G = plain.evaluate_block(*rest, NEVER)
+    for dense in (NEVER, ALWAYS):
+        found = block.evaluate_block(*rest, dense)
+        np.testing.assert_allclose(found[0], slacks, rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(found[1], G, rtol=1e-11, atol=1e-11)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 12), st.sampled_from([np.float32, np.float64]))
+def test_tiles_equal_the_twin_and_explicit_products(seed, n, pieces, dtype):
+    """Scores, slacks and gradients of a vector of models: any number of documents in each grade, and of features."""
+    rng, lanes = np.random.default_rng(seed), 32 // np.dtype(dtype).itemsize
+    X, W = rng.normal(size=(n, 4 * pieces + 4)).astype(dtype), rng.normal(size=(4 * pieces + 4, lanes)).astype(dtype)
+    lower = prepare(X, rng.integers(0, rng.integers(1, 6), n), np.array([0, n])).lower
+    S, C, slack = np.full((n, lanes), np.nan, dtype), np.full((n, lanes), np.nan, dtype), np.full(lanes, np.nan, dtype)
+    close = {"rtol": 1e-4, "atol": 1e-3} if dtype == np.float32 else {"rtol": 1e-11, "atol": 1e-10}
+    laid = np.full_like(W, np.nan)
+    models, where = np.ascontiguousarray(W.T[::-1]), np.arange(lanes)[::-1][: rng.integers(1, lanes + 1)]
+    products.gather(models, np.stack([where, where], axis=1), np.empty((1, lanes), np.int64), laid)
+    np.testing.assert_array_equal(laid[:, : len(where)], W[:, : len(where)])
+    products.scores(X, W, S)
+    np.testing.assert_allclose(S, X @ W, **close)
+    tiles.pair_loop(S, lower, C, slack)
+    images, slacks = plain.pair_loop(S.astype(float), lower)
+    np.testing.assert_allclose(C, images, **close)
+    np.testing.assert_allclose(slack, slacks, **close)
+    G = np.full((lanes, X.shape[1]), np.nan, dtype)
+    products.gradient_sums(C, X, G)
+    np.testing.assert_allclose(G, C.T @ X, **close)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.floats(-1, 2))
+def test_single_equals_twin_and_explicit_pairs(seed, threshold):
+    data = judged(seed)
+    rng = np.random.default_rng(seed)
+    w, queries = rng.normal(size=data.n_features), np.flatnonzero(data.pairs)
+    coef = rng.uniform(0.1, 1, len(queries))
+    D = [differences(data, q) for q in queries]
+    v = [np.maximum(0, threshold - each @ w) for each in D]
+    sums = [[sum(c * (x**p).sum() for c, x in zip(coef, v, strict=True)) for p in (1, 2)]]
+    G = [-sum((c * x @ each for c, x, each in zip(coef, v, D, strict=True)), np.zeros(data.n_features))]
+    rest = (data.X, data.offsets, data.lower, queries, coef, w, np.array([threshold]))
+    for evaluate, dense in (
+        (plain.evaluate_single, NEVER),
+        (single.evaluate_single, NEVER),
+        (single.evaluate_single, ALWAYS),
+    ):
+        found = evaluate(*rest, dense)
+        np.testing.assert_allclose(found[0], sums, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(found[1], G, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("width", [0.7, np.inf])
+def test_hessian_is_the_derivative_of_the_gradient(seed, width):
+    data = judged(seed)
+    rng = np.random.default_rng(seed)
+    w, queries = rng.normal(size=data.n_features), np.flatnonzero(data.pairs)
+    coef = rng.uniform(0.1, 1, len(queries))
+    rest = (data.X, data.offsets, data.lower, queries, coef)
+    H = curvature.hessian_single(*rest, w, 1.0, width)
+    np.testing.assert_allclose(H, plain.hessian_single(*rest, w, 1.0, width), atol=1e-10)
+    levels, step = np.array([1.0, 1.0 - min(width, 1e6)]), 1e-7
+
+    def gradient(at):
+        G = single.evaluate_single(*rest, at, levels, NEVER)[1]
+        return G[0] - G[1] if np.isfinite(width) else G[0]
+
+    for f, unit in enumerate(np.eye(len(w))):
+        np.testing.assert_allclose(
+            (gradient(w + step * unit) - gradient(w - step * unit)) / (2 * step), H[f], atol=1e-5
+        )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_gradient_is_the_derivative_of_the_loss(seed):
+    data = judged(seed)
+    neighbours, coef = lists(data, 3, seed)
+    table = block.transpose(neighbours, coef, data.n_queries)
+    W = np.random.default_rng(seed).normal(size=(3, data.n_features))
+
+    def loss(at):
+        slacks, G = block.evaluate_block(data.X, data.offsets, data.lower, *table, np.arange(3), at, NEVER)
+        return slacks + (at * G).sum(axis=1) / 2, G
+
+    G, step = loss(W)[1], 1e-6
+    for f, unit in enumerate(np.eye(data.n_features)):
+        np.testing.assert_allclose(
+            (loss(W + step * unit)[0] - loss(W - step * unit)[0]) / (2 * step), G[:, f], atol=1e-6
+        )
+
+
+def test_denses_pass_the_strips_of_the_hessian():
+    rng = np.random.default_rng(0)
+    data = prepare(rng.normal(size=(700, 3)), rng.integers(0, 4, 700), np.array([0, 700]))
+    rest = (data.X, data.offsets, data.lower, np.array([0]), np.ones(1), rng.normal(size=3))
+    np.testing.assert_allclose(curvature.hessian_single(*rest, 1.0, np.inf), plain.hessian_single(*rest, 1.0, np.inf))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_split_pairs_equals_twin(seed):
+    data = judged(seed)
+    queries = np.flatnonzero(data.pairs)
+    w = np.random.default_rng(seed).normal(size=data.n_features)
+    rest = (data.X, data.offsets, data.lower, queries, np.full(len(queries), 0.5), w, -0.3, 1.1, 1000)
+    for a, b in zip(single.split_pairs(*rest), plain.split_pairs(*rest), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12)
+
+
+@pytest.mark.parametrize("dense", [NEVER, ALWAYS])
+@pytest.mark.parametrize("longest", [12, 600])
+def test_matrices_of_active_pairs_are_sums_over_pairs(dense, longest):
+    data = judged(4, n_queries=5, longest=longest, grades=4)
+    rng = np.random.default_rng(0)
+    w, queries = rng.normal(size=data.n_features), np.array([3, 0, 4, 1])
+    found = np.empty((4, 10))
+    curvature.active_matrices(data.X, data.offsets, data.lower, queries, w, dense, found)
+    twin = np.empty((4, 10))
+    plain.active_matrices(data.X, data.offsets, data.lower, queries, w, dense, twin)
+    np.testing.assert_allclose(found, twin, rtol=1e-11, atol=1e-11)
+    for of in (curvature, plain):
+        diagonals = np.empty((4, 4))
+        of.active_diagonals(data.X, data.offsets, data.lower, queries, w, dense, diagonals)
+        np.testing.assert_allclose(diagonals, twin[:, [0, 2, 5, 9]], rtol=1e-11, atol=1e-11)
+    for row, q in zip(found, queries, strict=True):
+        D = differences(data, q)
+        D = D[1 - D @ w > 0] if dense == NEVER else D
+        np.testing.assert_allclose(row, (D.T @ D)[np.tril_indices(4)], rtol=1e-11, atol=1e-11)
+
+
+def test_images_equal_twin():
+    data = judged(5, n_queries=7)
+    coef, first, last = np.random.default_rng(0).uniform(size=7), 2, 6
+    found, twin = (np.empty((data.offsets[last] - data.offsets[first], 4)) for _ in range(2))
+    curvature.laplacian_images(data.X, data.offsets, data.lower, coef, first, last, found)
+    plain.laplacian_images(data.X, data.offsets, data.lower, coef, first, last, twin)
+    np.testing.assert_allclose(found, twin, atol=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([np.float32, np.float64]))
+def test_documents_are_arranged_as_by_the_twin(seed, dtype):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(0, 9, 5)
+    offsets, n = np.concatenate([[0], np.cumsum(sizes)]), sizes.sum()
+    X, y = rng.normal(size=(n, 3)).astype(dtype), rng.choice([-1.5, 0.0, 2.0], n)
+    found, twin = ((np.empty_like(X), np.empty(n, np.int64), np.zeros(5, np.int64)) for _ in range(2))
+    assert preparing.arrange(X, y, offsets, *found)
+    assert plain.arrange(X, y, offsets, *twin)
+    for a, b in zip(found, twin, strict=True):
+        assert a.tobytes() == b.tobytes()
+    for arrange in (preparing.arrange, plain.arrange):
+        itself = X.copy()
+        assert arrange(itself, y, offsets, itself, found[1], np.zeros(5, np.int64))
+        assert itself.tobytes() == twin[0].tobytes()
+    if n:
+        X[rng.integers(n), 1] = rng.choice([np.nan, np.inf])
+        assert not preparing.arrange(X, y, offsets, *found)
+        assert not plain.arrange(X, y, offsets, *found)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_factors_solve_the_systems(dtype):
+    rng = np.random.default_rng(0)
+    D = rng.normal(size=(6, 9, 5))
+    A = D.transpose(0, 2, 1) @ D
+    packed = A[:, *np.tril_indices(5)].astype(dtype)
+    G, rows = rng.normal(size=(3, 5)), np.array([5, 0, 2])
+    expected = np.linalg.solve(0.1 * np.eye(5) + 2 * A[rows], G[:, :, None])[:, :, 0]
+    for kind in (factors, plain):
+        L = np.empty((6, 15))
+        kind.factorise(packed, 0.1, L)
+        np.testing.assert_allclose(
+            kind.solve_factors(L, rows, G), expected, rtol=1e-4 if dtype == np.float32 else 1e-10
+        )
+
+
+def test_a_singular_matrix_has_factors_of_full_rank():
+    packed, L = np.zeros((1, 6), dtype=np.float32), np.empty((1, 6))
+    packed[0] = np.outer([1e3, 1e3, 1e3], [1e3, 1e3, 1e3])[np.tril_indices(3)] * (1 - 1e-6 * np.arange(6))
+    factors.factorise(packed, 1e-7, L)
+    assert np.isfinite(L).all()
+    assert (L[0, [0, 2, 5]] > 0).all()
+
+
+def test_normal_matrix_is_the_sum_over_pairs():
+    data = judged(3, n_queries=9)
+    coef = np.random.default_rng(0).uniform(size=data.n_queries)
+    expected = sum(c * differences(data, q).T @ differences(data, q) for q, c in enumerate(coef))
+    for batch in (1, 20, 10**6):
+        np.testing.assert_allclose(normal_matrix(data, coef, batch), expected, atol=1e-12)
+
+
+def test_the_package_uses_the_compiled_kernels():
+    assert kernels.compiled
+    assert kernels.evaluate_block is block.evaluate_block
+
+
+@pytest.mark.parametrize("absent", ["numba", "qdrank.learners.ranksvm.kernels.sorting"])
+def test_only_a_missing_numba_falls_back_to_the_plain_kernels(absent):
+    """A module of our own that is missing is a fault, and is not hidden by slower kernels."""
+    code = f"""
+import sys
+class Without:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition('.')[0] == {absent!r} or name == {absent!r}:
+            raise ModuleNotFoundError('absent', name=name)
+sys.meta_path.insert(0, Without())
+try:
+    import qdrank.learners.ranksvm.kernels as kernels
+    print('compiled:', kernels.compiled)
+except ModuleNotFoundError as error:
+    print('missing', error.name)
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    assert found == ("compiled: False" if absent == "numba" else f"missing {absent}")
+
+
+def test_blas_is_held_to_one_thread_and_let_go():
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    def threads():
+        return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+    with kernels.one_thread():
+        pass  # loads SciPy's BLAS beside NumPy's
+    with threadpool_limits(2, user_api="blas"):
+        for _ in range(2):
+            with kernels.one_thread():
+                assert threads() == {1}
+            assert threads() == {2}

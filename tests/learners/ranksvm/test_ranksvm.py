@@ -1,0 +1,185 @@
+"""Ranking SVM against independent solvers on explicit pairs."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import minimize
+
+from qdrank.errors import InputError
+from qdrank.groups import query_offsets
+from qdrank.learners.ranksvm.estimator import RankSVM
+from qdrank.learners.ranksvm.local import prepare_training
+from qdrank.learners.ranksvm.preferences import prepare
+
+
+def judged(seed, n_queries=5, d=4, longest=9, scale=1.0):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, longest, n_queries)
+    query = np.repeat(np.arange(n_queries), sizes)
+    return scale * rng.normal(size=(len(query), d)), rng.integers(0, 3, len(query)), query
+
+
+def explicit_pairs(X, y, query):
+    """Differences (p, d) of all pairs and the query of each (p,)."""
+    i, j = np.nonzero((query[:, None] == query) & (y[:, None] > y))
+    return X[i].astype(float) - X[j], query[i]
+
+
+def objective(w, D, coef, lam, loss, centre=0.0):
+    v = np.maximum(0, 1 - D @ w)
+    return lam / 2 * ((w - centre) ** 2).sum() + coef @ (v if loss == "hinge" else v**2)
+
+
+def clarabel_optimum(D, coef, lam, loss, centre=0.0):
+    """Weights at the optimum of the primal with explicit slacks."""
+    import clarabel
+
+    p, d = D.shape
+    squared = loss == "squared_hinge"
+    P = sparse.diags_array(np.r_[np.full(d, lam), 2 * coef * squared]).tocsc()
+    one = sparse.eye_array(p)
+    A = sparse.block_array([[-sparse.csc_array(D), -one], [None, -one]]).tocsc()
+    linear = np.r_[np.full(d, -lam) * centre, coef * (not squared)]
+    options = clarabel.DefaultSettings()
+    options.verbose = False
+    options.tol_gap_abs = options.tol_gap_rel = options.tol_feas = 1e-11
+    cones = [clarabel.NonnegativeConeT(2 * p)]
+    solver = clarabel.DefaultSolver(P, linear, A, np.r_[-np.ones(p), np.zeros(p)], cones, options)
+    return np.array(solver.solve().x)[:d]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([1.0, 0.01, 1e-4]), st.sampled_from(["squared_hinge", "hinge"]))
+def test_certificate_holds_against_clarabel(seed, lam, loss):
+    X, y, query = judged(seed)
+    D, _ = explicit_pairs(X, y, query)
+    model = RankSVM(lam=lam, loss=loss).fit(X, y, query)
+    assert 0 <= model.gap_ <= 1e-6
+    if len(D) == 0:
+        assert not model.coef_.any()
+        return
+    coef = np.full(len(D), 1 / len(D))
+    found = objective(model.coef_, D, coef, lam, loss)
+    assert found == pytest.approx(model.objective_, rel=1e-9)
+    best = objective(clarabel_optimum(D, coef, lam, loss), D, coef, lam, loss)
+    assert found - best <= (model.gap_ + 1e-9) * found  # the true gap is no larger than the certified one
+
+
+def test_both_readings_of_lambda_are_the_optima_of_their_objectives():
+    X, y, query = judged(5, n_queries=8)
+    D, _ = explicit_pairs(X, y, query)
+    for penalty, factor in (("half", 0.5), ("whole", 1.0)):
+        model = RankSVM(lam=0.05, penalty=penalty, tol=1e-10).fit(X, y, query)
+        found = minimize(
+            lambda w, factor=factor: factor * 0.05 * w @ w + (np.maximum(0, 1 - D @ w) ** 2).mean(), np.zeros(4)
+        )
+        np.testing.assert_allclose(model.coef_, found.x, atol=1e-4)
+        local = prepare_training(prepare(X, y, query_offsets(query)), lam=0.05, penalty=penalty, tol=1e-10)
+        np.testing.assert_allclose(local.single.w, model.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_C_is_that_of_liblinear(loss):
+    from sklearn.svm import LinearSVC
+
+    X, y, query = judged(7, n_queries=20)
+    D, _ = explicit_pairs(X, y, query)
+    flip = np.where(np.arange(len(D)) % 2, 1, -1)  # liblinear wants two classes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        peer = LinearSVC(C=0.3, loss=loss, fit_intercept=False, dual=True, tol=1e-10, max_iter=200_000)
+        peer.fit(D * flip[:, None], flip)
+    model = RankSVM(C=0.3, loss=loss, tol=1e-12 if loss == "squared_hinge" else 1e-6).fit(X, y, query)
+    np.testing.assert_allclose(model.coef_, peer.coef_[0], rtol=1e-3, atol=1e-4)
+    assert model.lam_ == pytest.approx(1 / (0.3 * len(D)))
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize("weighting", ["pairs", "equal"])
+def test_query_weights_and_proximal_term(loss, weighting):
+    X, y, query = judged(11, n_queries=8)
+    D, of = explicit_pairs(X, y, query)
+    weights, centre = np.linspace(0, 2, 8), np.array([1.0, -1, 0.5, 0])
+    counts = np.bincount(of, minlength=8)
+    omega = weights / np.maximum(counts, 1) if weighting == "equal" else weights
+    coef = omega[of] / omega[of].sum()
+    model = RankSVM(lam=0.05, loss=loss, query_weights=weighting, prox=centre).fit(X, y, query, weights)
+    best = clarabel_optimum(D, coef, 0.05, loss, centre)
+    found = objective(model.coef_, D, coef, 0.05, loss, centre)
+    assert model.gap_ <= 1e-6
+    assert found == pytest.approx(objective(best, D, coef, 0.05, loss, centre), rel=2e-6)
+    assert found == pytest.approx(model.objective_, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_degenerate_problems(loss):
+    X = np.ones((6, 3))  # constant features: no pair can be told apart
+    model = RankSVM(loss=loss).fit(X, np.arange(6), np.zeros(6))
+    assert model.gap_ == 0
+    assert not model.coef_.any()
+    assert model.objective_ == pytest.approx(1.0)
+    one = RankSVM(loss=loss).fit(X[:1], np.array([2]), np.array(["a"]))  # one document
+    assert not one.coef_.any()
+    tied = RankSVM(loss=loss, prox=[1, 2, 3]).fit(X, np.ones(6), np.zeros(6))  # no pair: the prox model itself
+    assert tied.coef_.tolist() == [1, 2, 3]
+    assert tied.gap_ == 0
+    none = RankSVM(loss=loss).fit(np.zeros((0, 2)), np.zeros(0), np.zeros(0))
+    assert none.coef_.shape == (2,)
+
+
+def test_a_list_of_thousands_of_documents():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 3))
+    y = (X @ [1, 2, -1] + rng.normal(size=3000) > 1).astype(int)
+    model = RankSVM().fit(X, y, np.zeros(3000))
+    assert model.gap_ <= 1e-6
+    D, _ = explicit_pairs(X[::8], y[::8], np.zeros(375))
+    assert (D @ model.coef_ > 0).mean() > 0.9
+
+
+def test_hard_problems_reach_the_gap():
+    """Separable data and a regulariser so small that Anderson steps alone do not get there."""
+    X, y, query = judged(3, n_queries=3, d=12, scale=30.0)
+    for lam in (1e-3, 1e-5):
+        for loss in ("squared_hinge", "hinge"):
+            assert RankSVM(lam=lam, loss=loss).fit(X, y, query).gap_ <= 1e-6
+
+
+def test_float32_and_float64_agree():
+    X, y, query = judged(5, n_queries=10)
+    X = X.astype(np.float32)
+    one, two = RankSVM(tol=1e-10).fit(X, y, query), RankSVM(tol=1e-10).fit(X.astype(float), y, query)
+    np.testing.assert_allclose(one.coef_, two.coef_, rtol=1e-5, atol=1e-6)
+
+
+def test_record_and_predict():
+    X, y, query = judged(2)
+    model = RankSVM(lam=0.1).fit(X, y, query)
+    again = RankSVM.from_record(model.to_record())
+    np.testing.assert_array_equal(again.predict(X), X @ model.coef_)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"lam": 0}, {"C": -1}, {"loss": "log"}, {"query_weights": "some"}, {"prox": [1.0]}]
+)
+def test_bad_parameters_are_named(parameters):
+    X, y, query = judged(2)
+    with pytest.raises(InputError):
+        RankSVM(**parameters).fit(X, y, query)
+
+
+def test_bad_data_are_named():
+    X, y, query = judged(2)
+    X[3, 1] = np.nan
+    with pytest.raises(InputError, match="not finite"):
+        RankSVM().fit(X, y, query)
+    with pytest.raises(InputError, match="do not match"):
+        RankSVM().fit(X[:-1], y, query)
+    with pytest.raises(InputError, match="weights"):
+        RankSVM().fit(np.nan_to_num(X), y, query, np.ones(2))
