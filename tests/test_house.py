@@ -70,6 +70,53 @@ def test_no_lower_room_uses_an_upper_one(project: Path) -> None:
     assert not wrong
 
 
+def import_graph(source: Path) -> dict[str, set[str]]:
+    """For each module below ``source``, the modules that it imports anywhere: at the top, in functions, for types only."""
+    files = {".".join(path.relative_to(source).with_suffix("").parts): path for path in source.rglob("*.py")}
+    files = {name.removesuffix(".__init__"): path for name, path in files.items()}
+    graph = {}
+    for name, path in files.items():
+        used = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                used |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                used |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        graph[name] = (used & files.keys()) - {name}
+    return graph
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of modules each of which leads to all others of its group by imports."""
+    reached = {}
+    for start in graph:
+        seen, waiting = set(), [start]
+        while waiting:
+            new = graph[waiting.pop()] - seen
+            seen |= new
+            waiting += new
+        reached[start] = seen
+    groups = {tuple(sorted({a, *(b for b in reached[a] if a in reached[b])})) for a in graph if a in reached[a]}
+    return sorted(map(list, groups))
+
+
+def test_no_module_leads_back_to_itself(project: Path) -> None:
+    serving = ["qdrank.serving.online", "qdrank.serving.ranker"]
+    assert not [circle for circle in circles(import_graph(project / "src")) if circle != serving]
+
+
+def test_a_circle_is_found(tmp_path: Path) -> None:
+    (tmp_path / "room").mkdir()
+    (tmp_path / "room" / "__init__.py").write_text("")
+    (tmp_path / "room" / "a.py").write_text("from room.b import f\n")
+    (tmp_path / "room" / "b.py").write_text("import room.c\n")
+    (tmp_path / "room" / "c.py").write_text("import os\n")
+    assert circles(import_graph(tmp_path)) == []
+    for late in ("def g():\n    from room import a\n", "if TYPE_CHECKING:\n    from room.a import f\n"):
+        (tmp_path / "room" / "c.py").write_text(late)
+        assert circles(import_graph(tmp_path)) == [["room.a", "room.b", "room.c"]]
+
+
 def public_names(path: Path) -> set[str]:
     """What a module defines at its top level, without imports and without names that begin with an underscore."""
     names: set[str] = set()

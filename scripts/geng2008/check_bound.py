@@ -6,6 +6,7 @@ from qdrank.rankers.documents import load_fold
 from qdrank.store import read, write
 from qdrank.studies.geng2008.offline import OfflineModels
 from qdrank.studies.geng2008.options import Options
+from qdrank.studies.geng2008.shapes import OFFLINE_SHAPE
 from qdrank.studies.geng2008.stability import FoldNeighbourhoods, bound_table
 
 with job(snakemake.log[0]) as log:
@@ -14,7 +15,7 @@ with job(snakemake.log[0]) as log:
         documents=load_fold(files.judged, fold, params.scale, wanted=["train", "test"]),
         queries=load_queries(files.queries),
         nearest=load_neighbours(files.neighbours)[1],
-        offline=OfflineModels(read(files.offline, "offline")),
+        offline=OfflineModels(read(files.offline, OFFLINE_SHAPE)),
         options=Options(**params.geng),
     )
     table = bound_table(

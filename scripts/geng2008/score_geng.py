@@ -11,20 +11,21 @@ from qdrank.store import read, write
 from qdrank.studies.geng2008.fold import SWEPT, GengFold, choose, sweep_table
 from qdrank.studies.geng2008.offline import OfflineModels
 from qdrank.studies.geng2008.options import Options
+from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, OFFLINE_SHAPE, SWEEP_SHAPE
 
 with job(snakemake.log[0]) as log:
     files, params, fold = snakemake.input, snakemake.params, snakemake.wildcards.fold
     study = GengFold(
         documents=load_fold(files.judged, fold, params.scale, columns=["doc_id", "features"]),
         queries=load_queries(files.queries),
-        offline=OfflineModels(read(files.offline, "offline")),
+        offline=OfflineModels(read(files.offline, OFFLINE_SHAPE)),
         local=ModelBank(read(files.local, "local_models")),
         whole=GlobalModels(read(files.whole, "models")),
-        classes=Classes.from_table(read(files.classes, "classes")),
+        classes=Classes.from_table(read(files.classes, CLASSES_SHAPE)),
         options=Options(**params.geng),
     )
     sweep = sweep_table(fold, study, tuple(dict.fromkeys([*SWEPT, params.measure])))
-    write(snakemake.output.sweep, "sweep", sweep)
+    write(snakemake.output.sweep, SWEEP_SHAPE, sweep)
     chosen, choices = choose(fold, study, sweep, params.measure)
     write(snakemake.output.choices, "choices", choices)
     for method, setting in chosen.items():

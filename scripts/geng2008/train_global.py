@@ -6,6 +6,7 @@ from qdrank.rankers.documents import load_fold
 from qdrank.rankers.global_models import train_global
 from qdrank.rankers.query_classes import query_classes
 from qdrank.store import read, write
+from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
 
 with job(snakemake.log[0]) as log:
     params, queries = snakemake.params, load_queries(snakemake.input.queries)
@@ -16,7 +17,7 @@ with job(snakemake.log[0]) as log:
         seed=params.seed,
     )
     log.info("classes: %s", classes.origin)
-    write(snakemake.output.classes, "classes", classes.to_table(queries))
+    write(snakemake.output.classes, CLASSES_SHAPE, classes.to_table(queries))
     documents = load_fold(snakemake.input.judged, snakemake.wildcards.fold, params.scale, wanted=["train"])
     models = train_global(
         documents, classes.true[queries.is_train], params.lambdas, tol=params.tol, penalty=params.penalty

@@ -7,12 +7,13 @@ from qdrank.store import read, write
 from qdrank.studies.hoi2008.fold import EnsembleFold, gathered_weights
 from qdrank.studies.hoi2008.options import Options
 from qdrank.studies.hoi2008.scoring import WeightBank, score_fold
+from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 
 with job(snakemake.log[0]) as log:
     params, out, name = snakemake.params, snakemake.output, snakemake.wildcards.fold
     documents = load_fold(snakemake.input.judged, name, params.scale, columns=["doc_id", "features"])
-    weights = gathered_weights([read(path, "ensembles") for path in snakemake.input.shards], documents)
-    write(out.weights, "ensembles", weights)
+    weights = gathered_weights([read(path, ENSEMBLES_SHAPE) for path in snakemake.input.shards], documents)
+    write(out.weights, ENSEMBLES_SHAPE, weights)
     fold = EnsembleFold(documents, Options(**params.hoi), params.measure, params.seed)
     found = score_fold(name, fold, WeightBank(weights))
     write(out.sweep, "figure", found.sweep)

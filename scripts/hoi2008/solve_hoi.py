@@ -5,6 +5,7 @@ from qdrank.rankers.documents import load_fold
 from qdrank.store import write
 from qdrank.studies.hoi2008.fold import EnsembleFold, solve_shard
 from qdrank.studies.hoi2008.options import Options
+from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 
 with job(snakemake.log[0]) as log:
     params = snakemake.params
@@ -13,4 +14,4 @@ with job(snakemake.log[0]) as log:
     shard, n_shards = map(int, snakemake.wildcards.scatteritem.split("-of-"))
     solved = solve_shard(fold, shard=shard - 1, n_shards=n_shards)
     log.info("%d programs", len(solved))
-    write(snakemake.output[0], "ensembles", solved)
+    write(snakemake.output[0], ENSEMBLES_SHAPE, solved)

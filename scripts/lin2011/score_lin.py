@@ -10,6 +10,7 @@ from qdrank.studies.lin2011.bank import FoldBank, gathered_shards
 from qdrank.studies.lin2011.fold import LinFold
 from qdrank.studies.lin2011.methods import RANKSVM
 from qdrank.studies.lin2011.readings import Readings
+from qdrank.studies.lin2011.shapes import CLUSTER_MODELS_SHAPE, CLUSTERS_SHAPE
 from qdrank.studies.lin2011.singles import load_singles
 from qdrank.studies.lin2011.sweep import (
     Grid,
@@ -27,8 +28,8 @@ with job(snakemake.log[0]) as log, one_thread():
     documents = load_fold(files.judged, name, params.scale, columns=["doc_id", "features"])
     grid, test = Grid(**params.grid), documents.parts["test"]
     bank = FoldBank(
-        gathered_shards([read(path, "clusters") for path in files.clusters]),
-        gathered_shards([read(path, "cluster_models") for path in files.models]),
+        gathered_shards([read(path, CLUSTERS_SHAPE) for path in files.clusters]),
+        gathered_shards([read(path, CLUSTER_MODELS_SHAPE) for path in files.models]),
         documents.parts["train"].query_id,
     )
     single = documents.stored(load_singles(read(files.singles, "models"), documents).weights)

@@ -5,6 +5,7 @@ from qdrank.jobs import job
 from qdrank.rankers.documents import load_fold
 from qdrank.store import read, write
 from qdrank.studies.lin2011.readings import Readings
+from qdrank.studies.lin2011.shapes import CLUSTER_MODELS_SHAPE, CLUSTERS_SHAPE
 from qdrank.studies.lin2011.singles import load_singles
 from qdrank.studies.lin2011.units import ClusterPlan, Workshop, shard_units
 
@@ -23,5 +24,5 @@ with job(snakemake.log[0]) as log:
         tol=params.tol,
     )
     clusters, models = workshop.run(shard_units(plan, shard - 1, n_shards), log.info)
-    write(snakemake.output.clusters, "clusters", clusters)
-    write(snakemake.output.models, "cluster_models", models)
+    write(snakemake.output.clusters, CLUSTERS_SHAPE, clusters)
+    write(snakemake.output.models, CLUSTER_MODELS_SHAPE, models)

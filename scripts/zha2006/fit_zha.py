@@ -10,6 +10,7 @@ from qdrank.studies.zha2006.data import fold_data
 from qdrank.studies.zha2006.fold import run_fold
 from qdrank.studies.zha2006.options import Options
 from qdrank.studies.zha2006.pairwise import run_pairwise
+from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
 
 with job(snakemake.log[0]) as log:
     params, out = snakemake.params, snakemake.output
@@ -19,9 +20,9 @@ with job(snakemake.log[0]) as log:
     data = fold_data(documents, Options(**params.zha), int(judged.y.max()), params.seed)
     found = run_fold(fold, data, h, Options(**params.zha))
     cells, choices, scores = run_pairwise(fold, documents, data, h)
-    write(out.cells, "zha_cells", pa.concat_tables([found.cells, cells]))
-    write(out.maps, "zha_maps", found.maps)
-    write(out.objectives, "zha_objectives", found.objectives)
+    write(out.cells, CELLS_SHAPE, pa.concat_tables([found.cells, cells]))
+    write(out.maps, MAPS_SHAPE, found.maps)
+    write(out.objectives, OBJECTIVES_SHAPE, found.objectives)
     write(out.choices, "choices", pa.concat_tables([found.choices, choices], promote_options="default"))
     for kind, table in {**found.scores, "pairwise": scores}.items():
         write(out[f"scores_{kind}"], "scores", table)

@@ -4,8 +4,9 @@ import pyarrow as pa
 
 from qdrank.jobs import job
 from qdrank.store import read, write
+from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
 
-SHAPES = {"cells": "zha_cells", "maps": "zha_maps", "objectives": "zha_objectives", "choices": "choices"}
+SHAPES = {"cells": CELLS_SHAPE, "maps": MAPS_SHAPE, "objectives": OBJECTIVES_SHAPE, "choices": "choices"}
 
 with job(snakemake.log[0]):
     for name, shape in SHAPES.items():

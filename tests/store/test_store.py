@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from qdrank.errors import InputError
 from qdrank.store import CorruptArtifact, atomic_path, open_artifact, read, verify, write, write_text, writing
-from qdrank.store.schemas import SHAPES
 from qdrank.store.tables import ROWS_PER_GROUP
 
 
@@ -162,8 +161,3 @@ def test_odd_names_are_only_names(tmp_path: Path) -> None:
     odd = tmp_path / "it's [a] $(name).parquet"
     write(odd, "judged", judged(2))
     assert read(odd, "judged").num_rows == 2
-
-
-def test_every_shape_is_well_formed() -> None:
-    for name, shape in SHAPES.items():
-        assert shape.nullable <= set(shape.columns), name

@@ -15,7 +15,8 @@ from typing import TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.letor.reader import Chunk, letor_form, read_letor
+from qdrank.datasets.letor.chunk import Chunk
+from qdrank.datasets.letor.reader import letor_form, read_letor
 from qdrank.datasets.trec import run_lines
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray

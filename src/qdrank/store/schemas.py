@@ -1,4 +1,4 @@
-"""The registered shape of every artifact.
+"""The shapes of artifacts that several stages share. A study keeps its own in its folder, in ``shapes.py``.
 
 A shape names its columns and their types. ``Vector`` columns are fixed-size lists whose width depends on the data
 (number of features, number of neighbours) and is the same in every row. Measures, tables and the numbers behind
@@ -25,8 +25,9 @@ class Vector:
 
 @dataclass(frozen=True)
 class Shape:
-    """Columns of an artifact, those that may hold nulls, those that may be absent, and whether others may follow."""
+    """A kind of artifact: its name, its columns, those that may hold nulls, those that may be absent, and whether others may follow."""
 
+    name: str
     columns: Mapping[str, pa.DataType | Vector]
     nullable: frozenset[str] = field(default_factory=frozenset)
     open: bool = False
@@ -42,6 +43,10 @@ class Shape:
         )
 
 
+ArtifactKind = str | Shape
+"""A shape that several stages share is called by its name, a study's own is imported from the study's ``shapes``."""
+
+
 def _filled(kind: pa.DataType | Vector, width: int | None) -> pa.DataType:
     if not isinstance(kind, Vector):
         return kind
@@ -51,37 +56,40 @@ def _filled(kind: pa.DataType | Vector, width: int | None) -> pa.DataType:
 
 
 _TEXT, _NUMBER = pa.string(), pa.float64()
+_TEXTS = pa.list_(pa.field("item", _TEXT, nullable=False))
 NUMBERS = pa.list_(pa.field("item", _NUMBER, nullable=False))
 
-_ZHA_FIT = {"fold": _TEXT, "role": _TEXT, "h": _TEXT, "kind": _TEXT, "lam_alpha": _NUMBER, "lam_beta": _NUMBER}
-
-SHAPES: dict[str, Shape] = {
+_SHARED = [
     # missed and missed_id, in data made of raw text: grades and names of the relevant documents of a query that are not
     # among its candidates, in the query's first row; empty in the others.
-    "judged": Shape(
+    Shape(
+        "judged",
         {"query_id": _TEXT, "doc_id": _TEXT, "label": pa.int8(), "part": _TEXT, "features": Vector(pa.float32())},
         optional={
             "missed": pa.list_(pa.field("item", pa.int8(), nullable=False)),
-            "missed_id": pa.list_(pa.field("item", _TEXT, nullable=False)),
+            "missed_id": _TEXTS,
         },
     ),
     # What the numbered features are, and which of them is the reference model's score.
-    "columns": Shape({"number": pa.int32(), "name": _TEXT, "reference": pa.bool_()}),
+    Shape("columns", {"number": pa.int32(), "name": _TEXT, "reference": pa.bool_()}),
     # A query's words, its type where the data have one, and columns of its own. The columns are a plain list, because a
     # query may have none, and Parquet has no vectors of width 0.
-    "topics": Shape(
+    Shape(
+        "topics",
         {"query_id": _TEXT, "part": _TEXT, "text": _TEXT, "type": _TEXT, "query_columns": NUMBERS},
         nullable=frozenset({"text", "type"}),
     ),
     # train_index numbers the training queries of a fold; neighbours refer to it. -1 outside the training part.
-    "queries": Shape(
+    Shape(
+        "queries",
         {"query_id": _TEXT, "role": _TEXT, "type": _TEXT, "train_index": pa.int32(), "vector": Vector(pa.float64())},
         nullable=frozenset({"type"}),
     ),
-    "neighbours": Shape({"query_id": _TEXT, "role": _TEXT, "neighbours": Vector(pa.int32())}),
+    Shape("neighbours", {"query_id": _TEXT, "role": _TEXT, "neighbours": Vector(pa.int32())}),
     # What was fitted on the training queries of a fold: the scale of their vectors, a metric; see qdrank.queries.fitted.
-    "fitted": Shape({"kind": _TEXT, "name": _TEXT, "row": pa.int32(), "numbers": NUMBERS}),
-    "models": Shape(
+    Shape("fitted", {"kind": _TEXT, "name": _TEXT, "row": pa.int32(), "numbers": NUMBERS}),
+    Shape(
+        "models",
         {
             "model": _TEXT,
             "k": pa.int32(),
@@ -95,7 +103,8 @@ SHAPES: dict[str, Shape] = {
         nullable=frozenset({"text"}),
     ),
     # Linear models of the neighbourhoods of queries: one row per family of models, query, k and lambda.
-    "local_models": Shape(
+    Shape(
+        "local_models",
         {
             "family": _TEXT,
             "role": _TEXT,
@@ -106,85 +115,13 @@ SHAPES: dict[str, Shape] = {
             "gap": _NUMBER,
             "iterations": pa.int32(),
             "weights": Vector(_NUMBER),
-        }
+        },
     ),
-    # Weights of rankers: one row per method, query and gamma; the role is train, and the query empty, where all queries share them.
-    "ensembles": Shape(
-        {
-            "method": _TEXT,
-            "role": _TEXT,
-            "query_id": _TEXT,
-            "gamma": _NUMBER,
-            "objective": _NUMBER,
-            "gap": _NUMBER,
-            "kkt": _NUMBER,
-            "steps": pa.int32(),
-            "weights": Vector(_NUMBER),
-        }
-    ),
-    # Clusters of documents or of queries: one row per family of clusterings, seed, number of clusters and cluster. The
-    # centres of an empty cluster are NaN; counts go with queries.
-    "clusters": Shape(
-        {
-            "family": _TEXT,
-            "seed": pa.int32(),
-            "m": pa.int32(),
-            "cluster": pa.int32(),
-            "items": pa.int64(),
-            "centre": NUMBERS,
-            "queries": pa.list_(pa.field("item", _TEXT, nullable=False)),
-            "counts": pa.list_(pa.field("item", pa.int32(), nullable=False)),
-        }
-    ),
-    # Linear models of clusters, and whether one is the global model because its cluster has no pairs.
-    "cluster_models": Shape(
-        {
-            "family": _TEXT,
-            "seed": pa.int32(),
-            "m": pa.int32(),
-            "cluster": pa.int32(),
-            "part": _TEXT,
-            "lam": _NUMBER,
-            "pairs": pa.int64(),
-            "fallback": pa.bool_(),
-            "gap": _NUMBER,
-            "iterations": pa.int32(),
-            "weights": Vector(_NUMBER),
-        }
-    ),
-    # Geng 2008: training query whose ready model serves a query, and how far their training sets are apart.
-    "offline": Shape(
-        {"role": _TEXT, "method": _TEXT, "k": pa.int32(), "query_id": _TEXT, "model": _TEXT, "gamma": _NUMBER}
-    ),
-    # Measures of the validation and test queries for every k and lambda that was tried.
-    "sweep": Shape(
-        {"fold": _TEXT, "role": _TEXT, "method": _TEXT, "k": pa.int32(), "lam": _NUMBER, "query_id": _TEXT}, open=True
-    ),
-    "classes": Shape(
-        {"query_id": _TEXT, "role": _TEXT, "class": _TEXT, "guess": _TEXT, "guess_documents": _TEXT, "origin": _TEXT},
-        nullable=frozenset({"class"}),
-    ),
-    # Zha 2006: values of the test queries, a row for each fit; an infinite penalty holds alpha at 1 or beta at 0.
-    "zha_cells": Shape({**_ZHA_FIT, "query_id": _TEXT, "value": _NUMBER}),
-    # Maps of queries, and their values without and with them; whether the query has documents of different grades.
-    "zha_maps": Shape(
-        {
-            **_ZHA_FIT,
-            "query_id": _TEXT,
-            "alpha": _NUMBER,
-            "beta": _NUMBER,
-            "plain": _NUMBER,
-            "value": _NUMBER,
-            "varied": pa.bool_(),
-        }
-    ),
-    "zha_objectives": Shape(
-        {"fold": _TEXT, "h": _TEXT, "norm": _TEXT, "form": _TEXT, "step": pa.int32(), "value": _NUMBER}
-    ),
-    "scores": Shape({"query_id": _TEXT, "doc_id": _TEXT, "score": _NUMBER}),
-    "measures": Shape({"fold": _TEXT, "method": _TEXT, "query_id": _TEXT}, open=True),
+    Shape("scores", {"query_id": _TEXT, "doc_id": _TEXT, "score": _NUMBER}),
+    Shape("measures", {"fold": _TEXT, "method": _TEXT, "query_id": _TEXT}, open=True),
     # Settings that were tried on validation; k and lambda have columns of their own, for the methods that have them.
-    "choices": Shape(
+    Shape(
+        "choices",
         {
             "fold": _TEXT,
             "method": _TEXT,
@@ -198,7 +135,8 @@ SHAPES: dict[str, Shape] = {
         nullable=frozenset({"k", "lam"}),
     ),
     # Named arrays, one row for each of their rows; see qdrank.serving.pack.
-    "rankers": Shape(
+    Shape(
+        "rankers",
         {
             "part": _TEXT,
             "row": pa.int32(),
@@ -209,9 +147,10 @@ SHAPES: dict[str, Shape] = {
         nullable=frozenset({"text"}),
     ),
     # The values behind a claim, with the query and the fold of each, so that they can be analysed again.
-    "evidence": Shape({"claim": _TEXT, "part": _TEXT, "fold": _TEXT, "query_id": _TEXT, "value": _NUMBER}),
+    Shape("evidence", {"claim": _TEXT, "part": _TEXT, "fold": _TEXT, "query_id": _TEXT, "value": _NUMBER}),
     # Verdicts on claims: qdrank.evaluation.verdicts says how they are made.
-    "verdicts": Shape(
+    Shape(
+        "verdicts",
         dict.fromkeys(("study", "paper", "claim", "text", "dataset", "world", "group", "kind", "measure"), _TEXT)
         | dict.fromkeys(("expected", "holds_if", "fails_if"), _TEXT)
         | {"margin": _NUMBER, "unit": _TEXT, "family": _TEXT, "budget": _TEXT, "analysis": _TEXT, "n": pa.int64()}
@@ -220,37 +159,45 @@ SHAPES: dict[str, Shape] = {
         nullable=frozenset({"effect", "low", "high", "level", "p", "p_corrected", "detectable"}),
     ),
     # The queries of a data set in the plane; columns of average precisions follow (qdrank.pages.queries).
-    "map": Shape(
+    Shape(
+        "map",
         {"query_id": _TEXT, "type": _TEXT, "x": _NUMBER, "y": _NUMBER, "part": _TEXT, "text": _TEXT}
         | {"documents": pa.int64(), "relevant": pa.int64()}
-        | {"neighbours": pa.list_(pa.field("item", _TEXT, nullable=False)), "queries": _TEXT, "explained": _TEXT},
+        | {"neighbours": _TEXTS, "queries": _TEXT, "explained": _TEXT},
         nullable=frozenset({"type", "text"}),
         open=True,
     ),
-    "table": Shape({}, open=True),
-    "figure": Shape({}, open=True),
-}
+    Shape("table", {}, open=True),
+    Shape("figure", {}, open=True),
+]
+
+SHAPES: dict[str, Shape] = {shape.name: shape for shape in _SHARED}
 
 
-def shape_of(name: str) -> Shape:
-    """Return the registered shape called ``name``."""
-    if name not in SHAPES:
-        raise InputError(f"unknown kind of artifact {name!r}", fix=did_you_mean(name, sorted(SHAPES)))
-    return SHAPES[name]
+def shape_of(kind: ArtifactKind) -> Shape:
+    """``kind`` itself, or the shared shape of that name."""
+    if isinstance(kind, Shape):
+        return kind
+    if kind not in SHAPES:
+        raise InputError(f"unknown kind of artifact {kind!r}", fix=did_you_mean(kind, sorted(SHAPES)))
+    return SHAPES[kind]
 
 
-def conform(table: pa.Table, name: str) -> pa.Table:
-    """``table`` with the columns of shape ``name`` in order, cast where Arrow calls that safe (a float may be rounded).
+def conform(table: pa.Table, kind: ArtifactKind) -> pa.Table:
+    """``table`` with the columns of a kind of artifact in order, cast where Arrow calls that safe (a float may be rounded).
 
     Raises
     ------
     InputError
         If a column is missing, unknown, of another type, or has nulls where none are allowed.
     """
-    shape = shape_of(name)
+    shape = shape_of(kind)
+    name = shape.name
     missing = [column for column in shape.columns if column not in table.column_names]
     optional = [
-        pa.field(name, kind, nullable=False) for name, kind in shape.optional.items() if name in table.column_names
+        pa.field(column, item, nullable=False)
+        for column, item in shape.optional.items()
+        if column in table.column_names
     ]
     extra = [column for column in table.column_names if column not in {*shape.columns, *shape.optional}]
     if missing or (extra and not shape.open):

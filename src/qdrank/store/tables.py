@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from qdrank.errors import AnyPath, InputError
 from qdrank.store.atomic import atomic_path
 from qdrank.store.digest import BLANK, KEY, CorruptArtifact, seal, verify
-from qdrank.store.schemas import conform
+from qdrank.store.schemas import ArtifactKind, conform, shape_of
 
 # Fixed, because row groups are part of the bytes: how a caller divides its data into tables must not matter.
 ROWS_PER_GROUP = 1 << 16
@@ -22,19 +22,21 @@ _KIND = b"qdrank.kind"
 class ArtifactWriter:
     """Takes tables one after another and writes them in row groups of fixed size."""
 
-    def __init__(self, path: Path, kind: str) -> None:
-        self._path, self._kind = path, kind
+    def __init__(self, path: Path, kind: ArtifactKind) -> None:
+        self._path, self._shape = path, shape_of(kind)
         self._writer: pq.ParquetWriter | None = None
         self._waiting: list[pa.Table] = []
         self._n_waiting = 0
 
     def append(self, table: pa.Table) -> None:
         """Add the rows of ``table``; the first table fixes the schema."""
-        table = conform(table, self._kind)
+        table = conform(table, self._shape)
         if self._writer is None:
             self._writer = _parquet_writer(self._path, table.schema)
         elif table.schema != self._writer.schema:
-            raise InputError(f"a {self._kind} table must keep its schema: {table.schema} after {self._writer.schema}")
+            raise InputError(
+                f"a {self._shape.name} table must keep its schema: {table.schema} after {self._writer.schema}"
+            )
         self._waiting.append(table)
         self._n_waiting += len(table)
         if self._n_waiting >= ROWS_PER_GROUP:
@@ -53,9 +55,9 @@ class ArtifactWriter:
     def close(self) -> None:
         """Write the rows still waiting, and the footer with room for the digest."""
         if self._writer is None:
-            raise InputError(f"nothing was written to a {self._kind} artifact")
+            raise InputError(f"nothing was written to a {self._shape.name} artifact")
         self._write_groups(final=True)
-        self._writer.add_key_value_metadata({_KIND: self._kind.encode(), KEY: BLANK})
+        self._writer.add_key_value_metadata({_KIND: self._shape.name.encode(), KEY: BLANK})
         self._writer.close()
 
 
@@ -74,7 +76,7 @@ def _parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
 
 
 @contextmanager
-def writing(path: AnyPath, kind: str) -> Iterator[ArtifactWriter]:
+def writing(path: AnyPath, kind: ArtifactKind) -> Iterator[ArtifactWriter]:
     """Stream tables into the artifact ``path``; nothing appears there unless the block ends without an error."""
     with atomic_path(path) as partial:
         writer = ArtifactWriter(partial, kind)
@@ -83,13 +85,13 @@ def writing(path: AnyPath, kind: str) -> Iterator[ArtifactWriter]:
         seal(partial)
 
 
-def write(path: AnyPath, kind: str, table: pa.Table) -> None:
+def write(path: AnyPath, kind: ArtifactKind, table: pa.Table) -> None:
     """Write ``table`` as an artifact of the given kind."""
     with writing(path, kind) as writer:
         writer.append(table)
 
 
-def open_artifact(path: AnyPath, kind: str) -> pq.ParquetFile:
+def open_artifact(path: AnyPath, kind: ArtifactKind) -> pq.ParquetFile:
     """Verify an artifact and open it, for reading row group by row group.
 
     Raises
@@ -99,18 +101,19 @@ def open_artifact(path: AnyPath, kind: str) -> pq.ParquetFile:
     InputError
         If it is an artifact of another kind.
     """
+    name = shape_of(kind).name
     verify(path)
     with _readable(path):
         file = pq.ParquetFile(path, pre_buffer=False)  # read ahead, a whole group would be held twice
         found = (file.metadata.metadata or {}).get(_KIND, b"unknown").decode()
-    if found != kind:
+    if found != name:
         raise InputError(
-            f"the kind of this artifact is {found}, not {kind}", file=path, fix="give the path of the right artifact"
+            f"the kind of this artifact is {found}, not {name}", file=path, fix="give the path of the right artifact"
         )
     return file
 
 
-def read(path: AnyPath, kind: str, columns: Sequence[str] | None = None) -> pa.Table:
+def read(path: AnyPath, kind: ArtifactKind, columns: Sequence[str] | None = None) -> pa.Table:
     """Read an artifact, or some columns of it, after checking digest and shape."""
     with open_artifact(path, kind) as file, _readable(path):
         _check_columns(path, columns or (), file.schema_arrow.names)

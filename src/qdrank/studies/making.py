@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from qdrank.store import read
+from qdrank.store.schemas import ArtifactKind
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,11 @@ class Inputs:
         (file,) = self.files[name]
         return Path(file)
 
-    def tables(self, name: str, shape: str) -> list[pa.Table]:
+    def tables(self, name: str, shape: ArtifactKind) -> list[pa.Table]:
         """The artifacts of a name, one per file: mostly one per fold."""
         return [read(file, shape) for file in self.files[name]]
 
-    def table(self, name: str, shape: str) -> pa.Table:
+    def table(self, name: str, shape: ArtifactKind) -> pa.Table:
         """The artifacts of a name as one table."""
         return pa.concat_tables(self.tables(name, shape))
 

@@ -17,6 +17,7 @@ from qdrank.store.lists import list_column
 from qdrank.studies.geng2008 import bound, fig1, fig7, fig8, fig9
 from qdrank.studies.geng2008.curves import curve
 from qdrank.studies.geng2008.methods import BY_NAME, PAPER
+from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, SWEEP_SHAPE
 from qdrank.studies.geng2008.tables import classes_table, comparisons_table, folds_table, methods_table
 from qdrank.studies.geng2008.variants_table import variants_table
 from qdrank.studies.making import Inputs, Shown
@@ -88,7 +89,7 @@ def test_controls_and_differences_are_figures_of_their_own(tmp_path):
 
 
 def test_figure_8_has_single_at_all_training_queries(tmp_path):
-    table = drawn_twice(tmp_path, fig8.draw, sweeps=("sweep", made_sweep())).to_pylist()
+    table = drawn_twice(tmp_path, fig8.draw, sweeps=(SWEEP_SHAPE, made_sweep())).to_pylist()
     own = [r for r in table if (r["method"], r["measure"]) == ("knn-online", "ndcg@10/geng")]
     assert [r["k"] for r in own] == [2, 5.5, 11]
     assert [r["mean"] for r in own] == pytest.approx([(1 / 5 + 1 / 6) / 2, 0.5, 1])
@@ -96,7 +97,7 @@ def test_figure_8_has_single_at_all_training_queries(tmp_path):
 
 
 def test_figure_9_counts_ratios_that_are_not_finite(tmp_path):
-    table = drawn_twice(tmp_path, fig9.draw, sweeps=("sweep", made_sweep())).to_pylist()
+    table = drawn_twice(tmp_path, fig9.draw, sweeps=(SWEEP_SHAPE, made_sweep())).to_pylist()
     first = [r for r in table if r["method"] == "knn-offline1"]
     assert [r["empty"] for r in first] == [2, 0, 0]
     assert first[1]["mean"] == pytest.approx(0.5)
@@ -124,7 +125,7 @@ def made_queries():
     return {
         "queries": ("queries", queries),
         "neighbours": ("neighbours", neighbours),
-        "classes": ("classes", classes),
+        "classes": (CLASSES_SHAPE, classes),
     }
 
 
@@ -140,7 +141,7 @@ def test_figure_1_has_no_panel_that_is_true_by_construction_and_cuts_no_point(tm
     made = made_queries()
     classes = made["classes"][1]
     origin = pa.array([f"2 {K_MEANS} of query vectors"] * len(classes))
-    made["classes"] = ("classes", classes.set_column(classes.column_names.index("origin"), "origin", origin))
+    made["classes"] = (CLASSES_SHAPE, classes.set_column(classes.column_names.index("origin"), "origin", origin))
     figures = []
     real = fig1.new_figure
     monkeypatch.setattr(

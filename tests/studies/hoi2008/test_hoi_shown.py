@@ -16,6 +16,7 @@ from qdrank.studies.hoi2008 import STUDY, curve_figure, evidence, fig1, fig3, ta
 from qdrank.studies.hoi2008.claims import LARGEST_GAP, declare
 from qdrank.studies.hoi2008.methods import BY_NAME, METHODS, run
 from qdrank.studies.hoi2008.settings import Hoi
+from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
 
 BUDGET = {"gammas": [0, 0.5], "tried_C": [1, 10], "tried_theta": [0.5], "tried_delta": [1]}
@@ -36,7 +37,7 @@ def inputs(tmp_path_factory):
     artifacts = {
         "measures": ("measures", measures),
         "sweeps": ("figure", scored.sweep),
-        "weights": ("ensembles", solved),
+        "weights": (ENSEMBLES_SHAPE, solved),
         "choices": ("choices", scored.choices),
         "curves": ("figure", curve),
         "columns": ("columns", names),
@@ -77,7 +78,7 @@ def test_figure_3_starts_at_ser(inputs):
 
 
 def test_shares_of_weights_sum_to_one(inputs):
-    table = weights_figure.numbers(inputs.tables("weights", "ensembles"), ["fold1"], list("abcdef"), 0.5)
+    table = weights_figure.numbers(inputs.tables("weights", ENSEMBLES_SHAPE), ["fold1"], list("abcdef"), 0.5)
     for ties in ("half", "file"):
         for method in ("ser", "sser"):
             own = [row for row in table.to_pylist() if row["ties"] == ties and row["method"] == method]

@@ -18,6 +18,7 @@ from qdrank.studies.zha2006.fits import Fitter, setting_of
 from qdrank.studies.zha2006.fold import jittered
 from qdrank.studies.zha2006.methods import FITTED_KINDS
 from qdrank.studies.zha2006.reading import chosen_rows, values
+from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
 from qdrank.studies.zha2006.targets import dcg, resolved, target_values
 
 BOTH = pytest.mark.parametrize("h", ["ridge", "trees"])
@@ -134,9 +135,9 @@ def test_jittered_refits_differ_and_repeat():
 
 
 def test_tables_fit_their_shapes(tmp_path):
-    for name, table in zip(("zha_cells", "zha_maps", "zha_objectives", "choices"), tables(), strict=True):
-        write(tmp_path / f"{name}.parquet", name, table)
-        assert read(tmp_path / f"{name}.parquet", name).num_rows == table.num_rows
+    for shape, table in zip((CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE, "choices"), tables(), strict=True):
+        write(tmp_path / "t.parquet", shape, table)
+        assert read(tmp_path / "t.parquet", shape).num_rows == table.num_rows
 
 
 def test_objectives_of_ridge_never_rise():

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from qdrank.ahead import in_order
 from qdrank.datasets.folds import assign_parts, fold_names
 from qdrank.datasets.judged import Judged, judged_table
+from qdrank.datasets.letor.chunk import Chunk
 from qdrank.datasets.letor.files import blocks
 from qdrank.datasets.letor.ledger import Ledger
-from qdrank.datasets.letor.reader import MAX_LABEL, Chunk, letor_form, read_letor
+from qdrank.datasets.letor.reader import MAX_LABEL, letor_form, read_letor
 from qdrank.errors import AnyPath, InputError
 from qdrank.jobs import threads_given
 from qdrank.store import ArtifactWriter, atomic_path, writing

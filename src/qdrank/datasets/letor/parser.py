@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.letor import id_kernels as ids
 from qdrank.datasets.letor import kernels
+from qdrank.datasets.letor.chunk import Chunk, Form
 from qdrank.datasets.letor.errors import row_error
 from qdrank.datasets.letor.ledger import Ledger
-from qdrank.datasets.letor.reader import Chunk, Form
 from qdrank.errors import AnyPath, InputError
 
 _Bytes = NDArray[np.uint8]

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from qdrank.datasets.letor.chunk import Chunk, Form
 from qdrank.datasets.letor.files import BLOCK_BYTES, blocks
 from qdrank.datasets.letor.quick import quick_text
 from qdrank.errors import AnyPath, InputError
 from qdrank.jobs import threads_given
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from qdrank.datasets.judged import Judged
     from qdrank.datasets.letor.ledger import Ledger
 
@@ -30,36 +27,6 @@ MAX_FEATURES = 100_000
 MAX_LABEL = 4
 _PEEK_BYTES = 1 << 16
 _QUICK_BYTES = 1 << 20
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """Consecutive rows of a file.
-
-    Attributes
-    ----------
-    X : (n_rows, n_features) float32
-    y : (n_rows,) int8
-    query_id : names of the n_queries queries, in order
-    offsets : (n_queries + 1,) int64; query ``i`` owns the rows ``offsets[i]`` to ``offsets[i + 1] - 1``
-    doc_id : (n_rows,) Arrow strings
-    continues : whether the first query began in the chunk before
-    """
-
-    X: NDArray[np.float32]
-    y: NDArray[np.int8]
-    query_id: list[str]
-    offsets: NDArray[np.int64]
-    doc_id: pa.StringArray
-    continues: bool
-
-
-@dataclass(frozen=True)
-class Form:
-    """Number of features, and whether every row must have them all."""
-
-    width: int
-    dense: bool
 
 
 def letor_form(paths: Sequence[AnyPath], *, n_features: int | None = None, sparse: bool | None = None) -> Form:

@@ -17,16 +17,17 @@ from qdrank.rankers.query_classes import K_MEANS, Classes
 from qdrank.studies.geng2008.claims import DIFFERENCES, FLAT, NEIGHBOURS, PAPERS_K
 from qdrank.studies.geng2008.curves import Curve, curve
 from qdrank.studies.geng2008.methods import KNN, MEASURE, OFFLINE
+from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, SWEEP_SHAPE
 from qdrank.studies.making import Inputs, Shown
 
 
 def gather(inputs: Inputs, shown: Shown) -> dict[str, dict[str, Part]]:
     """Evidence of one data set from its artifacts."""
-    classes = inputs.tables("classes", "classes")
+    classes = inputs.tables("classes", CLASSES_SHAPE)
     files = [map(load_queries, inputs.files["queries"]), (load_neighbours(f)[1] for f in inputs.files["neighbours"])]
     found = evidence(
         inputs.table("measures", "measures"),
-        inputs.table("sweeps", "sweep"),
+        inputs.table("sweeps", SWEEP_SHAPE),
         inputs.table("bounds", "figure"),
         locality_evidence(dict(zip(shown.folds, zip(*files, classes, strict=True), strict=True))),
         shown.options["lam"],

@@ -18,6 +18,7 @@ from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.queries.types import type_share
 from qdrank.queries.vectors import principal_plane
 from qdrank.rankers.query_classes import K_MEANS
+from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
 from qdrank.studies.making import Inputs, Shown
 
 
@@ -33,7 +34,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     Classes that K-means made of the vectors lie together by construction: a curve would show nothing.
     """
     queries = load_queries(inputs.path("queries"))
-    classes = inputs.table("classes", "classes")
+    classes = inputs.table("classes", CLASSES_SHAPE)
     kinds = classes.column("class").to_numpy(zero_copy_only=False)
     origin = classes.column("origin")[0].as_py().partition(";")[0]
     plane, explained = principal_plane(queries.vectors, queries.is_train)

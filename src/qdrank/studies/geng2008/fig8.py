@@ -13,6 +13,7 @@ from qdrank.figures.palette import BLACK
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.studies.geng2008.curves import Curve, curve
 from qdrank.studies.geng2008.methods import BY_NAME, KNN
+from qdrank.studies.geng2008.shapes import SWEEP_SHAPE
 from qdrank.studies.making import Inputs, Shown
 
 _MEASURES = ("ndcg@5/geng", "ndcg@10/geng")
@@ -46,7 +47,7 @@ def _rows(name: str, method: str, of: Curve, mean: Any, low: Any, high: Any) -> 
 def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """Draw both panels; an error bar is the interval of the method's difference from Single, around the method's value."""
     lam = shown.options["lam"]
-    table = numbers(inputs.table("sweeps", "sweep"), lam, shown.interval)
+    table = numbers(inputs.table("sweeps", SWEEP_SHAPE), lam, shown.interval)
     figure, panels = new_figure(1, 2, height=3.8)
     for axes, name in zip(panels, _MEASURES, strict=True):
         rows = [row for row in table.to_pylist() if row["measure"] == name]

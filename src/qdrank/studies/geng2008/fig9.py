@@ -12,6 +12,7 @@ from qdrank.evaluation.intervals import column_intervals
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.studies.geng2008.curves import curve
 from qdrank.studies.geng2008.methods import BY_NAME, OFFLINE
+from qdrank.studies.geng2008.shapes import SWEEP_SHAPE
 from qdrank.studies.making import Inputs, Shown
 
 
@@ -31,7 +32,7 @@ def numbers(sweep: pa.Table, lam: float, interval: Mapping[str, Any]) -> pa.Tabl
 def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """Draw the mean change ratio of both offline methods against k."""
     lam = shown.options["lam"]
-    table = numbers(inputs.table("sweeps", "sweep"), lam, shown.interval)
+    table = numbers(inputs.table("sweeps", SWEEP_SHAPE), lam, shown.interval)
     figure, axes = new_figure(height=3.2)
     for method in OFFLINE:
         rows = [row for row in table.to_pylist() if row["method"] == method]

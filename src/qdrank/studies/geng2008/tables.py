@@ -15,6 +15,7 @@ from qdrank.figures.tables import chosen_by_fold
 from qdrank.queries.types import type_scores
 from qdrank.rankers.query_classes import Classes
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES, present
+from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
 from qdrank.studies.making import Inputs, Shown
 
 
@@ -30,7 +31,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     choices = [
         table for name in ("choices", *TREES) if name in inputs.files for table in inputs.tables(name, "choices")
     ]
-    classes = dict(zip(shown.folds, inputs.tables("classes", "classes"), strict=True))
+    classes = dict(zip(shown.folds, inputs.tables("classes", CLASSES_SHAPE), strict=True))
     return {
         "geng-methods": methods_table(measures, choices, shown.interval),
         "geng-folds": folds_table(measures),

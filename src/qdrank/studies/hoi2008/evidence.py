@@ -14,6 +14,7 @@ from qdrank.groups import FloatArray
 from qdrank.studies.hoi2008.claims import WEAK, named
 from qdrank.studies.hoi2008.curves import gamma_curve, size_curve
 from qdrank.studies.hoi2008.methods import BASELINES, TIES, with_ties
+from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
 
 _Found = dict[str, dict[str, Part]]
@@ -28,7 +29,7 @@ def gather(inputs: Inputs, shown: Shown) -> _Found:
     found |= _curve(inputs.table("curves", "figure"))
     found["ties"] = {"difference": _difference(measures, "ser-file", "ser")}
     found["gamma = 0"] = {"difference": _same_as_ser(measures, sweep)}
-    found |= _solutions(inputs.tables("weights", "ensembles"), shown.folds)
+    found |= _solutions(inputs.tables("weights", ENSEMBLES_SHAPE), shown.folds)
     return {claim: parts for claim, parts in found.items() if parts}
 
 

@@ -13,6 +13,7 @@ from qdrank.evaluation.pairs import Pairs, fold_columns, query_values
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, TIES, present, with_ties
+from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
 
 _MEASURES = ("ap", "p@1/letor4", "p@2/letor4", "p@5/letor4", "p@10/letor4", "ndcg@10/letor4")
@@ -25,7 +26,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
         "hoi-methods": methods_table(measures, inputs.tables("choices", "choices"), shown.interval),
         "hoi-folds": folds_table(measures),
         "hoi-tests": _tests_table(measures, shown.interval),
-        "hoi-solver": solver_table(inputs.tables("weights", "ensembles")),
+        "hoi-solver": solver_table(inputs.tables("weights", ENSEMBLES_SHAPE)),
     }
 
 

@@ -12,6 +12,7 @@ from qdrank.figures.palette import BLUE, VERMILION
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.store.lists import list_matrix
 from qdrank.studies.hoi2008.methods import TIES, with_ties
+from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
 
 _TITLES = {"half": "tied pairs count 1/2", "file": "ties in file order"}
@@ -53,7 +54,7 @@ def _weights(table: pa.Table, method: str, gamma: float) -> Any:
 def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """One panel per rule for ties: folds side by side, SSER as the 5 to 95 % range over the test queries."""
     names = inputs.table("columns", "columns").column("name").to_pylist()
-    table = numbers(inputs.tables("weights", "ensembles"), shown.folds, names, shown.options["gamma"])
+    table = numbers(inputs.tables("weights", ENSEMBLES_SHAPE), shown.folds, names, shown.options["gamma"])
     figure, panels = new_figure(2, 1, height=6.4, sharex=True)
     for axes, ties in zip(panels, TIES, strict=True):
         rows = [row for row in table.to_pylist() if row["ties"] == ties]

@@ -11,6 +11,7 @@ from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.claims import name
 from qdrank.studies.zha2006.options import Cell
 from qdrank.studies.zha2006.reading import Values, chosen_rows, deviation, kinds, regressors, values
+from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE
 
 Parts = dict[str, dict[str, Part]]
 #: Kinds of fits whose test values are compared.
@@ -27,7 +28,7 @@ def gather(inputs: Inputs, shown: Shown) -> Parts:
     # Affine copies are copies in grades: in other targets the maps that they name are not the true ones.
     known = shown.options["targets"] == "grades"
     types = {row["query_id"]: row["type"] or "" for row in topics} if known else {}
-    return evidence(inputs.table("cells", "zha_cells"), inputs.table("maps", "zha_maps"), cell, types)
+    return evidence(inputs.table("cells", CELLS_SHAPE), inputs.table("maps", MAPS_SHAPE), cell, types)
 
 
 def evidence(cells: pa.Table, maps: pa.Table, paper: Cell, types: dict[str, str]) -> Parts:

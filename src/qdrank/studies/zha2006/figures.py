@@ -14,6 +14,7 @@ from qdrank.figures.style import label_axes, new_figure
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.methods import REGRESSORS
 from qdrank.studies.zha2006.reading import chosen_rows, deviation, regressors
+from qdrank.studies.zha2006.shapes import MAPS_SHAPE, OBJECTIVES_SHAPE
 from qdrank.studies.zha2006.tables import grid_cells
 
 #: Groups of equal size whose mean gains are drawn.
@@ -25,7 +26,7 @@ _GROUPS = 8
 
 def draw_map(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """Sorted alpha and beta of the training queries for the penalties on each, and both at the paper's penalties."""
-    maps = inputs.table("maps", "zha_maps")
+    maps = inputs.table("maps", MAPS_SHAPE)
     paper = shown.options["paper_alpha"], shown.options["paper_beta"]
     found = regressors(maps)
     figure, axes = new_figure(len(found), 3, height=2.5 * len(found), squeeze=False)
@@ -78,7 +79,7 @@ def _draw_pairs(axes: Any, maps: pa.Table, h: str, paper: tuple[float, float]) -
 
 def draw_gain(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """Gain of each query against its deviation, and means of groups of equal size with intervals."""
-    maps = inputs.table("maps", "zha_maps")
+    maps = inputs.table("maps", MAPS_SHAPE)
     paper = shown.options["paper_alpha"], shown.options["paper_beta"]
     found = regressors(maps)
     figure, axes = new_figure(len(found), 2, height=2.6 * len(found), squeeze=False)
@@ -128,7 +129,7 @@ def _draw_groups(axes: Any, key: Any, gain: Any, shown: Shown, names: dict[str, 
 
 def draw_objective(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """The objective after every half step over that of the plain regressor, first fold."""
-    table = inputs.table("objectives", "zha_objectives")
+    table = inputs.table("objectives", OBJECTIVES_SHAPE)
     found = regressors(table)
     figure, axes = new_figure(1, len(found), height=2.9, squeeze=False)
     for place, h in zip(axes[0], found, strict=True):

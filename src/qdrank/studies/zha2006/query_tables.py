@@ -15,6 +15,7 @@ from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.methods import REGRESSORS
 from qdrank.studies.zha2006.options import Cell
 from qdrank.studies.zha2006.reading import chosen_rows, deviation, regressors
+from qdrank.studies.zha2006.shapes import MAPS_SHAPE
 
 PERCENTILES = (5, 10, 25, 50, 75, 90, 95)
 #: Shares of the queries, most adjusted first, of table 7.
@@ -24,7 +25,7 @@ _ROLES = ("test", "train")
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables 5 to 7, by id."""
-    maps = inputs.table("maps", "zha_maps")
+    maps = inputs.table("maps", MAPS_SHAPE)
     paper = shown.options["paper_alpha"], shown.options["paper_beta"]
     made: dict[str, Callable[[pa.Table], list[dict[str, Any]]]]
     made = {"zha-table5": percentile_rows, "zha-table6": interval_rows, "zha-table7": adjusted_rows}

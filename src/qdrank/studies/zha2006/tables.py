@@ -16,6 +16,7 @@ from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.methods import FITTED_KINDS, PAIRWISE, REGRESSORS, method_name
 from qdrank.studies.zha2006.options import Cell
 from qdrank.studies.zha2006.reading import Values, chosen_rows, kinds, pairs, regressors, values
+from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE
 
 #: The grid's table of each regressor: the paper has one for each of its two data sets.
 _GRIDS = {"zha-table2": "trees", "zha-table3": "ridge"}
@@ -23,7 +24,7 @@ _GRIDS = {"zha-table2": "trees", "zha-table3": "ridge"}
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables of the grid, of L1 and of the controls, by id."""
-    cells, maps = inputs.table("cells", "zha_cells"), inputs.table("maps", "zha_maps")
+    cells, maps = inputs.table("cells", CELLS_SHAPE), inputs.table("maps", MAPS_SHAPE)
     return {
         **{table: grid_table(cells, h) for table, h in _GRIDS.items()},
         "zha-table4": maps_table(maps),

@@ -1,0 +1,25 @@
+"""Shapes of the artifacts of this study."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from qdrank.store.schemas import Shape
+
+_TEXT, _NUMBER = pa.string(), pa.float64()
+
+# Training query whose ready model serves a query, and how far their training sets are apart.
+OFFLINE_SHAPE = Shape(
+    "offline", {"role": _TEXT, "method": _TEXT, "k": pa.int32(), "query_id": _TEXT, "model": _TEXT, "gamma": _NUMBER}
+)
+# Measures of the validation and test queries for every k and lambda that was tried.
+SWEEP_SHAPE = Shape(
+    "sweep",
+    {"fold": _TEXT, "role": _TEXT, "method": _TEXT, "k": pa.int32(), "lam": _NUMBER, "query_id": _TEXT},
+    open=True,
+)
+CLASSES_SHAPE = Shape(
+    "classes",
+    {"query_id": _TEXT, "role": _TEXT, "class": _TEXT, "guess": _TEXT, "guess_documents": _TEXT, "origin": _TEXT},
+    nullable=frozenset({"class"}),
+)

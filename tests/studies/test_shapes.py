@@ -1,0 +1,51 @@
+"""A study's shapes stand in its folder, and a new one concerns only that study."""
+
+from __future__ import annotations
+
+import shutil
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from qdrank import provenance
+from qdrank.store.schemas import SHAPES, Shape
+from qdrank.studies import STUDIES
+
+
+def study_shapes(project: Path) -> list[Shape]:
+    files = sorted((project / "src" / "qdrank" / "studies").glob("*/shapes.py"))
+    modules = [import_module(f"qdrank.studies.{path.parent.name}.shapes") for path in files]
+    return [value for module in modules for value in vars(module).values() if isinstance(value, Shape)]
+
+
+def test_a_kind_of_artifact_has_one_shape(project: Path) -> None:
+    shapes = [*SHAPES.values(), *study_shapes(project)]
+    assert len({shape.name for shape in shapes}) == len(shapes) > len(SHAPES)
+    for shape in shapes:
+        assert shape.nullable <= set(shape.columns), shape.name
+
+
+def test_a_new_shape_of_a_study_reruns_only_that_study(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the digests that rules carry, of all scripts: among those of the study only the ones that import its shapes."""
+    shutil.copytree(project / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(provenance, "SOURCE", tmp_path / "src")
+    scripts = sorted((project / "scripts").rglob("*.py"))
+
+    def digests() -> list[str]:
+        provenance._parsed.cache_clear()
+        return [provenance.code_digest(script) for script in scripts]
+
+    before = digests()
+    for study in STUDIES:
+        shapes = tmp_path / "src" / "qdrank" / "studies" / study / "shapes.py"
+        if shapes.is_file():
+            shapes.write_text(shapes.read_text() + '\nNEW = Shape("new", {"query_id": pa.string()})\n')
+            after = digests()
+            changed = [script for script, old, new in zip(scripts, before, after, strict=True) if old != new]
+            assert changed
+            assert {script.parent.name for script in changed} == {study}
+            before = after
+    provenance._parsed.cache_clear()
