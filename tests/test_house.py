@@ -35,17 +35,6 @@ ROOMS = [
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 
-# Names that several modules have in common because code that finds the modules by name asks each for them.
-PROTOCOL = {
-    "studies": {"STUDY", "METHODS", "run", "declare", "gather", "draw", "numbers", "tabulate"},
-    "figures": {"draw"},
-    "commands": {"add_arguments", "run"},
-    # A definition is called after its convention.
-    "measures/definitions": {"EXP", "GENG", "LETOR", "LETOR4", "LINEAR", "ROW_ORDER", "TREC"},
-}
-# Here each function stands twice, compiled and in plain NumPy, and the package gives the one to use.
-TWINS = ("learners/ranksvm/kernels", "measures/kernels.py", "measures/plain.py")
-
 
 def modules(project: Path) -> list[Path]:
     return sorted((project / "src" / "qdrank").rglob("*.py"))
@@ -115,61 +104,6 @@ def test_a_circle_is_found(tmp_path: Path) -> None:
     for late in ("def g():\n    from room import a\n", "if TYPE_CHECKING:\n    from room.a import f\n"):
         (tmp_path / "room" / "c.py").write_text(late)
         assert circles(import_graph(tmp_path)) == [["room.a", "room.b", "room.c"]]
-
-
-def public_names(path: Path) -> set[str]:
-    """What a module defines at its top level, without imports and without names that begin with an underscore."""
-    names: set[str] = set()
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names.add(node.name)
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
-        names |= {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
-    return {name for name in names if not name.startswith("_")}
-
-
-def collisions(source: Path) -> list[str]:
-    """Public names of two modules that one module could import both.
-
-    A study uses the library and itself, never another study, so two studies may use one name.
-    """
-    homes: dict[str, list[Path]] = {}
-    for path in sorted(source.rglob("*.py")):
-        place = path.relative_to(source)
-        common = {name for folder, names in PROTOCOL.items() if place.is_relative_to(folder) for name in names}
-        for name in public_names(path) - common:
-            homes.setdefault(name, []).append(place)
-    found = []
-    for name, places in homes.items():
-        of_study = {place.parts[1] if place.parts[0] == "studies" and len(place.parts) > 2 else "" for place in places}
-        for study in of_study:
-            met = [
-                place
-                for place in places
-                if place.parts[0] != "studies" or len(place.parts) < 3 or place.parts[1] == study
-            ]
-            if len(met) > 1 and not all(any(place.is_relative_to(home) for home in TWINS) for place in met):
-                found.append(f"{name}: {', '.join(map(str, met))}")
-    return sorted(set(found))
-
-
-def test_a_public_name_stands_in_one_module(project: Path) -> None:
-    """Make the name private, rename it, or write the thing once."""
-    assert not collisions(project / "src" / "qdrank")
-
-
-def test_a_second_module_with_the_name_is_found(tmp_path: Path) -> None:
-    for place in ("text/a.py", "learners/b.py", "studies/one/c.py", "studies/two/d.py"):
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / place).write_text("def draw(): ...\n_BLOCK = 1\n")
-    (tmp_path / "learners/b.py").write_text("_BLOCK = 1\n")
-    assert collisions(tmp_path) == [], "one library module may draw, and so may every study"
-    (tmp_path / "learners/b.py").write_text("WIDTH: int = 1\n")
-    (tmp_path / "studies/one/c.py").write_text("WIDTH = 2\n")
-    (tmp_path / "studies/two/d.py").write_text("class Fold: ...\n")
-    assert collisions(tmp_path) == ["WIDTH: learners/b.py, studies/one/c.py"]
 
 
 def test_no_study_uses_another(project: Path) -> None:

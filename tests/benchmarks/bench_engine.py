@@ -57,7 +57,7 @@ def nearest(vectors: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
 
 def mq2007(parts: tuple[int, ...] = (1, 2, 3)) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Training part of fold 1 of the MQ2007 sample: features, grades, offsets, query vectors (z-scored means)."""
-    folder = Path(os.environ.get("QDRANK_MIRROR", "../shared/data")) / "letor4" / "MQ2007-partial"
+    folder = Path(os.environ.get("QDRANK_MIRROR", "no-mirror")) / "letor4" / "MQ2007-partial"
     X, y, query = [], [], []
     for part in parts:
         with lzma.open(folder / f"S{part}.partial.txt.xz", "rt") as file:

@@ -101,7 +101,7 @@ def letor(name: str, folder: Path, pattern: str) -> Data:
 def all_data() -> Iterator[Data]:
     yield generated("isotropic, d 46", 500, 25, 46, scales=0)
     yield generated("scales of 2.5 decades, d 46", 500, 25, 46, scales=2.5)
-    mirror = Path(os.environ.get("QDRANK_MIRROR", "../shared/data")) / "letor4"
+    mirror = Path(os.environ.get("QDRANK_MIRROR", "no-mirror")) / "letor4"
     for name, folder, pattern in (
         ("MQ2008", "MQ2008", "S{}.txt.xz"),
         ("MQ2007 sample", "MQ2007-partial", "S{}.partial.txt.xz"),

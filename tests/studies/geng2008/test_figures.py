@@ -157,7 +157,13 @@ def test_figure_1_has_no_panel_that_is_true_by_construction_and_cuts_no_point(tm
 
 def test_a_bound_of_nothing_says_so(tmp_path):
     rows = [{"fold": "fold1", "method": "knn-offline1", "k": 3, "bound": 0.0, "observed": 0.0}]
-    drawn_twice(tmp_path, bound.draw, bounds=("figure", pa.Table.from_pylist(rows)))
+    write(tmp_path / "bounds.parquet", "figure", pa.Table.from_pylist(rows))
+    figure, _ = bound.draw(Inputs({"bounds": [str(tmp_path / "bounds.parquet")]}), SHOWN)
+    texts = [text.get_text() for axes in figure.axes for text in axes.texts] + [
+        text.get_text() for text in figure.texts
+    ]
+    assert any("Every change ratio is 0" in text for text in texts), texts
+    assert not any(axes.has_data() for axes in figure.axes)
 
 
 def test_the_bound_is_drawn(tmp_path):
