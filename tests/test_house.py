@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
 
 from qdrank.commands.findings import BEGIN, END
+from qdrank.measures import CONVENTIONS
 from qdrank.provenance import imported_modules
 from qdrank.studies import STUDIES
 
@@ -143,21 +146,72 @@ def test_no_rule_repeats_a_default(project: Path) -> None:
         assert "threads: 1\n" not in file.read_text(), file.name
 
 
+# Names of conventions of measures, which are also short names of studies: in measures, and as ``ndcg@10/geng`` anywhere.
+CONVENTION = re.compile(rf"\w+(?:@\w+)?/(?:{'|'.join(CONVENTIONS)})\b")
+# Names that NumPy gave.
+FOREIGN = {"LinAlgError"}
+# From Python 3.12 on the text of an f-string is a token of its own.
+STRINGS = {tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
+STATEMENT = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+
+
+def mentions(text: str, names: set[str]) -> list[str]:
+    """Identifiers and strings of a program with one of ``names`` as a word; comments and docstrings may cite a paper.
+
+    In a sentence, a string with blanks, a name counts where a sign joins it to another word or backquotes enclose it.
+    """
+    found, before = [], tokenize.NEWLINE
+    names_ = "|".join(names)
+    word = re.compile(rf"(?<![A-Za-z])(?:{names_})(?![A-Za-z])")
+    joined = re.compile(rf"(?<![A-Za-z])(?:{names_})[-_/.:`]\w|[-_/.`](?:{names_})(?![A-Za-z])")
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.NAME and token.string not in FOREIGN:
+            words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*", token.string)
+            found += [token.string] if names & {part.lower() for part in words} else []
+        elif token.type in STRINGS and not (before in STATEMENT and token.string.startswith('"""')):
+            string = CONVENTION.sub("", token.string)
+            found += [token.string] if (joined if " " in string else word).search(string) else []
+        before = before if token.type in {tokenize.NL, tokenize.COMMENT} else token.type
+    return found
+
+
 def test_what_is_not_about_one_paper_knows_of_none(project: Path) -> None:
-    """Only a study's own folders, rule file and registry line name it."""
-    generic = [path for path in modules(project) if "studies" not in path.relative_to(project / "src").parts]
-    generic += [*(project / "scripts").glob("*.py"), *rule_files(project)]
-    for name in STUDIES:
-        # A study whose name is a usual word is named where the word stands as a name.
-        named = re.compile(name if name[-1].isdigit() else rf"[\"'`/.]{name}[\"'`/.:-]")
-        for path in generic:
-            if path.stem != name:
-                assert not named.search(path.read_text()), f"{path.relative_to(project)} names {name}"
-        # In the library some short names are those of measures and features too; rules and scripts have no use for them.
-        short = STUDIES[name].short
-        for path in (path for path in generic if path.suffix == ".smk" or path.parent.name == "scripts"):
-            if path.stem != name:
-                assert f'"{short}"' not in path.read_text(), f"{path.relative_to(project)} names {short}"
+    """Only a study's own folders, rule file and registry line name it, be it by its full or by its short name."""
+    source = project / "src" / "qdrank"
+    names = {name for study in STUDIES for name in (study, STUDIES[study].short)}
+    generic = [path for path in modules(project) if path.relative_to(source).parts[0] != "studies"]
+    generic += [*(project / "scripts").glob("*.py"), *(p for p in rule_files(project) if p.stem not in STUDIES)]
+    for path in generic:
+        in_measures = path.is_relative_to(source / "measures")
+        named = mentions(path.read_text(), names - set(CONVENTIONS) if in_measures else names)
+        assert not named, f"{path.relative_to(project)} names a study: {named}"
+        assert not names & set(path.relative_to(project).with_suffix("").parts), path
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'out = "results/{dataset}/geng/measures.parquet"',
+        'target = "geng_fig7"',
+        'f"{folder}/lin/{name}"',
+        'raise ValueError("see geng.lam in the configuration")',
+        "from qdrank.studies.zha2006 import STUDY",
+        "geng_models = 1",
+        "class HoiWeights: ...",
+        "settings.beyond",
+        'convention = "geng"',
+        'rule lin:\n    output: "x"',
+        'rule x:\n    output:\n        "results/lin/x"',
+    ],
+)
+def test_a_study_that_is_named_is_found(line: str) -> None:
+    names = {name for study in STUDIES for name in (study, STUDIES[study].short)}
+    assert mentions(f'"""Words."""\n\n{line}\n', names)
+
+
+def test_a_citation_a_convention_and_a_usual_word_name_no_study() -> None:
+    text = '"""Eq. 3 of geng2008."""\n# as in zha\nx = "ndcg@10/geng"\ny = "nothing beyond the last row"\nlinear = 1\n'
+    assert mentions(text, {"geng", "geng2008", "zha", "lin", "beyond"}) == []
 
 
 def test_every_study_has_its_page_its_captions_and_its_tests(project: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema, create_model, field_validator, model_validator
 
-from qdrank.measures import CONVENTIONS
+from qdrank.measures import CONVENTIONS, USUAL_CONVENTIONS
 from qdrank.own_data import OwnDataset, SimulatedVariant
 from qdrank.queries import METRICS
 from qdrank.rankers.methods import CLASSIC
@@ -67,10 +67,10 @@ class Text(Section):
         description="Relevant documents that measures count: all that are judged, as trec_eval does, or only those among the "
         "candidates, which reads higher.",
     )
-    features: list[Literal["hoi", "extra", "letor46"]] = Field(
-        default=["hoi", "extra"],
+    features: list[Literal["letor25", "extra", "letor46"]] = Field(
+        default=["letor25", "extra"],
         min_length=1,
-        description="Groups of features: the 25 rank models of Hoi 2008, LETOR-like extras, LETOR 4.0's 46.",
+        description="Groups of features: the 25 rank models of LETOR's OHSUMED files, LETOR-like extras, LETOR 4.0's 46.",
     )
     constants: Literal["gov", "ohsumed"] = Field(
         default="gov",
@@ -121,13 +121,19 @@ class EvaluationSection(Section):
     """What is measured, and how differences are judged."""
 
     conventions: list[Convention] = Field(
-        default=["letor4", "geng", "exp"],
+        default=list(USUAL_CONVENTIONS),
         min_length=1,
         description="Conventions in which every ranking is measured; tables use the first, papers' figures their own. "
         "docs/measures.md compares them.",
     )
     confidence: Fraction = Field(default=0.95, description="Coverage of the intervals.")
     resamples: Annotated[int, Field(ge=100)] = Field(default=2000, description="Bootstrap and permutation resamples.")
+
+
+def _baselines() -> list[str]:
+    """The studies' models of all queries, in their order, then what is there without a study."""
+    models = [STUDIES[name].one_model for name in STUDIES]
+    return [*filter(None, models), "ranksvm", "reference"]
 
 
 class DifficultySection(Section):
@@ -141,7 +147,7 @@ class DifficultySection(Section):
     )
     measures: list[MeasureName] = Field(default=["ap"], min_length=1, description="What is broken down.")
     against: list[str] = Field(
-        default=["single", "lin-ranksvm", "ranksvm", "reference"],
+        default=_baselines(),
         min_length=1,
         description="Method that the others are compared with: the first of these that was run.",
     )

@@ -76,7 +76,7 @@ def bench_generated(n_documents: int, n_queries: int, *, with_bm25s: bool) -> No
     row(f"qdrank alone: top {N_TOP}", retrieving)
     nothing = np.zeros(0, dtype=np.int64)
     pairs = find_candidates(ranking, JudgedPairs(nothing, nothing, nothing), n_documents)
-    names = column_names(index, ("hoi", "extra"))
+    names = column_names(index, ("letor25", "extra"))
     _, computing = timed(lambda: feature_values(index, asked, pairs, names))
     row(f"qdrank alone: {len(names)} features of {len(pairs.query):,} pairs", computing)
     if with_bm25s:

@@ -49,12 +49,12 @@ def test_a_folder_in_beir_form_becomes_the_artifacts(folder: Path, tmp_path: Pat
 
 def test_settings_come_from_the_configuration() -> None:
     options = Text(
-        stemmer="porter", k1=1.2, constants="ohsumed", folds="split", candidates=7, features=["hoi"]
+        stemmer="porter", k1=1.2, constants="ohsumed", folds="split", candidates=7, features=["letor25"]
     ).model_dump()
     settings = text_settings(options, seed=3)
     assert (settings.analyser.stemmer, settings.bm25.k1, settings.n_top, settings.folds) == ("porter", 1.2, 7, None)
     assert settings.constants.idf_over == "query"
-    assert settings.groups == ("hoi",)
+    assert settings.groups == ("letor25",)
 
 
 def test_an_unknown_stemmer_is_met_with_the_nearest() -> None:

@@ -92,10 +92,10 @@ def test_neither_the_order_of_the_documents_nor_the_blocks_change_a_bit(monkeypa
 
 def test_hois_columns_are_25_and_a_field_without_text_gives_none():
     full, plain = (build_index(made(title=title).documents) for title in (True, False))
-    assert column_names(full, ["hoi"]) == features.hoi_columns()
-    assert len(column_names(full, ["hoi"])) == 25
-    assert len(column_names(full, ["hoi", "extra", "hoi"])) == 39
-    assert [name for name in column_names(plain, ["hoi", "extra"]) if name.startswith("title")] == []
+    assert column_names(full, ["letor25"]) == features.letor25_columns()
+    assert len(column_names(full, ["letor25"])) == 25
+    assert len(column_names(full, ["letor25", "extra", "letor25"])) == 39
+    assert [name for name in column_names(plain, ["letor25", "extra"]) if name.startswith("title")] == []
     with pytest.raises(InputError, match="did you mean letor46"):
         column_names(full, ["letor4"])
 
@@ -125,7 +125,7 @@ def test_letors_layout_has_its_numbers_and_the_web_fills_it():
 
 
 def test_a_plain_collection_keeps_letors_layout_with_zeros():
-    found = judged_text(made(), TextSettings(groups=("hoi", "letor46")))
+    found = judged_text(made(), TextSettings(groups=("letor25", "letor46")))
     names = found.columns["name"].to_pylist()
     assert not values(found.judged)[:, names.index("anchor.BM25")].any()
     assert values(found.judged)[:, names.index("body.BM25")].any()

@@ -75,6 +75,9 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
 }
 """What is reported together: ``letor4`` and ``letor3`` are the lists that the publisher's scripts print."""
 
+USUAL_CONVENTIONS = ("letor4", "geng", "exp")
+"""Those that are measured unless a configuration names others."""
+
 _PUBLIC = {
     "Measure": "qdrank.measures.names",
     "parse": "qdrank.measures.names",

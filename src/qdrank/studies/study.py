@@ -95,6 +95,7 @@ class Study:
     paper : as it is cited
     idea : what the paper proposes, in a sentence
     against : the method that its gains are read against
+    one_model : its linear model of all queries, where all methods by the difficulty of queries may be read against it
     section : "module:class" of its settings
     methods : every method it may run, in the order of its tables
     run : from its section to the names of the methods that are run
@@ -120,6 +121,7 @@ class Study:
     measures: tuple[str, ...]
     idea: str = ""
     against: str = ""
+    one_model: str = ""
     figures: tuple[Output, ...] = ()
     tables: tuple[Output, ...] = ()
     evidence: Output | None = None

@@ -1,7 +1,7 @@
 """Feature columns by name, and their values for candidate pairs.
 
 A column is called ``field.model``: ``title.L1``, ``both.H1``, ``body.LMIR.DIR``; the web's columns are those of `web`.
-Groups of columns: ``hoi`` (the 25 rank models of Hoi & Jin 2008), ``extra`` (per field: length, coverage, BM25, language
+Groups of columns: ``letor25`` (the 25 rank models of LETOR's OHSUMED files, with which Hoi & Jin 2008 worked), ``extra`` (per field: length, coverage, BM25, language
 models), ``letor46`` (the layout of LETOR 4.0).
 """
 
@@ -29,8 +29,8 @@ LETOR_STREAMS = ("body", "anchor", "title", "url", "whole")
 FOUR = ("BM25", "LMIR.ABS", "LMIR.DIR", "LMIR.JM")
 
 
-def hoi_columns() -> list[str]:
-    """Hoi & Jin 2008: L1 to L10 of the title, then of the abstract, H1 to H5 of both together."""
+def letor25_columns() -> list[str]:
+    """LETOR 2.0, OHSUMED: L1 to L10 of the title, then of the abstract, H1 to H5 of both together."""
     low = [f"{field}.L{i}" for field in ("title", "body") for i in range(1, 11)]
     return low + [f"both.H{i}" for i in range(1, 6)]
 
@@ -47,7 +47,7 @@ def letor46_columns() -> list[str]:
     return first + [f"{stream}.{model}" for stream in LETOR_STREAMS for model in FOUR] + list(WEB_COLUMNS)
 
 
-COLUMN_GROUPS = {"hoi": hoi_columns, "extra": extra_columns, "letor46": letor46_columns}
+COLUMN_GROUPS = {"letor25": letor25_columns, "extra": extra_columns, "letor46": letor46_columns}
 # The column that ranks like BM25, by which a query's top documents are chosen: the first that the table has.
 REFERENCES = ("both.H1", "whole.BM25", "body.BM25")
 

@@ -56,7 +56,7 @@ class TextSettings:
     n_top: int = 100
     searched: str = "both"
     judged: bool = False
-    groups: tuple[str, ...] = ("hoi", "extra")
+    groups: tuple[str, ...] = ("letor25", "extra")
     folds: int | None = None
     seed: int = 0
     lsa: int = 0

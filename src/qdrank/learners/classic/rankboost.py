@@ -99,23 +99,23 @@ class PairWeights:
         # A shift per query cancels in D; the bound matters only where weak rankers are perfect round after round.
         centre = np.bincount(self._query, scores, n_queries) / self._sizes
         up = np.exp(np.clip(scores - centre[self._query], -300.0, 300.0))
-        wins = self._beyond(up, n_queries, below=True) / up
-        losses = self._beyond(1.0 / up, n_queries, below=False) * up
+        wins = self._sums_apart(up, n_queries, below=True) / up
+        losses = self._sums_apart(1.0 / up, n_queries, below=False) * up
         total = wins.sum()
         weights: FloatArray = (wins - losses) / total if total > 0 else np.zeros_like(scores)
         return weights
 
-    def _beyond(self, values: FloatArray, n_queries: int, *, below: bool) -> FloatArray:
+    def _sums_apart(self, values: FloatArray, n_queries: int, *, below: bool) -> FloatArray:
         """For each document, the sum of ``values`` over its query's documents of lower (or higher) grade."""
         cells = self._query * self._n_grades + self._grade
         sums = np.bincount(cells, values, n_queries * self._n_grades).reshape(n_queries, self._n_grades)
         upto = np.cumsum(sums, axis=1) if below else np.cumsum(sums[:, ::-1], axis=1)[:, ::-1]
-        beyond: FloatArray = np.zeros_like(sums)
+        apart: FloatArray = np.zeros_like(sums)
         if below:
-            beyond[:, 1:] = upto[:, :-1]
+            apart[:, 1:] = upto[:, :-1]
         else:
-            beyond[:, :-1] = upto[:, 1:]
-        return np.asarray(beyond.ravel()[cells])
+            apart[:, :-1] = upto[:, 1:]
+        return np.asarray(apart.ravel()[cells])
 
 
 def round_weight(r: float) -> float:

@@ -18,6 +18,7 @@ STUDY = Study(
     paper="Geng 2008",
     idea="Train a Ranking SVM for each query, on the k training queries nearest to it.",
     against="single",
+    one_model="single",
     section=f"{_ROOM}.settings:Geng",
     methods=METHODS,
     run=run,

@@ -22,6 +22,7 @@ STUDY = Study(
     paper="Lin 2011",
     idea="Cluster the training data, train a local model per cluster, and add up the scores of several of them.",
     against="lin-ranksvm",
+    one_model="lin-ranksvm",
     section=f"{_ROOM}.settings:Lin",
     methods=METHODS,
     run=run,
