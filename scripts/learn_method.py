@@ -24,7 +24,7 @@ with job(snakemake.log[0], snakemake.threads) as log:
     for row in choices.to_pylist():
         log.info("%s: %s %.4f%s", row["setting"], row["measure"], row["value"], " chosen" * row["chosen"])
     write(out.choices, "choices", choices)
-    stored = TrainedMethod(choice.learner, mean, inverse)
+    stored = TrainedMethod(choice.chosen, mean, inverse)
     write(out.models, "models", stored.to_table(method, documents.parts["train"]))
-    test, trained = documents.parts["test"], TrainedMethod(choice.learner, documents.mean, documents.inverse)
+    test, trained = documents.parts["test"], TrainedMethod(choice.chosen, documents.mean, documents.inverse)
     write(out.scores, "scores", scores_table(test, trained.predict(test)))

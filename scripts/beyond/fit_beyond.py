@@ -47,6 +47,6 @@ with job(snakemake.log[0]) as log:
         alike="shared_pairs",
     )
     for method in params.served:
-        ranker = ladder.tuned[ladder.chosen() if method == CHOSEN else method].ranker
+        ranker = ladder.rankers[ladder.chosen() if method == CHOSEN else method]
         packed = compose(method, ranker, judged, fold, documents, terms, load_scale(files.scale))
         write(out[f"served_{method}"], "rankers", packed.to_table())

@@ -8,7 +8,7 @@ from qdrank.rankers.global_models import GlobalModels
 from qdrank.rankers.local_models import ModelBank
 from qdrank.rankers.query_classes import Classes
 from qdrank.store import read, write
-from qdrank.studies.geng2008.fold import SWEPT, GengFold, choose, sweep_table
+from qdrank.studies.geng2008.fold import SWEPT, GengFold, choose_settings, sweep_table
 from qdrank.studies.geng2008.offline import OfflineModels
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, OFFLINE_SHAPE, SWEEP_SHAPE
@@ -23,10 +23,11 @@ with job(snakemake.log[0]) as log:
         whole=GlobalModels(read(files.whole, "models")),
         classes=Classes.from_table(read(files.classes, CLASSES_SHAPE)),
         options=Options(**params.geng),
+        seed=params.seed,
     )
     sweep = sweep_table(fold, study, tuple(dict.fromkeys([*SWEPT, params.measure])))
     write(snakemake.output.sweep, SWEEP_SHAPE, sweep)
-    chosen, choices = choose(fold, study, sweep, params.measure)
+    chosen, choices = choose_settings(fold, study, sweep, params.measure)
     write(snakemake.output.choices, "choices", choices)
     for method, setting in chosen.items():
         log.info("%s: %s", method, setting.text)

@@ -130,4 +130,4 @@ def test_the_judged_order_falls_in_grade_within_each_query():
 @pytest.mark.parametrize("name", list(AGGREGATORS))
 def test_aggregators_are_tuned_like_learners(name):
     choice = tune(name, {"best": ["low", "high"]}, small(1, 20), small(2, 20), learners=AGGREGATORS)
-    assert choice.learner.predict(*small(3)[::2]).shape == small(3)[1].shape
+    assert choice.chosen.predict(*small(3)[::2]).shape == small(3)[1].shape

@@ -67,7 +67,7 @@ def five_folds(
     for fold in data.folds:
         choice = tune(name, grid, triple(data, fold, "train"), triple(data, fold, "vali"), learners=learners)
         test = data.of_role(fold, "test")
-        values.append(measure(measures, test.y, choice.learner.predict(test.X, test.query), test.offsets))
+        values.append(measure(measures, test.y, choice.chosen.predict(test.X, test.query), test.offsets))
         folds += [fold] * test.n_queries
     return {m: fold_means(np.concatenate([v[m] for v in values]), np.array(folds)) for m in measures}
 

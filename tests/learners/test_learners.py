@@ -12,8 +12,9 @@ import pytest
 
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS, from_record, tune
+from qdrank.learners.choose import shuffled_within
 from qdrank.learners.classic.regression import Regression
-from qdrank.learners.validation import RoundChoice, shuffled_within
+from qdrank.learners.validation import RoundChoice
 
 SMALL = {
     "rankboost": {"rounds": 5},
@@ -57,7 +58,7 @@ def test_sorted_validation_rows_do_not_make_ties_look_perfect():
     y = np.tile([1] * 3 + [0] * 7, 20)
     choice = RoundChoice((np.zeros((200, 1)), y, query), "ap", seed=1)
     choice.watch(1, np.zeros(200))
-    assert 0.2 < choice.best_value < 0.7
+    assert 0.2 < choice.choice.value < 0.7
 
 
 def test_shuffling_keeps_the_queries_in_place():
@@ -75,18 +76,16 @@ def test_names_cost_no_import():
 
 def test_tuning_takes_the_best_on_validation_and_keeps_the_table():
     choice = tune("regression", {"l2": [1e6, 1.0]}, judged(0), judged(1))
-    assert [row["l2"] for row in choice.table] == [1e6, 1.0]
-    values = [row["value"] for row in choice.table]
-    assert [row["chosen"] for row in choice.table] == [i == int(np.argmax(values)) for i in range(2)]
-    assert choice.params["l2"] == choice.table[int(np.argmax(values))]["l2"]
+    assert choice.place == int(np.argmax(choice.values))
+    assert choice.chosen.l2 == [1e6, 1.0][choice.place]
     np.testing.assert_array_equal(
-        choice.learner.predict(judged(2)[0]), Regression(**choice.params).fit(*judged(0)).predict(judged(2)[0])
+        choice.chosen.predict(judged(2)[0]), Regression(l2=choice.chosen.l2).fit(*judged(0)).predict(judged(2)[0])
     )
 
 
 def test_tuning_serves_learners_with_and_without_validation():
     for name, grid in {"ranksvm": {"lam": [0.1]}, "rankboost": {"rounds": [4]}, "mhr-bc": {"lam": [0.1]}}.items():
-        assert len(tune(name, grid, judged(0), judged(1)).table) == 1
+        assert len(tune(name, grid, judged(0), judged(1)).values) == 1
 
 
 def test_regression_is_the_ridge_solution():

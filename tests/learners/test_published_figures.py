@@ -47,7 +47,7 @@ def fold_maps(parts, name, grid):
     for i in range(5):
         a, b, c, vali, test = (parts[(i + j) % 5] for j in range(5))
         train = tuple(np.concatenate(columns) for columns in zip(a, b, c, strict=True))
-        scores = tune(name, grid, train, vali).learner.predict(test[0], test[2])
+        scores = tune(name, grid, train, vali).chosen.predict(test[0], test[2])
         folds.append(average_precision(test[1], scores, query_offsets(test[2])).mean())
     return np.array(folds)
 

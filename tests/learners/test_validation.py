@@ -7,7 +7,8 @@ import pytest
 
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
-from qdrank.learners.validation import RoundChoice, as_judged, mean_measure, shuffled_within
+from qdrank.learners.choose import ValidationQueries, shuffled_within
+from qdrank.learners.validation import RoundChoice, as_judged
 
 X = np.random.default_rng(0).random((6, 2))
 QUERY = [1, 1, 1, 2, 2, 2]
@@ -49,17 +50,17 @@ def test_shapes_that_do_not_match_are_refused(bad: np.ndarray) -> None:
 
 def test_a_query_without_relevant_documents_counts_zero() -> None:
     y, offsets = np.array([1, 0, 0, 0]), np.array([0, 2, 4])
-    assert mean_measure("ap", y, np.array([2.0, 1.0, 2.0, 1.0]), offsets) == 0.5
+    assert ValidationQueries(y, offsets).mean([2.0, 1.0, 2.0, 1.0]) == 0.5
 
 
 def test_the_first_of_equal_rounds_is_kept_and_a_later_better_one_taken() -> None:
     y, query = [1, 0, 0, 1, 0, 0], QUERY
     choice = RoundChoice((np.zeros((6, 1)), y, query), "ap", seed=1)
-    bad, good = np.where(choice.y, -1.0, 0.0), np.where(choice.y, 5.0, 0.0)
+    bad, good = np.where(y, -1.0, 0.0), np.where(y, 5.0, 0.0)
     for number, gain in enumerate([bad, bad, good, good], start=1):
         choice.watch(number, gain)
     assert choice.best_round == 3
-    assert choice.best_value == 1.0
+    assert choice.choice.value == 1.0
 
 
 def test_without_validation_the_last_round_is_kept() -> None:

@@ -113,9 +113,9 @@ def test_tuning_keeps_the_first_of_the_best():
     train, vali = world(1), world(2, first=100)
     tried = [LinearRanker(lam=lam) for lam in (1.0, 0.01, 0.01)]
     found = tune_rankers(tried, train, vali)
-    assert found.best == int(np.argmax(found.values))
-    assert found.ranker is tried[found.best]
-    assert found.best != 2
+    assert found.place == int(np.argmax(found.values))
+    assert found.chosen is tried[found.place]
+    assert found.place != 2
     none = (train[0].take(np.zeros(0, dtype=np.int64)), vali[1][:0])
     assert len(tune_rankers(tried, train, none).values) == 3
     with pytest.raises(InputError):

@@ -84,7 +84,7 @@ def learned(name: str, *, raw: bool = False):
     method, documents = CLASSIC[name], documents_for(name, raw=raw)
     grid = method.grid(SMALL.get(method.learner))
     choice = fit_method(method.learner, grid, documents, measure="ap", seed=1)
-    return documents, grid, choice, TrainedMethod(choice.learner, documents.mean, documents.inverse)
+    return documents, grid, choice, TrainedMethod(choice.chosen, documents.mean, documents.inverse)
 
 
 def test_every_learner_and_aggregator_is_a_method():
@@ -153,4 +153,4 @@ def test_without_validation_queries_the_training_queries_decide():
         measure="ap",
         seed=1,
     )
-    assert len(choice.table) == 2
+    assert len(choice.values) == 2

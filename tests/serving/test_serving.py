@@ -45,7 +45,7 @@ from qdrank.store import CorruptArtifact, read, write
 from qdrank.store.lists import list_matrix
 from qdrank.studies.geng2008 import STUDY
 from qdrank.studies.geng2008.families import families
-from qdrank.studies.geng2008.fold import GengFold, choose, chosen_settings, sweep_table
+from qdrank.studies.geng2008.fold import GengFold, choose_settings, chosen_settings, sweep_table
 from qdrank.studies.geng2008.offline import OfflineModels, offline_table
 from qdrank.studies.geng2008.options import Options
 
@@ -94,9 +94,10 @@ class Study:
             whole=GlobalModels(whole),
             classes=classes,
             options=self.geng,
+            seed=1,
         )
         sweep = sweep_table("fold1", self.study)
-        self.chosen, choices = choose("fold1", self.study, sweep, "mean_ndcg/geng")
+        self.chosen, choices = choose_settings("fold1", self.study, sweep, "mean_ndcg/geng")
         self.test = judged.of_role("fold1", "test")
         self.pack(judged, choices, scale, graph.metric)
 

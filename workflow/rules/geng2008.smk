@@ -217,6 +217,7 @@ rule score_geng:
         scale=settings.training.scale,
         measure=settings.training.measure,
         geng=GENG_TRAINED,
+        seed=settings.seed,
         code=code("geng2008/score_geng", *GENG_MODULES),
     script:
         "../../scripts/geng2008/score_geng.py"

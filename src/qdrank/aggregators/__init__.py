@@ -19,7 +19,7 @@ AGGREGATORS = Registry(
 #: What is tried on the validation part when nothing else is asked for.
 AGGREGATOR_GRIDS: dict[str, dict[str, list[Any]]] = {
     "bordacount": {"best": ["low"]},
-    "cps-kendall": {"l2": [1e-4, 1e-2]},
-    "cps-footrule": {"l2": [1e-4, 1e-2]},
-    "cps-spearman": {"l2": [1e-4, 1e-2]},
+    "cps-kendall": {"l2": [1e-2, 1e-4]},
+    "cps-footrule": {"l2": [1e-2, 1e-4]},
+    "cps-spearman": {"l2": [1e-2, 1e-4]},
 }

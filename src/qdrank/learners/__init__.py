@@ -44,7 +44,9 @@ _PUBLIC = {
     "SER": "qdrank.learners.ensemble.ser:SER",
     "SSER": "qdrank.learners.ensemble.sser:SSER",
     "ATVT": "qdrank.learners.atvt.estimator:ATVT",
-    "Choice": "qdrank.learners.tuning:Choice",
+    "Choice": "qdrank.learners.choose:Choice",
+    "ValidationQueries": "qdrank.learners.choose:ValidationQueries",
+    "choose": "qdrank.learners.choose:choose",
     "tune": "qdrank.learners.tuning:tune",
 }
 

@@ -1,29 +1,22 @@
-"""Hyperparameters chosen on the validation part, as LETOR prescribes; all candidates are recorded."""
+"""Learners fitted with every combination of a grid, and the best of them on the validation part, as LETOR prescribes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from inspect import signature
 from itertools import product
 from typing import Any
 
-import numpy as np
-
 from qdrank.errors import InputError
-from qdrank.groups import query_offsets
 from qdrank.learners import LEARNERS
-from qdrank.learners.validation import JudgedArrays, mean_measure, shuffled_within
+from qdrank.learners.choose import Choice, choose, most_regularised_first
+from qdrank.learners.validation import JudgedArrays, validation_queries
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The learner that did best on validation, its parameters, and the value of every candidate."""
-
-    learner: Any
-    params: dict[str, Any]
-    table: list[dict[str, Any]]
-    """One row per candidate: its parameters, ``value`` on validation, and whether it was ``chosen``."""
+def grid_settings(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Every combination of the values of ``grid``, each parameter from the most to the least regularised, the last one fastest."""
+    values = [most_regularised_first(name, tried) for name, tried in grid.items()]
+    return [dict(zip(grid, combination, strict=True)) for combination in product(*values)]
 
 
 def tune(
@@ -34,25 +27,20 @@ def tune(
     measure: str = "ap",
     learners: Mapping[str, Any] = LEARNERS,
     seed: int = 1,
-) -> Choice:
-    """Fit every combination of ``grid`` on ``train`` and keep the one with the best mean on ``vali``, the first if several tie.
+) -> Choice[Any]:
+    """Fit every combination of ``grid`` on ``train``, and choose among the learners on ``vali``.
 
-    Learners that choose a number of rounds choose it on ``vali`` as well. ``learners`` is the registry of the name;
-    rank aggregation has its own. ``seed`` decides the order of tied validation documents.
+    The values of the choice are those of `grid_settings`, in that order. Learners that choose a number of rounds choose it on ``vali``
+    as well. ``learners`` is the registry of the name; rank aggregation has its own. ``seed`` decides the order of tied documents.
     """
-    candidates = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    if not candidates:
+    settings = grid_settings(grid)
+    if not settings:
         raise InputError(
             f"the grid of {learner_name} has a parameter without values", fix="give each parameter at least one value"
         )
-    y, offsets = np.asarray(vali[1], dtype=np.int64), query_offsets(np.asarray(vali[2]))
-    fitted = [fit_one(learners[learner_name], params, train, vali) for params in candidates]
-    order = shuffled_within(offsets, seed)
-    values = [mean_measure(measure, y[order], one.predict(vali[0], vali[2])[order], offsets) for one in fitted]
-    best = int(np.argmax(values))
-    rows = enumerate(zip(candidates, values, strict=True))
-    table = [{**params, "value": value, "chosen": i == best} for i, (params, value) in rows]
-    return Choice(fitted[best], candidates[best], table)
+    queries = validation_queries(vali, measure, seed)
+    fitted = (fit_one(learners[learner_name], params, train, vali) for params in settings)
+    return choose((learner, queries.values(learner.predict(vali[0], vali[2]))) for learner in fitted)
 
 
 def fit_one(learner_class: Any, params: Mapping[str, Any], train: JudgedArrays, vali: JudgedArrays | None) -> Any:

@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, query_index, query_offsets
-from qdrank.measures.compute import measure
+from qdrank.groups import FloatArray, IntArray, query_offsets
+from qdrank.learners.choose import Choice, Unranked, ValidationQueries
 
-JudgedArrays = tuple[ArrayLike, ArrayLike, ArrayLike]
-"""Features (n_documents, n_features), grades (n_documents,) and query ids (n_documents,), in this order."""
+JudgedArrays = tuple[ArrayLike, ArrayLike, ArrayLike] | tuple[ArrayLike, ArrayLike, ArrayLike, Unranked | None]
+"""Features (n_documents, n_features), grades (n_documents,) and query ids (n_documents,), in this order.
+
+Validation data of which the candidates miss relevant documents have the grades and offsets of these as a fourth.
+"""
 
 
 def as_judged(X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[NDArray[Any], IntArray, IntArray]:
@@ -32,24 +35,10 @@ def as_judged(X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[NDArray[Any
     return X, grades.astype(np.int64), offsets
 
 
-def measure_values(name: str, y: IntArray, scores: FloatArray, offsets: IntArray) -> FloatArray:
-    """Value of the measure called ``name`` (such as "ap" or "ndcg@10/letor4") for every query, (n_queries,)."""
-    return measure([name], y, scores, offsets)[name]
-
-
-def mean_measure(name: str, y: IntArray, scores: FloatArray, offsets: IntArray) -> float:
-    """Mean of a measure over the queries; queries without a relevant document count as 0, as in LETOR."""
-    return float(np.mean(measure_values(name, y, scores, offsets)))
-
-
-def shuffled_within(offsets: IntArray, seed: int) -> IntArray:
-    """Order of the rows, shape (n_documents,), that keeps the queries in place and shuffles the documents of each.
-
-    Measures keep tied documents in row order. If the rows come sorted by grade, a ranker that ties all documents looks perfect:
-    a constant feature in AdaRank, the first round of a booster on validation data. So learners shuffle the rows.
-    """
-    noise = np.random.default_rng(seed).random(int(offsets[-1]))
-    return np.lexsort((noise, query_index(offsets))).astype(np.int64)
+def validation_queries(validation: JudgedArrays, measure: str, seed: int) -> ValidationQueries:
+    """The queries of ``validation``, by which settings and rounds are compared."""
+    y, offsets = np.asarray(validation[1]), query_offsets(np.asarray(validation[2]))
+    return ValidationQueries(y, offsets, validation[3] if len(validation) > 3 else None, measure=measure, seed=seed)
 
 
 class RoundChoice:
@@ -59,21 +48,18 @@ class RoundChoice:
     """
 
     def __init__(self, validation: JudgedArrays | None, measure: str, seed: int) -> None:
-        self.measure = measure
-        self.best_round, self.best_value = 0, -np.inf
+        self.best_round = 0
         self.X: NDArray[Any] | None = None
         if validation is not None:
-            X, y, self.offsets = as_judged(*validation)
-            order = shuffled_within(self.offsets, seed)
-            self.X, self.y = X[order], y[order]
-            self.scores = np.zeros(len(self.X))
+            self.X = as_judged(*validation[:3])[0]
+            self.scores, self.choice = np.zeros(len(self.X)), Choice[int]()
+            self._queries = validation_queries(validation, measure, seed)
 
     def watch(self, round_: int, gain: FloatArray | None) -> None:
-        """Add the scores of this round to those of the validation documents, and compare."""
+        """Add the scores of this round, (n_documents,), to those of the validation documents, and compare."""
         if gain is None:
             self.best_round = round_
             return
         self.scores += gain
-        value = mean_measure(self.measure, self.y, self.scores, self.offsets)
-        if value > self.best_value:
-            self.best_round, self.best_value = round_, value
+        self.choice.offer(round_, self._queries.values(self.scores))
+        self.best_round = self.choice.chosen

@@ -45,8 +45,12 @@ def measure(
     InputError
         If a name is unknown, shapes do not agree, a score is NaN or a grade is not a small whole number.
     """
+    return measure_ranked(names, Judgements(y, offsets, doc_ids, unranked), scores)
+
+
+def measure_ranked(names: Iterable[str], judgements: Judgements, scores: ArrayLike) -> dict[str, FloatArray]:
+    """The same for judgements that many scores are measured by, one after the other."""
     measures = [parse(name) for name in dict.fromkeys(names)]
-    judgements = Judgements(y, offsets, doc_ids, unranked)
     matrix = np.asarray(scores)
     if matrix.ndim == 1:
         return _one_ranker(measures, judgements, matrix)

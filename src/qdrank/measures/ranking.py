@@ -63,10 +63,10 @@ class Judgements:
         if self.doc_ids is not None and len(self.doc_ids) != len(self.grades):
             raise InputError(f"{len(self.doc_ids)} document ids for {len(self.grades)} documents")
 
-    @cached_property
+    @property
     def kernels(self) -> ModuleType:
         """`qdrank.measures.kernels`, or the same in NumPy."""
-        return _kernels(len(self.grades))
+        return _kernels(0)
 
     @cached_property
     def n_grades(self) -> int:
@@ -116,12 +116,13 @@ class Judgements:
     def ranked(self, scores: ArrayLike, ties: TieOrder = "row") -> Ranking:
         """The documents ranked by ``scores``, shape (n_documents,), the highest first."""
         checked = _scores(np.asarray(scores), len(self.grades))
+        kernels = _kernels(len(checked))
         if ties == "row":
-            return Ranking(self, self.grades[self.kernels.ranked_rows(checked, self.offsets)])
+            return Ranking(self, self.grades[kernels.ranked_rows(checked, self.offsets)])
         # trec_eval keeps scores in single precision, so that scores which differ only beyond it are tied.
         start = self._rows_by_docno
         single = checked.astype(np.float32).astype(np.float64)
-        rows = self.kernels.ranked_rows(single[start], self.offsets)
+        rows = kernels.ranked_rows(single[start], self.offsets)
         return Ranking(self, self.grades[start[rows]])
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, Self
-
-import numpy as np
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-from qdrank.learners.validation import shuffled_within
+from qdrank.learners.choose import Choice, ValidationQueries, choose
 from qdrank.measures.compute import measure
 
 Validation = tuple[Judged, FloatArray]
@@ -71,36 +69,14 @@ def query_values_of(name: str, documents: Judged, scores: FloatArray) -> FloatAr
     return measure([name], documents.y, scores, documents.offsets, unranked=documents.unranked)[name]
 
 
-@dataclass(frozen=True)
-class Tuned:
-    """The ranker that does best on validation, its place among those tried, and the value of each."""
-
-    ranker: QueryRanker
-    best: int
-    values: list[float]
-
-
 def tune_rankers(
-    tried: Sequence[QueryRanker],
-    train: Validation,
-    validation: Validation,
-    *,
-    name: str = "ap",
-    seed: int = 1,
-) -> Tuned:
-    """Fit every ranker on ``train``; keep the one with the best mean of measure ``name`` on ``validation``, the first of equals.
+    tried: Iterable[QueryRanker], train: Validation, validation: Validation, *, name: str = "ap", seed: int = 1
+) -> Choice[QueryRanker]:
+    """Fit every ranker on ``train``, and choose among them by measure ``name`` on ``validation``.
 
-    ``seed`` decides the order of tied documents. Without validation queries the training queries decide.
+    Without validation queries the training queries decide.
     """
-    if not tried:
-        raise InputError("there is no ranker to choose from", fix="give at least one setting")
-    documents, vectors = validation if validation[0].n_queries else train
-    order = shuffled_within(documents.offsets, seed)
-    fitted, values = [], []
-    for ranker in tried:
-        fitted.append(ranker.fit(*train, validation=(documents, vectors)))
-        scores = fitted[-1].predict(documents, vectors)
-        shuffled = measure([name], documents.y[order], scores[order], documents.offsets, unranked=documents.unranked)
-        values.append(float(np.mean(shuffled[name])))
-    best = int(np.argmax(values))
-    return Tuned(fitted[best], best, values)
+    watched = validation if validation[0].n_queries else train
+    queries = ValidationQueries.of(watched[0], measure=name, seed=seed)
+    fitted = (ranker.fit(*train, validation=watched) for ranker in tried)
+    return choose((ranker, queries.values(ranker.predict(*watched))) for ranker in fitted)

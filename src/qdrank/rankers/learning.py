@@ -20,7 +20,8 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, rows_of
 from qdrank.learners import LEARNERS
 from qdrank.learners.base import LinearLearner
-from qdrank.learners.tuning import Choice, tune
+from qdrank.learners.choose import Choice
+from qdrank.learners.tuning import grid_settings, tune
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import FoldDocuments, seen
 from qdrank.registry import Registry, did_you_mean
@@ -57,7 +58,7 @@ def with_query_vectors(documents: FoldDocuments, queries: Queries) -> FoldDocume
 # ---- tuning ------------------------------------------------------------------------------------------------------
 
 
-def fit_method(learner: str, grid: _Grid, documents: FoldDocuments, *, measure: str, seed: int) -> Choice:
+def fit_method(learner: str, grid: _Grid, documents: FoldDocuments, *, measure: str, seed: int) -> Choice[Any]:
     """Try every combination of ``grid`` on a fold; keep the best by the mean of ``measure`` on validation.
 
     A fold without validation queries is tuned on its training queries.
@@ -66,9 +67,9 @@ def fit_method(learner: str, grid: _Grid, documents: FoldDocuments, *, measure: 
     names = _parameters(learner)
     _refuse_unknown(learner, grid, names)
     whole = {name: values for name, values in given.items() if name in names} | dict(grid)
-    train = _judged(documents, "train")
-    vali = _judged(documents, "vali") if documents.parts["vali"].n_queries else train
-    return tune(learner, whole, train, vali, measure, registry_of(learner), seed)
+    vali = "vali" if documents.parts["vali"].n_queries else "train"
+    with_missed = (*_judged(documents, vali), documents.parts[vali].unranked)
+    return tune(learner, whole, _judged(documents, "train"), with_missed, measure, registry_of(learner), seed)
 
 
 def _parameters(learner: str) -> list[str]:
@@ -86,20 +87,20 @@ def _judged(documents: FoldDocuments, role: str) -> tuple[NDArray[Any], IntArray
     return seen(part.X, documents.mean, documents.inverse), part.y, part.query
 
 
-def choices_table(fold: str, method: str, grid: _Grid, choice: Choice, measure: str) -> pa.Table:
+def choices_table(fold: str, method: str, grid: _Grid, choice: Choice[Any], measure: str) -> pa.Table:
     """The artifact ``choices``: one row per combination of values."""
     rows = [
         {
             "fold": fold,
             "method": method,
-            "setting": ", ".join(f"{name}={row[name]}" for name in grid),
+            "setting": ", ".join(f"{name}={value}" for name, value in setting.items()),
             "k": None,
-            "lam": row.get("lam"),
+            "lam": setting.get("lam"),
             "measure": measure,
-            "value": row["value"],
-            "chosen": row["chosen"],
+            "value": value,
+            "chosen": place == choice.place,
         }
-        for row in choice.table
+        for place, (setting, value) in enumerate(zip(grid_settings(grid), choice.values, strict=True))
     ]
     return pa.Table.from_pylist(rows)
 

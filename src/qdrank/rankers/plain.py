@@ -64,7 +64,8 @@ class TreeRanker(QueryRanker):
         from qdrank.learners.classic.trees import LambdaMART
 
         names = ("rounds", "learning_rate", "leaves", "min_leaf", "patience", "seed")
-        watched = None if validation is None else (validation[0].X, validation[0].y, validation[0].query)
+        vali = None if validation is None else validation[0]
+        watched = None if vali is None else (vali.X, vali.y, vali.query, vali.unranked)
         learner = LambdaMART(**{name: getattr(self, name) for name in names})
         self.text_ = learner.fit(train.X, train.y, train.query, validation=watched).text_
         self._booster = None

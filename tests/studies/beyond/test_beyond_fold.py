@@ -125,7 +125,7 @@ def test_evidence_finds_what_features_do_not_say(ladder):
 
 def test_every_ranker_has_the_same_budget(ladder):
     assert {len(tuned.values) for tuned in ladder.tuned.values()} == {2}
-    assert all(tuned.best == int(np.argmax(tuned.values)) for tuned in ladder.tuned.values())
+    assert all(tuned.place == int(np.argmax(tuned.values)) for tuned in ladder.tuned.values())
     with pytest.raises(ValueError, match="as many settings"):
         Beyond(**SMALL | {"leaves": [4, 7]})
 

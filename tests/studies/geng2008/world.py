@@ -81,4 +81,5 @@ def study():
         whole=GlobalModels(whole),
         classes=classes,
         options=GENG,
+        seed=1,
     )

@@ -21,7 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.base import LinearLearner
-from qdrank.learners.validation import JudgedArrays, RoundChoice, as_judged, measure_values, shuffled_within
+from qdrank.learners.choose import shuffled_within
+from qdrank.learners.validation import JudgedArrays, RoundChoice, as_judged
+from qdrank.measures.compute import measure
 
 
 @dataclass(kw_only=True, eq=False)
@@ -71,7 +73,7 @@ class AdaRank(LinearLearner):
             choice.watch(round_, None if choice.X is None else alpha * choice.X[:, feature])
             if self.update == "paper":
                 scores += alpha * X[:, feature]
-                weights = np.exp(-measure_values(self.objective, grades, scores, offsets))
+                weights = np.exp(-measure([self.objective], grades, scores, offsets)[self.objective])
             else:
                 weights = weights * np.exp(-alpha * gains[:, feature])
             weights /= weights.sum()
@@ -82,7 +84,7 @@ class AdaRank(LinearLearner):
 
     def _single_features(self, X: NDArray[Any], y: IntArray, offsets: IntArray) -> FloatArray:
         """Objective of ranking by each feature alone, above the baseline, shape (n_queries, n_features)."""
-        values = measure_values(self.objective, y, X, offsets)
+        values = measure([self.objective], y, X, offsets)[self.objective]
         if self.update == "boost" and self.baseline == "worst":
             values = values - values.min(axis=1, keepdims=True)
         return values

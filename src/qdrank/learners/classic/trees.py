@@ -14,7 +14,8 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.jobs import threads_given
 from qdrank.learners.base import Learner
-from qdrank.learners.validation import JudgedArrays, as_judged, mean_measure, shuffled_within
+from qdrank.learners.choose import ValidationQueries, shuffled_within
+from qdrank.learners.validation import JudgedArrays, as_judged, validation_queries
 
 LARGEST_GRADE = 30
 """Highest grade that has a gain in LightGBM."""
@@ -62,8 +63,9 @@ class BoostedTrees(Learner):
         watched: dict[str, Any] = {}
         if validation is not None:
             stop = lightgbm.early_stopping(self.patience, first_metric_only=True, verbose=False)
-            vali = self._dataset(*as_judged(*validation), train)
-            watched = {"valid_sets": [vali], "feval": self._watch(vali), "callbacks": [stop]}
+            vali = self._dataset(*as_judged(*validation[:3]), train)
+            watch = self._watch(validation_queries(validation, self.measure, self.seed))
+            watched = {"valid_sets": [vali], "feval": watch, "callbacks": [stop]}
         booster = lightgbm.train(self._params(), train, num_boost_round=self.rounds, **watched)
         text = booster.model_to_string(num_iteration=booster.best_iteration if watched else -1)
         self.text_ = re.sub(r"\[num_threads: \d+\]", "[num_threads: 1]", text)
@@ -88,17 +90,21 @@ class BoostedTrees(Learner):
         return learner
 
     def _dataset(self, X: NDArray[Any], y: IntArray, offsets: IntArray, reference: Any = None) -> Any:
-        """LightGBM's view of the data, the rows of each query in random order; binned at once, so that no copy of the rows stays."""
-        order = shuffled_within(offsets, self.seed)
-        sizes = np.diff(offsets)
-        return lightgbm.Dataset(X[order], y[order], group=sizes, reference=reference, params=self._params()).construct()
+        """LightGBM's view of the data, binned at once, so that no copy of the rows stays.
 
-    def _watch(self, vali: Any) -> Any:
-        y = np.asarray(vali.get_label(), dtype=np.int64)
-        offsets = np.concatenate([[0], np.cumsum(vali.get_group())]).astype(np.int64)
+        Training rows of each query are in random order. Rows of validation stay where they are: it is `_watch` that shuffles them.
+        """
+        if reference is None:
+            order = shuffled_within(offsets, self.seed)
+            X, y = X[order], y[order]
+        return lightgbm.Dataset(X, y, group=np.diff(offsets), reference=reference, params=self._params()).construct()
+
+    @staticmethod
+    def _watch(queries: ValidationQueries) -> Any:
+        """What LightGBM calls after each tree; it keeps the first of the best numbers of trees."""
 
         def evaluate(scores: FloatArray, _: Any) -> tuple[str, float, bool]:
-            return self.measure, mean_measure(self.measure, y, scores, offsets), True
+            return queries.measure, queries.mean(scores), True
 
         return evaluate
 

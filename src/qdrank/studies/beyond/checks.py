@@ -48,7 +48,7 @@ def without_near(ladder: Ladder, near: float) -> dict[str, FloatArray]:
             (method, ladder.options.evidence(reference, near)),
             (CONTROLS[method], ladder.options.prior(reference, near)),
         ):
-            tuned = ladder.tuned[name].ranker
+            tuned = ladder.rankers[name]
             assert isinstance(tuned, WithEvidence)
             ranker = WithEvidence(base=tuned.base.fresh(), evidence=columns)
             ranker.fit(*ladder.data.train, validation=ladder.data.vali)
@@ -91,7 +91,7 @@ def _without_missed(train: Judged, query: int) -> Judged:
 
 def _all_neighbours(ladder: Ladder) -> float:
     """Largest difference between Single and a local model of all training queries."""
-    single: QueryRanker = ladder.tuned[SINGLE].ranker
+    single: QueryRanker = ladder.rankers[SINGLE]
     assert isinstance(single, LinearRanker)
     ranker = LocalRanker(k=1.0, lam=single.lam, tol=single.tol).fit(*ladder.data.train)
     return float(np.abs(ranker.models(ladder.data.test[1][:2]) - single.coef_).max())

@@ -11,16 +11,15 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, rows_of
+from qdrank.learners.choose import Choice, choose
 from qdrank.queries.artifacts import Queries
-from qdrank.rankers.base import QueryRanker, Tuned, Validation, query_values_of, tune_rankers
+from qdrank.rankers.base import QueryRanker, Validation, query_values_of, tune_rankers
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.mixture import Mixture, out_of_fold
 from qdrank.rankers.plain import WithEvidence
 from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, FIXED, GATED, MEASURE, OF_CHOSEN, OTHER_GATE, SINGLE, TREES
 from qdrank.studies.beyond.options import Options
-
-#: What is chosen by, and shown.
 
 
 def other_vectors(vectors: FloatArray, seed: int) -> FloatArray:
@@ -69,7 +68,8 @@ class Ladder:
 
     Attributes
     ----------
-    tuned : by name of method or control, what was chosen among which values
+    tuned : by name of method or control, the values of all settings and the place of the chosen one
+    rankers : by name, the ranker chosen
     settings : by name, the settings tried, as texts
     scores : of the test documents, by name
     """
@@ -77,7 +77,8 @@ class Ladder:
     data: FoldData
     options: Options
     log: Callable[[str], object] = lambda _: None
-    tuned: dict[str, Tuned] = field(default_factory=dict)
+    tuned: dict[str, Choice[QueryRanker]] = field(default_factory=dict)
+    rankers: dict[str, QueryRanker] = field(default_factory=dict)
     settings: dict[str, list[str]] = field(default_factory=dict)
     scores: dict[str, FloatArray] = field(default_factory=dict)
 
@@ -86,7 +87,7 @@ class Ladder:
         options, data, others = self.options, self.data, self.data.with_others(self.options.seed)
         self._tune(SINGLE, options.linear(), data)
         self._tune(TREES, options.trees(), data)
-        lam = self.tuned[SINGLE].ranker.lam  # type: ignore[attr-defined]
+        lam = self.rankers[SINGLE].lam  # type: ignore[attr-defined]
         self._tune("beyond-knn", options.nearest(), data)
         self._tune(CONTROLS["beyond-knn"], options.nearest(options.seed), data)
         self._tune("beyond-proximal", options.proximal(lam), data)
@@ -106,45 +107,45 @@ class Ladder:
         return self
 
     def _tune(self, name: str, tried: Sequence[QueryRanker], data: FoldData) -> None:
-        self._keep(name, tune_rankers(tried, data.train, data.vali, name=MEASURE, seed=self.options.seed), tried)
-        self.scores[name] = self.tuned[name].ranker.predict(*data.test)
+        choice = tune_rankers(tried, data.train, data.vali, name=MEASURE, seed=self.options.seed)
+        self._keep(name, choice, tried, choice.chosen, data)
 
-    def _keep(self, name: str, tuned: Tuned, tried: Sequence[QueryRanker]) -> None:
-        self.tuned[name], self.settings[name] = tuned, [setting_text(ranker) for ranker in tried]
-        self.log(f"{name}: {self.settings[name][tuned.best]}, {MEASURE} {tuned.values[tuned.best]:.4f} on validation")
+    def _keep(
+        self, name: str, choice: Choice[QueryRanker], tried: Sequence[QueryRanker], ranker: QueryRanker, data: FoldData
+    ) -> None:
+        """Keep a choice, and ``ranker``, which is the one chosen or made of it."""
+        self.tuned[name], self.settings[name] = choice, [setting_text(one) for one in tried]
+        self.log(f"{name}: {self.settings[name][choice.place]}, {MEASURE} {choice.value:.4f} on validation")
+        self.rankers[name], self.scores[name] = ranker, ranker.predict(*data.test)
 
     def _with_columns(self, name: str, evidence: NeighbourEvidence | DocumentPrior, tried: list[QueryRanker]) -> None:
         """Tune rankers that see columns of evidence, which are computed once."""
         shell = WithEvidence(base=tried[0], evidence=evidence)
         (train, vectors), vali = self.data.train, self.data.vali
         wide = (shell.fit_columns(train, vectors), vectors), (shell.wider(*vali), vali[1])
-        tuned = tune_rankers(tried, *wide, name=MEASURE, seed=self.options.seed)
-        self._keep(name, tuned, tried)
-        shell.base = tuned.ranker
-        self.tuned[name] = Tuned(shell, tuned.best, tuned.values)
-        self.scores[name] = shell.predict(*self.data.test)
+        choice = tune_rankers(tried, *wide, name=MEASURE, seed=self.options.seed)
+        shell.base = choice.chosen
+        self._keep(name, choice, tried, shell, self.data)
 
     def _mixtures(self, others: FoldData) -> None:
         """Mixtures of Single and LambdaMART, both as tuned, from scores out of fold."""
-        bases = [self.tuned[name].ranker for name in (SINGLE, TREES)]
+        bases = [self.rankers[name] for name in (SINGLE, TREES)]
         options, (train, vectors) = self.options, self.data.train
         held_out = out_of_fold(bases, train, vectors, parts=options.parts, seed=options.seed)
-        fixed = [Mixture(bases=bases, lam=lam) for lam in options.lambdas]
+        fixed = [Mixture(bases=bases, lam=lam) for lam in options.penalties]
         gated = [
             Mixture(bases=bases, gate=True, lam=lam, interactions=penalty, components=options.components)
-            for lam in options.local_lambdas
-            for penalty in options.interactions
+            for lam, penalty in options.gates
         ]
         for name, tried, data in ((FIXED, fixed, self.data), (GATED, gated, self.data), (OTHER_GATE, gated, others)):
             ready = [_Weighed(mixture=mixture, held_out=held_out) for mixture in map(_copy, tried)]
-            tuned = tune_rankers(ready, data.train, data.vali, name=MEASURE, seed=options.seed)
-            self._keep(name, tuned, [one.mixture for one in ready])
-            self.tuned[name] = Tuned(ready[tuned.best].mixture, tuned.best, tuned.values)
-            self.scores[name] = self.tuned[name].ranker.predict(*data.test)
+            choice = tune_rankers(ready, data.train, data.vali, name=MEASURE, seed=options.seed)
+            mixtures = [one.mixture for one in ready]
+            self._keep(name, choice, mixtures, mixtures[choice.place], data)
 
     def chosen(self) -> str:
         """The query-dependent ranker that does best on validation."""
-        return max(CONTROLS, key=lambda name: self.tuned[name].values[self.tuned[name].best])
+        return choose((name, self.tuned[name].value) for name in CONTROLS).chosen
 
 
 def _copy(mixture: Mixture) -> Mixture:
@@ -189,10 +190,10 @@ def setting_choices(fold: str, ladder: Ladder) -> pa.Table:
             "lam": None,
             "measure": MEASURE,
             "value": value,
-            "chosen": i == tuned.best,
+            "chosen": i == choice.place,
         }
-        for name, tuned in ladder.tuned.items()
-        for i, (text, value) in enumerate(zip(ladder.settings[name], tuned.values, strict=True))
+        for name, choice in ladder.tuned.items()
+        for i, (text, value) in enumerate(zip(ladder.settings[name], choice.values, strict=True))
     ]
     kinds = {"k": pa.int32(), "lam": pa.float64()}
     return pa.table({key: pa.array([row[key] for row in rows], kinds.get(key)) for key in rows[0]})

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from qdrank.learners.choose import most_regularised_first
 from qdrank.queries.profiles import Similarity
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.bilinear import Bilinear
@@ -42,9 +43,29 @@ class Options:
     sizes: Sequence[int] = ()
     repeats: int = 1
 
+    @property
+    def penalties(self) -> list[float]:
+        """``lambdas`` in the order in which they are tried."""
+        return most_regularised_first("lam", self.lambdas)
+
+    @property
+    def local_penalties(self) -> list[float]:
+        """``local_lambdas`` in the order in which they are tried."""
+        return most_regularised_first("lam", self.local_lambdas)
+
+    @property
+    def neighbours(self) -> list[float]:
+        """``ks`` in the order in which they are tried."""
+        return most_regularised_first("k", self.ks)
+
+    @property
+    def gates(self) -> list[tuple[float, float]]:
+        """Lambdas and penalties on interactions, of bilinear weights and of the gate."""
+        return list(product(self.local_penalties, most_regularised_first("interactions", self.interactions)))
+
     def linear(self) -> list[QueryRanker]:
         """One linear model for all queries."""
-        return [LinearRanker(lam=lam, tol=self.tol) for lam in self.lambdas]
+        return [LinearRanker(lam=lam, tol=self.tol) for lam in self.penalties]
 
     def trees(self) -> list[QueryRanker]:
         """LambdaMART."""
@@ -52,7 +73,9 @@ class Options:
             TreeRanker(
                 rounds=self.rounds, learning_rate=self.learning_rate, leaves=leaves, min_leaf=min_leaf, seed=self.seed
             )
-            for leaves, min_leaf in product(self.leaves, self.min_leaf)
+            for leaves, min_leaf in product(
+                most_regularised_first("leaves", self.leaves), most_regularised_first("min_leaf", self.min_leaf)
+            )
         ]
 
     def trees_with_vectors(self) -> list[QueryRanker]:
@@ -62,28 +85,29 @@ class Options:
     def nearest(self, random: int | None = None) -> list[QueryRanker]:
         """Models of the nearest queries, or of random ones."""
         return [
-            LocalRanker(k=k, lam=lam, tol=self.tol, random=random) for k, lam in product(self.ks, self.local_lambdas)
+            LocalRanker(k=k, lam=lam, tol=self.tol, random=random)
+            for k, lam in product(self.neighbours, self.local_penalties)
         ]
 
     def proximal(self, lam: float, random: int | None = None) -> list[QueryRanker]:
         """The same, kept close to Single with its ``lam``."""
         return [
             LocalRanker(k=k, lam=lam, proximity=proximity, tol=self.tol, random=random)
-            for k, proximity in product(self.ks, self.proximities)
+            for k, proximity in product(self.neighbours, most_regularised_first("proximity", self.proximities))
         ]
 
     def kernel(self, lam: float) -> list[QueryRanker]:
         """Kernel weights, mixed with Single."""
         return [
             LocalRanker(k=k, weights="kernel", lam=lam, mix=mix, tol=self.tol)
-            for k, mix in product(self.ks, self.mixes)
+            for k, mix in product(self.neighbours, most_regularised_first("mix", self.mixes))
         ]
 
     def bilinear(self) -> list[QueryRanker]:
         """Weights that are linear in the query vector."""
         return [
             Bilinear(lam=lam, interactions=penalty, components=self.components, tol=self.tol)
-            for lam, penalty in product(self.local_lambdas, self.interactions)
+            for lam, penalty in self.gates
         ]
 
     def evidence(self, reference: int, near: float | None = None) -> NeighbourEvidence:

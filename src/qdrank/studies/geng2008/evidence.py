@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from qdrank.evaluation.evidence import Part, part
 from qdrank.evaluation.pairs import query_values
 from qdrank.groups import FloatArray
+from qdrank.learners.choose import choose, most_regularised_first
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.rankers.query_classes import K_MEANS, Classes
 from qdrank.studies.geng2008.claims import DIFFERENCES, FLAT, NEIGHBOURS, PAPERS_K
@@ -117,9 +118,12 @@ def _curve_evidence(
 
 
 def _best_by_fold(vali: Curve, n: int) -> dict[str, int]:
-    """Place of the best k of each fold among the last ``n`` of its curve."""
-    folds = np.unique(vali.fold)
-    return {fold: int(np.argmax(vali.values[vali.fold == fold].mean(axis=0)[-n:])) for fold in folds}
+    """Place of the best k of each fold among the last ``n`` of its curve, which rise."""
+    found = {}
+    for fold in np.unique(vali.fold):
+        values = vali.values[vali.fold == fold][:, -n:]
+        found[fold] = choose((i, values[:, i]) for i in most_regularised_first("k", range(n))).chosen
+    return found
 
 
 def _gamma_evidence(sweep: pa.Table, lam: float) -> dict[str, dict[str, Part]]:

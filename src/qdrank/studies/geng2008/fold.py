@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, IntArray
+from qdrank.learners.choose import ValidationQueries, choose, most_regularised_first
 from qdrank.measures.compute import measure
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import FoldDocuments, query_scores
@@ -48,11 +49,15 @@ class FoldQueries:
 
 @dataclass(frozen=True, kw_only=True)
 class GengFold(FoldQueries):
-    """All that the methods need to know of a fold: its queries, the models, and the classes for QC."""
+    """All that the methods need to know of a fold: its queries, the models, and the classes for QC.
+
+    ``seed`` decides the order of tied validation documents.
+    """
 
     local: ModelBank
     whole: GlobalModels
     classes: Classes
+    seed: int
 
     @cached_property
     def methods(self) -> list[str]:
@@ -63,7 +68,7 @@ class GengFold(FoldQueries):
         """Settings for which a method has models; a model of all queries has k = m."""
         if method in LOCAL:
             return self.local.settings(LOCAL[method])
-        return [Setting(self.m, lam) for lam in self.whole.lambdas]
+        return [Setting(self.m, lam) for lam in most_regularised_first("lam", self.whole.lambdas)]
 
     def eligible(self, method: str) -> list[Setting]:
         """Settings among which validation decides; the fixed one alone where that is wanted or nothing else can be."""
@@ -96,45 +101,44 @@ def sweep_table(fold: str, study: GengFold, names: Sequence[str] = SWEPT) -> pa.
     tables = []
     for role in ("vali", "test"):
         part = study.documents.parts[role]
+        measured = _measuring(role, part, names, study.seed)
         for method in study.methods if part.n_queries else ():
             for setting, scores in study.scores(role, method, study.settings(method)):
                 known = method in OFFLINE
                 gamma = study.offline.gamma(role, method, setting.k) if known else np.full(part.n_queries, np.nan)
-                tables.append(_swept(fold, role, method, setting, part, scores, gamma, names))
+                texts = {"fold": fold, "role": role, "method": method}
+                tables.append(_swept(texts, setting, part, measured(scores) | {"gamma": gamma}))
     return pa.concat_tables(tables)
 
 
-def _swept(
-    fold: str,
-    role: str,
-    method: str,
-    setting: Setting,
-    part: Judged,
-    scores: FloatArray,
-    gamma: FloatArray,
-    names: Sequence[str],
-) -> pa.Table:
+def _measuring(
+    role: str, part: Judged, names: Sequence[str], seed: int
+) -> Callable[[FloatArray], dict[str, FloatArray]]:
+    """From scores to measures: of validation queries as settings are compared, of test queries as they are reported."""
+    if role == "vali":
+        queries = ValidationQueries.of(part, measure=names[0], seed=seed)
+        return lambda scores: queries.measured(names, scores)
+    return lambda scores: measure(names, part.y, scores, part.offsets, unranked=part.unranked)
+
+
+def _swept(texts: Mapping[str, str], setting: Setting, part: Judged, values: Mapping[str, FloatArray]) -> pa.Table:
     n = part.n_queries
-    texts = {"fold": fold, "role": role, "method": method}
     columns: dict[str, Any] = {name: pa.array([text] * n, pa.string()) for name, text in texts.items()}
     columns |= {"k": np.full(n, setting.k, dtype=np.int32), "lam": np.full(n, setting.lam)}
-    columns |= {"query_id": pa.array(part.query_id, pa.string())}
-    values = measure(names, part.y, scores, part.offsets, unranked=part.unranked)
-    return pa.table(columns | values | {"gamma": gamma})
+    return pa.table(columns | {"query_id": pa.array(part.query_id, pa.string())} | dict(values))
 
 
-def choose(fold: str, study: GengFold, sweep: pa.Table, by: str) -> tuple[dict[str, Setting], pa.Table]:
-    """Setting of every method, the first of the best by the mean of ``by`` on validation; artifact ``choices``."""
+def choose_settings(fold: str, study: GengFold, sweep: pa.Table, by: str) -> tuple[dict[str, Setting], pa.Table]:
+    """Setting of every method, chosen by the mean of ``by`` on validation; artifact ``choices``."""
     means = _validation_means(sweep, by)
     chosen, rows = {}, []
     for method in study.methods:
         eligible = study.eligible(method)
-        values = [means.get((method, *setting), float("nan")) for setting in eligible]
-        best = int(np.nanargmax(values)) if np.isfinite(values).any() else 0
-        chosen[method] = eligible[best]
-        for i, (setting, value) in enumerate(zip(eligible, values, strict=True)):
+        choice = choose((setting, means.get((method, *setting), float("nan"))) for setting in eligible)
+        chosen[method] = choice.chosen
+        for i, (setting, value) in enumerate(zip(eligible, choice.values, strict=True)):
             row = {"fold": fold, "method": method, "setting": setting.text, "k": setting.k, "lam": setting.lam}
-            rows.append(row | {"measure": by, "value": value, "chosen": i == best})
+            rows.append(row | {"measure": by, "value": value, "chosen": i == choice.place})
     return chosen, pa.Table.from_pylist(rows)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from qdrank.learners.choose import most_regularised_first
 from qdrank.rankers.knn import Alikeness
 from qdrank.rankers.sizes import Setting, neighbour_count, neighbour_counts
 
@@ -32,11 +33,11 @@ class Options:
         return Setting(neighbour_count(self.k, m), self.lam)
 
     def eligible(self, m: int) -> list[Setting]:
-        """Settings that a local model may be given: the fixed one, or all that validation decides between."""
+        """Settings that a local model may be given: the fixed one, or all that validation decides between, in their order."""
         if self.choose == "fixed":
             return [self.fixed(m)]
-        ks, lambdas = neighbour_counts(self.candidates, m), sorted(self.lambdas, reverse=True)
-        return [Setting(k, lam) for lam in lambdas for k in ks]
+        ks = most_regularised_first("k", neighbour_counts(self.candidates, m))
+        return [Setting(k, lam) for lam in most_regularised_first("lam", self.lambdas) for k in ks]
 
     def swept(self, m: int) -> list[Setting]:
         """Settings of all models of nearest neighbours: those of the curves, and those to choose from."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, IntArray, rows_of
+from qdrank.learners.choose import Choice, ValidationQueries
 from qdrank.learners.ensemble.program import ProgramSolution
 from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.learners.ensemble.sser import SSER
 from qdrank.learners.ensemble.trace_coefficients import Ties
-from qdrank.learners.validation import mean_measure, shuffled_within
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.store.lists import list_column
 from qdrank.studies.hoi2008.methods import SOLVED, TIES, with_ties
@@ -65,21 +65,26 @@ class EnsembleFold:
         model = self.fitted(ties)
         return model.fit_coefficients(np.where(self.constant(), 0.0, model.coefficients_))
 
-    def tuned(self, ties: Ties) -> tuple[SSER, list[tuple[dict[str, float], float]]]:
-        """SSER with the C, theta and delta with which SER is best on validation, and the value of each combination."""
+    @cached_property
+    def validation(self) -> ValidationQueries:
+        """The validation queries, on which C, theta, delta and gamma are chosen."""
+        return ValidationQueries.of(self.documents.parts["vali"], measure=self.measure, seed=self.seed)
+
+    def tuned(self, ties: Ties) -> tuple[SSER, Choice[SSER] | None]:
+        """SSER with the C, theta and delta with which SER is best on validation; the choice among `Options.tried`, if there is one."""
         part = self.documents.parts["vali"]
         if not part.n_queries:
-            return self.fitted(ties), []
-        order = shuffled_within(part.offsets, self.seed)
-        found: list[tuple[SSER, dict[str, float], float]] = []
+            return self.fitted(ties), None
+        choice: Choice[SSER] = Choice()
+        model, last = None, None
         for changed in self.options.tried():
             # C comes last: the coefficients, which take longest, do not depend on it.
-            known = found and all(changed[name] == found[-1][1][name] for name in ("theta", "delta"))
-            model = self._fitted_again(found[-1][0], changed["C"]) if known else self.fitted(ties, **changed)
-            scores = rounded_scores(part.X, model.weights_)
-            found.append((model, changed, mean_measure(self.measure, part.y[order], scores[order], part.offsets)))
-        best = int(np.argmax([value for _, _, value in found]))
-        return found[best][0], [(changed, value) for _, changed, value in found]
+            if model is not None and last == (changed["theta"], changed["delta"]):
+                model = self._fitted_again(model, changed["C"])
+            else:
+                model, last = self.fitted(ties, **changed), (changed["theta"], changed["delta"])
+            choice.offer(model, self.validation.values(rounded_scores(part.X, model.weights_)))
+        return choice.chosen, choice
 
     def _fitted_again(self, model: SSER, C: float) -> SSER:
         return SSER(**model.get_params() | {"C": C}).fit_coefficients(model.coefficients_)

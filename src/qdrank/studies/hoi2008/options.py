@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from qdrank.learners.choose import most_regularised_first
 from qdrank.learners.ensemble.document_graph import Edges, Laplacian, NeighbourTies, Symmetry
 from qdrank.learners.ensemble.sser import SSER
 from qdrank.learners.ensemble.trace_coefficients import EnsembleSimilarity, Ties
@@ -37,6 +38,11 @@ class Options:
         """Gammas that are solved, rising: those to choose from, 0 and the fixed one."""
         return sorted({0.0, float(self.gamma), *map(float, self.gammas)})
 
+    @property
+    def eligible(self) -> list[float]:
+        """Gammas among which validation decides, from the one model for all queries on."""
+        return most_regularised_first("gamma", {float(gamma) for gamma in self.gammas})
+
     def estimator(self, ties: Ties, **changed: Any) -> SSER:
         """SSER with these options, not yet fitted."""
         names = ("C", "theta", "delta", "gamma", "similarity", "normalise")
@@ -44,6 +50,6 @@ class Options:
         return SSER(ties=ties, **{name: getattr(self, name) for name in (*names, *graph)} | changed)
 
     def tried(self) -> Iterator[dict[str, float]]:
-        """Combinations of C, theta and delta for the tuned variants."""
-        for theta, delta, C in product(self.tried_theta, self.tried_delta, self.tried_C):
+        """Combinations of C, theta and delta for the tuned variants, C from the most to the least regularised."""
+        for theta, delta, C in product(self.tried_theta, self.tried_delta, most_regularised_first("C", self.tried_C)):
             yield {"C": float(C), "theta": float(theta), "delta": float(delta)}

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, rows_of
+from qdrank.learners.choose import Choice, choose
 from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.learners.ensemble.trace_coefficients import Ties
-from qdrank.learners.validation import mean_measure, shuffled_within
 from qdrank.measures.compute import measure
 from qdrank.store.lists import list_matrix
 from qdrank.studies.hoi2008.fold import TIE_RULES, EnsembleFold
-from qdrank.studies.hoi2008.methods import PATHS, TIES, with_ties
+from qdrank.studies.hoi2008.methods import PATHS, with_ties
 
 #: What is measured for every gamma.
 SWEPT = ("ap",)
@@ -68,25 +69,27 @@ def score_fold(name: str, fold: EnsembleFold, bank: WeightBank) -> Scored:
     """Measure every gamma, choose one a method on validation, and score the test documents with it."""
     test = fold.documents.parts["test"]
     scores: dict[str, FloatArray] = {}
-    choices = []
+    choices, sweep = [], []
     for ties in TIE_RULES:
         for base in ("ser", "ser-tuned", "ser-varying", "ser-free"):
             method = with_ties(base, ties)
             scores[method] = scores_by(test, bank.of(method, test, 0.0))
         for base in PATHS:
             method = with_ties(base, ties)
+            by_gamma = _test_scores(fold, bank, method)
             values = _validation_values(fold, bank, method)
-            gamma = _best(fold, values)
-            scores[method] = scores_by(test, bank.of(method, test, gamma))
-            choices += _choices(name, method, values, gamma, fold.measure)
-        fixed = float(fold.options.gamma)
-        for method, base in (("sser-fixed", "sser"), ("sser-other-fixed", "sser-other")):
-            scores[with_ties(method, ties)] = scores_by(test, bank.of(with_ties(base, ties), test, fixed))
+            sweep += [_swept(name, fold, method, values), _swept_test(name, fold, method, by_gamma)]
+            gamma, rows = _chosen(name, fold, method, values)
+            scores[method] = by_gamma[gamma]
+            choices += rows
+            if base in _FIXED:
+                scores[with_ties(f"{base}-fixed", ties)] = by_gamma[float(fold.options.gamma)]
         choices += _tuned_choices(name, fold, ties)
-    sweep = pa.concat_tables(_sweep(name, fold, bank))
-    return Scored(scores, pa.Table.from_pylist(choices, _CHOICES), sweep)
+    return Scored(scores, pa.Table.from_pylist(choices, _CHOICES), pa.concat_tables(sweep))
 
 
+#: Methods that are also run with the fixed gamma.
+_FIXED = ("sser", "sser-other")
 _CHOICES = pa.schema(
     [
         *((name, pa.string()) for name in ("fold", "method", "setting", "measure")),
@@ -98,52 +101,61 @@ _CHOICES = pa.schema(
 )
 
 
-def _validation_values(fold: EnsembleFold, bank: WeightBank, method: str) -> dict[float, float]:
-    """Mean on validation of every gamma that may be chosen; nothing without validation queries."""
-    part = fold.documents.parts["vali"]
-    if not part.n_queries:
-        return {}
-    order = shuffled_within(part.offsets, fold.seed)
-    values = {}
-    for gamma in sorted(set(map(float, fold.options.gammas))):
-        scores = scores_by(part, bank.of(method, part, gamma))
-        values[gamma] = mean_measure(fold.measure, part.y[order], scores[order], part.offsets)
-    return values
+_Values = dict[float, dict[str, FloatArray]]
+"""Measures (n_queries,) by gamma and name."""
 
 
-def _best(fold: EnsembleFold, values: dict[float, float]) -> float:
-    """The smallest of the best gammas; the fixed one where nothing can be chosen."""
-    return max(values, key=lambda gamma: (values[gamma], -gamma)) if values else float(fold.options.gamma)
+def _test_scores(fold: EnsembleFold, bank: WeightBank, method: str) -> dict[float, FloatArray]:
+    """Scores of the test documents (n_documents,) by gamma."""
+    part = fold.documents.parts["test"]
+    return {gamma: scores_by(part, bank.of(method, part, gamma)) for gamma in fold.options.path}
 
 
-def _choices(name: str, method: str, values: dict[float, float], gamma: float, by: str) -> list[dict[str, object]]:
-    known = values or {gamma: float("nan")}
-    row = {"fold": name, "method": method, "measure": by, "k": None, "lam": None}
-    return [row | {"setting": f"gamma={g:g}", "value": value, "chosen": g == gamma} for g, value in known.items()]
+def _validation_values(fold: EnsembleFold, bank: WeightBank, method: str) -> _Values:
+    """What is measured on validation for every gamma; nothing without validation queries."""
+    part, names = fold.documents.parts["vali"], [*SWEPT, fold.measure]
+    gammas = fold.options.path if part.n_queries else []
+    return {gamma: fold.validation.measured(names, scores_by(part, bank.of(method, part, gamma))) for gamma in gammas}
+
+
+def _chosen(name: str, fold: EnsembleFold, method: str, values: _Values) -> tuple[float, list[dict[str, object]]]:
+    """The gamma that validation chooses, the fixed one where it cannot, and rows of the artifact ``choices``."""
+    none = np.array([np.nan])
+    eligible = fold.options.eligible if values else [float(fold.options.gamma)]
+    choice = choose((gamma, values[gamma][fold.measure] if values else none) for gamma in eligible)
+    return choice.chosen, _rows(name, method, fold, [f"gamma={gamma:g}" for gamma in eligible], choice)
 
 
 def _tuned_choices(name: str, fold: EnsembleFold, ties: Ties) -> list[dict[str, object]]:
-    tried = fold.tuned(ties)[1]
-    best = int(np.argmax([value for _, value in tried])) if tried else -1
-    row = {"fold": name, "method": with_ties("ser-tuned", ties), "measure": fold.measure, "k": None, "lam": None}
-    settings = [" ".join(f"{key}={value:g}" for key, value in changed.items()) for changed, _ in tried]
-    return [
-        row | {"setting": text, "value": value, "chosen": i == best}
-        for i, (text, (_, value)) in enumerate(zip(settings, tried, strict=True))
-    ]
+    choice = fold.tuned(ties)[1]
+    settings = [" ".join(f"{key}={value:g}" for key, value in changed.items()) for changed in fold.options.tried()]
+    return [] if choice is None else _rows(name, with_ties("ser-tuned", ties), fold, settings, choice)
 
 
-def _sweep(name: str, fold: EnsembleFold, bank: WeightBank, names: Sequence[str] = SWEPT) -> Iterator[pa.Table]:
-    for ties in TIES:
-        for base in PATHS:
-            for role in ("vali", "test"):
-                part = fold.documents.parts[role]
-                for gamma in fold.options.path if part.n_queries else ():
-                    scores = scores_by(part, bank.of(with_ties(base, ties), part, gamma))
-                    texts = {"fold": name, "role": role, "method": with_ties(base, ties)}
-                    columns = {key: pa.array([text] * part.n_queries, pa.string()) for key, text in texts.items()}
-                    columns |= {
-                        "gamma": pa.array(np.full(part.n_queries, gamma)),
-                        "query_id": pa.array(part.query_id, pa.string()),
-                    }
-                    yield pa.table(columns | measure(names, part.y, scores, part.offsets, unranked=part.unranked))
+def _rows(
+    name: str, method: str, fold: EnsembleFold, settings: Sequence[str], choice: Choice[Any]
+) -> list[dict[str, object]]:
+    row = {"fold": name, "method": method, "measure": fold.measure, "k": None, "lam": None}
+    tried = enumerate(zip(settings, choice.values, strict=True))
+    return [row | {"setting": text, "value": value, "chosen": i == choice.place} for i, (text, value) in tried]
+
+
+def _swept(name: str, fold: EnsembleFold, method: str, values: _Values, role: str = "vali") -> pa.Table:
+    """Rows of the sweep: ``values`` of every gamma and query of a role."""
+    part, gammas = fold.documents.parts[role], list(values)
+    n = part.n_queries * len(gammas)
+    texts = {"fold": name, "role": role, "method": method}
+    columns: dict[str, Any] = {key: pa.array([text] * n, pa.string()) for key, text in texts.items()}
+    columns |= {"gamma": pa.array(np.repeat(np.array(gammas, dtype=np.float64), part.n_queries))}
+    columns |= {"query_id": pa.array(np.tile(part.query_id, len(gammas)), pa.string())}
+    measured = {key: np.concatenate([*(values[gamma][key] for gamma in gammas), np.empty(0)]) for key in SWEPT}
+    return pa.table(columns | measured)
+
+
+def _swept_test(name: str, fold: EnsembleFold, method: str, by_gamma: dict[float, FloatArray]) -> pa.Table:
+    test = fold.documents.parts["test"]
+    values = {
+        gamma: measure(SWEPT, test.y, scores, test.offsets, unranked=test.unranked)
+        for gamma, scores in by_gamma.items()
+    }
+    return _swept(name, fold, method, values, "test")

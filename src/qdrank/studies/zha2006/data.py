@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray
-from qdrank.learners.validation import measure_values, shuffled_within
+from qdrank.learners.choose import ValidationQueries
+from qdrank.measures.compute import measure
 from qdrank.rankers.documents import FoldDocuments, seen
 from qdrank.studies.zha2006.options import Options
 from qdrank.studies.zha2006.targets import dcg, target_values
@@ -46,16 +48,15 @@ class FoldData:
         """Role on which settings are chosen: vali, or train where a fold has no validation queries."""
         return "vali" if self.parts["vali"].judged.n_queries else "train"
 
-    def values(self, role: str, scores: FloatArray) -> FloatArray:
-        """DCG of every query, (n_queries,), ties in row order as everywhere."""
-        judged = self.parts[role].judged
-        return measure_values(self.measure, judged.y, scores, judged.offsets)
+    @cached_property
+    def validation(self) -> ValidationQueries:
+        """Queries of the watched role, on which settings are chosen."""
+        return ValidationQueries.of(self.parts[self.watched].judged, measure=self.measure, seed=self.seed)
 
-    def watched_value(self, scores: FloatArray) -> float:
-        """Mean DCG on the watched role, tied documents in a random order of the seed."""
-        judged = self.parts[self.watched].judged
-        order = shuffled_within(judged.offsets, self.seed)
-        return float(measure_values(self.measure, judged.y[order], scores[order], judged.offsets).mean())
+    def values(self, role: str, scores: FloatArray) -> FloatArray:
+        """DCG of every query, (n_queries,), ties in row order as in every report."""
+        judged = self.parts[role].judged
+        return measure([self.measure], judged.y, scores, judged.offsets, unranked=judged.unranked)[self.measure]
 
 
 def fold_data(documents: FoldDocuments, options: Options, highest: int, seed: int) -> FoldData:

@@ -12,6 +12,7 @@ import numpy as np
 from qdrank.groups import FloatArray
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.atvt.maps import fit_maps, moments
+from qdrank.learners.choose import choose, most_regularised_first
 from qdrank.studies.zha2006.data import FoldData
 from qdrank.studies.zha2006.options import Cell, Options
 
@@ -64,7 +65,7 @@ class Fitter:
     def judged(self, params: Params, model: ATVT) -> Fit:
         """Scores of a fitted model."""
         scores = {role: model.predict(self.data.parts[role].X) for role in SCORED if len(self.data.parts[role].X)}
-        return Fit(params, model, scores, self.data.watched_value(scores[self.data.watched]))
+        return Fit(params, model, scores, self.data.validation.mean(scores[self.data.watched]))
 
     def fixed(self) -> Params:
         """What all fits have in common."""
@@ -84,9 +85,9 @@ class Fitter:
     def settings(self) -> list[Params]:
         """Settings of h that are tried along with aTVT."""
         if self.h == "ridge":
-            return [{"lam_h": value} for value in self.options.lam_h]
-        pairs = [(m, rate) for rate in self.options.learning_rates for m in self.options.trees]
-        return [{"trees": m, "learning_rate": rate} for m, rate in pairs]
+            return [{"lam_h": value} for value in most_regularised_first("lam_h", self.options.lam_h)]
+        counts = most_regularised_first("trees", self.options.trees)
+        return [{"trees": m, "learning_rate": rate} for rate in self.options.rates for m in counts]
 
     @property
     def budget(self) -> int:
@@ -97,8 +98,8 @@ class Fitter:
         """As many settings of h alone, over the same range: what a method without penalties chooses among."""
         if self.h == "ridge":
             low, high = min(self.options.lam_h), max(self.options.lam_h)
-            return [{"lam_h": float(value)} for value in np.geomspace(low, high, self.budget)]
-        rates, most = self.options.learning_rates, max(self.options.trees)
+            return [{"lam_h": float(value)} for value in np.geomspace(high, low, self.budget)]
+        rates, most = self.options.rates, max(self.options.trees)
         n = ceil(self.budget / len(rates))
         counts = np.unique(np.linspace(most / n, most, n).round()).astype(int).tolist()
         return [{"trees": m, "learning_rate": rate} for rate in rates for m in counts]
@@ -121,7 +122,7 @@ class Fitter:
         X, m = self.data.parts[self.data.watched].X, setting["trees"]
         scores = np.asarray(whole.model.boosters[0].predict(X, num_iteration=m, num_threads=1), dtype=np.float64)
         params = {"rounds": 0, **setting}
-        return Fit(params, whole.model, {self.data.watched: scores}, self.data.watched_value(scores))
+        return Fit(params, whole.model, {self.data.watched: scores}, self.data.validation.mean(scores))
 
     def search(
         self, start: Params, cells: Iterable[Cell], norm: str = "l2", settings: Sequence[Params] | None = None
@@ -148,8 +149,8 @@ class Fitter:
 
 
 def best_of(tried: Sequence[Fit]) -> Fit:
-    """The first of the best on validation."""
-    return tried[int(np.argmax([one.watched for one in tried]))]
+    """The one that validation chooses; they come from the most to the least regularised."""
+    return choose((one, one.watched) for one in tried).chosen
 
 
 def setting_of(fit: Fit) -> Params:

@@ -77,7 +77,7 @@ def chosen(fitter: Fitter) -> Chosen:
     methods = {"plain": plain}
     methods["atvt"], everything["atvt"] = fitter.search(start, options.cells)
     methods["l1"], everything["l1"] = fitter.search(start, options.cross, "l1")
-    methods["scale"], everything["scale"] = fitter.search(start, [(a, inf) for a in options.lam_alpha])
+    methods["scale"], everything["scale"] = fitter.search(start, [(a, inf) for a in options.scale_penalties])
     dense = fitter.dense_settings()
     methods["centred"], everything["centred"] = fitter.search(start, [OFFSET_ALONE], settings=dense)
     grid = {cell: fitter.fit(**start, norm="l2", **penalties(cell)) for cell in options.cells}

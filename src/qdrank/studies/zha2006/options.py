@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from qdrank.learners.choose import most_regularised_first
 from qdrank.studies.zha2006.targets import TargetKind
 
 Cell = tuple[float, float]
@@ -38,8 +39,18 @@ class Options:
 
     @property
     def cells(self) -> list[Cell]:
-        """Penalties among which validation decides."""
-        return [(a, b) for a in self.lam_alpha for b in self.lam_beta]
+        """Penalties among which validation decides, from the most to the least regularised."""
+        return [(a, b) for a in self.scale_penalties for b in most_regularised_first("lam_beta", self.lam_beta)]
+
+    @property
+    def scale_penalties(self) -> list[float]:
+        """``lam_alpha`` in the order in which it is tried."""
+        return most_regularised_first("lam_alpha", self.lam_alpha)
+
+    @property
+    def rates(self) -> list[float]:
+        """``learning_rates`` in the order in which they are tried."""
+        return most_regularised_first("learning_rate", self.learning_rates)
 
     @property
     def cross(self) -> list[Cell]:

@@ -24,7 +24,7 @@ def run_pairwise(
     learner = PAIRWISE[h][0]
     tried = dict(GRIDS[learner] if grid is None else grid)
     choice = fit_method(learner, tried, documents, measure=data.measure, seed=data.seed)
-    trained = TrainedMethod(choice.learner, documents.mean, documents.inverse)
+    trained = TrainedMethod(choice.chosen, documents.mean, documents.inverse)
     test = data.parts["test"].judged
     scores = trained.predict(test)
     cells = fit_rows(fold, h, "pairwise", "test", (inf, inf), test.query_id, value=data.values("test", scores))

@@ -1,0 +1,147 @@
+"""The one place where a setting is chosen on validation.
+
+The convention: a setting is judged by the measure that is reported, as a mean over the validation queries. Relevant documents
+that are not among the candidates count as in every measure. Documents with equal scores stand in a random order of the seed.
+Of equal settings the first one is taken, and settings are tried from the most to the least regularised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.measures.compute import measure_ranked
+from qdrank.measures.ranking import Judgements
+
+T = TypeVar("T")
+Unranked = tuple[ArrayLike, ArrayLike]
+"""Grades and offsets (n_queries + 1,) of the relevant documents that are not among the candidates."""
+
+#: Decimals by which settings are compared: beyond them two sums of the same values may differ.
+_DECIMALS = 12
+
+_LARGER_FIRST = ("lam", "l2", "lam_h", "lam_alpha", "lam_beta", "interactions", "proximity", "min_leaf", "k", "t")
+_SMALLER_FIRST = ("leaves", "learning_rate", "trees", "rounds", "thresholds", "scale", "C", "mix", "m", "gamma")
+
+
+def most_regularised_first(name: str, values: Iterable[T]) -> list[T]:
+    """Values of the parameter ``name`` from the most to the least regularised.
+
+    Regularised means nearer to a simpler model: smaller weights, smaller and fewer trees, means over more queries or documents,
+    one model for all queries. A parameter without such a direction keeps the order in which its values are given.
+    """
+    if name in _LARGER_FIRST or name in _SMALLER_FIRST:
+        return sorted(values, reverse=name in _LARGER_FIRST)  # type: ignore[type-var]
+    return list(values)
+
+
+def shuffled_within(offsets: IntArray, seed: int) -> IntArray:
+    """Order of the rows, shape (n_documents,), that keeps the queries in place and shuffles the documents of each.
+
+    Measures keep tied documents in row order. If the rows come sorted by grade, a ranker that ties all documents looks perfect:
+    a constant feature in AdaRank, the first round of a booster on validation data. So learners shuffle the rows.
+    """
+    noise = np.random.default_rng(seed).random(int(offsets[-1]))
+    return np.lexsort((noise, query_index(offsets))).astype(np.int64)
+
+
+class _Documents(Protocol):
+    """What is asked of judged documents; `qdrank.datasets.judged.Judged` has it."""
+
+    @property
+    def y(self) -> IntArray: ...
+    @property
+    def offsets(self) -> IntArray: ...
+    @property
+    def unranked(self) -> tuple[IntArray, IntArray] | None: ...
+
+
+class ValidationQueries:
+    """Grades of validation queries, by which scores of their documents are measured.
+
+    Parameters
+    ----------
+    y : (n_documents,) grades
+    offsets : (n_queries + 1,) bounds of the queries
+    unranked : grades and offsets of relevant documents that are not among these
+    measure : name of the measure that decides, such as "ap" or "ndcg@10/letor4"
+    seed : decides the order of tied documents
+    """
+
+    def __init__(
+        self, y: ArrayLike, offsets: ArrayLike, unranked: Unranked | None = None, *, measure: str = "ap", seed: int = 1
+    ) -> None:
+        self.measure = measure
+        self.order = shuffled_within(np.asarray(offsets), seed)
+        self._judgements = Judgements(np.asarray(y)[self.order], offsets, unranked=unranked)
+
+    @classmethod
+    def of(cls, documents: _Documents, *, measure: str, seed: int) -> ValidationQueries:
+        """The queries of judged documents."""
+        return cls(documents.y, documents.offsets, documents.unranked, measure=measure, seed=seed)
+
+    def measured(self, names: Sequence[str], scores: ArrayLike) -> dict[str, FloatArray]:
+        """Measures of scores (n_documents,) or (n_documents, n_rankers), by name: (n_queries,) or (n_queries, n_rankers)."""
+        return measure_ranked(names, self._judgements, np.asarray(scores)[self.order])
+
+    def values(self, scores: ArrayLike) -> FloatArray:
+        """The measure that decides, for every query; shapes as in `measured`."""
+        return self.measured([self.measure], scores)[self.measure]
+
+    def mean(self, scores: ArrayLike) -> float:
+        """Its mean over the queries, as settings are compared; a query without relevant documents counts as 0, as in LETOR."""
+        return _rounded_mean(self.values(scores))
+
+
+def _rounded_mean(values: ArrayLike) -> float:
+    return round(float(np.mean(np.asarray(values, dtype=np.float64))), _DECIMALS)
+
+
+class Choice(Generic[T]):
+    """The first of the best candidates offered so far; no other candidate is kept.
+
+    Attributes
+    ----------
+    chosen : the candidate
+    place : its place among all, counted from 0
+    values : mean on validation of every candidate
+    """
+
+    chosen: T
+
+    def __init__(self) -> None:
+        self.place = -1
+        self.values: list[float] = []
+
+    @property
+    def value(self) -> float:
+        """Mean on validation of the candidate chosen."""
+        return self.values[self.place]
+
+    def offer(self, candidate: T, values: ArrayLike) -> None:
+        """One more candidate, with its values (n_queries,) on validation or their mean; NaN is worse than every number."""
+        value = _rounded_mean(values)
+        self.values.append(value)
+        if self.place < 0 or value > self.value or (np.isnan(self.value) and not np.isnan(value)):
+            self.chosen, self.place = candidate, len(self.values) - 1
+
+
+def choose(tried: Iterable[tuple[T, ArrayLike]]) -> Choice[T]:
+    """The first of the best candidates.
+
+    Parameters
+    ----------
+    tried : candidates from the most to the least regularised, each with its values (n_queries,) as `ValidationQueries`
+        gives them, or with their mean; an iterator is asked for one at a time, and only the best candidate is kept
+    """
+    choice: Choice[Any] = Choice()
+    for candidate, values in tried:
+        choice.offer(candidate, values)
+    if choice.place < 0:
+        raise InputError("there is nothing to choose from", fix="give at least one setting")
+    return choice
