@@ -15,9 +15,7 @@ configfile: str(Path(str(workflow.current_basedir), "config", "config.yaml"))
 report: "workflow/report/workflow.rst"
 
 
-include: "workflow/rules/lookup.smk"
 include: "workflow/rules/common.smk"
-include: "workflow/rules/methods.smk"
 include: "workflow/rules/fetch.smk"
 include: "workflow/rules/judge.smk"
 include: "workflow/rules/queries.smk"

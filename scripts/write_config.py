@@ -3,8 +3,8 @@
 import yaml
 
 from qdrank.jobs import job
-from qdrank.recorded import recorded_text
 from qdrank.store import write_text
+from qdrank.workflow.recorded import recorded_text
 
 with job(snakemake.log[0]):
     settings = yaml.safe_dump(snakemake.params.settings, sort_keys=False)

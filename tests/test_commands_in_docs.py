@@ -14,10 +14,10 @@ import pytest
 from snakemake.cli import get_argument_parser
 
 from qdrank.cli import COMMANDS, main
-from qdrank.config_files import load_yaml, resolve
 from qdrank.datasets.letor.reader import read_letor
-from qdrank.plan import plan
 from qdrank.text.extract import read_collection
+from qdrank.workflow.config_files import load_yaml, resolve
+from qdrank.workflow.plan import plan
 
 #: Configurations that the reader writes.
 MADE_BY_THE_READER = ("mine.yaml",)

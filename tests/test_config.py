@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdrank.cli import main
-from qdrank.config import Settings
-from qdrank.config_files import default_yaml, generated, load_sources, load_yaml, resolve
 from qdrank.errors import InputError
+from qdrank.workflow.config import Settings
+from qdrank.workflow.config_files import default_yaml, generated, load_sources, load_yaml, resolve
 
 
 def fault(values: dict, file: str = "mine.yaml") -> str:

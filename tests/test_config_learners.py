@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from qdrank.config import Settings
-from qdrank.config_files import resolve
 from qdrank.errors import InputError
+from qdrank.workflow.config import Settings
+from qdrank.workflow.config_files import resolve
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ import pytest
 
 from qdrank.commands.findings import BEGIN, END
 from qdrank.measures import CONVENTIONS
-from qdrank.provenance import imported_modules
 from qdrank.studies import STUDIES
+from qdrank.workflow.provenance import imported_modules
 
 # From the base up: a room may use those before it.
 ROOMS = [
-    ("errors", "groups", "registry", "provenance", "recorded", "jobs", "ahead", "kernel_locator"),
+    ("errors", "groups", "registry", "jobs", "ahead", "kernel_locator"),
     ("store",),
     ("measures",),
     ("sections",),
@@ -32,9 +32,10 @@ ROOMS = [
     ("evaluation",),
     ("figures",),
     ("studies",),
+    ("workflow",),
     ("pages",),
     ("serving",),
-    ("own_data", "config", "config_files", "plan", "commands", "kernel_cache", "cli"),
+    ("commands", "kernel_cache", "cli"),
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 
@@ -235,16 +236,23 @@ def test_methods_have_one_name_in_all_studies() -> None:
 def test_scripts_do_not_depend_on_the_configuration(project: Path) -> None:
     """Else an edited default would rerun everything; what matters to a job comes as params."""
     for script in (project / "scripts").rglob("*.py"):
-        assert not {"qdrank.config", "qdrank.config_files", "qdrank.plan"} & imported_modules(script), script.name
+        assert not {
+            "qdrank.workflow.config",
+            "qdrank.workflow.config_files",
+            "qdrank.workflow.plan",
+        } & imported_modules(script), script.name
 
 
 @pytest.mark.parametrize(
     "module",
     [
-        "qdrank.plan",
-        "qdrank.recorded",
-        "qdrank.config_files",
-        "qdrank.provenance",
+        "qdrank.workflow.plan",
+        "qdrank.workflow.recorded",
+        "qdrank.workflow.config_files",
+        "qdrank.workflow.provenance",
+        "qdrank.workflow.start",
+        "qdrank.workflow.files",
+        "qdrank.workflow.page",
         "qdrank.measures.names",
         "qdrank.studies",
     ],

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from qdrank.config_files import resolve
 from qdrank.errors import InputError
-from qdrank.plan import plan, shards_of
+from qdrank.workflow.config_files import resolve
+from qdrank.workflow.plan import plan, shards_of
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from qdrank import provenance
-from qdrank.provenance import code_digest, imported_modules
+from qdrank.workflow import provenance
+from qdrank.workflow.provenance import code_digest, imported_modules
 
 
 @pytest.fixture

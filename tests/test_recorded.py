@@ -8,7 +8,8 @@ import pytest
 
 from qdrank.cli import main
 from qdrank.errors import InputError
-from qdrank.recorded import (
+from qdrank.store.manifest import manifest_text
+from qdrank.workflow.recorded import (
     command,
     recorded_options,
     recorded_text,
@@ -16,7 +17,6 @@ from qdrank.recorded import (
     started_in,
     where_to_look,
 )
-from qdrank.store.manifest import manifest_text
 
 
 @pytest.fixture(autouse=True)

@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from qdrank.cli import main
-from qdrank.config_files import resolve
 from qdrank.datasets.letor.reader import load_letor
-from qdrank.recorded import recorded_text
 from qdrank.store import read
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.judged import judged_text
+from qdrank.workflow.config_files import resolve
+from qdrank.workflow.recorded import recorded_text
 
 WORDS = ["wing", "flow", "heat", "lift", "drag", "mach", "layer", "shock"]
 OWN = {"kind": "beir", "folder": "collection"}

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qdrank.config_files import resolve
 from qdrank.datasets.collections.model import Collection, Notebook
 from qdrank.datasets.collections.trec import read_documents, read_topics
 from qdrank.errors import InputError
-from qdrank.plan import plan
 from qdrank.text.extract import read_collection
+from qdrank.workflow.config_files import resolve
+from qdrank.workflow.plan import plan
 
 # As CACM writes them: records with many fields, some without a text, judgments with leading zeros.
 CACM_DOCUMENTS = """.I 1

@@ -13,16 +13,16 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.commands.evaluate import evaluate
-from qdrank.config_files import load_sources, resolve
 from qdrank.datasets import registry, trec
 from qdrank.datasets.collections.beir import read_beir
 from qdrank.datasets.collections.ohsumed import read_ohsumed
 from qdrank.datasets.collections.smart import SmartForm, read_smart
 from qdrank.datasets.letor.importing import import_letor
 from qdrank.datasets.letor.reader import load_letor
-from qdrank.plan import plan
 from qdrank.store import digest, read, write
 from qdrank.store.manifest import digests
+from qdrank.workflow.config_files import load_sources, resolve
+from qdrank.workflow.plan import plan
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pytest
 import vl_convert
 
-from qdrank.config import Settings
 from qdrank.datasets.judged import from_table, judged_table
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
 from qdrank.evaluation.judging import QUERIES, SEEDS, THESE_WORLDS, verdicts_table
@@ -30,6 +29,7 @@ from qdrank.store import write
 from qdrank.store.lists import list_column
 from qdrank.studies import STUDIES
 from qdrank.studies.study import Study
+from qdrank.workflow.config import Settings
 from tests.pages.made import ROWS, made_map, made_page, made_run, row
 
 

@@ -35,7 +35,6 @@ from qdrank.rankers.global_models import GlobalModels, train_global
 from qdrank.rankers.knn import ALIKE, offline1, offline2
 from qdrank.rankers.local_models import ModelBank, gathered, train_shard
 from qdrank.rankers.query_classes import query_classes
-from qdrank.recorded import recorded_text
 from qdrank.serving import lookup as serving_lookup
 from qdrank.serving.build import packed_rankers, study_terms
 from qdrank.serving.lookup import Neighbourhoods, Offline1, Offline2, TrainingSpace
@@ -48,6 +47,7 @@ from qdrank.studies.geng2008.families import families
 from qdrank.studies.geng2008.fold import GengFold, choose_settings, chosen_settings, sweep_table
 from qdrank.studies.geng2008.offline import OfflineModels, offline_table
 from qdrank.studies.geng2008.options import Options
+from qdrank.workflow.recorded import recorded_text
 
 SIZES = {"train": 30, "vali": 10, "test": 10, "features": 8}
 QUERIES = {"top": 20, "pooling": "mean", "view": "given", "query_columns": False, "scale": "zscore"}

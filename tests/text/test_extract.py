@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from qdrank.config import Text
 from qdrank.datasets.judged import load_judged
 from qdrank.errors import InputError
 from qdrank.store import read
 from qdrank.text.extract import extract_features, notes_table, read_collection, text_settings
+from qdrank.workflow.config import Text
 
 WORDS = ["wing", "flow", "heat", "lift", "drag", "mach", "layer", "shock"]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from qdrank.cli import main
-from qdrank.config_files import load_yaml, resolve
 from qdrank.datasets.judged import load_judged
-from qdrank.recorded import recorded_text
+from qdrank.workflow.config_files import load_yaml, resolve
+from qdrank.workflow.recorded import recorded_text
 from tests.workflow.documented import ELSEWHERE, NOT_RUN, documented, runs_elsewhere, to_run
 from tests.workflow.project import Project, copy_project
 

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
-from qdrank.config_files import load_yaml
+from qdrank.workflow.config_files import load_yaml
 from tests.conftest import PROJECT
 from tests.workflow.documented import to_run
 from tests.workflow.project import Project, copy_project

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from qdrank.config_files import resolve
 from qdrank.errors import InputError
+from qdrank.workflow.config_files import resolve
 from tests.workflow.project import Project, copy_project
 
 BAD_NAMES = [

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from qdrank.provenance import _closure, imported_modules
 from qdrank.rankers.learning import load_method
 from qdrank.rankers.methods import CLASSIC
 from qdrank.store import read
+from qdrank.workflow.provenance import _closure, imported_modules
 from tests.workflow.project import Project
 
 METHODS_OF_TINY = ["ranksvm", "regression", "lambdamart-queries"]

@@ -27,7 +27,7 @@ rule fit_beyond:
     output:
         **{
             method: f"results/{{dataset}}/{{fold}}/scores/{method}.parquet"
-            for method in methods_run(BEYOND)
+            for method in run.methods_run(BEYOND)
         },
         **{
             f"served_{method}": f"results/{{dataset}}/{{fold}}/served/{method}.parquet"
@@ -42,7 +42,7 @@ rule fit_beyond:
     benchmark:
         "benchmarks/fit_beyond/{dataset}/{fold}.tsv"
     wildcard_constraints:
-        dataset=names_pattern(datasets_of(BEYOND)),
+        dataset=names_pattern(run.datasets_of(BEYOND)),
     conda:
         "../../envs/qdrank.yaml"
     resources:
@@ -52,7 +52,7 @@ rule fit_beyond:
         scale=settings.training.scale,
         queries=settings.queries.model_dump(),
         beyond=BEYOND_OPTIONS,
-        methods=methods_run(BEYOND),
+        methods=run.methods_run(BEYOND),
         served=settings.beyond.served,
         code=code("beyond/fit_beyond", measure_module("ap")),
     script:
@@ -74,7 +74,7 @@ rule curve_beyond:
     benchmark:
         "benchmarks/curve_beyond/{dataset}/{fold}.tsv"
     wildcard_constraints:
-        dataset=names_pattern(datasets_of(BEYOND)),
+        dataset=names_pattern(run.datasets_of(BEYOND)),
     conda:
         "../../envs/qdrank.yaml"
     resources:

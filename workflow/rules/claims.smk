@@ -11,7 +11,7 @@ rule judge_claims:
         evidence=[
             f"results/{dataset}/{study.short}/evidence.parquet"
             for study in ALL_STUDIES
-            for dataset in datasets_of(study)
+            for dataset in run.datasets_of(study)
         ],
     output:
         table="results/claims.parquet",
@@ -43,13 +43,13 @@ rule judge_claims:
             study.short: {
                 "claims": study.claims,
                 "across": study.across,
-                "groups": claim_groups(study),
-                "budget": budget(study),
-                "worlds": {name: world(name) for name in claim_groups(study)},
+                "groups": run.claim_groups(study),
+                "budget": run.budget(study),
+                "worlds": {name: run.world(name) for name in run.claim_groups(study)},
             }
             for study in ALL_STUDIES
         },
-        titles=claim_titles(),
+        titles=claim_titles(run),
         code=code(
             "judge_claims",
             *(

@@ -5,7 +5,7 @@
 #         results/{dataset}/figures/difficulty.*     differences by class
 
 
-DIFFICULTY_LABELS, DIFFICULTY_COLOURS = shown_methods()
+DIFFICULTY_LABELS, DIFFICULTY_COLOURS = labels_and_colours()
 
 
 rule break_down:
@@ -15,7 +15,10 @@ rule break_down:
         measures="results/{dataset}/measures.parquet",
     output:
         **table_outputs("", "difficulty", "Difficulty", "table"),
-        **{f"figure_{form}": path for form, path in figure_files("difficulty").items()},
+        **{
+            f"figure_{form}": path
+            for form, path in files.of_figure("difficulty").items()
+        },
         figure_svg=reported(
             "",
             "difficulty-figure",
@@ -33,13 +36,13 @@ rule break_down:
         mem_mb=memory(700, 20),
         runtime=minutes(15),
     params:
-        title=dataset_title,
+        title=run.title,
         classes=settings.difficulty.classes,
         measures=settings.difficulty.measures,
         against=settings.difficulty.against,
         labels=DIFFICULTY_LABELS,
         colours=DIFFICULTY_COLOURS,
-        interval=INTERVAL,
+        interval=run.interval,
         formats=sorted({*settings.figures.formats, "svg"}),
         dpi=settings.figures.dpi,
         code=code("break_down"),
@@ -50,5 +53,5 @@ rule break_down:
 rule difficulty:
     """Target: measures of every method by the difficulty of the queries, for every data set."""
     input:
-        each_dataset("results/{dataset}/tables/difficulty.html"),
-        each_dataset("results/{dataset}/figures/difficulty.svg"),
+        files.each_dataset("results/{dataset}/tables/difficulty.html"),
+        files.each_dataset("results/{dataset}/figures/difficulty.svg"),

@@ -25,7 +25,7 @@ rule measure_features:
         runtime=minutes(30, 0.2),
     params:
         measures=list(CONVENTIONS[settings.evaluation.conventions[0]]),
-        folds=lambda wc: list(planned.datasets[wc.dataset].folds),
+        folds=run.folds,
         code=code("measure_features", *MEASURE_MODULES),
     script:
         "../../scripts/measure_features.py"
@@ -47,7 +47,7 @@ rule summarise_data:
         mem_mb=memory(500, 6),
         runtime=minutes(15, 0.05),
     params:
-        title=dataset_title,
+        title=run.title,
         code=code("summarise_data"),
     script:
         "../../scripts/summarise_data.py"
@@ -75,7 +75,7 @@ rule tabulate_features:
         mem_mb=memory(600, 10),
         runtime=minutes(15),
     params:
-        title=dataset_title,
+        title=run.title,
         code=code("tabulate_features"),
     script:
         "../../scripts/tabulate_features.py"
@@ -87,7 +87,7 @@ rule draw_features:
         measures="results/{dataset}/features.parquet",
         columns="results/{dataset}/columns.parquet",
     output:
-        **figure_outputs("", "single-features", "Single features", "figure"),
+        **files.figure_outputs("", "single-features", "Single features", "figure"),
     log:
         "logs/draw_features/{dataset}.log",
     benchmark:
@@ -98,8 +98,8 @@ rule draw_features:
         mem_mb=memory(700, 10),
         runtime=minutes(15),
     params:
-        title=dataset_title,
-        interval=INTERVAL,
+        title=run.title,
+        interval=run.interval,
         dpi=settings.figures.dpi,
         code=code("draw_features"),
     script:
@@ -113,4 +113,4 @@ rule single_features:
         all_forms_of_table("text-notes", planned.of_kind("text")),
         all_forms_of_table("single-features", planned.datasets),
         all_forms_of_table("single-features-folds", planned.datasets),
-        all_forms_of_figure("single-features", planned.datasets),
+        files.all_forms_of_figure("single-features", planned.datasets),

@@ -30,13 +30,13 @@ GENG_MINUTES = (
         len(settings.geng.ks)
         + len(settings.geng.candidates) * len(settings.geng.lambdas)
     )
-    / SHARDS
+    / run.shards
 )
 
 
 # A shard is a set of whole blocks of models; the number of shards changes no bit of what is gathered.
 scattergather:
-    local=scattered("local"),
+    local=scattered(workflow, run, "local"),
 
 
 rule train_global:
@@ -58,7 +58,7 @@ rule train_global:
         mem_mb=memory(800, 12),
         runtime=minutes(60, 0.5),
     params:
-        **TRAINING,
+        **run.training,
         penalty=settings.geng.penalty,
         lambdas=sorted({*settings.training.lambdas, settings.geng.lam}, reverse=True),
         n_classes=settings.geng.classes,
@@ -88,7 +88,7 @@ rule train_local:
         mem_mb=memory(500, 8),
         runtime=minutes(60, GENG_MINUTES),
     params:
-        **TRAINING,
+        **run.training,
         penalty=settings.geng.penalty,
         geng=GENG_TRAINED,
         block=settings.training.block,
@@ -140,7 +140,7 @@ rule train_lambdamart:
         method=names_pattern(TREES),
     conda:
         "../../envs/qdrank.yaml"
-    threads: lambda wc: tree_threads(TREES[wc.method])
+    threads: lambda wc: run.tree_threads(TREES[wc.method])
     resources:
         mem_mb=memory(1000, 30),
         runtime=minutes(60, 1),
@@ -244,7 +244,7 @@ rule check_bound:
         mem_mb=memory(800, 8),
         runtime=minutes(60, 1),
     params:
-        **TRAINING,
+        **run.training,
         penalty=settings.geng.penalty,
         geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
         queries=settings.geng.bound_queries,
@@ -276,7 +276,7 @@ rule compare_variants:
         mem_mb=memory(1000, 20),
         runtime=minutes(60, 0.5),
     params:
-        **TRAINING,
+        **run.training,
         penalty=settings.geng.penalty,
         block=settings.training.block,
         vectors=settings.queries.model_dump(),
@@ -308,10 +308,10 @@ rule time_testing:
         mem_mb=memory(1000, 20),
         runtime=minutes(30, 0.5),
     params:
-        **TRAINING,
+        **run.training,
         lam=settings.geng.lam,
         penalty=settings.geng.penalty,
-        fold=lambda wc: folds_of(wc)[0],
+        fold=lambda wc: run.folds(wc)[0],
         code=code("geng2008/time_testing"),
     script:
         "../../scripts/geng2008/time_testing.py"
@@ -363,6 +363,6 @@ rule rankers:
         "results/config.yaml",
         [
             f"results/{name}/{fold}/rankers.parquet"
-            for name in datasets_of(GENG)
+            for name in run.datasets_of(GENG)
             for fold in planned.datasets[name].folds
         ],

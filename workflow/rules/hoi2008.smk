@@ -24,7 +24,7 @@ HOI_MODULES = sorted(
 
 # A shard is a range of the validation and test queries; the number of shards changes no bit of what is gathered.
 scattergather:
-    hoi=scattered("hoi"),
+    hoi=scattered(workflow, run, "hoi"),
 
 
 rule solve_hoi:
@@ -38,7 +38,7 @@ rule solve_hoi:
     benchmark:
         "benchmarks/solve_hoi/{dataset}/{fold}/{scatteritem}.tsv"
     wildcard_constraints:
-        dataset=names_pattern(datasets_of(HOI)),
+        dataset=names_pattern(run.datasets_of(HOI)),
     conda:
         "../../envs/qdrank.yaml"
     resources:
@@ -71,7 +71,7 @@ rule score_hoi:
     benchmark:
         "benchmarks/score_hoi/{dataset}/{fold}.tsv"
     wildcard_constraints:
-        dataset=names_pattern(datasets_of(HOI)),
+        dataset=names_pattern(run.datasets_of(HOI)),
     conda:
         "../../envs/qdrank.yaml"
     resources:
@@ -95,7 +95,7 @@ rule learn_hoi_curve:
     benchmark:
         "benchmarks/learn_hoi_curve/{dataset}/{fold}.tsv"
     wildcard_constraints:
-        dataset=names_pattern(datasets_of(HOI)),
+        dataset=names_pattern(run.datasets_of(HOI)),
     conda:
         "../../envs/qdrank.yaml"
     resources:
@@ -130,16 +130,14 @@ rule stack_hoi:
     benchmark:
         "benchmarks/stack_hoi/{dataset}/{fold}.tsv"
     wildcard_constraints:
-        dataset=names_pattern(datasets_of(HOI) if stacked(settings.hoi) else []),
+        dataset=names_pattern(run.datasets_of(HOI) if stacked(settings.hoi) else []),
     conda:
         "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(1000, 15),
         runtime=minutes(30, 0.2),
     params:
-        scale=lambda wc: settings.learners.scales.get(
-            wc.dataset, settings.training.scale
-        ),
+        scale=run.learner_scale,
         hoi=HOI_SOLVED,
         methods=settings.hoi.methods,
         code=code(

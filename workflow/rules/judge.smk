@@ -9,18 +9,12 @@
 from qdrank.datasets.collections import COLLECTIONS
 
 COLLECTION_MODULES = sorted({COLLECTIONS.module(form) for form in COLLECTIONS})
-# A simulated web is made of text, the other simulated sets of features: a change to one does not concern the other.
-SIMULATED_WEBS = [
-    name
-    for name in planned.of_kind("simulated")
-    if planned.datasets[name].options.get("like", name) == "simweb"
-]
 
 
 rule import_features:
     """Read LETOR text into judged pairs; a bad row stops here, named."""
     input:
-        feature_files,
+        files.features,
     output:
         judged="results/{dataset}/judged.parquet",
         columns="results/{dataset}/columns.parquet",
@@ -49,7 +43,7 @@ rule import_features:
 rule import_ranks:
     """Read rankings to be aggregated: the ranks as they are, and features made of them."""
     input:
-        feature_files,
+        files.features,
     output:
         judged="results/{dataset}/judged.parquet",
         columns="results/{dataset}/columns.parquet",
@@ -76,7 +70,7 @@ rule import_ranks:
 rule extract_features:
     """From a text collection to judged pairs: index, candidates, rank models."""
     input:
-        collection_files,
+        files.collection,
     output:
         **table_outputs("", "text-notes", "Data", "text: settings and notes"),
         judged="results/{dataset}/judged.parquet",
@@ -96,7 +90,7 @@ rule extract_features:
     params:
         options=lambda wc: dict(planned.datasets[wc.dataset].options),
         settings=settings.text.model_dump(),
-        title=dataset_title,
+        title=run.title,
         seed=settings.seed,
         code=code("extract_features", *COLLECTION_MODULES),
     script:
@@ -118,7 +112,7 @@ rule simulate_features:
             [
                 name
                 for name in planned.of_kind("simulated")
-                if name not in SIMULATED_WEBS
+                if name not in run.simulated_webs
             ]
         ),
     conda:
@@ -150,7 +144,7 @@ rule simulate_web:
     benchmark:
         "benchmarks/simulate_web/{dataset}.tsv"
     wildcard_constraints:
-        dataset=names_pattern(SIMULATED_WEBS),
+        dataset=names_pattern(run.simulated_webs),
     conda:
         "../../envs/qdrank.yaml"
     resources:

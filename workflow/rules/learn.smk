@@ -13,7 +13,7 @@
 rule learn_method:
     """One method on one fold: tuned on validation, its model, its scores of the test documents."""
     input:
-        unpack(learner_files),
+        unpack(files.of_learner),
     output:
         models="results/{dataset}/{fold}/models/{method}.parquet",
         choices="results/{dataset}/{fold}/choices/{method}.parquet",
@@ -27,18 +27,16 @@ rule learn_method:
         method=names_pattern(CLASSIC),
     conda:
         "../../envs/qdrank.yaml"
-    threads: lambda wc: learner_threads(wc.method)
+    threads: run.learner_threads
     resources:
         mem_mb=memory(1000, 30),
         runtime=minutes(120, 1),
     params:
         learner=lambda wc: CLASSIC[wc.method].learner,
-        grid=lambda wc: learner_grid(wc.method),
+        grid=lambda wc: run.learner_grid(wc.method),
         ranks=lambda wc: CLASSIC[wc.method].aggregates,
         query_vectors=lambda wc: CLASSIC[wc.method].query_vectors,
-        scale=lambda wc: settings.learners.scales.get(
-            wc.dataset, settings.training.scale
-        ),
+        scale=run.learner_scale,
         measure=settings.learners.measure,
         seed=settings.seed,
         code=code("learn_method"),
@@ -55,7 +53,7 @@ rule tabulate_learners:
             "results/{dataset}/{fold}/choices/{method}.parquet",
             dataset=wc.dataset,
             fold=planned.datasets[wc.dataset].folds,
-            method=learners_of(wc.dataset),
+            method=run.learners_of(wc.dataset),
         ),
     output:
         **table_outputs("", "learners", "Learners", "all methods", "means_"),
@@ -65,17 +63,17 @@ rule tabulate_learners:
     benchmark:
         "benchmarks/tabulate_learners/{dataset}.tsv"
     wildcard_constraints:
-        dataset=names_pattern(LEARNER_DATASETS),
+        dataset=names_pattern(run.learner_datasets),
     conda:
         "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(600, 20),
         runtime=minutes(15),
     params:
-        title=dataset_title,
-        methods=lambda wc: learners_of(wc.dataset),
-        convention=lambda wc: learner_convention(wc.dataset),
-        interval=INTERVAL,
+        title=run.title,
+        methods=lambda wc: run.learners_of(wc.dataset),
+        convention=lambda wc: run.learner_convention(wc.dataset),
+        interval=run.interval,
         code=code("tabulate_learners"),
     script:
         "../../scripts/tabulate_learners.py"
@@ -94,14 +92,14 @@ rule compare_published:
     benchmark:
         "benchmarks/compare_published/{dataset}.tsv"
     wildcard_constraints:
-        dataset=names_pattern(PUBLISHED_DATASETS),
+        dataset=names_pattern(run.published_datasets),
     conda:
         "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(600, 10),
         runtime=minutes(15),
     params:
-        title=dataset_title,
+        title=run.title,
         code=code("compare_published"),
     script:
         "../../scripts/compare_published.py"
@@ -110,18 +108,18 @@ rule compare_published:
 rule published:
     """Published figures beside ours, for every data set that has any."""
     input:
-        all_forms_of_table("published", PUBLISHED_DATASETS),
+        all_forms_of_table("published", run.published_datasets),
 
 
 rule learners:
     """Tables and models of the classic learners and aggregators."""
     input:
-        all_forms_of_table("learners", LEARNER_DATASETS),
-        all_forms_of_table("learners-tests", LEARNER_DATASETS),
+        all_forms_of_table("learners", run.learner_datasets),
+        all_forms_of_table("learners-tests", run.learner_datasets),
         [
             f"results/{name}/{fold}/models/{method}.parquet"
-            for name in LEARNER_DATASETS
+            for name in run.learner_datasets
             for fold in planned.datasets[name].folds
-            for method in learners_of(name)
+            for method in run.learners_of(name)
         ],
         rules.published.input,

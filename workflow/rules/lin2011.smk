@@ -13,17 +13,17 @@
 #         results/{dataset}/lin/baselines.parquet                measures of the classic methods of the tables
 
 LIN = STUDIES["lin2011"]
-LIN_DATASETS = names_pattern(datasets_of(LIN))
+LIN_DATASETS = names_pattern(run.datasets_of(LIN))
 LIN_MEASURES = study_measures(LIN)
 LIN_MODULES = sorted(set(map(measure_module, LIN_MEASURES)))
 LIN_SEEDS = list(range(1, settings.lin.seeds + 1))
 # Minutes a shard may take for each MB of documents: several times what has been measured.
-LIN_MINUTES = 0.1 * settings.lin.seeds * len(settings.lin.lambdas) / SHARDS
+LIN_MINUTES = 0.1 * settings.lin.seeds * len(settings.lin.lambdas) / run.shards
 
 
 # A shard is a set of whole units (clusterings of one kind and seed); their number changes no bit of what is gathered.
 scattergather:
-    lin=scattered("lin"),
+    lin=scattered(workflow, run, "lin"),
 
 
 rule train_lin_single:
@@ -47,7 +47,7 @@ rule train_lin_single:
         mem_mb=memory(800, 12),
         runtime=minutes(30, 1),
     params:
-        **TRAINING,
+        **run.training,
         grid=settings.lin.grid(),
         code=code("lin2011/train_lin_single"),
     script:
@@ -78,7 +78,7 @@ rule train_lin:
         mem_mb=memory(1500, 20),
         runtime=minutes(60, LIN_MINUTES),
     params:
-        **TRAINING,
+        **run.training,
         lambdas=settings.lin.lambdas,
         readings=settings.lin.readings(),
         plan={
@@ -109,7 +109,7 @@ rule score_lin:
     output:
         **{
             method: f"results/{{dataset}}/{{fold}}/scores/{method}.parquet"
-            for method in methods_run(LIN)
+            for method in run.methods_run(LIN)
         },
         choices="results/{dataset}/{fold}/choices/lin.parquet",
         seeds="results/{dataset}/{fold}/lin/seeds.parquet",
@@ -149,7 +149,7 @@ use rule measure_methods as measure_lin_baselines with:
             "results/{dataset}/{fold}/scores/{method}.parquet",
             dataset=wc.dataset,
             fold=planned.datasets[wc.dataset].folds,
-            method=baselines_of(LIN)(wc),
+            method=run.baselines_of(LIN)(wc),
         ),
     output:
         "results/{dataset}/lin/baselines.parquet",
@@ -161,6 +161,6 @@ use rule measure_methods as measure_lin_baselines with:
         dataset=LIN_DATASETS,
     params:
         measures=LIN_MEASURES,
-        folds=folds_of,
-        methods=baselines_of(LIN),
+        folds=run.folds,
+        methods=run.baselines_of(LIN),
         code=code("measure_methods", *LIN_MODULES),

@@ -12,7 +12,7 @@ rule measure_methods:
             "results/{dataset}/{fold}/scores/{method}.parquet",
             dataset=wc.dataset,
             fold=planned.datasets[wc.dataset].folds,
-            method=methods_of(wc.dataset),
+            method=run.methods_of(wc.dataset),
         ),
     output:
         "results/{dataset}/measures.parquet",
@@ -26,9 +26,9 @@ rule measure_methods:
         mem_mb=memory(600, 6),
         runtime=minutes(30, 0.05),
     params:
-        measures=MEASURE_NAMES,
-        folds=lambda wc: list(planned.datasets[wc.dataset].folds),
-        methods=lambda wc: methods_of(wc.dataset),
+        measures=run.measures,
+        folds=run.folds,
+        methods=lambda wc: run.methods_of(wc.dataset),
         code=code("measure_methods", *MEASURE_MODULES),
     script:
         "../../scripts/measure_methods.py"

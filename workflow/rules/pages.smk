@@ -12,12 +12,12 @@ rule map_queries:
     input:
         judged="results/{dataset}/judged.parquet",
         topics="results/{dataset}/topics.parquet",
-        queries=each_fold("results/{dataset}/{fold}/queries.parquet"),
-        neighbours=each_fold("results/{dataset}/{fold}/neighbours.parquet"),
+        queries=files.each_fold("results/{dataset}/{fold}/queries.parquet"),
+        neighbours=files.each_fold("results/{dataset}/{fold}/neighbours.parquet"),
         measures=lambda wc: [
             f"results/{wc.dataset}/{study.short}/measures.parquet"
             for study in ALL_STUDIES
-            if wc.dataset in datasets_of(study)
+            if wc.dataset in run.datasets_of(study)
         ],
     output:
         "results/{dataset}/map.parquet",
@@ -40,13 +40,13 @@ rule write_index:
     """The first page: findings, claims, figures and the maps of the queries."""
     input:
         claims="results/claims.parquet",
-        maps=[f"results/{name}/map.parquet" for name in representatives()],
+        maps=[f"results/{name}/map.parquet" for name in representatives(run)],
         figures=[
             f"results/{name}/figures/{id}.svg"
             for study in ALL_STUDIES
             for figure in study.figures
             for id in figure.shows
-            for name in representatives(study)
+            for name in representatives(run, study)
         ],
     output:
         "results/index.html",
@@ -60,8 +60,8 @@ rule write_index:
         mem_mb=memory(600, 20),
         runtime=minutes(15),
     params:
-        run=described_run(),
-        maps=representatives(),
+        run=described_run(run),
+        maps=representatives(run),
         assets=asset_digest(PROJECT / "src" / "qdrank" / "pages" / "assets"),
         code=code("write_index"),
     script:

@@ -61,7 +61,7 @@ rule find_neighbours:
         runtime=minutes(30, 0.5),
     params:
         options=settings.neighbours.model_dump(),
-        used=neighbours_used(),
+        used=run.neighbours_used(),
         code=code("find_neighbours", METRICS.module(settings.neighbours.metric)),
     script:
         "../../scripts/find_neighbours.py"

@@ -28,7 +28,7 @@ rule write_config:
         mem_mb=memory(300, 0),
         runtime=minutes(5),
     params:
-        files=CONFIG_FILES,
+        files=list(run.config_files),
         settings=settings.model_dump(mode="json"),
         code=code("write_config"),
     script:
@@ -54,15 +54,7 @@ rule write_overview:
         mem_mb=memory(300, 0),
         runtime=minutes(5),
     params:
-        datasets={
-            name: {
-                "title": dataset.title,
-                "kind": dataset.kind,
-                "folds": list(dataset.folds),
-                "note": dataset.note,
-            }
-            for name, dataset in planned.datasets.items()
-        },
+        datasets=described_datasets(run),
         left_out=dict(planned.left_out),
         code=code("write_overview"),
     script:
@@ -73,12 +65,12 @@ rule write_manifest:
     """The digest of every file that the run made."""
     input:
         rules.single_features.input,
-        [whole_study(study) for study in ALL_STUDIES],
+        [files.whole_study(study) for study in ALL_STUDIES],
         CLAIMS,
         rules.learners.input,
         rules.difficulty.input,
-        each_dataset("results/{dataset}/measures.parquet"),
-        each_dataset_and_fold(["results/{dataset}/{fold}/neighbours.parquet"]),
+        files.each_dataset("results/{dataset}/measures.parquet"),
+        files.each_dataset_and_fold(["results/{dataset}/{fold}/neighbours.parquet"]),
         "results/overview.html",
     output:
         "results/manifest.json",
@@ -102,6 +94,6 @@ onsuccess:
     # At the very end: a progress view would draw over it.
     atexit.register(
         print,
-        where_to_look("results", CONFIG_FILES, STARTED_IN),
+        where_to_look("results", run.config_files, run.started_in),
         file=sys.stderr,
     )

@@ -13,9 +13,9 @@ for _study in ALL_STUDIES:
             f"measure_{_study.short}"
         input:
             judged="results/{dataset}/judged.parquet",
-            scores=each_fold(
+            scores=files.each_fold(
                 "results/{dataset}/{fold}/scores/{method}.parquet",
-                method=["reference", *methods_run(_study)],
+                method=["reference", *run.methods_run(_study)],
             ),
         output:
             f"results/{{dataset}}/{_study.short}/measures.parquet",
@@ -24,7 +24,7 @@ for _study in ALL_STUDIES:
         benchmark:
             f"benchmarks/measure_{_study.short}/{{dataset}}.tsv"
         wildcard_constraints:
-            dataset=names_pattern(datasets_of(_study)),
+            dataset=names_pattern(run.datasets_of(_study)),
         conda:
             "../../envs/qdrank.yaml"
         resources:
@@ -32,8 +32,8 @@ for _study in ALL_STUDIES:
             runtime=minutes(30, 0.05),
         params:
             measures=study_measures(_study),
-            folds=folds_of,
-            methods=["reference", *methods_run(_study)],
+            folds=run.folds,
+            methods=["reference", *run.methods_run(_study)],
             code=code("measure_methods", *map(measure_module, study_measures(_study))),
         script:
             "../../scripts/measure_methods.py"
@@ -42,7 +42,7 @@ for _study in ALL_STUDIES:
         name:
             f"claim_{_study.short}"
         input:
-            **study_files(_study, _study.evidence),
+            **files.of_output(_study, _study.evidence),
         output:
             **reported_table(_study, _study.evidence.id, "claims"),
             evidence=f"results/{{dataset}}/{_study.short}/evidence.parquet",
@@ -51,17 +51,17 @@ for _study in ALL_STUDIES:
         benchmark:
             f"benchmarks/claim_{_study.short}/{{dataset}}.tsv"
         wildcard_constraints:
-            dataset=names_pattern(datasets_of(_study)),
+            dataset=names_pattern(run.datasets_of(_study)),
         conda:
             "../../envs/qdrank.yaml"
         resources:
             mem_mb=memory(700, 20),
             runtime=minutes(15),
         params:
-            **shown(_study.evidence),
+            **files.shown(_study.evidence),
             claims=_study.claims,
-            budget=budget(_study),
-            world=world_of,
+            budget=run.budget(_study),
+            world=run.world_of,
             code=code(
                 "judge_evidence", _study.evidence.module, module_of(_study.claims)
             ),
@@ -74,22 +74,22 @@ for _study in ALL_STUDIES:
             name:
                 f"draw_{rule_name(_output.id)}"
             input:
-                **study_files(_study, _output),
+                **files.of_output(_study, _output),
             output:
-                **reported_figure(_study, _output.id, _output.shows[_output.id]),
+                **files.reported_figure(_study, _output.id, _output.shows[_output.id]),
             log:
                 f"logs/draw_{rule_name(_output.id)}/{{dataset}}.log",
             benchmark:
                 f"benchmarks/draw_{rule_name(_output.id)}/{{dataset}}.tsv"
             wildcard_constraints:
-                dataset=names_pattern(datasets_of(_study)),
+                dataset=names_pattern(run.datasets_of(_study)),
             conda:
                 "../../envs/qdrank.yaml"
             resources:
                 mem_mb=memory(700, 20),
                 runtime=minutes(15),
             params:
-                **shown(_output),
+                **files.shown(_output),
                 dpi=settings.figures.dpi,
                 code=code("draw_figure", _output.module),
             script:
@@ -101,7 +101,7 @@ for _study in ALL_STUDIES:
             name:
                 f"tabulate_{rule_name(_output.id)}"
             input:
-                **study_files(_study, _output),
+                **files.of_output(_study, _output),
             output:
                 **reported_tables(_study, _output),
             log:
@@ -109,14 +109,14 @@ for _study in ALL_STUDIES:
             benchmark:
                 f"benchmarks/tabulate_{rule_name(_output.id)}/{{dataset}}.tsv"
             wildcard_constraints:
-                dataset=names_pattern(datasets_of(_study)),
+                dataset=names_pattern(run.datasets_of(_study)),
             conda:
                 "../../envs/qdrank.yaml"
             resources:
                 mem_mb=memory(1000, 20),
                 runtime=minutes(30, 0.5),
             params:
-                **shown(_output),
+                **files.shown(_output),
                 titles={id: _output.title(id) for id in _output.shows},
                 code=code("make_tables", _output.module),
             script:
@@ -124,7 +124,7 @@ for _study in ALL_STUDIES:
 
 
 # Targets: each figure and table by its id, and each study by its name and its short name, with the claims of all.
-for _target, _files in study_targets().items():
+for _target, _files in files.study_targets().items():
 
     rule:
         name:

@@ -13,7 +13,7 @@ from qdrank.studies.zha2006.methods import FITTED_KINDS as ZHA_KINDS
 from qdrank.studies.zha2006.methods import PAIRWISE as ZHA_PAIRWISE
 
 ZHA = STUDIES["zha2006"]
-ZHA_DATASETS = names_pattern(datasets_of(ZHA))
+ZHA_DATASETS = names_pattern(run.datasets_of(ZHA))
 # Any of these may be the study's measure, by the grades of the data.
 ZHA_MODULES = sorted(
     {measure_module(f"dcg@5/{gains}") for gains in ("exp", "linear", "zha")}

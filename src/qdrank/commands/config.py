@@ -10,11 +10,11 @@ from typing import Any
 
 import yaml
 
-from qdrank.config_files import generated, load_sources, merged, resolve
 from qdrank.datasets import registry
 from qdrank.errors import InputError
-from qdrank.plan import plan
 from qdrank.store.atomic import write_text
+from qdrank.workflow.config_files import generated, load_sources, merged, resolve
+from qdrank.workflow.plan import plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,9 +6,9 @@ import argparse
 import shlex
 from pathlib import Path
 
-from qdrank.recorded import command
 from qdrank.store.manifest import changed, digests
 from qdrank.studies import timed_outputs
+from qdrank.workflow.recorded import command
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from qdrank.config_files import load_yaml, resolve
 from qdrank.datasets import registry
 from qdrank.errors import InputError
-from qdrank.plan import plan
-from qdrank.recorded import FILE
+from qdrank.workflow.config_files import load_yaml, resolve
+from qdrank.workflow.plan import plan
+from qdrank.workflow.recorded import FILE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -24,11 +24,11 @@ from qdrank.datasets.letor.features import minmax_per_query
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.rankers.sizes import Setting, neighbour_count
-from qdrank.recorded import command, recorded_options
 from qdrank.registry import did_you_mean
 from qdrank.serving.lookup import Neighbourhoods, Offline1, Offline2, TrainingSpace
 from qdrank.serving.pack import SERVED, Packed, Terms
 from qdrank.store import read
+from qdrank.workflow.recorded import command, recorded_options
 
 _FILE = "rankers.parquet"
 #: Feature values that are held in double precision at a time.

@@ -16,7 +16,7 @@ from qdrank.datasets.letor.errors import REASONS
 from qdrank.datasets.letor.reader import load_letor, read_letor
 from qdrank.errors import InputError
 from qdrank.measures.ranking import MAX_GRADE
-from qdrank.own_data import FeatureFiles
+from qdrank.workflow.own_data import FeatureFiles
 
 GOOD = "0 qid:1 1:0 2:0 #docid = a\n1 qid:1 1:1 2:0 #docid = b\n"
 

@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from qdrank.config import Settings
 from qdrank.evaluation.declared import CONTROL, FINDING, Rules
 from qdrank.evaluation.evidence import part
 from qdrank.evaluation.judging import SEEDS, THESE_WORLDS
@@ -16,6 +15,7 @@ from qdrank.studies.geng2008.claims import DIFFERENCES, budget_text, budgets, de
 from qdrank.studies.geng2008.evidence import locality_evidence, same_class_share
 from qdrank.studies.geng2008.methods import KNN, TREES, run
 from qdrank.studies.geng2008.tables import classes_table
+from qdrank.workflow.config import Settings
 
 
 def options(**changes):

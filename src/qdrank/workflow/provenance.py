@@ -23,7 +23,7 @@ from qdrank import cache_folder
 
 _MODULE = re.compile(r"qdrank(\.\w+)+")
 MOST_KEPT = 5000  # files, those of several versions of the project among them
-SOURCE = Path(__file__).resolve().parents[1]
+SOURCE = Path(__file__).resolve().parents[2]
 
 
 def code_digest(script: Path, modules: Iterable[str] = ()) -> str:

@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from qdrank.config import Settings
 from qdrank.datasets import registry as table
 from qdrank.datasets.fetching.presence import available, download_folder, instruction
 from qdrank.errors import InputError
-from qdrank.own_data import FeatureFiles, SimulatedVariant, SmartCollection, TextCollection, TrecCollection
 from qdrank.registry import did_you_mean
 from qdrank.studies import STUDIES
+from qdrank.workflow.config import Settings
+from qdrank.workflow.own_data import FeatureFiles, SimulatedVariant, SmartCollection, TextCollection, TrecCollection
 
 ROTATION = ("fold1", "fold2", "fold3", "fold4", "fold5")
 

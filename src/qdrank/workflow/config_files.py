@@ -11,11 +11,11 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from qdrank.config import Settings
 from qdrank.datasets.registry import UniqueKeyLoader
 from qdrank.errors import InputError
-from qdrank.own_data import OWN_KINDS
 from qdrank.registry import did_you_mean
+from qdrank.workflow.config import Settings
+from qdrank.workflow.own_data import OWN_KINDS
 
 Source = tuple[str, Mapping[str, Any]]
 
@@ -157,7 +157,7 @@ def default_yaml() -> str:
     """The default configuration, each key under its explanation."""
     head = (
         "# The default configuration: every key, with its default. Copy what you change into a file of your own and give it\n"
-        "# with --configfile; config/README.md explains. Generated from src/qdrank/config.py by `qdrank config generate`.\n"
+        "# with --configfile; config/README.md explains. Generated from src/qdrank/workflow/config.py by `qdrank config generate`.\n"
     )
     return head + "\n".join(_yaml_lines(Settings(), indent=0)) + "\n"
 
@@ -190,7 +190,7 @@ def reference_table() -> str:
     head = [
         "# Configuration reference",
         "",
-        "Generated from `src/qdrank/config.py` by `qdrank config generate`; do not edit.",
+        "Generated from `src/qdrank/workflow/config.py` by `qdrank config generate`; do not edit.",
         "",
         "| key | allowed | default | meaning |",
         "| --- | --- | --- | --- |",

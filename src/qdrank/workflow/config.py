@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema, create_model, field_validator, model_validator
 
 from qdrank.measures import CONVENTIONS, USUAL_CONVENTIONS
-from qdrank.own_data import OwnDataset, SimulatedVariant
 from qdrank.queries import METRICS
 from qdrank.rankers.methods import CLASSIC
 from qdrank.sections import (
@@ -25,6 +24,7 @@ from qdrank.sections import (
     known,
 )
 from qdrank.studies import STUDIES
+from qdrank.workflow.own_data import OwnDataset, SimulatedVariant
 
 Convention = Annotated[
     str,

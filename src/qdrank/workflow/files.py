@@ -1,0 +1,203 @@
+"""Names of the files that a run makes and reads, for the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from snakemake.io import report
+
+from qdrank.rankers.methods import CLASSIC
+from qdrank.studies.study import Output, Study
+from qdrank.workflow.run import ALL_STUDIES, WorkflowRun
+
+TABLE_FORMS = ("parquet", "csv", "md", "tex")
+#: Verdicts of all studies, whose they are, and the page that shows them: part of the target of each study.
+CLAIMS = [
+    "results/config.yaml",
+    "results/index.html",
+    "results/claims.parquet",
+    "results/claims.html",
+    *(f"results/claims-overview.{form}" for form in ("html", "csv", "md")),
+]
+
+_PathsOfJob = Callable[[Any], list[str]]
+
+
+def filled(pattern: str, **values: Iterable[str]) -> list[str]:
+    """``pattern`` with every combination of the values, the last varying fastest."""
+    return [pattern.format(**dict(zip(values, chosen, strict=True))) for chosen in product(*values.values())]
+
+
+def rule_name(id_: str) -> str:
+    """An id of a figure or table as a name of a rule."""
+    return id_.replace("-", "_")
+
+
+def table_files(id_: str) -> dict[str, str]:
+    """Files of a table: the numbers first, then its forms, less the one that goes into the report."""
+    return {form: f"results/{{dataset}}/tables/{id_}.{form}" for form in TABLE_FORMS}
+
+
+def reported(folder: str, id_: str, path: str, category: str, what: str) -> str:
+    """A file that goes into the report, under ``category`` and the data set; its caption lies in ``folder``."""
+    flagged: str = report(
+        path,
+        category=category,
+        subcategory="{dataset}",
+        caption=f"../report/{folder}{id_}.rst",
+        labels={"what": what},
+    )
+    return flagged
+
+
+def table_outputs(folder: str, id_: str, category: str, what: str, prefix: str = "") -> dict[str, str]:
+    """Files of a table, their names in a rule beginning with ``prefix``; the html goes into the report."""
+    path = f"results/{{dataset}}/tables/{id_}.html"
+    files = {**table_files(id_), "html": reported(folder, id_, path, category, what)}
+    return {f"{prefix}{form}": path for form, path in files.items()}
+
+
+def all_forms_of_table(id_: str, datasets: Iterable[str]) -> list[str]:
+    """Every file of a table, asked for by name, so that a deleted one is made again."""
+    return filled(f"results/{{dataset}}/tables/{id_}.{{form}}", dataset=datasets, form=[*TABLE_FORMS, "html"])
+
+
+def reported_table(study: Study, id_: str, what: str, prefix: str = "") -> dict[str, str]:
+    """Files of a table of a study."""
+    return table_outputs(f"{study.name}/", id_, study.paper, what, prefix)
+
+
+def reported_tables(study: Study, output: Output) -> dict[str, str]:
+    """Files of all tables that one job makes, named by place in the list and form."""
+    return {
+        name: path
+        for place, (id_, what) in enumerate(output.shows.items())
+        for name, path in reported_table(study, id_, what, f"t{place}_").items()
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Files:
+    """Names of files that depend on the data sets, folds and settings of a run."""
+
+    run: WorkflowRun
+
+    # ---- every fold, every data set ----
+
+    def each_fold(self, pattern: str, **wildcards: Iterable[str]) -> _PathsOfJob:
+        """Paths of ``pattern`` for every fold of the data set of a job."""
+        return lambda job: filled(pattern, dataset=[job.dataset], fold=self.run.folds(job), **wildcards)
+
+    def first_fold(self, pattern: str) -> _PathsOfJob:
+        """Path of ``pattern`` for the first fold of the data set of a job."""
+        return lambda job: filled(pattern, dataset=[job.dataset], fold=self.run.folds(job)[:1])
+
+    def each_dataset(self, pattern: str, **wildcards: Iterable[str]) -> list[str]:
+        """Paths of ``pattern`` for every data set of the run."""
+        return filled(pattern, dataset=self.run.planned.datasets, **wildcards)
+
+    def each_dataset_and_fold(self, patterns: Iterable[str], names: Iterable[str] | None = None) -> list[str]:
+        """Paths of ``patterns`` for every fold of every data set, or of those named."""
+        datasets = self.run.planned.datasets
+        chosen = list(datasets if names is None else names)
+        return [
+            pattern.format(dataset=name, fold=fold)
+            for pattern in patterns
+            for name in chosen
+            for fold in datasets[name].folds
+        ]
+
+    # ---- what data sets and learners are made from ----
+
+    def features(self, wildcards: Any) -> str | list[str]:
+        """Files that hold the features: the list of what was fetched, or the user's own."""
+        dataset = self.run.dataset(wildcards)
+        return f"resources/downloads/{dataset.name}.json" if dataset.registered else list(dataset.files.values())
+
+    def collection(self, wildcards: Any) -> str | list[str]:
+        """Files of a text collection: the list of what was fetched, or all files in the user's folder."""
+        dataset = self.run.dataset(wildcards)
+        if dataset.registered or dataset.files:
+            return self.features(wildcards)
+        return sorted(str(path) for path in Path(dataset.options["folder"]).rglob("*") if path.is_file())
+
+    def of_learner(self, wildcards: Any) -> dict[str, str]:
+        """What a classic method learns from."""
+        method, folder = CLASSIC[wildcards.method], f"results/{wildcards.dataset}"
+        files = {"judged": f"{folder}/{'ranks' if method.aggregates else 'judged'}.parquet"}
+        if method.query_vectors:
+            files["queries"] = f"{folder}/{wildcards.fold}/queries.parquet"
+        return files
+
+    # ---- figures ----
+
+    def of_figure(self, id_: str) -> dict[str, str]:
+        """Files of a figure: the numbers behind it and the pictures, without the svg for the report."""
+        forms = ["parquet", *(form for form in self.run.settings.figures.formats if form != "svg")]
+        return {form: f"results/{{dataset}}/figures/{id_}.{form}" for form in forms}
+
+    def figure_outputs(self, folder: str, id_: str, category: str, what: str) -> dict[str, str]:
+        """Files of any figure; the svg goes into the report."""
+        path = f"results/{{dataset}}/figures/{id_}.svg"
+        return {**self.of_figure(id_), "svg": reported(folder, id_, path, category, what)}
+
+    def reported_figure(self, study: Study, id_: str, what: str) -> dict[str, str]:
+        """Files of a figure of a study; the svg goes into the report."""
+        return self.figure_outputs(f"{study.name}/", id_, study.paper, what)
+
+    def all_forms_of_figure(self, id_: str, datasets: Iterable[str]) -> list[str]:
+        """Every file of a figure, asked for by name, so that a deleted one is made again."""
+        # The svg is always made: it goes into the report.
+        forms = dict.fromkeys(["parquet", "svg", *self.run.settings.figures.formats])
+        return filled(f"results/{{dataset}}/figures/{id_}.{{form}}", dataset=datasets, form=forms)
+
+    # ---- what a study declares ----
+
+    def of_output(self, study: Study, output: Output) -> dict[str, str | _PathsOfJob]:
+        """Files that a figure, table or evidence is made from; those named after a method only if it is run."""
+        idle = {method.name for method in study.methods} - {*self.run.methods_run(study)}
+        return {name: self._declared(path) for name, path in output.reads.items() if name not in idle}
+
+    def _declared(self, path: str) -> str | _PathsOfJob:
+        """One path, that of the first fold, or those of all folds."""
+        whole = f"results/{{dataset}}/{path}"
+        if "{first}" in path:
+            return self.first_fold(whole.replace("{first}", "{fold}"))
+        return self.each_fold(whole) if "{fold}" in path else whole
+
+    def shown(self, output: Output) -> dict[str, Any]:
+        """Params of a job that makes a figure, tables or evidence."""
+        return {
+            "make": output.make,
+            "title": self.run.title,
+            "folds": self.run.folds,
+            "interval": self.run.interval,
+            "options": {key.rpartition(".")[2]: self.run.option(key) for key in output.options},
+        }
+
+    def by_id(self, study: Study) -> dict[str, list[str]]:
+        """Files of every figure and table of a study, its claims included, by id."""
+        figures = [id_ for output in study.figures for id_ in output.shows]
+        tables = [id_ for output in (*study.tables, study.evidence) if output for id_ in output.shows]
+        datasets = self.run.datasets_of(study)
+        return {
+            **{id_: self.all_forms_of_figure(id_, datasets) for id_ in figures},
+            **{id_: all_forms_of_table(id_, datasets) for id_ in tables},
+        }
+
+    def whole_study(self, study: Study) -> list[str]:
+        """Everything that a study makes."""
+        outputs = [path for files in self.by_id(study).values() for path in files]
+        return outputs + self.each_dataset_and_fold(study.also, self.run.datasets_of(study))
+
+    def study_targets(self) -> Mapping[str, list[str]]:
+        """Files by the name of the target: figures and tables by id, studies by both their names."""
+        targets: dict[str, list[str]] = {}
+        for study in ALL_STUDIES:
+            targets |= {rule_name(id_): files for id_, files in self.by_id(study).items()}
+            targets |= dict.fromkeys((study.name, study.short), self.whole_study(study) + CLAIMS)
+        return targets

@@ -1,0 +1,89 @@
+"""The run as the first page and the summary tables need to know it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from qdrank.rankers.methods import CLASSIC
+from qdrank.studies.study import Study
+from qdrank.workflow.run import ALL_STUDIES, WorkflowRun
+
+
+def representatives(run: WorkflowRun, study: Study | None = None) -> list[str]:
+    """Data sets that the page shows, of one study or of all: of the seeds of a simulated world the first."""
+    if study is not None:
+        return list(run.claim_groups(study))
+    groups = (members for each in ALL_STUDIES for members in run.claim_groups(each).values())
+    further = {name for members in groups for name in members[1:]}
+    return [name for name in run.planned.datasets if name not in further]
+
+
+def labels_and_colours() -> tuple[dict[str, str], dict[str, str]]:
+    """Label and colour of every method of every study, and labels of the classic methods, which belong to no study."""
+    pairs = [(study, method) for study in ALL_STUDIES for method in study.methods]
+    labels = {method.name: f"{method.label} ({study.paper.split()[0]})" for study, method in pairs}
+    return {**labels, **_classic_labels()}, {method.name: method.colour for _, method in pairs}
+
+
+def _classic_labels() -> dict[str, str]:
+    return {**{name: method.label for name, method in CLASSIC.items()}, "reference": "reference feature"}
+
+
+def described_datasets(run: WorkflowRun) -> dict[str, dict[str, Any]]:
+    """Title, kind, folds and note of every data set."""
+    return {
+        name: {"title": dataset.title, "kind": dataset.kind, "folds": list(dataset.folds), "note": dataset.note}
+        for name, dataset in run.planned.datasets.items()
+    }
+
+
+def described_run(run: WorkflowRun) -> dict[str, Any]:
+    """Data sets, studies, methods, and the columns of the page's matrix."""
+    return {
+        "datasets": described_datasets(run),
+        "left_out": dict(run.planned.left_out),
+        "columns": {called: {"name": name, "title": title} for name, called, title in _columns(run)},
+        "methods": _classic_labels(),
+        "studies": [_described_study(run, study) for study in ALL_STUDIES],
+    }
+
+
+def claim_titles(run: WorkflowRun) -> dict[str, str]:
+    """Titles of data sets, and of seeds of one, by the names in the verdicts."""
+    return {called: title for _, called, title in _columns(run)}
+
+
+def _columns(run: WorkflowRun) -> list[tuple[str, str, str]]:
+    """Name of each data set or group of seeds, how the verdicts call it, and its title."""
+    columns = []
+    for study in ALL_STUDIES:
+        for name, members in run.claim_groups(study).items():
+            seeds = f" ({len(members)} seeds)" if len(members) > 1 else ""
+            columns.append((name, f"{name}{seeds}", f"{run.planned.datasets[name].title}{seeds}"))
+    return columns
+
+
+def _described_study(run: WorkflowRun, study: Study) -> dict[str, Any]:
+    figures = [
+        {
+            "id": figure.id,
+            "label": figure.shows[figure.id],
+            "said": figure.said,
+            "claims": list(figure.claims),
+        }
+        for figure in study.figures
+    ]
+    tables = (output for output in (*study.tables, study.evidence) if output)
+    return {
+        "name": study.name,
+        "short": study.short,
+        "paper": study.paper,
+        "idea": study.idea,
+        "against": study.against,
+        "methods": {method.name: method.label for method in study.methods},
+        "datasets": {name: run.planned.datasets[name].title for name in representatives(run, study)},
+        "figures": figures,
+        "tables": {name: label for output in tables for name, label in output.shows.items()},
+        "claims": study.evidence.id if study.evidence else "",
+        "forms": list(dict.fromkeys(["svg", *run.settings.figures.formats])),
+    }

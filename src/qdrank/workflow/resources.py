@@ -1,0 +1,44 @@
+"""What a job asks for: memory, time and threads that grow with its input and with every retry."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+#: Threads that draw or read large text: all jobs of the data set wait for it.
+TEXT_THREADS = 4
+_LARGE_TEXT_MB = 300
+
+
+def input_mb(files: Iterable[str]) -> float:
+    """Size of files in MB."""
+    # Not Snakemake's input.size_mb: that starts an event loop of its own for every job, which tells in a large study.
+    return sum(os.path.getsize(file) for file in files) / 2**20
+
+
+def memory(base: float, per_input_mb: float) -> Callable[..., int]:
+    """Memory in MB that grows with the size of the input and with every retry."""
+
+    def mem_mb(wildcards: Any, input: Iterable[str], attempt: int) -> int:
+        return int(attempt * (base + per_input_mb * max(input_mb(input), 1)))
+
+    return mem_mb
+
+
+def minutes(base: float, per_input_mb: float = 0) -> Callable[..., int]:
+    """Time limit in minutes that grows with the size of the input and with every retry."""
+
+    def runtime(wildcards: Any, input: Iterable[str], attempt: int) -> int:
+        grown = per_input_mb * input_mb(input) if per_input_mb else 0
+        return math.ceil(attempt * (base + grown))
+
+    return runtime
+
+
+def reading_threads(wildcards: Any, input: Iterable[str]) -> int:
+    """Threads that read text: several where one takes more than a few seconds."""
+    # Snakemake wants a number also for files that are still to be fetched; those are small.
+    there = [file for file in input if os.path.exists(file)]
+    return TEXT_THREADS if input_mb(there) > _LARGE_TEXT_MB else 1

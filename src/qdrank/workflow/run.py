@@ -1,0 +1,230 @@
+"""Which data sets, methods and measures a run has, and what of a study is run on what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from qdrank.measures import CONVENTIONS, MEASURES
+from qdrank.measures.names import parse as parse_measure
+from qdrank.rankers.methods import CLASSIC
+from qdrank.rankers.sizes import largest_used
+from qdrank.studies import STUDIES
+from qdrank.studies.study import Study
+from qdrank.workflow.config import Settings
+from qdrank.workflow.plan import Plan, PlannedDataset
+
+ALL_STUDIES: list[Study] = [STUDIES[name] for name in STUDIES]
+
+
+@dataclass(frozen=True, eq=False)
+class WorkflowRun:
+    """A run of the workflow.
+
+    Attributes
+    ----------
+    settings : the configuration, checked
+    planned : the data sets that it stands for
+    project : folder of the workflow, with scripts and resources
+    config_files : configuration files that were given, as seen from the folder of the run
+    started_in : folder in which the command was typed, as seen from the folder of the run
+    shards : jobs among which the work of a fold is divided
+    """
+
+    settings: Settings
+    planned: Plan
+    project: Path
+    config_files: Sequence[str] = ()
+    started_in: str = "."
+    shards: int = 1
+
+    # ---- params that many rules share ----
+
+    @property
+    def training(self) -> dict[str, Any]:
+        """How the features are scaled for training, and when it stops."""
+        shared: dict[str, Any] = self.settings.training.model_dump(include={"scale", "tol"})
+        return shared
+
+    @property
+    def interval(self) -> dict[str, Any]:
+        """Level, resamples and seed of intervals."""
+        evaluation = self.settings.evaluation
+        return {"level": evaluation.confidence, "resamples": evaluation.resamples, "seed": self.settings.seed}
+
+    def option(self, key: str) -> Any:
+        """Value of a key of the configuration, such as ``training.tol``."""
+        value: Any = self.settings
+        for step in key.split("."):
+            value = getattr(value, step)
+        return value
+
+    # ---- data sets ----
+
+    def dataset(self, wildcards: Any) -> PlannedDataset:
+        """The data set of a job."""
+        return self.planned.datasets[wildcards.dataset]
+
+    def title(self, wildcards: Any) -> str:
+        """What the data set of a job is called."""
+        return self.dataset(wildcards).title
+
+    def folds(self, wildcards: Any) -> list[str]:
+        """Folds of the data set of a job."""
+        return list(self.dataset(wildcards).folds)
+
+    def world(self, name: str) -> str:
+        """What a simulated data set is; empty for real data."""
+        dataset = self.planned.datasets[name]
+        return dataset.title if dataset.kind == "simulated" else ""
+
+    def world_of(self, wildcards: Any) -> str:
+        """What the data set of a job is, if it is simulated."""
+        return self.world(wildcards.dataset)
+
+    @cached_property
+    def simulated_webs(self) -> list[str]:
+        """Simulated data sets that are made of text; a change to how they are made does not concern the others."""
+        simulated = self.planned.of_kind("simulated")
+        return [name for name in simulated if self.planned.datasets[name].options.get("like", name) == "simweb"]
+
+    # ---- classic learners and aggregators ----
+
+    def learners_of(self, dataset: str) -> list[str]:
+        """Classic methods that are run on a data set: aggregators on rankings, learners on features."""
+        wanted, chosen = self.settings.learners.datasets, self.settings.learners.methods
+        if dataset not in self.planned.datasets or (wanted is not None and dataset not in wanted):
+            return []
+        aggregates = self.planned.datasets[dataset].kind == "agg"
+        names = CLASSIC if chosen is None else chosen
+        return [name for name in names if CLASSIC[name].aggregates == aggregates]
+
+    @cached_property
+    def learner_datasets(self) -> list[str]:
+        """Data sets on which classic methods are run."""
+        return [name for name in self.planned.datasets if self.learners_of(name)]
+
+    @cached_property
+    def published_datasets(self) -> list[str]:
+        """Those of them for which figures have been published."""
+        expected = self.project / "resources" / "expected"
+        return [name for name in self.learner_datasets if (expected / f"{name}.yaml").exists()]
+
+    def learner_convention(self, dataset: str) -> str:
+        """Convention of the learners' tables of a data set."""
+        first: str = self.settings.evaluation.conventions[0]
+        named: Mapping[str, str] = self.settings.learners.conventions
+        return named.get(dataset, first)
+
+    def learner_scale(self, wildcards: Any) -> str:
+        """Scale of the features for the classic methods on the data set of a job."""
+        scales: Mapping[str, str] = self.settings.learners.scales
+        return scales.get(wildcards.dataset, self.settings.training.scale)
+
+    def learner_grid(self, method: str) -> dict[str, list[Any]]:
+        """Values to try for each parameter of a method."""
+        return CLASSIC[method].grid(self.settings.learners.grids.get(method))
+
+    def tree_threads(self, query_vectors: bool) -> int:
+        """Threads of LambdaMART: with query vectors it has twice the features, and would take twice as long as without."""
+        threads: int = self.settings.training.tree_threads
+        return 2 * threads if query_vectors and threads > 1 else threads
+
+    def learner_threads(self, wildcards: Any) -> int:
+        """Threads of the classic method of a job: only boosted trees use more than one."""
+        method = CLASSIC[wildcards.method]
+        return self.tree_threads(method.query_vectors) if method.learner == "lambdamart" else 1
+
+    # ---- studies ----
+
+    def section(self, study: Study) -> Any:
+        """Section of the configuration that belongs to a study."""
+        return getattr(self.settings, study.short)
+
+    @cached_property
+    def _datasets_by_study(self) -> dict[str, dict[str, PlannedDataset]]:
+        return {study.name: self._datasets(study) for study in ALL_STUDIES}
+
+    def _datasets(self, study: Study) -> dict[str, PlannedDataset]:
+        wanted = self.section(study).datasets
+        return {
+            name: dataset
+            for name, dataset in self.planned.datasets.items()
+            if dataset.kind in study.kinds and (wanted is None or name in wanted)
+        }
+
+    def datasets_of(self, study: Study) -> dict[str, PlannedDataset]:
+        """Data sets that a study is run on."""
+        return self._datasets_by_study[study.name]
+
+    def studies_of(self, dataset: str) -> list[Study]:
+        """Studies that are run on a data set."""
+        return [study for study in ALL_STUDIES if dataset in self.datasets_of(study)]
+
+    def methods_run(self, study: Study) -> list[str]:
+        """Methods of a study that are run."""
+        return study.run(self.section(study))
+
+    def methods_of(self, dataset: str) -> list[str]:
+        """Methods that are run on a data set."""
+        of_studies = [method for study in self.studies_of(dataset) for method in self.methods_run(study)]
+        # A study may compare with a classic learner, and so may another.
+        return list(dict.fromkeys(["reference", *of_studies, *self.learners_of(dataset)]))
+
+    def baselines_of(self, study: Study) -> Callable[[Any], list[str]]:
+        """Classic methods that a study's tables stand beside, of those that are run on a data set, and the reference."""
+
+        def names(wildcards: Any) -> list[str]:
+            known = self.learners_of(wildcards.dataset)
+            return ["reference", *(name for name in self.section(study).baselines if name in known)]
+
+        return names
+
+    def budget(self, study: Study) -> dict[str, Any]:
+        """Values of the keys that a study's declaration of claims names."""
+        pairs = (key.partition(" as ") for key in study.budget)
+        return {new or key.rpartition(".")[2]: self.option(key) for key, _, new in pairs}
+
+    def neighbours_used(self) -> list[float]:
+        """The largest share and the largest number of neighbours that a study of this run uses."""
+        studies = (study for study in ALL_STUDIES if self.datasets_of(study))
+        return largest_used(k for study in studies for k in study.neighbours(self.section(study)))
+
+    def claim_groups(self, study: Study) -> dict[str, list[str]]:
+        """Data sets judged together by name: seeds of one simulated set are one, all others stand alone."""
+        groups: dict[Any, list[str]] = {}
+        for name, dataset in self.datasets_of(study).items():
+            options = {key: value for key, value in dataset.options.items() if key not in ("seed", "like")}
+            alike = dataset.kind == "simulated"
+            key = (dataset.options.get("like", name), str(options)) if alike else name
+            groups.setdefault(key, []).append(name)
+        return {members[0]: members for members in groups.values()}
+
+    # ---- measures ----
+
+    @cached_property
+    def measures(self) -> list[str]:
+        """Measures of all methods on all data sets."""
+        of_learners = map(self.learner_convention, self.learner_datasets)
+        conventions = [*self.settings.evaluation.conventions, *of_learners]
+        names = [name for convention in conventions for name in CONVENTIONS[convention]]
+        return list(dict.fromkeys([*names, *self.settings.difficulty.measures]))
+
+
+def study_measures(study: Study) -> list[str]:
+    """Measures of a study's methods: those it names, and those of the conventions it names."""
+    return [measure for name in study.measures for measure in CONVENTIONS.get(name, (name,))]
+
+
+def measure_module(name: str) -> str:
+    """Module in which a measure is defined."""
+    return MEASURES.module(parse_measure(name).definition)
+
+
+def names_pattern(names: Iterable[str]) -> str:
+    """Wildcard constraint that admits these names alone."""
+    return "|".join(map(re.escape, names)) or "(?!)"

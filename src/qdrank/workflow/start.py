@@ -1,0 +1,74 @@
+"""From Snakemake's workflow to a run: the configuration checked, the data sets planned, the environment of the jobs."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from snakemake.exceptions import WorkflowError
+
+from qdrank.errors import QdrankError
+from qdrank.jobs import prepare_environment
+from qdrank.workflow.config_files import load_sources, resolve
+from qdrank.workflow.plan import plan, shards_of
+from qdrank.workflow.recorded import refuse_other_configuration, started_in
+from qdrank.workflow.run import WorkflowRun
+
+_RECORDED_SHARDS = Path(".snakemake", "shards")
+_SUMMARY = {"judge_claims", "write_config", "write_index", "write_overview", "write_manifest"}
+
+
+def start(workflow: Any, config: Mapping[str, Any], project: Path) -> WorkflowRun:
+    """The run that Snakemake's ``workflow`` is about to plan, with the values of its configuration.
+
+    Raises
+    ------
+    WorkflowError
+        In words, if the configuration has faults, a data set is not available, or there is no core to run on.
+    """
+    # Snakemake would wait for a core for ever.
+    if workflow.resource_settings.cores == 0:
+        raise WorkflowError("--cores 0 leaves no core to run on; use --cores all, or the number of cores")
+    prepare_environment(project / "src")
+    # A large graph of jobs is all living objects: looking for garbage among them took a sixth of the time of planning.
+    gc.set_threshold(50_000, 20, 100)
+    # The default first: what a later file sets overrides it.
+    default = project / "config" / "config.yaml"
+    given = [file for file in map(Path, workflow.configfiles) if file != default]
+    try:
+        settings = resolve(config, load_sources([default, *given]))
+        # A relative path of the user's own data is looked for here, beside the configuration file, and in the project.
+        planned = plan(settings, [*(file.parent for file in given), project])
+    except QdrankError as error:
+        raise WorkflowError(str(error)) from None
+    resources = workflow.resource_settings
+    return WorkflowRun(
+        settings,
+        planned,
+        project,
+        config_files=[os.path.relpath(file) for file in given],
+        # Snakemake is in the folder of the run by now; commands that are printed are typed where this one was.
+        started_in=started_in(workflow.overwrite_workdir),
+        shards=shards_of(settings, planned, resources.cores or resources.nodes or 1, _RECORDED_SHARDS),
+    )
+
+
+def scattered(workflow: Any, run: WorkflowRun, name: str) -> int:
+    """Number of shards of a process, which jobs of a cluster, and of a core, are told too; ``--set-scatter`` wins."""
+    resources = workflow.resource_settings
+    resources.overwrite_scatter = {name: run.shards, **resources.overwrite_scatter}
+    return run.shards
+
+
+def on_start(workflow: Any, run: WorkflowRun) -> None:
+    """Stop a run that would overwrite the summary of another configuration; else keep the number of shards for later runs."""
+    if _SUMMARY & {job.rule.name for job in workflow.dag.needrun_jobs()}:
+        try:
+            refuse_other_configuration("results", run.config_files, run.started_in)
+        except QdrankError as error:
+            raise WorkflowError(str(error)) from None
+    _RECORDED_SHARDS.parent.mkdir(exist_ok=True)
+    _RECORDED_SHARDS.write_text(f"{run.shards}\n")
