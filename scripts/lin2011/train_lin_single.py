@@ -11,7 +11,7 @@ with job(snakemake.log[0]) as log:
     grid = Grid(**params.grid)
     documents = load_fold(snakemake.input.judged, fold, params.scale)
     lambdas = budget_lambdas(grid.lambdas, grid.budget)
-    singles, choices = choose_single(fold, documents, lambdas, tol=params.tol)
+    singles, choices = choose_single(fold, documents, lambdas, tol=params.tol, seed=params.seed)
     log.info("lambda %g, chosen among %d", singles.chosen, len(lambdas))
     write(snakemake.output.models, "models", singles_table(singles, documents))
     write(snakemake.output.choices, "choices", choices)

@@ -49,7 +49,8 @@ rule train_lin_single:
     params:
         **run.training,
         grid=settings.lin.grid(),
-        code=code("lin2011/train_lin_single"),
+        seed=settings.seed,
+        code=code("lin2011/train_lin_single", measure_module("ap")),
     script:
         "../../scripts/lin2011/train_lin_single.py"
 

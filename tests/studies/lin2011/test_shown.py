@@ -32,7 +32,7 @@ def made(tmp_path_factory):
     swept = sweep(study, GRID)
     found = curves("fold1", study, swept, GRID, 5)
     seeds = seed_measures_table("fold1", study, swept, TABLE2)
-    single = choose_single("fold1", documents(), [0.1, 0.01], tol=1e-6)[1]
+    single = choose_single("fold1", documents(), [0.1, 0.01], tol=1e-6, seed=1)[1]
     baselines = mean_over_seeds(seeds)
     names = baselines.column("method").to_pylist()
     renamed = {NAIVE: "listnet", SELECT: "bordacount", TRANSFORM: "bordacount-high", RANKSVM: "reference"}

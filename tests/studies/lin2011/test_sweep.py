@@ -44,9 +44,9 @@ def swept(study):
 def test_every_setting_is_tried_on_validation(study, swept):
     part = documents().parts["vali"]
     for (name, seed), values in swept.values.items():
-        sizes = {"naive": [1, 4], "select": [1, 3], "transform": [0]}[ALGORITHMS[name].kind]
+        sizes = {"naive": [4, 1], "select": [3, 1], "transform": [0]}[ALGORITHMS[name].kind]
         assert list(values) == [ClusterSetting(m, lam, s) for m in (2, 5) for lam in (0.1, 0.01) for s in sizes]
-        setting = ClusterSetting(5, 0.1, sizes[-1])
+        setting = ClusterSetting(5, 0.1, sizes[0])
         local = study.local("vali", Key(ALGORITHMS[name].family, seed, 5), 0.1)
         kind = ALGORITHMS[name].kind
         if kind == "naive":

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, IntArray
+from qdrank.learners.choose import ValidationQueries
+from qdrank.measures.many_rankers import ap_matrix
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.bank import HALVES, Clusters, FoldBank, Key
-from qdrank.studies.lin2011.kernels import ap_matrix
 from qdrank.studies.lin2011.readings import Readings
 from qdrank.studies.lin2011.representations import naive_choices, relevant_choices, standardised_rows, transformed
 from qdrank.studies.lin2011.scores import combined, distributions, divergences, scaled
@@ -78,6 +79,7 @@ class LinFold:
     reference : column of the base model's score, counted from 0
     single : (n_features,) weights of the chosen global Ranking SVM, for features as given
     bank : clusters and models
+    base : seed of all that is random, and of the order of tied validation documents
     """
 
     def __init__(
@@ -109,6 +111,11 @@ class LinFold:
     def validation(self) -> str:
         """Role whose queries choose settings: validation, or training where there is none."""
         return "vali" if "vali" in self.roles else "train"
+
+    @cached_property
+    def validation_queries(self) -> ValidationQueries:
+        """Its queries, by which settings are compared."""
+        return ValidationQueries.of(self.roles[self.validation].part, measure="ap", seed=self.base)
 
     def read_as(self, readings: Readings) -> LinFold:
         """The same fold with other readings."""

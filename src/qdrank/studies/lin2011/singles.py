@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.groups import FloatArray
+from qdrank.learners.choose import ValidationQueries, choose
 from qdrank.learners.ranksvm.estimator import Model
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.studies.lin2011.kernels import ap_matrix
 from qdrank.studies.lin2011.methods import RANKSVM
 from qdrank.studies.lin2011.training import train_singles
 
@@ -32,25 +32,25 @@ class Singles:
 
 
 def choose_single(
-    fold: str, documents: FoldDocuments, lambdas: Sequence[float], *, tol: float
+    fold: str, documents: FoldDocuments, lambdas: Sequence[float], *, tol: float, seed: int
 ) -> tuple[Singles, pa.Table]:
-    """Train a Ranking SVM for every lambda; validation MAP chooses, training MAP where there are no validation queries.
+    """Train a Ranking SVM for every lambda, falling; validation MAP chooses, training MAP where there are no validation queries.
 
-    Returns the models and the artifact ``choices``.
+    ``seed`` decides the order of tied documents. Returns the models and the artifact ``choices``.
     """
     models = train_singles(documents.preferences(), lambdas, tol=tol)
     part = documents.parts["vali"] if documents.parts["vali"].n_queries else documents.parts["train"]
     W = documents.stored(np.stack([models[lam].w for lam in lambdas]))
-    values = ap_matrix(W @ part.X.astype(np.float64).T, part.y > 0, part.offsets).mean(axis=1)
-    best = int(values.round(12).argmax())
+    queries, X = ValidationQueries.of(part, measure="ap", seed=seed), part.X.astype(np.float64)
+    choice = choose((lam, queries.values(X @ w)) for lam, w in zip(lambdas, W, strict=True))
     rows = [
         {"fold": fold, "method": RANKSVM, "setting": f"lambda={lam:.4g}", "k": None, "lam": lam, "measure": "ap"}
-        | {"value": float(value), "chosen": i == best}
-        for i, (lam, value) in enumerate(zip(lambdas, values, strict=True))
+        | {"value": value, "chosen": lam == choice.chosen}
+        for lam, value in zip(lambdas, choice.values, strict=True)
     ]
     kinds = [pa.string()] * 3 + [pa.int32(), pa.float64(), pa.string(), pa.float64(), pa.bool_()]
     schema = pa.schema(list(zip(rows[0], kinds, strict=True)))
-    return Singles(models, lambdas[best]), pa.Table.from_pylist(rows, schema)
+    return Singles(models, choice.chosen), pa.Table.from_pylist(rows, schema)
 
 
 def singles_table(singles: Singles, documents: FoldDocuments) -> pa.Table:

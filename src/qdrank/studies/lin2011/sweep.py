@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from qdrank.groups import FloatArray, IntArray
+from qdrank.learners.choose import choose, most_regularised_first
 from qdrank.measures.compute import measure
 from qdrank.store.lists import list_column
 from qdrank.studies.lin2011.bank import Key
@@ -37,7 +39,16 @@ class Grid:
 
     def sizes(self, method: Algorithm) -> list[int]:
         """Values of the third number of a method's setting."""
-        return {"naive": sorted(self.ts), "select": sorted(self.ks), "transform": [0]}[method.kind]
+        return {
+            "naive": most_regularised_first("t", self.ts),
+            "select": most_regularised_first("k", self.ks),
+            "transform": [0],
+        }[method.kind]
+
+    @property
+    def models(self) -> list[tuple[int, float]]:
+        """Numbers of clusters and lambdas in the order in which they are tried."""
+        return list(product(most_regularised_first("m", self.ms), most_regularised_first("lam", self.lambdas)))
 
     @property
     def budget(self) -> int:
@@ -65,30 +76,20 @@ def scores_for(local: LocalScores, method: Algorithm, sizes: Sequence[int]) -> d
     return {0: local.aggregated(local.transform_weights())}
 
 
-def precisions(local: LocalScores, method: Algorithm, sizes: Sequence[int]) -> dict[int, FloatArray]:
-    """Average precisions (n_queries,) of a method, for every t or k."""
-    if method.kind == "naive":
-        return {t: local.ap_of(choice) for t, choice in local.naive(sizes).items()}
-    found = scores_for(local, method, sizes)
-    ap = local.role.ap(np.stack(list(found.values())))
-    return dict(zip(found, ap, strict=True))
-
-
 def validated(fold: LinFold, method: Algorithm, seed: int, grid: Grid) -> Values:
     """Validation MAP of every setting of a method, for one seed of the clusters."""
-    found: Values = {}
-    for m in sorted(grid.ms):
-        for lam in sorted(grid.lambdas, reverse=True):
-            local = fold.local(fold.validation, Key(method.family, seed, m), lam)
-            for size, ap in precisions(local, method, grid.sizes(method)).items():
-                found[ClusterSetting(m, lam, size)] = float(ap.mean())
-    return found
+    values: Values = {}
+    for m, lam in grid.models:
+        local = fold.local(fold.validation, Key(method.family, seed, m), lam)
+        scores = scores_for(local, method, grid.sizes(method))
+        for size in grid.sizes(method):
+            values[ClusterSetting(m, lam, size)] = fold.validation_queries.mean(scores[size])
+    return values
 
 
 def best(values: Values, m: int | None = None) -> ClusterSetting:
-    """The first of the best settings, of those with ``m`` clusters where it is given."""
-    own = {setting: value for setting, value in values.items() if m is None or setting.m == m}
-    return max(own, key=lambda setting: round(own[setting], 12))
+    """The setting that validation chooses, of those with ``m`` clusters where it is given."""
+    return choose(item for item in values.items() if m is None or item[0].m == m).chosen
 
 
 @dataclass(frozen=True)
@@ -216,7 +217,8 @@ def _aps(fold: LinFold, swept: Swept, seed: int, m: int) -> Iterator[tuple[str, 
             continue
         setting = swept.chosen(method, seed, m)
         local = fold.local("test", Key(ALGORITHMS[method].family, seed, m), setting.lam)
-        yield method, precisions(local, ALGORITHMS[method], [setting.size])[setting.size]
+        scores = scores_for(local, ALGORITHMS[method], [setting.size])[setting.size]
+        yield method, local.role.ap(scores[None])[0]
         if method == NAIVE:
             yield "relevant-only", local.ap_of(local.relevant_only())
 
@@ -228,10 +230,10 @@ def _models(fold: LinFold, swept: Swept, seed: int, m: int) -> Iterator[tuple[st
     """Weights of the local models with Naive's lambda, of random clusters, and of perturbed global models."""
     lam = swept.chosen(NAIVE, seed, m).lam
     local = fold.local(fold.validation, Key("pairs", seed, m), lam)
+    queries, X = fold.validation_queries, fold.roles[fold.validation].X
     yield "", local.weights
     if "pairs-random" in fold.bank.families:
         yield "-random", fold.bank.weights(Key("pairs-random", seed, m), lam)
-    seen = fold.roles[fold.validation]
     # isotropic on the learner's scale, where features are comparable
     steps = directions(m, len(fold.single), seed=int(np.random.SeedSequence([fold.base, seed]).generate_state(1)[0]))
     inverse = fold.documents.inverse
@@ -239,8 +241,8 @@ def _models(fold: LinFold, swept: Swept, seed: int, m: int) -> Iterator[tuple[st
     found = matched(
         learned,
         steps,
-        lambda W: float(seen.ap(fold.scores_of(seen.X, W * inverse)).mean()),
-        float(local.ap.mean()),
+        lambda W: queries.mean(fold.scores_of(X, W * inverse).T),
+        queries.mean(local.scores.T),
     )
     yield "-perturbed", Perturbed(found.W * inverse, found.size, found.wanted, found.reached)
 
