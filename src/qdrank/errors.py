@@ -17,8 +17,11 @@ class QdrankError(Exception):
         super().__init__("\n".join(map(_printable, message.split("\n"))))
 
 
-class InputError(QdrankError):
-    """Bad input: names the file, the line, what is wrong, the text found and the fix."""
+class InputError(QdrankError, ValueError):
+    """Bad input: names the file, the line, what is wrong, the text found and the fix.
+
+    Also a ``ValueError``, which is what callers of a library in the manner of scikit-learn expect.
+    """
 
     def __init__(
         self,

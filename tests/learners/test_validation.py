@@ -8,7 +8,8 @@ import pytest
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
 from qdrank.learners.choose import ValidationQueries, shuffled_within
-from qdrank.learners.validation import RoundChoice, as_judged
+from qdrank.learners.inputs import as_judged
+from qdrank.learners.validation import RoundChoice
 
 X = np.random.default_rng(0).random((6, 2))
 QUERY = [1, 1, 1, 2, 2, 2]
@@ -19,14 +20,14 @@ REAL = ("ranksvm", "atvt")  # any numbers will do: one sees their order, the oth
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name not in REAL])
 def test_grades_that_are_no_whole_numbers_are_refused(name: str, grade: float) -> None:
     """They would be cut to whole numbers without a word."""
-    with pytest.raises(InputError, match="whole numbers"):
+    with pytest.raises(InputError, match=r"whole numbers|missing"):
         LEARNERS[name]().fit(X, [0, 1, grade, 0, 1, 2], QUERY)
 
 
 @pytest.mark.parametrize("name", REAL)
 @pytest.mark.parametrize("grade", [np.nan, np.inf])
 def test_where_any_number_will_do_it_must_be_finite(name: str, grade: float) -> None:
-    with pytest.raises(InputError, match=r"finite|missing or infinite"):
+    with pytest.raises(InputError, match="infinite"):
         LEARNERS[name]().fit(X, [0, 1, grade, 0, 1, 2], QUERY)
 
 
@@ -44,7 +45,7 @@ def test_whole_numbers_may_come_as_floats() -> None:
 
 @pytest.mark.parametrize("bad", [X[:, 0], X[:5], X[None]])
 def test_shapes_that_do_not_match_are_refused(bad: np.ndarray) -> None:
-    with pytest.raises(InputError, match="do not match"):
+    with pytest.raises(InputError, match=r"do not match|must be a table"):
         as_judged(bad, [0, 1, 2, 0, 1, 2], QUERY)
 
 

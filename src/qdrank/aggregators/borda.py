@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, query_offsets
+from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.base import Learner
 from qdrank.learners.classic.borda_points import borda_points
-from qdrank.learners.validation import JudgedArrays
+from qdrank.learners.inputs import JudgedArrays, as_features, as_offsets
 
 Best = Literal["low", "high"]
 
@@ -30,12 +29,26 @@ class BordaCount(Learner):
 
     NAME: ClassVar[str] = "bordacount"
     STATE: ClassVar[tuple[str, ...]] = ()
+    NEEDS_FIT: ClassVar[bool] = False
+    MISSING: ClassVar[bool] = True
 
     best: Best = "low"
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:  # noqa: ARG002
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,  # noqa: ARG002
+        query: ArrayLike | None = None,
+        validation: JudgedArrays | None = None,  # noqa: ARG002
+    ) -> Self:
         """Nothing is learned."""
+        as_rankings(X, query)
         return self
+
+    @property
+    def n_features_in_(self) -> int:
+        """Not known: any number of lists will do."""
+        raise AttributeError("BordaCount takes any number of lists")
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:
         """Points (n_documents,) from ranks (n_documents, n_lists), NaN where a list lacks the document."""
@@ -45,11 +58,8 @@ class BordaCount(Learner):
 
 def as_rankings(X: ArrayLike, query: ArrayLike | None) -> tuple[NDArray[Any], IntArray]:
     """Checked ranks (n_documents, n_lists) and offsets (n_queries + 1,); without ``query`` the rows are one list."""
-    ranks = np.asarray(X)
-    offsets = query_offsets(np.zeros(len(ranks)) if query is None else np.asarray(query))
-    if ranks.ndim != 2 or offsets[-1] != len(ranks):
-        raise InputError(f"ranks of shape {ranks.shape} and {offsets[-1]} query ids do not match")
-    return ranks, offsets
+    ranks = as_features(X, missing=True)
+    return ranks, as_offsets(query, len(ranks))
 
 
 def points_per_list(ranks: NDArray[Any], offsets: IntArray, best: Best) -> FloatArray:

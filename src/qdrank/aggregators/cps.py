@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qdrank.aggregators.borda import Best, as_rankings, points_per_list
+from qdrank.aggregators.borda import Best, points_per_list
 from qdrank.aggregators.cps_kernels import kind_of, log_likelihood, stagewise
 from qdrank.groups import FloatArray, IntArray, query_index
 from qdrank.learners.base import Learner
 from qdrank.learners.classic.convex import newton_minimise
-from qdrank.learners.validation import JudgedArrays
+from qdrank.learners.inputs import JudgedArrays, as_offsets
 
 Distance = Literal["kendall", "footrule", "spearman"]
 
@@ -40,6 +40,8 @@ class CPS(Learner):
 
     NAME: ClassVar[str] = "cps"
     STATE: ClassVar[tuple[str, ...]] = ("theta_",)
+    WEIGHTS: ClassVar[str] = "theta_"
+    MISSING: ClassVar[bool] = True
 
     distance: Distance = "kendall"
     depth: Literal["relevant", "all"] = "relevant"
@@ -51,17 +53,24 @@ class CPS(Learner):
     theta_: FloatArray = field(init=False, repr=False)
     """Weight of each input ranking, shape (n_lists,); negative for a ranking that misleads."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:  # noqa: ARG002
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        query: ArrayLike | None = None,
+        validation: JudgedArrays | None = None,  # noqa: ARG002
+    ) -> Self:
         """Learn the weights from ranks (n_documents, n_lists), NaN where missing, and grades (n_documents,)."""
-        ranks, offsets = as_rankings(X, query)
-        loss = CosetLoss(list_ranks(ranks, offsets, self.best), np.asarray(y), offsets, self)
+        ranks, grades, offsets = self.training(X, y, query)
+        loss = CosetLoss(list_ranks(ranks, offsets, self.best), grades, offsets, self)
         start = np.zeros(ranks.shape[1])
         self.theta_ = newton_minimise(loss, start, tol=1e-10, max_iterations=self.max_iterations) / loss.scale
         return self
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:
         """Minus the rank of each document, shape (n_documents,), found stage by stage."""
-        ranks, offsets = as_rankings(X, query)
+        ranks = self.documents(X)
+        offsets = as_offsets(query, len(ranks))
         places = stagewise(kind_of(self.distance), list_ranks(ranks, offsets, self.best), offsets, self.theta_)
         return -places.astype(np.float64)
 

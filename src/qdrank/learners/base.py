@@ -1,43 +1,105 @@
-"""What the classic learners share: named parameters, and a record of plain values instead of pickle."""
+"""What the learners share: checked input, a score, and a record of plain values instead of pickle."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+import warnings
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.groups import FloatArray, IntArray
+from qdrank.learners.estimator import Estimator
+from qdrank.learners.inputs import as_features, as_judged, warn_of_equal_grades
 
 
 @dataclass(kw_only=True, eq=False)
-class Learner:
-    """A ranker learned from judged documents.
+class Learner(Estimator):
+    """A ranker learned from judged documents; a scikit-learn estimator.
 
     Subclasses declare their parameters as fields and their fitted state as ``name_``. The attributes named in
     ``STATE`` are arrays of numbers or text and make up the whole model: ``to_record`` gives them as lists and
-    strings, which any store can hold.
+    strings, which any store can hold. ``WEIGHTS`` names the one whose last axis are the features.
     """
 
     NAME: ClassVar[str]
     STATE: ClassVar[tuple[str, ...]]
+    WEIGHTS: ClassVar[str] = "coef_"
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:
         """Scores (n_documents,) of the rows of ``X``; ``query`` matters only where whole lists are combined."""
         raise NotImplementedError
 
-    def get_params(self) -> dict[str, Any]:
-        """Constructor parameters by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+    def score(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None = None, measure: str = "ap") -> float:
+        """Mean over the queries of a measure, average precision unless ``measure`` names another.
+
+        It is the value by which `qdrank.learners.choose` compares settings: documents of equal score stand in a seeded random
+        order, queries without a relevant document count as 0. Without ``query`` the documents are one query's.
+        """
+        from qdrank.learners.choose import ValidationQueries
+
+        _, grades, offsets = as_judged(X, y, query, missing=self.MISSING)
+        return ValidationQueries(grades, offsets, measure=measure).mean(self.predict(X, query))
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features of the documents that the learner was fitted to."""
+        return int(np.shape(getattr(self, self.WEIGHTS))[-1])
+
+    def training(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None) -> tuple[NDArray[Any], Any, IntArray]:
+        """Checked features, grades and offsets to learn from; without ``query`` the documents are one query's."""
+        features, grades, offsets = as_judged(X, y, query, missing=self.MISSING, graded=self.GRADED)
+        warn_of_equal_grades(grades, offsets)
+        self.keep_names(X)
+        return features, grades, offsets
+
+    def documents(self, X: ArrayLike) -> NDArray[Any]:
+        """Checked features (n_documents, n_features) to rank: of the number, and the names, that were learned from."""
+        self.refuse_unfitted()
+        self._refuse_other_names(X)
+        features = as_features(X, missing=self.MISSING)
+        expected = getattr(self, "n_features_in_", features.shape[1])
+        if features.shape[1] != expected:
+            name = type(self).__name__
+            raise InputError(
+                f"X has {features.shape[1]} features, but {name} is expecting {expected} features as input"
+            )
+        return features
+
+    def refuse_unfitted(self) -> None:
+        """Raise if the learner has not been fitted."""
+        if not all(hasattr(self, name) for name in self.STATE):
+            raise self.not_fitted()
+
+    def keep_names(self, X: ArrayLike) -> None:
+        """Remember the names of the columns that are learned from, where ``X`` is a DataFrame."""
+        self.__dict__.pop("feature_names_in_", None)
+        if (names := _column_names(X)) is not None:
+            self.feature_names_in_ = names
+
+    def _refuse_other_names(self, X: ArrayLike) -> None:
+        """Raise unless the columns of ``X`` have the names learned from; warn if only one of the two has names."""
+        learned, given = getattr(self, "feature_names_in_", None), _column_names(X)
+        name = type(self).__name__
+        if learned is None and given is not None:
+            warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=4)
+        elif learned is not None and given is None:
+            text = f"X does not have valid feature names, but {name} was fitted with feature names"
+            warnings.warn(text, stacklevel=4)
+        elif learned is not None and given is not None and learned.tolist() != given.tolist():
+            raise InputError(
+                "The feature names should match those that were passed during fit",
+                found=", ".join(given.tolist()),
+                fix="give the columns in the order of fit: X[learner.feature_names_in_]",
+            )
 
     def to_record(self) -> dict[str, Any]:
         """The fitted model as plain values: learner name, parameters and state."""
-        if not all(hasattr(self, name) for name in self.STATE):
-            raise InputError(f"this {self.NAME} has not been fitted", fix="call fit first")
+        self.refuse_unfitted()
         state = {name: _plain(getattr(self, name)) for name in self.STATE}
-        return {"learner": self.NAME, "params": self.get_params(), "state": state}
+        return {"learner": self.NAME, "params": self.get_params(deep=False), "state": state}
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:
@@ -61,8 +123,14 @@ class LinearLearner(Learner):
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,) of the rows of ``X`` (n_documents, n_features)."""
-        scores: FloatArray = np.asarray(X, dtype=np.float64) @ self.coef_
+        scores: FloatArray = self.documents(X).astype(np.float64, copy=False) @ self.coef_
         return scores
+
+
+def _column_names(X: Any) -> NDArray[np.object_] | None:
+    """Names of the columns of a DataFrame, if all are text."""
+    names = list(getattr(X, "columns", []))
+    return np.array(names, dtype=object) if names and all(isinstance(name, str) for name in names) else None
 
 
 def _plain(value: Any) -> Any:

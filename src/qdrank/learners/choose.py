@@ -15,12 +15,11 @@ from numpy.typing import ArrayLike
 
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.learners.inputs import Unranked
 from qdrank.measures.compute import measure_ranked
 from qdrank.measures.ranking import Judgements
 
 T = TypeVar("T")
-Unranked = tuple[ArrayLike, ArrayLike]
-"""Grades and offsets (n_queries + 1,) of the relevant documents that are not among the candidates."""
 
 #: Decimals by which settings are compared: beyond them two sums of the same values may differ.
 _DECIMALS = 12

@@ -10,7 +10,8 @@ from typing import Any
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
 from qdrank.learners.choose import Choice, choose, most_regularised_first
-from qdrank.learners.validation import JudgedArrays, validation_queries
+from qdrank.learners.inputs import JudgedArrays
+from qdrank.learners.validation import validation_queries
 
 
 def grid_settings(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

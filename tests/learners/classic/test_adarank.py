@@ -66,6 +66,7 @@ def test_queries_without_relevant_documents_change_nothing_above_the_worst():
     np.testing.assert_allclose(model.coef_, [alpha(0.5 / 3), 0, 0])
 
 
+@pytest.mark.filterwarnings("ignore:no query has documents of different grades")
 def test_nothing_to_learn_stops_at_once():
     np.testing.assert_array_equal(AdaRank(rounds=5).fit(X, np.zeros(4, int), QUERY).coef_, 0)
 

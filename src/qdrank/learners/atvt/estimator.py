@@ -24,6 +24,7 @@ from qdrank.learners.atvt.maps import Norm, Penalties, fit_maps, moments
 from qdrank.learners.atvt.regressors import Kernel, Linear, Regressor, Ridge, Trees, predict
 from qdrank.learners.atvt.rounds import Alternation, grouped
 from qdrank.learners.base import Learner
+from qdrank.learners.inputs import warn_of_equal_grades
 from qdrank.learners.ranksvm.kernels import one_thread
 
 #: The two stopping rules, as values of ``tol``: the paper's, as its specification proposes it, and the tight one.
@@ -102,6 +103,8 @@ class ATVT(Learner):
         *("alpha_", "beta_", "objectives_", "n_rounds_", "n_newton_", "n_guarded_", "converged_", "scale_", "model_"),
     )
 
+    GRADED: ClassVar[bool] = False
+
     h: Literal["ridge", "kernel", "trees"] = "ridge"
     lam_h: float = 1.0
     norm: Norm = "l2"
@@ -130,10 +133,15 @@ class ATVT(Learner):
     scale_: float = field(init=False, repr=False)
     model_: dict[str, Any] = field(init=False, repr=False)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike) -> Self:
-        """Learn from documents X (n_documents, n_features), targets y and query ids (n_documents,), in any order."""
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
+        """Learn from documents X (n_documents, n_features), targets y and query ids (n_documents,), in any order.
+
+        Without ``query`` the documents are one query's.
+        """
         self._check()
         features, targets, offsets = grouped(X, y, query)
+        warn_of_equal_grades(targets, offsets)
+        self.keep_names(X)
         with one_thread():
             regressor = self.regressor(features)
             self.scale_ = float(targets.std()) or 1.0
@@ -148,9 +156,17 @@ class ATVT(Learner):
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,) of the rows of ``X`` (n_documents, n_features): h, without any map."""
+        features = self.documents(X)
         if self.model_["h"] == "trees":
-            return np.asarray(sum(one.predict(np.asarray(X), num_threads=1) for one in self.boosters), dtype=np.float64)
-        return predict(self.model_, np.asarray(X))
+            return np.asarray(sum(one.predict(features, num_threads=1) for one in self.boosters), dtype=np.float64)
+        return predict(self.model_, features)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features of the documents that h was fitted to."""
+        if self.model_["h"] == "trees":
+            return int(self.boosters[0].num_feature())
+        return len(self.model_["coef"] if self.model_["h"] == "ridge" else self.model_["X"][0])
 
     @cached_property
     def boosters(self) -> list[Any]:

@@ -12,23 +12,20 @@ from qdrank.groups import FloatArray, IntArray, query_offsets
 from qdrank.learners.atvt.maps import Maps, Penalties, fit_maps, moments
 from qdrank.learners.atvt.newton import Projected, squared_error
 from qdrank.learners.atvt.regressors import Linear, Regressor
+from qdrank.learners.inputs import as_features, as_targets, refuse_other_length
 
 #: Newton steps at a time, before the alternation is asked again.
 MOST_NEWTON = 25
 
 
-def grouped(X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[NDArray[Any], FloatArray, IntArray]:
+def grouped(X: ArrayLike, y: ArrayLike, query: ArrayLike | None) -> tuple[NDArray[Any], FloatArray, IntArray]:
     """Checked features, targets and offsets, each query's rows together, queries in order of first appearance."""
-    features, targets, ids = np.asarray(X), np.asarray(y, dtype=np.float64), np.asarray(query)
-    if features.ndim != 2 or targets.shape != (len(features),) or ids.shape != targets.shape:
-        raise InputError(
-            f"features of shape {features.shape}, targets of shape {targets.shape} and {ids.shape} query ids do not fit",
-            fix="give one target and one query id per row of features",
-        )
-    if len(targets) == 0:
-        raise InputError("there is no document to learn from")
-    if not (np.isfinite(features).all() and np.isfinite(targets).all()):
-        raise InputError("features or targets hold missing or infinite values", fix="fill them before training")
+    features, targets = as_features(X), as_targets(y)
+    refuse_other_length(features, targets)
+    ids = np.zeros(len(features)) if query is None else np.asarray(query)
+    if ids.shape != targets.shape:
+        problem = f"{len(features)} documents and query ids of shape {ids.shape} do not match"
+        raise InputError(problem, fix="give one query id per row of features")
     _, first, name = np.unique(ids, return_index=True, return_inverse=True)
     place = np.argsort(np.argsort(first))[name]
     if (np.diff(place) < 0).any():

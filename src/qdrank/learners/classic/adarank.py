@@ -22,7 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.choose import shuffled_within
-from qdrank.learners.validation import JudgedArrays, RoundChoice, as_judged
+from qdrank.learners.inputs import JudgedArrays
+from qdrank.learners.validation import RoundChoice
 from qdrank.measures.compute import measure
 
 
@@ -55,9 +56,15 @@ class AdaRank(LinearLearner):
     measure: str = "ap"
     seed: int = 1
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        query: ArrayLike | None = None,
+        validation: JudgedArrays | None = None,
+    ) -> Self:
         """Learn from judged documents, each query's rows standing together."""
-        X, grades, offsets = as_judged(X, y, query)
+        X, grades, offsets = self.training(X, y, query)
         order = shuffled_within(offsets, self.seed)
         X, grades = X[order], grades[order]
         choice = RoundChoice(validation, self.measure, self.seed)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.groups import FloatArray, IntArray, query_index
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.classic.convex import newton_minimise
-from qdrank.learners.validation import JudgedArrays, as_judged
+from qdrank.learners.inputs import JudgedArrays
 
 
 @dataclass(kw_only=True, eq=False)
@@ -41,9 +41,15 @@ class ListNet(LinearLearner):
     tol: float = 1e-12
     max_iterations: int = 100
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:  # noqa: ARG002
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        query: ArrayLike | None = None,
+        validation: JudgedArrays | None = None,  # noqa: ARG002
+    ) -> Self:
         """Learn from judged documents, the rows of each query together; nothing is chosen on validation."""
-        X, grades, offsets = as_judged(X, y, query)
+        X, grades, offsets = self.training(X, y, query)
         loss = TopOneLoss(X, self.scale * map_grades(grades, self.mapping), offsets, self.l2)
         self.coef_ = newton_minimise(loss, np.zeros(X.shape[1]), tol=self.tol, max_iterations=self.max_iterations)
         return self

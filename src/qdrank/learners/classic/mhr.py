@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qdrank.groups import FloatArray, query_offsets
+from qdrank.groups import FloatArray, query_index, query_offsets
 from qdrank.learners.base import Learner
 from qdrank.learners.classic.borda_points import borda_points
+from qdrank.learners.inputs import JudgedArrays, as_offsets
 from qdrank.learners.ranksvm.estimator import RankSVM
-from qdrank.learners.validation import JudgedArrays, as_judged
+from qdrank.learners.ranksvm.preferences import prepare
 
 
 @dataclass(kw_only=True, eq=False)
@@ -38,22 +39,30 @@ class MultipleHyperplaneRanker(Learner):
     coef_: FloatArray = field(init=False, repr=False)
     """Weights of each hyperplane, shape (n_hyperplanes, n_features)."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:  # noqa: ARG002
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        query: ArrayLike | None = None,
+        validation: JudgedArrays | None = None,  # noqa: ARG002
+    ) -> Self:
         """Learn from judged documents, the rows of each query together; nothing is chosen on validation."""
-        X, y, _ = as_judged(X, y, query)
-        pairs = [(high, low) for low, high in combinations(np.unique(y).tolist(), 2)]
+        X, grades, offsets = self.training(X, y, query)
+        pairs = [(high, low) for low, high in combinations(np.unique(grades).tolist(), 2)]
         self.grades_ = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        weights = [self._hyperplane(X, y, np.asarray(query), np.isin(y, pair)) for pair in pairs]
+        of_query = query_index(offsets)
+        weights = [self._hyperplane(X, grades, of_query, np.isin(grades, pair)) for pair in pairs]
         self.coef_ = np.array(weights).reshape(-1, X.shape[1])
         return self
 
     def _hyperplane(self, X: NDArray[Any], y: NDArray[Any], query: NDArray[Any], rows: NDArray[np.bool_]) -> FloatArray:
-        return RankSVM(C=self.C, lam=self.lam).fit(X[rows], y[rows], query[rows]).coef_
+        data = prepare(X[rows], y[rows], query_offsets(query[rows]))
+        return RankSVM(C=self.C, lam=self.lam).fit_preferences(data).coef_
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:
         """Sum of the BordaCount points, shape (n_documents,); without ``query`` the rows are one list."""
-        X = np.asarray(X, dtype=np.float64)
-        offsets = query_offsets(np.zeros(len(X)) if query is None else np.asarray(query))
+        X = self.documents(X).astype(np.float64, copy=False)
+        offsets = as_offsets(query, len(X))
         points: FloatArray = np.zeros(len(X))
         for w in self.coef_:
             points += borda_points(X @ w, offsets)

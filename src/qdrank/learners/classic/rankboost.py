@@ -8,10 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, query_index
 from qdrank.learners.base import Learner
 from qdrank.learners.classic.boosting_kernels import best_threshold
-from qdrank.learners.validation import JudgedArrays, RoundChoice, as_judged
+from qdrank.learners.inputs import JudgedArrays
+from qdrank.learners.validation import RoundChoice
 
 
 @dataclass(kw_only=True, eq=False)
@@ -41,14 +43,21 @@ class RankBoost(Learner):
     thresholds_: FloatArray = field(init=False, repr=False)
     alphas_: FloatArray = field(init=False, repr=False)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        query: ArrayLike | None = None,
+        validation: JudgedArrays | None = None,
+    ) -> Self:
         """Learn from judged documents, the rows of each query together."""
-        X, grades, offsets = as_judged(X, y, query)
+        X, grades, offsets = self.training(X, y, query)
         choice = RoundChoice(validation, self.measure, self.seed)
         thetas = [threshold_values(column, self.thresholds) for column in X.T]
         codes = np.stack([np.searchsorted(t, x) for t, x in zip(thetas, X.T, strict=True)]).astype(np.int32)
         sizes = np.array([len(t) for t in thetas], dtype=np.int32)
         pairs = PairWeights(grades, offsets)
+        self._n_features = X.shape[1]
         scores, chosen = np.zeros(len(X)), []
         for round_ in range(1, self.rounds + 1):
             feature, place, r = best_threshold(codes, sizes, pairs.potential(scores))
@@ -61,6 +70,11 @@ class RankBoost(Learner):
             choice.watch(round_, None if choice.X is None else alpha * (choice.X[:, feature] > theta))
         return self._keep(chosen[: choice.best_round])
 
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features of the documents that the learner was fitted to; a record does not know it."""
+        return int(self._n_features)
+
     def _keep(self, chosen: list[tuple[int, float, float]]) -> Self:
         self.features_ = np.array([f for f, _, _ in chosen], dtype=np.int64)
         self.thresholds_ = np.array([t for _, t, _ in chosen], dtype=np.float64)
@@ -69,7 +83,9 @@ class RankBoost(Learner):
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,) of the rows of ``X`` (n_documents, n_features)."""
-        X = np.asarray(X)
+        X = self.documents(X)
+        if X.shape[1] <= self.features_.max(initial=-1):  # of a record, whose number of features is not known
+            raise InputError(f"X has {X.shape[1]} features, but feature {self.features_.max() + 1} was learned from")
         scores = np.zeros(len(X))
         for feature in np.unique(self.features_):
             mine = np.flatnonzero(self.features_ == feature)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qdrank.learners.base import LinearLearner
-from qdrank.learners.validation import JudgedArrays, as_judged
+from qdrank.learners.inputs import JudgedArrays
 
 
 @dataclass(kw_only=True, eq=False)
@@ -26,9 +26,15 @@ class Regression(LinearLearner):
 
     l2: float = 1.0
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:  # noqa: ARG002
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        query: ArrayLike | None = None,
+        validation: JudgedArrays | None = None,  # noqa: ARG002
+    ) -> Self:
         """Learn from judged documents, the rows of each query together; nothing is chosen on validation."""
-        X, grades, _ = as_judged(X, y, query)
+        X, grades, _ = self.training(X, y, query)
         centred = X - X.mean(axis=0, dtype=np.float64)
         normal = centred.T @ centred + self.l2 * np.eye(X.shape[1])
         self.coef_ = np.linalg.solve(normal, centred.T @ (grades - grades.mean()))

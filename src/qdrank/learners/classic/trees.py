@@ -15,7 +15,8 @@ from qdrank.groups import FloatArray, IntArray
 from qdrank.jobs import threads_given
 from qdrank.learners.base import Learner
 from qdrank.learners.choose import ValidationQueries, shuffled_within
-from qdrank.learners.validation import JudgedArrays, as_judged, validation_queries
+from qdrank.learners.inputs import JudgedArrays, as_judged
+from qdrank.learners.validation import validation_queries
 
 LARGEST_GRADE = 30
 """Highest grade that has a gain in LightGBM."""
@@ -57,9 +58,15 @@ class BoostedTrees(Learner):
     seed: int = 1
     text_: str = field(init=False, repr=False)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        query: ArrayLike | None = None,
+        validation: JudgedArrays | None = None,
+    ) -> Self:
         """Learn from judged documents, the rows of each query together."""
-        train = self._dataset(*as_judged(X, y, query))
+        train = self._dataset(*self.training(X, y, query))
         watched: dict[str, Any] = {}
         if validation is not None:
             stop = lightgbm.early_stopping(self.patience, first_metric_only=True, verbose=False)
@@ -74,9 +81,18 @@ class BoostedTrees(Learner):
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,) of the rows of ``X`` (n_documents, n_features)."""
+        features = self.documents(X)
+        return np.asarray(self._trees().predict(features, num_threads=threads_given()), dtype=np.float64)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features of the documents that the trees were grown on."""
+        return int(self._trees().num_feature())
+
+    def _trees(self) -> Any:
         if not hasattr(self, "_booster"):
             self._booster = booster_of(self.text_)
-        return np.asarray(self._booster.predict(np.asarray(X), num_threads=threads_given()), dtype=np.float64)
+        return self._booster
 
     def to_text(self) -> str:
         """The trees in LightGBM's text form."""

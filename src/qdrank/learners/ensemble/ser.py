@@ -13,7 +13,7 @@ from qdrank.groups import FloatArray
 from qdrank.learners.base import Learner
 from qdrank.learners.ensemble.program import Program, ProgramSolution
 from qdrank.learners.ensemble.trace_coefficients import EnsembleSimilarity, Ties, coefficients, relevance_levels
-from qdrank.learners.validation import JudgedArrays, as_judged
+from qdrank.learners.inputs import JudgedArrays
 
 #: Digits of a score that count, relative to the sum of the weights: what is below is rounding, and breaks no tie.
 DIGITS = 10
@@ -70,6 +70,8 @@ class SER(Learner):
         "n_iter_",
     )
 
+    WEIGHTS: ClassVar[str] = "weights_"
+
     C: float = 1.0
     theta: float = 0.5
     delta: float = 1.0
@@ -87,17 +89,24 @@ class SER(Learner):
     eta_: FloatArray = field(init=False, repr=False)
     coefficients_: FloatArray = field(init=False, repr=False)
     n_iter_: int = field(init=False, repr=False)
-    _solved: tuple[Program, ProgramSolution] | None = field(init=False, repr=False, default=None)
+    _solved: tuple[Program, ProgramSolution] = field(init=False, repr=False)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:  # noqa: ARG002
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        query: ArrayLike | None = None,
+        validation: JudgedArrays | None = None,  # noqa: ARG002
+    ) -> Self:
         """Learn from scores X (n_documents, n_rankers), grades y and query ids (n_documents,), each query's together."""
-        X, grades, offsets = as_judged(X, y, query)
+        X, grades, offsets = self.training(X, y, query)
         B = coefficients(X, relevance_levels(grades, self.max_grade), offsets, **self._coefficient_options())
         return self.fit_coefficients(B)
 
     def fit_coefficients(self, B: FloatArray) -> Self:
         """Learn from coefficients (n_queries, n_rankers) that are known already."""
-        self.coefficients_, self._solved = B, None
+        self.coefficients_ = B
+        self.__dict__.pop("_solved", None)
         found = self.solved()[1]
         self.weights_, self.objective_, self.gap_, self.kkt_ = found.weights, found.objective, found.gap, found.kkt
         self.alpha_, self.eta_, self.n_iter_ = found.alpha, found.eta, found.steps
@@ -105,7 +114,7 @@ class SER(Learner):
 
     def solved(self) -> tuple[Program, ProgramSolution]:
         """The program and its solution; solved again after ``from_record``, which gives the same."""
-        if self._solved is None:
+        if not hasattr(self, "_solved"):
             program = Program(self.coefficients_, self.C, bounded=self.nonnegative)
             self._solved = program, program.minimise(np.eye(self.coefficients_.shape[1]))
         return self._solved
@@ -116,7 +125,7 @@ class SER(Learner):
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,) of the rows of ``X``, rounded to what the weights are accurate to."""
-        return rounded_scores(np.asarray(X), self.weights_)
+        return rounded_scores(self.documents(X), self.weights_)
 
     @property
     def coef_(self) -> FloatArray:

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, query_offsets
+from qdrank.groups import FloatArray
 from qdrank.learners.ensemble.document_graph import Edges, Laplacian, NeighbourTies, Symmetry, document_graph, roughness
 from qdrank.learners.ensemble.program import ProgramSolution, printed_weights
 from qdrank.learners.ensemble.ser import SER, rounded_scores
-from qdrank.learners.validation import JudgedArrays
+from qdrank.learners.inputs import JudgedArrays, as_offsets
 
 
 @dataclass(kw_only=True, eq=False)
@@ -49,7 +49,13 @@ class SSER(SER):
     laplacian: Laplacian = "normalised"
     printed: bool = False
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike, validation: JudgedArrays | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        query: ArrayLike | None = None,
+        validation: JudgedArrays | None = None,
+    ) -> Self:
         """Learn from scores X (n_documents, n_rankers), grades y and query ids (n_documents,), each query's together."""
         if not (self.gamma >= 0 and np.isfinite(self.gamma)):
             raise InputError(f"gamma must not be negative, and is {self.gamma}")
@@ -93,8 +99,8 @@ class SSER(SER):
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:
         """Scores (n_documents,), each query's by its own weights; without ``query`` the rows are one query's."""
-        X = np.asarray(X)
-        offsets = np.array([0, len(X)]) if query is None else query_offsets(np.asarray(query))
+        X = self.documents(X)
+        offsets = as_offsets(query, len(X))
         scores = np.empty(len(X))
         for start, end in pairwise(offsets.tolist()):
             scores[start:end] = rounded_scores(X[start:end], self.weights_for(X[start:end]))

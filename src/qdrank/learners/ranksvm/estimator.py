@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, query_offsets
+from qdrank.groups import FloatArray
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.ranksvm import anderson, newton
 from qdrank.learners.ranksvm.hinge import minimise_hinge
@@ -84,6 +84,8 @@ class RankSVM(LinearLearner):
     NAME: ClassVar[str] = "ranksvm"
     STATE: ClassVar[tuple[str, ...]] = ("coef_", "gap_", "objective_", "lam_", "n_iter_")
 
+    GRADED: ClassVar[bool] = False
+
     C: float | None = None
     lam: float = 0.01
     penalty: Penalty = "half"
@@ -97,12 +99,15 @@ class RankSVM(LinearLearner):
     lam_: float = field(init=False, repr=False)
     n_iter_: int = field(init=False, repr=False)
 
-    def fit(self, X: NDArray[Any], y: NDArray[Any], query: NDArray[Any], weights: NDArray[Any] | None = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None = None, weights: NDArray[Any] | None = None
+    ) -> Self:
         """Train on X (n_documents, n_features), grades y and query ids (n_documents,).
 
         ``weights`` (n_queries,), in the order of the queries' first rows, multiply the pairs of each query.
+        Without ``query`` the documents are one query's.
         """
-        return self.fit_preferences(prepare(X, y, query_offsets(query)), weights)
+        return self.fit_preferences(prepare(*self.training(X, y, query)), weights)
 
     def fit_preferences(
         self, data: Preferences, weights: NDArray[Any] | None = None, all_pairs: FloatArray | None = None
