@@ -12,6 +12,7 @@ from qdrank.evaluation.comparison import Comparison, compare
 from qdrank.evaluation.pairs import query_values
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
+from qdrank.learners.choose import choose
 from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, CONTROLS, METHODS, OF_CHOSEN, SINGLE, TREES
 from qdrank.studies.beyond.values import Key, Values, comparisons, gathered_values
 from qdrank.studies.making import Inputs, Shown
@@ -69,7 +70,7 @@ def chosen_methods(choices: Sequence[pa.Table]) -> list[str]:
     found = []
     for table in choices:
         best = {row["method"]: row["value"] for row in table.to_pylist() if row["chosen"] and row["method"] in CONTROLS}
-        found.append(BY_NAME[max(CONTROLS, key=lambda name: best[name])].label)
+        found.append(BY_NAME[choose((name, best[name]) for name in CONTROLS).chosen].label)
     return found
 
 

@@ -53,7 +53,7 @@ class FoldData:
         """Queries of the watched role, on which settings are chosen."""
         return ValidationQueries.of(self.parts[self.watched].judged, measure=self.measure, seed=self.seed)
 
-    def values(self, role: str, scores: FloatArray) -> FloatArray:
+    def reported(self, role: str, scores: FloatArray) -> FloatArray:
         """DCG of every query, (n_queries,), ties in row order as in every report."""
         judged = self.parts[role].judged
         return measure([self.measure], judged.y, scores, judged.offsets, unranked=judged.unranked)[self.measure]

@@ -107,7 +107,7 @@ def jittered(fitter: Fitter, plain: Fit) -> dict[str, FloatArray]:
         rng = np.random.default_rng([fitter.data.seed, i])
         noise = options.jitter * float(train.targets.std()) * rng.standard_normal(len(train.targets))
         model = ATVT(**(fitter.fixed() | plain.params)).fit(train.X, train.targets + noise, train.judged.query)
-        found[f"jitter {i + 1}"] = fitter.data.values("test", model.predict(fitter.data.parts["test"].X))
+        found[f"jitter {i + 1}"] = fitter.data.reported("test", model.predict(fitter.data.parts["test"].X))
     return found
 
 
@@ -133,7 +133,7 @@ def _cells_table(fold: str, fitter: Fitter, found: Chosen) -> pa.Table:
     ids = data.parts["test"].judged.query_id
     shown = [*found.methods.items(), *(("grid", fit) for fit in found.grid.values()), *found.others.items()]
     tables = [
-        fit_rows(fold, h, kind, "test", _cell(fit), ids, value=data.values("test", fit.scores["test"]))
+        fit_rows(fold, h, kind, "test", _cell(fit), ids, value=data.reported("test", fit.scores["test"]))
         for kind, fit in shown
     ]
     tables.append(fit_rows(fold, h, "limit scores", "test", LIMIT, ids, value=_apart(data, found)))
@@ -163,7 +163,7 @@ def _maps_table(fold: str, fitter: Fitter, found: Chosen) -> pa.Table:
         for role in ("train", "test"):
             part = fitter.data.parts[role]
             alpha, beta = fitter.maps(fit, role)
-            before, after = (fitter.data.values(role, one.scores[role]) for one in (plain, fit))
+            before, after = (fitter.data.reported(role, one.scores[role]) for one in (plain, fit))
             columns = {"alpha": alpha, "beta": beta, "plain": before, "value": after, "varied": part.varied}
             tables.append(fit_rows(fold, fitter.h, kind, role, _cell(fit), part.judged.query_id, **columns))
     return pa.concat_tables(tables)

@@ -27,7 +27,7 @@ def run_pairwise(
     trained = TrainedMethod(choice.chosen, documents.mean, documents.inverse)
     test = data.parts["test"].judged
     scores = trained.predict(test)
-    cells = fit_rows(fold, h, "pairwise", "test", (inf, inf), test.query_id, value=data.values("test", scores))
+    cells = fit_rows(fold, h, "pairwise", "test", (inf, inf), test.query_id, value=data.reported("test", scores))
     return (
         cells,
         choices_table(fold, method_name(h, "pairwise"), tried, choice, data.measure),

@@ -1,0 +1,159 @@
+"""Nobody but `qdrank.learners.choose` chooses on validation: who measures, and who takes a largest value, is listed with a reason."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from qdrank.studies import STUDIES
+from tests.choosers import Unit, measuring, taking_largest, units
+
+CHECKED = ("qdrank.learners.", "qdrank.aggregators.", "qdrank.rankers.", "qdrank.studies.", "scripts.")
+
+TEST_QUERIES = "measures test queries, for a table or a figure"
+TRAINING_QUERIES = "measures training queries, as its algorithm says"
+#: Functions that measure documents which they name themselves, none of them to choose by.
+ENDS = {
+    "qdrank.learners.classic.adarank.AdaRank.fit": TRAINING_QUERIES,
+    "qdrank.learners.classic.adarank.AdaRank._single_features": TRAINING_QUERIES,
+    "qdrank.studies.beyond.checks.without_near": TEST_QUERIES,
+    "qdrank.studies.beyond.curves.learning_curve": TEST_QUERIES,
+    "qdrank.studies.beyond.curves.recurrence_curve": TEST_QUERIES,
+    "qdrank.studies.beyond.fold.control_values": TEST_QUERIES,
+    "qdrank.studies.geng2008.fold._measuring": TEST_QUERIES + "; validation queries through ValidationQueries",
+    "qdrank.studies.geng2008.variants._measured": TEST_QUERIES,
+    "qdrank.studies.hoi2008.learning_curve._table": TEST_QUERIES,
+    "qdrank.studies.hoi2008.scoring._swept_test": TEST_QUERIES,
+    "qdrank.studies.lin2011.fold.LocalScores._members": TRAINING_QUERIES,
+    "qdrank.studies.lin2011.sweep._aps": TEST_QUERIES,
+    "qdrank.studies.lin2011.sweep._measured": TEST_QUERIES,
+    "qdrank.studies.lin2011.sweep._test_aps": TEST_QUERIES,
+    "qdrank.studies.lin2011.sweep.curves": TEST_QUERIES,
+    "qdrank.studies.lin2011.variants._measured": TEST_QUERIES,
+    "qdrank.studies.zha2006.fold._cells_table": TEST_QUERIES,
+    "qdrank.studies.zha2006.fold._maps_table": TEST_QUERIES + ", and training queries beside them",
+    "qdrank.studies.zha2006.fold.jittered": TEST_QUERIES,
+    "qdrank.studies.zha2006.pairwise.run_pairwise": TEST_QUERIES,
+}
+#: Helpers that measure what they are given: their callers are looked at, too.
+HELPERS = {
+    "qdrank.rankers.base.query_values_of",
+    "qdrank.studies.lin2011.fold.LocalScores.ap",
+    "qdrank.studies.lin2011.fold.LocalScores.ap_of",
+    "qdrank.studies.lin2011.fold.Role.ap",
+    "qdrank.studies.zha2006.data.FoldData.reported",
+}
+#: Functions that take a largest value which is no measure on validation.
+LARGEST = {
+    "qdrank.learners.classic.adarank.AdaRank.fit": "the feature of a round, on training queries",
+    "qdrank.learners.ranksvm.blocks._halved": "the sign of a direction",
+    "qdrank.rankers.bilinear.principal_map": "the sign of a direction",
+    "qdrank.studies.lin2011.evidence._against_aggregators": "the best aggregator on the test queries, as the claim says",
+    "qdrank.studies.lin2011.representations.majority": "the cluster with most votes",
+}
+
+
+def checked(paths: set[str]) -> set[str]:
+    return {path for path in paths if path.startswith(CHECKED)}
+
+
+@pytest.fixture(scope="module")
+def every_unit(project: Path) -> list[Unit]:
+    scripts = [unit for study in STUDIES for unit in units(project / "scripts" / study, "scripts")]
+    return [*units(project / "src" / "qdrank"), *scripts]
+
+
+def test_only_listed_functions_measure(every_unit: list[Unit]) -> None:
+    """To choose a setting, take `ValidationQueries` and `choose`; to report a measure, list the function and the reason."""
+    assert checked(measuring(every_unit, ENDS)) == {*ENDS, *HELPERS}
+
+
+def test_only_listed_functions_take_a_largest_value(every_unit: list[Unit]) -> None:
+    """To choose a setting, take `choose`; for another largest value, list the function and the reason."""
+    assert checked(taking_largest(every_unit)) == set(LARGEST)
+
+
+NINTH = """
+import numpy as np
+import qdrank.measures.compute as values_of
+from qdrank.learners.choose import ValidationQueries, choose
+from qdrank.measures.compute import measure as looked_at
+from qdrank.rankers.base import query_values_of as helper
+from qdrank.studies.lin2011.fold import Role
+
+
+def alias(part, tried):
+    best, value = None, -1
+    for setting, scores in tried:
+        own = looked_at(["ap"], part.y, scores, part.offsets)["ap"].mean()
+        if own > value:
+            best, value = setting, own
+    return best
+
+
+def module(part, tried):
+    return sorted((values_of.average_precision(part.y, s, part.offsets).mean(), k) for k, s in tried)[-1][1]
+
+
+def late(part, scores):
+    from qdrank.measures.ranking import Judgements
+
+    return Judgements(part.y, part.offsets).ranked(scores)
+
+
+def helped(part, tried):
+    return sorted(tried, key=lambda one: -helper("ap", part, one[1]).mean())[0]
+
+
+def two_steps(part, tried):
+    return helped(part, tried)
+
+
+def room_above(part, tried):
+    from qdrank.evaluation.measuring import measures_table
+
+    return [measures_table(["ap"], part, s, ["x"], "fold1") for s in tried]
+
+
+def stored(sweep):
+    return int(np.argmax(sweep["ap"]))
+
+
+def keyed(sweep):
+    return max(sweep, key=sweep.get)
+
+
+def as_it_should_be(part, tried):
+    queries = ValidationQueries.of(part, measure="ap", seed=1)
+    return choose((setting, queries.values(scores)) for setting, scores in tried).chosen
+"""
+METHOD = """
+def by_method(role, tried):
+    return sorted(tried, key=lambda one: -role.ap(one[1]).mean())[0]
+"""
+
+
+@pytest.fixture(scope="module")
+def planted(project: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Unit]:
+    """The library with choosers of its own in two studies."""
+    source = tmp_path_factory.mktemp("planted") / "qdrank"
+    shutil.copytree(project / "src" / "qdrank", source, ignore=shutil.ignore_patterns("__pycache__", "*.html", "*.js"))
+    (source / "studies" / "hoi2008" / "ninth.py").write_text(NINTH)
+    (source / "studies" / "lin2011" / "ninth.py").write_text(METHOD)
+    return units(source)
+
+
+def test_a_ninth_chooser_is_found_however_it_measures(planted: list[Unit]) -> None:
+    found = {path for path in measuring(planted, ENDS) if ".ninth." in path}
+    ways = ("alias", "module", "late", "helped", "two_steps", "room_above")
+    assert found == {
+        *(f"qdrank.studies.hoi2008.ninth.{way}" for way in ways),
+        "qdrank.studies.lin2011.ninth.by_method",
+    }
+
+
+def test_a_ninth_chooser_of_stored_values_is_found(planted: list[Unit]) -> None:
+    found = {path for path in taking_largest(planted) if ".ninth." in path}
+    assert found == {f"qdrank.studies.hoi2008.ninth.{way}" for way in ("stored", "keyed")}
