@@ -34,10 +34,9 @@ def known(kind: str, names: Collection[str]) -> Callable[[str], str]:
 
 def _known_measure(name: str) -> str:
     try:
-        parse_measure(name)
+        return parse_measure(name).name
     except InputError as error:
         raise ValueError(str(error)) from None
-    return name
 
 
 MeasureName = Annotated[str, AfterValidator(_known_measure)]

@@ -13,12 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.commands.evaluate import evaluate
-from qdrank.datasets import registry, trec
+from qdrank.datasets import registry
 from qdrank.datasets.collections.beir import read_beir
 from qdrank.datasets.collections.ohsumed import read_ohsumed
 from qdrank.datasets.collections.smart import SmartForm, read_smart
 from qdrank.datasets.letor.importing import import_letor
 from qdrank.datasets.letor.reader import load_letor
+from qdrank.datasets.runs.reading import read_qrels, read_run
 from qdrank.store import digest, read, write
 from qdrank.store.manifest import digests
 from qdrank.workflow.config_files import load_sources, resolve
@@ -145,9 +146,9 @@ def readers(folder: Path) -> dict[str, Reader]:
             lambda f: evaluate(f / "data.txt", f / "scores.txt"),
             letor_words,
         ),
-        "run": Reader({"run": RUN}, lambda f: trec.read_run(f / "run"), NUMBERS),
-        "run.xz": Reader({"run.xz": lzma.compress(RUN)}, lambda f: trec.read_run(f / "run.xz")),
-        "qrels": Reader({"qrels": QRELS}, lambda f: trec.read_qrels(f / "qrels"), NUMBERS),
+        "run": Reader({"run": RUN}, lambda f: read_run(f / "run"), NUMBERS),
+        "run.xz": Reader({"run.xz": lzma.compress(RUN)}, lambda f: read_run(f / "run.xz")),
+        "qrels": Reader({"qrels": QRELS}, lambda f: read_qrels(f / "qrels"), NUMBERS),
         "beir": Reader(beir, read_beir, json_words),
         "smart": Reader(SMART_FILES, lambda f: read_smart(f, SMART_FORM), (b".I", b".I 1", b".W\n", b".X", *NUMBERS)),
         "ohsumed": Reader(ohsumed, read_ohsumed, (b"<top>", b"</top>", b"<num>", b".U", b".I 1", *NUMBERS)),

@@ -9,10 +9,24 @@ import pytest
 import qdrank.measures
 from qdrank.errors import InputError
 from qdrank.measures import CONVENTIONS, MEASURES, Measure, measure, parse, parse_slug
-from qdrank.measures.ranking import Definition
+from qdrank.measures.definition import Definition
 
 
-@pytest.mark.parametrize("name", ["ap", "rr/trec", "ndcg@10/letor4", "mean_ndcg/geng", "dcg@5/zha", "ndcg/exp"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ap",
+        "rr/trec",
+        "ndcg@10/letor4",
+        "mean_ndcg/geng",
+        "dcg@5/zha",
+        "ndcg/exp",
+        "ap(rel=2)@100/trec",
+        "rbp(rel=2,p=0.8)@10/trec_double",
+        "ndcg(judged_only=True)@10/trec",
+        "bpref(rel=3)",
+    ],
+)
 def test_a_name_says_what_it_is_and_comes_back(name):
     assert parse(name).name == name
     assert parse_slug(parse(name).slug) == parse(name)
@@ -32,14 +46,52 @@ def test_parts_of_a_name():
 
 
 @pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("nDCG@10", "ndcg@10/trec"),
+        ("nDCG", "ndcg/trec"),
+        ("AP(rel=2)@100", "ap(rel=2)@100/trec"),
+        ("AP(rel=1)", "ap/trec"),
+        ("AP(judged_only=True, rel=2)", "ap(rel=2,judged_only=True)/trec"),
+        ("RR@10", "rr@10/trec"),
+        ("P@20", "p@20/trec"),
+        ("R@100", "r@100/trec"),
+        ("Success@5", "success@5/trec"),
+        ("Judged@10", "judged@10/trec"),
+        ("Bpref", "bpref/trec"),
+        ("RBP(p=0.8)@10", "rbp(p=0.8)@10/trec"),
+        ("MAP", "ap/trec"),
+    ],
+)
+def test_names_of_ir_measures_stand_for_trec_evals_definitions(theirs, ours):
+    assert parse(theirs).name == ours
+    if theirs != "MAP":
+        assert parse(parse(theirs).ir_measures) == parse(theirs)
+    assert parse(theirs, convention="letor4").name == ours if theirs != "MAP" else "ap"
+
+
+def test_a_name_without_a_convention_takes_the_one_given():
+    assert parse("ndcg@10", convention="trec").name == "ndcg@10/trec"
+    assert parse("ndcg@10", convention="letor4").name == "ndcg@10/letor4"
+    assert parse("MAP", convention="letor4").name == "ap"
+    assert parse("ap", convention="trec").name == "ap", "a name that says everything stays as it is"
+    assert parse("ndcg@10/exp").ir_measures == ""
+
+
+@pytest.mark.parametrize(
     ("name", "fix"),
     [
+        ("AP(level=2)", "its parameters are rel, judged_only"),
+        ("mean_ndcg(rel=2)/geng", "mean_ndcg has no parameters"),
+        ("AP(rel=0)", "from 1"),
+        ("RBP(p=1.5)", "between 0 and 1"),
+        ("AP(judged_only=maybe)", "left out"),
         ("ncdg@10/exp", "did you mean ndcg@10/exp?"),
         ("ndcg@10/letor", "did you mean ndcg@10/letor4?"),
         ("ndcg@7", "say which convention: ndcg@7/letor4"),
         ("map", "did you mean ap?"),
         ("mrr", "did you mean rr?"),
-        ("NDCG@10/exp", "for example ndcg@10/letor4"),
+        ("NDCG@10/letor", "did you mean ndcg@10/letor4?"),
         ("ndcg@0/exp", "for example"),
         ("ndcg@-1/exp", "for example"),
         ("", "for example"),

@@ -35,7 +35,7 @@ def test_same_bits_as_the_kernels(case, cutoffs):
         "ideal_grades": (grades, offsets, 7),
         "gain_at": (grades, offsets, *tables, cutoffs),
         "mean_ratio": (grades, offsets, ideal, offsets, *tables),
-        "average_precisions": (grades, offsets, missed),
+        "average_precisions": (grades, offsets, missed, cutoffs),
         "reciprocal_ranks": (grades, offsets),
     }.items():
         ours, compiled = getattr(plain, name)(*arguments), getattr(kernels, name)(*arguments)
@@ -56,8 +56,8 @@ def test_same_bits_on_long_lists():
         ours = plain.gain_at(order, offsets, gain, discount, cutoffs)
         assert ours.tobytes() == kernels.gain_at(order, offsets, gain, discount, cutoffs).tobytes()
     none = np.zeros(50, dtype=np.int64)
-    ours = plain.average_precisions(grades, offsets, none)
-    assert ours.tobytes() == kernels.average_precisions(grades, offsets, none).tobytes()
+    ours = plain.average_precisions(grades, offsets, none, cutoffs)
+    assert ours.tobytes() == kernels.average_precisions(grades, offsets, none, cutoffs).tobytes()
 
 
 def test_the_compiler_is_loaded_when_there_is_much_to_measure():

@@ -20,9 +20,9 @@ from qdrank.cli import main
 from qdrank.commands.rank import whole_queries
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.letor.reader import read_letor
+from qdrank.datasets.runs.reading import read_run
 from qdrank.datasets.simulated.features import REFERENCE, simulate
 from qdrank.datasets.simulated.tables import write_simulated
-from qdrank.datasets.trec import read_run
 from qdrank.errors import InputError
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.queries import METRICS

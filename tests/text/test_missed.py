@@ -10,7 +10,7 @@ from tests.text.test_judged_text import made
 
 from qdrank.datasets.collections.smart import read_smart
 from qdrank.datasets.judged import Judged, iter_judged, load_judged
-from qdrank.datasets.trec import Qrels, Run
+from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.evaluation.measuring import measure_features
 from qdrank.evaluation.runs import measure_run
 from qdrank.figures.data import data_summary

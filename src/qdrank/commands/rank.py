@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.letor.chunk import Chunk
 from qdrank.datasets.letor.reader import letor_form, read_letor
-from qdrank.datasets.trec import run_lines
+from qdrank.datasets.runs.writing import run_lines
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
 from qdrank.serving.composed import ComposedRanker, load_any

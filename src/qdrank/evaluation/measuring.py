@@ -55,7 +55,8 @@ def measures_table(
     methods : names of the methods
     fold : name of the fold
     """
-    values = measure(names, documents.y, scores, documents.offsets, unranked=documents.unranked)
+    ids = documents.doc_id
+    values = measure(names, documents.y, scores, documents.offsets, unranked=documents.unranked, doc_ids=ids)
     n_queries = documents.n_queries
     columns: dict[str, Any] = {
         "fold": _repeated(fold, n_queries * len(methods)),

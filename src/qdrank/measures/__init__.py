@@ -1,7 +1,8 @@
 """Measures of a ranking; the definition of a measure is part of its name.
 
-A name is ``measure[@k][/convention]``: ``ndcg@10/letor4`` is the NDCG at rank 10 as the LETOR 4.0 script computes
-it, ``ndcg@10/exp`` the usual one, ``ap`` is average precision. `MEASURES` maps each definition, with ``@k`` for any
+A name is ``measure[(parameters)][@k][/convention]``: ``ndcg@10/letor4`` is the NDCG at rank 10 as the LETOR 4.0 script computes
+it, ``ndcg@10/exp`` the usual one, ``ap`` is average precision, ``ap(rel=2)@100/trec`` that of trec_eval with ``-l 2``. The names
+of ir_measures (``nDCG@10``, ``AP(rel=2)@100``) stand for the convention ``trec``. `MEASURES` maps each definition, with ``@k`` for any
 cutoff, to the code behind it; `CONVENTIONS` lists what is usually reported together. A measure is added by one
 file and one line here. In file names write ``ndcg-10-letor4`` (`Measure.slug`).
 
@@ -14,10 +15,13 @@ exp             2^r - 1    log2(j + 1)         0            short list     row o
 lightgbm        2^r - 1    log2(j + 1)         1            short list     row order
 linear          r          log2(j + 1)         0            short list     row order
 trec            r          log2(j + 1)         0            short list     by docno
+trec_double     r          log2(j + 1)         0            short list     by docno
 zha             0 ½ 3 7 10 log2(j + 1)         0            short list     row order
 ==============  =========  ==================  ===========  =============  ==========
 
-Every query counts in a mean, even without relevant documents. A document with grade 1 or more is relevant.
+``trec`` is trec_eval up to version 9.0.8 (and pytrec_eval), which compares scores in single precision; later versions compare
+doubles, as ``trec_double`` does. Every query counts in a mean, even without relevant documents. A document with grade 1 or
+more (``rel=``) is relevant.
 """
 
 from __future__ import annotations
@@ -27,16 +31,31 @@ from typing import Any
 
 from qdrank.registry import Registry
 
+#: Ends of the names of measures whose conventions differ only in the order of tied documents.
+_TIES = {"": "ROW_ORDER", "/trec": "TREC", "/trec_double": "TREC_DOUBLE"}
+
+
+def _by_ties(name: str, module: str) -> dict[str, str]:
+    return {name + end: f"qdrank.measures.definitions.{module}:{order}" for end, order in _TIES.items()}
+
+
 MEASURES = Registry(
     "measure",
     {
-        "ap": "qdrank.measures.definitions.ap:ROW_ORDER",
-        "ap/trec": "qdrank.measures.definitions.ap:TREC",
-        "rr": "qdrank.measures.definitions.rr:ROW_ORDER",
-        "rr/trec": "qdrank.measures.definitions.rr:TREC",
+        **_by_ties("ap", "ap"),
+        **_by_ties("ap@k", "ap"),
+        **_by_ties("rr", "rr"),
+        **_by_ties("rr@k", "rr"),
+        **_by_ties("r@k", "recall"),
+        **_by_ties("success@k", "success"),
+        **_by_ties("judged@k", "judged"),
+        **_by_ties("bpref", "bpref"),
+        **_by_ties("rbp", "rbp"),
+        **_by_ties("rbp@k", "rbp"),
         "p@k/letor4": "qdrank.measures.definitions.precision:LETOR4",
         "p@k/letor3": "qdrank.measures.definitions.precision:LETOR3",
         "p@k/trec": "qdrank.measures.definitions.precision:TREC",
+        "p@k/trec_double": "qdrank.measures.definitions.precision:TREC_DOUBLE",
         "ndcg@k/letor4": "qdrank.measures.definitions.ndcg:LETOR",
         "ndcg@k/letor3": "qdrank.measures.definitions.ndcg:LETOR",
         "ndcg@k/geng": "qdrank.measures.definitions.ndcg:GENG",
@@ -44,11 +63,13 @@ MEASURES = Registry(
         "ndcg@k/lightgbm": "qdrank.measures.definitions.ndcg:LIGHTGBM",
         "ndcg@k/linear": "qdrank.measures.definitions.ndcg:LINEAR",
         "ndcg@k/trec": "qdrank.measures.definitions.ndcg:TREC",
+        "ndcg@k/trec_double": "qdrank.measures.definitions.ndcg:TREC_DOUBLE",
         "ndcg/geng": "qdrank.measures.definitions.ndcg:GENG",
         "ndcg/exp": "qdrank.measures.definitions.ndcg:EXP",
         "ndcg/lightgbm": "qdrank.measures.definitions.ndcg:LIGHTGBM",
         "ndcg/linear": "qdrank.measures.definitions.ndcg:LINEAR",
         "ndcg/trec": "qdrank.measures.definitions.ndcg:TREC",
+        "ndcg/trec_double": "qdrank.measures.definitions.ndcg:TREC_DOUBLE",
         "mean_ndcg/letor4": "qdrank.measures.definitions.mean_ndcg:LETOR4",
         "mean_ndcg/geng": "qdrank.measures.definitions.mean_ndcg:GENG",
         "dcg@k/letor4": "qdrank.measures.definitions.dcg:LETOR",
@@ -71,6 +92,13 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "lightgbm": (*_at("ndcg@k/lightgbm"), "ndcg/lightgbm"),
     "linear": ("ap", "rr", *_at("ndcg@k/linear"), "ndcg/linear"),
     "trec": ("ap/trec", "rr/trec", *_at("p@k/trec"), *_at("ndcg@k/trec"), "ndcg/trec"),
+    "trec_double": (
+        "ap/trec_double",
+        "rr/trec_double",
+        *_at("p@k/trec_double"),
+        *_at("ndcg@k/trec_double"),
+        "ndcg/trec_double",
+    ),
     "zha": _at("dcg@k/zha", range(1, 6)),
 }
 """What is reported together: ``letor4`` and ``letor3`` are the lists that the publisher's scripts print."""
@@ -82,9 +110,10 @@ _PUBLIC = {
     "Measure": "qdrank.measures.names",
     "parse": "qdrank.measures.names",
     "parse_slug": "qdrank.measures.names",
-    "Definition": "qdrank.measures.ranking",
+    "Definition": "qdrank.measures.definition",
     "Judgements": "qdrank.measures.ranking",
     "measure": "qdrank.measures.compute",
+    "tie_values": "qdrank.measures.ties",
     "average_precision": "qdrank.measures.compute",
     "ndcg": "qdrank.measures.compute",
     "FoldMeans": "qdrank.measures.folds",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,8 +11,9 @@ from numpy.typing import ArrayLike
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
 from qdrank.measures import MEASURES
+from qdrank.measures.definition import Definition
 from qdrank.measures.names import Measure, parse
-from qdrank.measures.ranking import Definition, Judgements, Ranking, TieOrder
+from qdrank.measures.ranking import Judgements, Ranking, TieOrder
 
 _NO_CUTOFF = np.iinfo(np.int64).max
 
@@ -24,6 +26,7 @@ def measure(
     *,
     doc_ids: ArrayLike | None = None,
     unranked: tuple[ArrayLike, ArrayLike] | None = None,
+    judged: ArrayLike | None = None,
 ) -> dict[str, FloatArray]:
     """Measures of one ranker or of many, per query.
 
@@ -35,46 +38,86 @@ def measure(
     offsets : (n_queries + 1,) bounds of the queries, as `qdrank.groups.query_offsets` gives them
     doc_ids : (n_documents,) document ids, for the ``trec`` convention's ties
     unranked : grades and offsets of judged documents that no ranker returned, see `Judgements`
+    judged : (n_documents,) whether each document is judged; all are by default
 
     Returns
     -------
-    dict from each name, in the order given, to its values, shape (n_queries,) or (n_queries, n_rankers)
+    dict from each name (our own, whatever name was given), in the order given, to its values, shape (n_queries,) or (n_queries, n_rankers)
 
     Raises
     ------
     InputError
         If a name is unknown, shapes do not agree, a score is NaN or a grade is not a small whole number.
     """
-    return measure_ranked(names, Judgements(y, offsets, doc_ids, unranked), scores)
+    return measure_ranked(names, Judgements(y, offsets, doc_ids, unranked, judged), scores)
 
 
 def measure_ranked(names: Iterable[str], judgements: Judgements, scores: ArrayLike) -> dict[str, FloatArray]:
     """The same for judgements that many scores are measured by, one after the other."""
-    measures = [parse(name) for name in dict.fromkeys(names)]
+    wanted = definitions(names)
     matrix = np.asarray(scores)
     if matrix.ndim == 1:
-        return _one_ranker(measures, judgements, matrix)
+        return _one_ranker(wanted, judgements, matrix)
     if matrix.ndim != 2:
         raise InputError(f"scores must have one or two dimensions, not {matrix.ndim}")
-    values = {m.name: np.empty((len(judgements.n_documents), matrix.shape[1])) for m in measures}
+    values = {name: np.empty((len(judgements.n_documents), matrix.shape[1])) for name in wanted.order}
     for ranker in range(matrix.shape[1]):
-        for name, column in _one_ranker(measures, judgements, matrix[:, ranker]).items():
+        for name, column in _one_ranker(wanted, judgements, matrix[:, ranker]).items():
             values[name][:, ranker] = column
     return values
 
 
-def _one_ranker(measures: list[Measure], judgements: Judgements, scores: ArrayLike) -> dict[str, FloatArray]:
+class Definitions(list[tuple[Definition, bool, list[tuple[int, Measure]]]]):
+    """Each definition that is asked for, whether for judged documents only, and its measures by ascending cutoff."""
+
+    order: list[str]
+
+
+def definitions(names: Iterable[str]) -> Definitions:
+    """What is behind the names of measures: one entry for all cutoffs of a definition."""
+    measures = [parse(name) for name in dict.fromkeys(names)]
+    entries = Definitions()
+    entries.order = [m.name for m in measures]
+    for name, parameters in dict.fromkeys((m.definition, m.parameters) for m in measures):
+        given = dict(parameters)
+        only_judged = bool(given.pop("judged_only", False))
+        own = [m for m in measures if (m.definition, m.parameters) == (name, parameters)]
+        wanted = sorted(((m.cutoff or _NO_CUTOFF, m) for m in own), key=lambda pair: pair[0])
+        entries.append((replace(MEASURES[name], **given) if given else MEASURES[name], only_judged, wanted))
+    return entries
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """One ranker's scores: all documents, or only the judged ones, each sorted once per rule for ties."""
+
+    judgements: Judgements
+    scores: FloatArray
+    sorted: dict[tuple[TieOrder, bool], Ranking] = field(default_factory=dict)
+
+    def lists(self, only_judged: bool) -> tuple[Judgements, FloatArray]:
+        """Judgements and scores, of all documents or of the judged ones."""
+        if not only_judged:
+            return self.judgements, self.scores
+        return self.judgements.only_judged, self.scores[self.judgements.judged]
+
+    def ranked(self, ties: TieOrder, only_judged: bool) -> Ranking:
+        """The documents in their order."""
+        if (ties, only_judged) not in self.sorted:
+            judgements, scores = self.lists(only_judged)
+            self.sorted[ties, only_judged] = judgements.ranked(scores, ties)
+        return self.sorted[ties, only_judged]
+
+
+def _one_ranker(entries: Definitions, judgements: Judgements, scores: FloatArray) -> dict[str, FloatArray]:
     """Each measure's values, shape (n_queries,): one sort per rule for ties, one pass per definition."""
     values: dict[str, FloatArray] = {}
-    rankings: dict[TieOrder, Ranking] = {}
-    for name in dict.fromkeys(m.definition for m in measures):
-        definition: Definition = MEASURES[name]
-        if definition.ties not in rankings:
-            rankings[definition.ties] = judgements.ranked(scores, definition.ties)
-        wanted = sorted((m.cutoff or _NO_CUTOFF, m.name) for m in measures if m.definition == name)
-        columns = definition.values(rankings[definition.ties], np.array([cutoff for cutoff, _ in wanted]))
-        values.update({m: columns[:, i] for i, (_, m) in enumerate(wanted)})
-    return {m.name: values[m.name] for m in measures}
+    rankings = Rankings(judgements, scores)
+    for definition, only_judged, wanted in entries:
+        ranking = rankings.ranked(definition.ties, only_judged)
+        columns = definition.values(ranking, np.array([cutoff for cutoff, _ in wanted]))
+        values.update({m.name: columns[:, i] for i, (_, m) in enumerate(wanted)})
+    return {name: values[name] for name in entries.order}
 
 
 def average_precision(y: ArrayLike, scores: ArrayLike, offsets: ArrayLike) -> FloatArray:

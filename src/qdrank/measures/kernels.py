@@ -80,18 +80,25 @@ def mean_ratio(
 
 
 @njit(cache=True)
-def average_precisions(grades: IntArray, offsets: IntArray, missed: IntArray) -> FloatArray:
-    """Mean of the precision at each relevant document, 0 at the ``missed`` ones, shape (n_queries,)."""
-    values = np.zeros(len(offsets) - 1)
+def average_precisions(grades: IntArray, offsets: IntArray, missed: IntArray, cutoffs: IntArray) -> FloatArray:
+    """Mean of the precision at each relevant document up to each of the ascending ``cutoffs``, (n_queries, n_cutoffs).
+
+    It is 0 at the ``missed`` documents and at those beyond the cutoff. Grades of 1 and more are relevant.
+    """
+    values = np.zeros((len(offsets) - 1, len(cutoffs)))
     for q in range(len(offsets) - 1):
         start, n = offsets[q], offsets[q + 1] - offsets[q]
-        hits, total = 0, 0.0
+        hits, total, c = 0, 0.0, 0
         for j in range(n):
+            while c < len(cutoffs) and cutoffs[c] <= j:
+                values[q, c] = total
+                c += 1
             if grades[start + j] >= 1:
                 hits += 1
                 total += hits / (j + 1)
+        values[q, c:] = total
         if hits > 0:
-            values[q] = total / (hits + missed[q])
+            values[q] /= hits + missed[q]
     return values
 
 

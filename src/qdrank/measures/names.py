@@ -1,76 +1,155 @@
-"""Names of measures: ``measure[@k][/convention]``, and their form for file names."""
+"""Names of measures: ``measure[(parameters)][@k][/convention]``, their form for file names, and the names of ir_measures."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from qdrank.errors import InputError
 from qdrank.measures import MEASURES
 from qdrank.registry import did_you_mean
 
-_NAME = re.compile(r"(?P<family>[a-z_]+)(@(?P<cutoff>[1-9][0-9]{0,5}))?(/(?P<convention>[a-z0-9_]+))?")
-_TITLES = {"ap": "MAP", "rr": "MRR", "mean_ndcg": "mean NDCG"}
+_NAME = re.compile(
+    r"(?P<family>[A-Za-z_]+)(\((?P<parameters>[^()]*)\))?(@(?P<cutoff>[1-9][0-9]{0,5}))?(/(?P<convention>[a-z0-9_]+))?"
+)
+_TITLES = {
+    "ap": "MAP",
+    "rr": "MRR",
+    "mean_ndcg": "mean NDCG",
+    "success": "Success",
+    "judged": "Judged",
+    "bpref": "Bpref",
+}
+#: What ir_measures calls the families; its definitions are trec_eval's. MAP, MRR and NDCG are other usual names.
+_IR_MEASURES = {
+    "nDCG": "ndcg",
+    "AP": "ap",
+    "RR": "rr",
+    "P": "p",
+    "R": "r",
+    "Success": "success",
+    "Judged": "judged",
+    "Bpref": "bpref",
+    "RBP": "rbp",
+}
+_ALSO = {"MAP": "ap", "MRR": "rr", "NDCG": "ndcg", "Precision": "p", "Recall": "r"}
+_BY_TREC_EVAL = "trec"
+
+Parameter = int | float | bool
+_RELEVANCE, _JUDGED = ("rel", "judged_only"), ("judged_only",)
+_PARAMETERS: dict[str, tuple[str, ...]] = {
+    "ap": _RELEVANCE,
+    "rr": _RELEVANCE,
+    "p": _RELEVANCE,
+    "r": _RELEVANCE,
+    "success": _RELEVANCE,
+    "rbp": ("p", *_RELEVANCE),
+    "bpref": ("rel",),
+    "ndcg": _JUDGED,
+    "dcg": _JUDGED,
+}
+_VALUES: dict[str, tuple[str, Callable[[str], Parameter], str]] = {
+    "rel": (r"[1-9][0-9]?", int, "the lowest grade that counts as relevant, from 1"),
+    "p": (r"0?\.[0-9]+", float, "the probability to look at the next document, between 0 and 1"),
+    "judged_only": (r"True|true|1", lambda _: True, "True: documents that are not judged are left out"),
+}
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure by name: its family, cutoff (None: no cutoff) and convention (empty: there is only one)."""
+    """A measure by name: its family, cutoff (None: no cutoff), convention (empty: there is only one) and parameters."""
 
     family: str
     cutoff: int | None = None
     convention: str = ""
+    parameters: tuple[tuple[str, Parameter], ...] = ()
 
     @property
     def name(self) -> str:
-        """The name as it is written in configurations and tables, ``ndcg@10/letor4``."""
-        return self._spelt("@", "/", str(self.cutoff))
+        """The name as it is written in configurations and tables, ``ndcg@10/letor4``, ``ap(rel=2)@100/trec``."""
+        given = f"({','.join(f'{key}={value}' for key, value in self.parameters)})" if self.parameters else ""
+        return self._spelt(given, "@", "/", str(self.cutoff))
 
     @property
     def definition(self) -> str:
         """The entry of `MEASURES` behind the name, ``ndcg@k/letor4``."""
-        return self._spelt("@", "/", "k")
+        return self._spelt("", "@", "/", "k")
 
     @property
     def slug(self) -> str:
-        """The name for files and targets, ``ndcg-10-letor4``."""
-        return self._spelt("-", "-", str(self.cutoff))
+        """The name for files and targets, ``ndcg-10-letor4``, ``ap-rel=2-100-trec``."""
+        return self._spelt("".join(f"-{key}={value}" for key, value in self.parameters), "-", "-", str(self.cutoff))
 
     @property
     def title(self) -> str:
         """What tables and axes call the mean over queries: ``NDCG@10``, ``MAP``."""
         title = _TITLES.get(self.family, self.family.upper())
-        return title if self.cutoff is None else f"{title}@{self.cutoff}"
+        return Measure(title, self.cutoff, "", self.parameters).name
 
-    def _spelt(self, at: str, slash: str, cutoff: str) -> str:
-        name = self.family if self.cutoff is None else f"{self.family}{at}{cutoff}"
+    @property
+    def ir_measures(self) -> str:
+        """The name in ir_measures, ``nDCG@10``; empty if no measure there is defined so."""
+        name = next((name for name, family in _IR_MEASURES.items() if family == self.family), "")
+        return Measure(name, self.cutoff, "", self.parameters).name if name and self.convention == _BY_TREC_EVAL else ""
+
+    def _spelt(self, given: str, at: str, slash: str, cutoff: str) -> str:
+        name = self.family + given + ("" if self.cutoff is None else at + cutoff)
         return f"{name}{slash}{self.convention}" if self.convention else name
 
 
-def parse(name: str) -> Measure:
-    """The measure called ``name``.
+def parse(name: str, *, convention: str = "") -> Measure:
+    """The measure called ``name``: ours, or one of ir_measures', which stands for the definition of trec_eval.
+
+    Parameters
+    ----------
+    name : such as ``ndcg@10/letor4``, ``ap(rel=2)@100/trec``, ``nDCG@10`` or ``MAP``
+    convention : that of a name which says none, such as ``ndcg@10``
 
     Raises
     ------
     InputError
         If there is none; the error names the closest one.
     """
-    match = _NAME.fullmatch(name)
+    match = _NAME.fullmatch(name.replace(" ", ""))
     if match is None:
         raise InputError(
-            f"{name!r} is not the name of a measure", fix="write measure@k/convention, for example ndcg@10/letor4"
+            f"{name!r} is not the name of a measure",
+            fix="write measure@k/convention, for example ndcg@10/letor4, or a name of ir_measures, for example nDCG@10",
         )
-    cutoff = match["cutoff"]
-    measure = Measure(match["family"], int(cutoff) if cutoff else None, match["convention"] or "")
+    others = _IR_MEASURES | _ALSO
+    family = others.get(match["family"], match["family"])
+    cutoff = int(match["cutoff"]) if match["cutoff"] else None
+    measure = Measure(family, cutoff, match["convention"] or "", _parameters(name, family, match["parameters"]))
+    if not measure.convention and (match["family"] in others or measure.definition not in MEASURES):
+        theirs = match["family"] in _IR_MEASURES or (match["family"] in _ALSO and not convention)
+        said = replace(measure, convention=_BY_TREC_EVAL if theirs else convention)
+        measure = said if said.definition in MEASURES else measure
     if measure.definition not in MEASURES:
         raise InputError(f"unknown measure {name!r}", fix=_suggestion(measure))
     return measure
 
 
+def _parameters(name: str, family: str, text: str | None) -> tuple[tuple[str, Parameter], ...]:
+    """Parameters of a name, in one order however they were written, without those that say the usual."""
+    given: dict[str, Parameter] = {}
+    for part in filter(None, (text or "").split(",")):
+        key, _, value = part.partition("=")
+        known = _PARAMETERS.get(family, ())
+        if key not in known:
+            allowed = f"its parameters are {', '.join(known)}" if known else f"{family} has no parameters"
+            raise InputError(f"{name!r}: unknown parameter {key!r}", fix=allowed)
+        form, read, words = _VALUES[key]
+        if not re.fullmatch(form, value):
+            raise InputError(f"{name!r}: {key} cannot be {value!r}", fix=words)
+        given[key] = read(value)
+    return tuple((key, given[key]) for key in _VALUES if key in given and (key, given[key]) != ("rel", 1))
+
+
 def _suggestion(measure: Measure) -> str:
     """The closest definition, with the same cutoff; the convention is never guessed."""
     own = [name for name in MEASURES if re.split("[@/]", name)[0] == measure.family]
-    if own and not measure.convention:
+    if own and not measure.convention and measure.family not in own:
         hint = "say which convention: " + ", ".join(own)
     else:
         hint = did_you_mean(measure.definition, own or list(MEASURES))
@@ -80,6 +159,8 @@ def _suggestion(measure: Measure) -> str:
 def parse_slug(slug: str) -> Measure:
     """The measure whose `Measure.slug` is ``slug``."""
     family, *rest = slug.split("-")
-    cutoff = rest.pop(0) if rest and rest[0].isdecimal() else None
-    name = family if cutoff is None else f"{family}@{cutoff}"
+    given = [part for part in rest if "=" in part]
+    rest = rest[len(given) :]
+    name = f"{family}({','.join(given)})" if given else family
+    name += f"@{rest.pop(0)}" if rest and rest[0].isdecimal() else ""
     return parse("/".join([name, *rest]))

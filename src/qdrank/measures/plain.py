@@ -62,15 +62,21 @@ def mean_ratio(
     return total / np.maximum(np.diff(offsets), 1)
 
 
-def average_precisions(grades: IntArray, offsets: IntArray, missed: IntArray) -> FloatArray:
-    """Mean of the precision at each relevant document, 0 at the ``missed`` ones, shape (n_queries,)."""
+def average_precisions(grades: IntArray, offsets: IntArray, missed: IntArray, cutoffs: IntArray) -> FloatArray:
+    """Mean of the precision at each relevant document up to each of the ascending ``cutoffs``, (n_queries, n_cutoffs)."""
     hits, total = np.zeros(len(offsets) - 1, dtype=np.int64), np.zeros(len(offsets) - 1)
+    values, filled = np.empty((len(offsets) - 1, len(cutoffs))), 0
     for j, queries, rows in _ranks(offsets):
+        while filled < len(cutoffs) and cutoffs[filled] <= j:
+            values[:, filled] = total
+            filled += 1
         hit = queries[grades[rows] >= 1]
         hits[hit] += 1
         total[hit] += hits[hit] / (j + 1)
-    values: FloatArray = np.divide(total, hits + missed, out=np.zeros(len(hits)), where=hits > 0)
-    return values
+    values[:, filled:] = total[:, None]
+    below = (hits + missed)[:, None]
+    means: FloatArray = np.divide(values, below, out=np.zeros_like(values), where=hits[:, None] > 0)
+    return means
 
 
 def reciprocal_ranks(grades: IntArray, offsets: IntArray) -> FloatArray:

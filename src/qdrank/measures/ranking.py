@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray, query_index
 
-TieOrder = Literal["row", "docno"]
+TieOrder = Literal["row", "docno", "docno, double precision"]
 MAX_GRADE = 62
 """Highest grade allowed, the last whose gain 2^r - 1 fits an int64; labels of judged documents are 0 to 4."""
 _PLAIN_DOCUMENTS = 2_000_000
@@ -45,6 +44,7 @@ class Judgements:
     doc_ids : (n_documents,) document ids, needed only by the ``trec`` convention
     unranked : grades and offsets of judged documents that are not in the lists (a run against pooled judgments);
         they have no rank, but count among the relevant documents and in the ideal order
+    judged : (n_documents,) whether each document is judged; without it, all are. One that is not has the grade 0
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class Judgements:
         offsets: ArrayLike,
         doc_ids: ArrayLike | None = None,
         unranked: tuple[ArrayLike, ArrayLike] | None = None,
+        judged: ArrayLike | None = None,
     ) -> None:
         self.grades = _grades(np.asarray(y))
         self.offsets = _offsets(np.asarray(offsets), len(self.grades))
@@ -62,6 +63,9 @@ class Judgements:
         self.doc_ids = None if doc_ids is None else np.asarray(doc_ids)
         if self.doc_ids is not None and len(self.doc_ids) != len(self.grades):
             raise InputError(f"{len(self.doc_ids)} document ids for {len(self.grades)} documents")
+        self.judged = np.ones(len(self.grades), dtype=bool) if judged is None else np.asarray(judged, dtype=bool)
+        if self.judged.shape != self.grades.shape:
+            raise InputError(f"{len(self.judged)} marks of judged documents for {len(self.grades)} documents")
 
     @property
     def kernels(self) -> ModuleType:
@@ -79,13 +83,29 @@ class Judgements:
         """Documents of each query, shape (n_queries,)."""
         return np.diff(self.offsets)
 
-    @cached_property
-    def n_missed(self) -> IntArray:
-        """Relevant documents of each query that are not ranked, shape (n_queries,)."""
+    def n_missed(self, rel: int = 1) -> IntArray:
+        """Documents of each query with grade ``rel`` or more that are not ranked, shape (n_queries,)."""
         if self.unranked is None:
             return np.zeros(len(self.offsets) - 1, dtype=np.int64)
-        of_query = query_index(self.unranked.offsets)[self.unranked.grades >= 1]
-        return np.bincount(of_query, minlength=len(self.offsets) - 1).astype(np.int64)
+        return self.unranked.n_relevant(rel)
+
+    def n_relevant(self, rel: int = 1) -> IntArray:
+        """Documents of each query with grade ``rel`` or more, ranked or not, shape (n_queries,)."""
+        of_query = query_index(self.offsets)[self.grades >= rel]
+        return np.bincount(of_query, minlength=len(self.offsets) - 1).astype(np.int64) + self.n_missed(rel)
+
+    def n_judged(self) -> IntArray:
+        """Judged documents of each query, ranked or not, shape (n_queries,)."""
+        ranked = np.bincount(query_index(self.offsets)[self.judged], minlength=len(self.offsets) - 1).astype(np.int64)
+        return ranked if self.unranked is None else ranked + self.unranked.n_documents
+
+    @cached_property
+    def only_judged(self) -> Judgements:
+        """The same without the documents that are not judged."""
+        kept = np.bincount(query_index(self.offsets)[self.judged], minlength=len(self.offsets) - 1)
+        unranked = None if self.unranked is None else (self.unranked.grades, self.unranked.offsets)
+        ids = None if self.doc_ids is None else self.doc_ids[self.judged]
+        return Judgements(self.grades[self.judged], np.concatenate([[0], np.cumsum(kept)]), ids, unranked)
 
     @cached_property
     def ideal_offsets(self) -> IntArray:
@@ -102,28 +122,38 @@ class Judgements:
         ordered: IntArray = self.kernels.ideal_grades(grades, self.ideal_offsets, self.n_grades)
         return ordered
 
-    @cached_property
-    def _rows_by_docno(self) -> IntArray:
-        """Rows by descending document id within each query."""
+    def compared(self, scores: ArrayLike, ties: TieOrder) -> FloatArray:
+        """Scores as they are compared: trec_eval keeps them in single precision up to version 9.0.8, in which more are tied."""
+        checked = _scores(np.asarray(scores), len(self.grades))
+        return checked.astype(np.float32).astype(np.float64) if ties == "docno" else checked
+
+    def ranked(self, scores: ArrayLike, ties: TieOrder = "row") -> Ranking:
+        """The documents ranked by ``scores``, shape (n_documents,), the highest first."""
+        compared = self.compared(scores, ties)
+        rows: IntArray = _kernels(len(compared)).ranked_rows(compared, self.offsets)
+        if ties != "row":
+            self._order_by_docno(rows, tie_groups(compared[rows], self.offsets))
+        return Ranking(self, rows)
+
+    def _order_by_docno(self, rows: IntArray, group: IntArray) -> None:
+        """Put the rows of each group of tied documents in descending order of their ids."""
         if self.doc_ids is None:
             raise InputError(
                 "the trec convention breaks ties by document id, but there are no ids",
                 fix="give doc_ids, or use the linear convention",
             )
-        _, docno = np.unique(self.doc_ids, return_inverse=True)
-        return np.lexsort((-docno, query_index(self.offsets)))
+        tied = np.flatnonzero(np.bincount(group, minlength=1)[group] > 1)
+        _, docno = np.unique(self.doc_ids[rows[tied]], return_inverse=True)
+        rows[tied] = rows[tied][np.lexsort((-docno, group[tied]))]
 
-    def ranked(self, scores: ArrayLike, ties: TieOrder = "row") -> Ranking:
-        """The documents ranked by ``scores``, shape (n_documents,), the highest first."""
-        checked = _scores(np.asarray(scores), len(self.grades))
-        kernels = _kernels(len(checked))
-        if ties == "row":
-            return Ranking(self, self.grades[kernels.ranked_rows(checked, self.offsets)])
-        # trec_eval keeps scores in single precision, so that scores which differ only beyond it are tied.
-        start = self._rows_by_docno
-        single = checked.astype(np.float32).astype(np.float64)
-        rows = kernels.ranked_rows(single[start], self.offsets)
-        return Ranking(self, self.grades[start[rows]])
+
+def tie_groups(ranked_scores: FloatArray, offsets: IntArray) -> IntArray:
+    """Number of the group of equal scores, within its query, that each ranked document belongs to, shape (n_documents,)."""
+    new = np.ones(len(ranked_scores), dtype=bool)
+    new[1:] = ranked_scores[1:] != ranked_scores[:-1]
+    new[offsets[:-1][np.diff(offsets) > 0]] = True
+    groups: IntArray = np.cumsum(new) - 1
+    return groups
 
 
 def rows_by_score(scores: ArrayLike, offsets: ArrayLike) -> IntArray:
@@ -134,34 +164,27 @@ def rows_by_score(scores: ArrayLike, offsets: ArrayLike) -> IntArray:
     return rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ranking:
-    """Judgements in ranked order: ``grades`` has shape (n_documents,), query by query."""
+    """Judgements in ranked order: ``rows``, shape (n_documents,), has each query's documents from the first rank on."""
 
     judgements: Judgements
-    grades: IntArray
+    rows: IntArray
+
+    @cached_property
+    def grades(self) -> IntArray:
+        """Grades in ranked order, shape (n_documents,)."""
+        return self.judgements.grades[self.rows]
+
+    @cached_property
+    def judged(self) -> NDArray[np.bool_]:
+        """Whether the documents are judged, in ranked order, shape (n_documents,)."""
+        return self.judgements.judged[self.rows]
 
     @property
     def kernels(self) -> ModuleType:
         """`qdrank.measures.kernels`, or the same in NumPy."""
         return self.judgements.kernels
-
-
-@dataclass(frozen=True, kw_only=True)
-class Definition(ABC):
-    """What a measure is: a function from a ranking to one value per query."""
-
-    ties: TieOrder = "row"
-
-    @abstractmethod
-    def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:
-        """Values of the measure, shape (n_queries, n_cutoffs).
-
-        Parameters
-        ----------
-        ranking : the judged documents in ranked order
-        cutoffs : (n_cutoffs,) ascending; the largest integer stands for no cutoff
-        """
 
 
 def _grades(y: NDArray[Any]) -> IntArray:

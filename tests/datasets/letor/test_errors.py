@@ -178,8 +178,8 @@ def test_corrupt_compressed_file(tmp_path):
         error_of(tmp_path, bytes(content))
 
 
-def test_zstandard_is_named(tmp_path):
-    assert "Zstandard" in error_of(tmp_path, b"\x28\xb5\x2f\xfd rest").problem
+def test_corrupt_zstandard(tmp_path):
+    assert "ZSTD" in error_of(tmp_path, b"\x28\xb5\x2f\xfd rest").problem
 
 
 def test_a_line_without_end(tmp_path, monkeypatch):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import shlex
+import stat
 import zlib
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -29,19 +32,41 @@ _BROKEN = (EOFError, OSError, zlib.error, lzma.LZMAError, ValueError)
 
 
 def open_bytes(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Open a file for reading, decompressed if it begins as .gz, .xz or .bz2 files do."""
+    """Open a file for reading, decompressed if it begins as .gz, .xz, .bz2 or .zst files do; ``-`` is standard input."""
     try:
-        with Path(path).open("rb") as file:
+        source = _source(path)
+        with source() as file:
             head = file.read(6)
     except OSError as error:
         fix = "give the path of a readable file"
         raise InputError(f"cannot be read: {error.strerror}", file=path, fix=fix) from None
     if head.startswith(_ZSTANDARD):
-        raise InputError("is compressed with Zstandard", file=path, fix="decompress it first, or use .gz, .xz or .bz2")
+        return _zstandard(source())
     for magic, opener in _OPENERS.items():
         if head.startswith(magic):
-            return cast("IO[bytes]", opener(path, "rb"))
-    return Path(path).open("rb")
+            return cast("IO[bytes]", opener(source(), "rb"))
+    return source()
+
+
+def _source(path: str | os.PathLike[str]) -> Callable[[], IO[bytes]]:
+    """What opens the file, as often as wanted; a pipe is read once, and what came is kept."""
+    piped = os.fspath(path) == "-"
+    status = os.fstat(0) if piped else Path(path).stat()
+    if not piped and not stat.S_ISFIFO(status.st_mode):
+        return lambda: Path(path).open("rb")
+    content = _piped("/dev/stdin" if piped else os.fspath(path), status.st_dev, status.st_ino)
+    return lambda: io.BytesIO(content)
+
+
+@lru_cache(maxsize=4)
+def _piped(path: str, device: int, inode: int) -> bytes:  # noqa: ARG001 -- two pipes may have one name, one after the other
+    return Path(path).read_bytes()
+
+
+def _zstandard(file: IO[bytes]) -> IO[bytes]:
+    import pyarrow as pa
+
+    return cast("IO[bytes]", pa.CompressedInputStream(pa.PythonFile(file), "zstd"))
 
 
 def blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[NDArray[np.uint8]]:

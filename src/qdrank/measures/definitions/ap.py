@@ -4,20 +4,48 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from qdrank.groups import FloatArray, IntArray
-from qdrank.measures.ranking import Definition, Ranking
+from qdrank.measures.definition import Definition
+from qdrank.measures.ranking import Ranking
+from qdrank.measures.tied import Tied
 
 
 @dataclass(frozen=True, kw_only=True)
 class AveragePrecision(Definition):
-    """Mean of the precision at the rank of each relevant document; 0 if there is none."""
+    """Mean of the precision at the rank of each relevant document, 0 beyond the cutoff; 0 if there is none.
 
-    def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:  # noqa: ARG002
-        """Average precision, shape (n_queries, 1)."""
+    Parameters
+    ----------
+    rel : lowest grade that is relevant
+    """
+
+    rel: int = 1
+
+    def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:
+        """Average precision at each cutoff, shape (n_queries, n_cutoffs)."""
         judgements = ranking.judgements
-        values: FloatArray = ranking.kernels.average_precisions(ranking.grades, judgements.offsets, judgements.n_missed)
-        return values[:, None]
+        relevant = (ranking.grades >= self.rel).astype(np.int64)
+        missed = judgements.n_missed(self.rel)
+        values: FloatArray = ranking.kernels.average_precisions(relevant, judgements.offsets, missed, cutoffs)
+        return values
+
+    def expected(self, tied: Tied, cutoffs: IntArray) -> FloatArray:
+        """Mean over the orders of ties: McSherry and Najork 2008, eq. 11.
+
+        At place t of a group of n tied documents, r of them relevant, that begins after rank m with h relevant documents before
+        it: a relevant one is there with probability r / n, and then (t - 1)(r - 1) / (n - 1) more are expected above it in the group.
+        """
+        relevant = (tied.ranking.grades >= self.rel).astype(np.float64)
+        n, r, t = tied.size, tied.total(relevant), tied.place
+        above = tied.before(relevant) + (t - 1) * (r - 1) / np.maximum(n - 1, 1)
+        sums = tied.sums_at(r / n * (1 + above) / tied.rank, cutoffs)
+        below = tied.judgements.n_relevant(self.rel)[:, None]
+        values: FloatArray = np.divide(sums, below, out=np.zeros_like(sums), where=below > 0)
+        return values
 
 
 ROW_ORDER = AveragePrecision()
 TREC = AveragePrecision(ties="docno")
+TREC_DOUBLE = AveragePrecision(ties="docno, double precision")

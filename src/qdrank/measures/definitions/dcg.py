@@ -7,13 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdrank.groups import FloatArray, IntArray
+from qdrank.measures.definition import Definition
 from qdrank.measures.definitions import gains
-from qdrank.measures.ranking import Definition, Judgements, Ranking
+from qdrank.measures.ranking import Judgements, Ranking
+from qdrank.measures.tied import Tied
 
 
 @dataclass(frozen=True, kw_only=True)
 class DCG(Definition):
-    """Sum of gain times discount over the ranks up to the cutoff."""
+    """Sum of gain times discount over the ranks up to the cutoff; other measures are this sum, `scaled`."""
 
     gain: gains.Gain
     discount: gains.Discount
@@ -23,13 +25,25 @@ class DCG(Definition):
         longest = int(np.diff(judgements.ideal_offsets).max(initial=0))
         return self.gain(judgements.n_grades), self.discount(longest)
 
-    def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:
-        """DCG at each cutoff, shape (n_queries, n_cutoffs)."""
-        judgements = ranking.judgements
-        sums: FloatArray = ranking.kernels.gain_at(
-            ranking.grades, judgements.offsets, *self.tables(judgements), cutoffs
-        )
+    def grades(self, ranking: Ranking) -> IntArray:
+        """What the gain is looked up by, in ranked order, shape (n_documents,)."""
+        return ranking.grades
+
+    def scaled(self, sums: FloatArray, judgements: Judgements, cutoffs: IntArray) -> FloatArray:  # noqa: ARG002
+        """The measure from its sums, shape (n_queries, n_cutoffs); linear, so that it is the same for expected sums."""
         return sums
+
+    def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:
+        """The measure at each cutoff, shape (n_queries, n_cutoffs)."""
+        judgements = ranking.judgements
+        lists = self.grades(ranking), judgements.offsets
+        return self.scaled(ranking.kernels.gain_at(*lists, *self.tables(judgements), cutoffs), judgements, cutoffs)
+
+    def expected(self, tied: Tied, cutoffs: IntArray) -> FloatArray:
+        """Mean over the orders of ties: every tied document has the mean gain of its group (McSherry and Najork 2008)."""
+        gain, discount = self.tables(tied.judgements)
+        means = tied.total(gain[self.grades(tied.ranking)]) / tied.size
+        return self.scaled(tied.sums_at(means, cutoffs, discount), tied.judgements, cutoffs)
 
 
 LETOR = DCG(gain=gains.exponential, discount=gains.letor)

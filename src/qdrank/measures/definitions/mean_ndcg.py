@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdrank.groups import FloatArray, IntArray
+from qdrank.measures.definition import Definition
 from qdrank.measures.definitions import ndcg
-from qdrank.measures.ranking import Definition, Ranking
+from qdrank.measures.ranking import Ranking
+from qdrank.measures.tied import Tied
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +24,17 @@ class MeanOverAll(Definition):
         values: FloatArray = ranking.kernels.mean_ratio(*lists, *ndcg.LETOR.tables(judgements))
         return values[:, None]
 
+    def expected(self, tied: Tied, cutoffs: IntArray) -> FloatArray:  # noqa: ARG002
+        """Mean over the orders of ties: every tied document has the mean gain of its group."""
+        judgements = tied.judgements
+        gain, discount = ndcg.LETOR.tables(judgements)
+        means = tied.total(gain[tied.ranking.grades]) / tied.size
+        # Behind the gains of the grades stand those of the documents, which are looked up by their place in the ranking.
+        places = len(gain) + np.arange(len(means))
+        lists = (places, judgements.offsets, judgements.ideal, judgements.ideal_offsets)
+        values: FloatArray = judgements.kernels.mean_ratio(*lists, np.concatenate([gain, means]), discount)
+        return values[:, None]
+
 
 @dataclass(frozen=True, kw_only=True)
 class MeanOverTen(Definition):
@@ -30,6 +43,11 @@ class MeanOverTen(Definition):
     def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:  # noqa: ARG002
         """Mean NDCG, shape (n_queries, 1)."""
         mean: FloatArray = ndcg.GENG.values(ranking, np.arange(1, 11)).mean(axis=1, keepdims=True)
+        return mean
+
+    def expected(self, tied: Tied, cutoffs: IntArray) -> FloatArray:  # noqa: ARG002
+        """Mean over the orders of ties."""
+        mean: FloatArray = ndcg.GENG.expected(tied, np.arange(1, 11)).mean(axis=1, keepdims=True)
         return mean
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from qdrank.groups import FloatArray, IntArray
 from qdrank.measures.definitions import gains
 from qdrank.measures.definitions.dcg import DCG
-from qdrank.measures.ranking import Ranking
+from qdrank.measures.ranking import Judgements
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,12 +25,11 @@ class NDCG(DCG):
     empty: float = 0.0
     short_is_zero: bool = False
 
-    def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:
+    def scaled(self, sums: FloatArray, judgements: Judgements, cutoffs: IntArray) -> FloatArray:
         """NDCG at each cutoff, shape (n_queries, n_cutoffs)."""
-        judgements = ranking.judgements
-        got = super().values(ranking, cutoffs)
-        best = ranking.kernels.gain_at(judgements.ideal, judgements.ideal_offsets, *self.tables(judgements), cutoffs)
-        values: FloatArray = np.divide(got, best, out=np.full_like(got, self.empty), where=best > 0)
+        ideal = judgements.ideal, judgements.ideal_offsets
+        best = judgements.kernels.gain_at(*ideal, *self.tables(judgements), cutoffs)
+        values: FloatArray = np.divide(sums, best, out=np.full_like(sums, self.empty), where=best > 0)
         if self.short_is_zero:
             values[judgements.n_documents[:, None] < cutoffs] = 0.0
         return values
@@ -42,3 +41,4 @@ EXP = NDCG(gain=gains.exponential, discount=gains.log2_next)
 LIGHTGBM = NDCG(gain=gains.exponential, discount=gains.log2_next, empty=1.0)
 LINEAR = NDCG(gain=gains.linear, discount=gains.log2_next)
 TREC = NDCG(gain=gains.linear, discount=gains.log2_next, ties="docno")
+TREC_DOUBLE = NDCG(gain=gains.linear, discount=gains.log2_next, ties="docno, double precision")

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qdrank.datasets.trec import read_qrels, read_run, write_qrels, write_run
+from qdrank.datasets.runs.reading import read_qrels, read_run
+from qdrank.datasets.runs.writing import write_qrels, write_run
 from qdrank.errors import InputError
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=6)
@@ -74,7 +75,7 @@ def test_queries_in_two_places_and_other_tools_habits(tmp_path):
         ("1 Q0 a 1 nan t\n", 1, "score is not a number"),
         ("1 Q0 a first 1 t\n", 1, "rank is not a whole number"),
         ("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n1 Q0 a 2 1 t\n", 3, "document a comes again for query 1"),
-        ("1 Q0 a 1 2 t\n1 Q0 b 1 2 u\n", 2, "another run begins"),
+        ("1 Q0 a 1 2 t\n1 Q0 b 1 2 u\n", None, "2 runs in one file"),
         ("\n", None, "has no lines"),
     ],
 )
@@ -89,7 +90,8 @@ def test_a_bad_run_is_named_by_file_and_line(tmp_path, text, line, said):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("1 0 a\n", "3 columns, not 4"),
+        ("1 0 a 1 t\n", "5 columns, not 4"),
+        ("1 0 a\n", "grade is not a whole number"),
         ("1 0 a yes\n", "grade is not a whole number"),
         ("1 0 a 1\n1 0 a 0\n", "comes again"),
     ],

@@ -1,0 +1,204 @@
+"""Reading runs and judgments: the form is recognised by the content, and kept with what was read.
+
+===================  ==============================================  ==================================================
+form                 a run                                           judgments
+===================  ==============================================  ==================================================
+TREC                 ``query Q0 document rank score tag``            ``query 0 document grade``
+three columns        ``query document score``, or with ranks from 1  ``query document grade``, with or without a heading
+JSON (BEIR, ranx)    ``{query: {document: score}}``                  ``{query: {document: grade}}``
+===================  ==============================================  ==================================================
+
+As trec_eval does, reading goes by the scores of a TREC run and not by its ranks. A run of three columns has ranks, as MS MARCO's do, if the
+third column counts 1, 2, 3, ... within every query; then minus the rank is the score. Files may be compressed (.gz, .xz, .bz2, .zst).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.datasets.runs.columns import Columns, first_row, read_columns, read_numbers
+from qdrank.datasets.runs.json_form import json_rows
+from qdrank.datasets.runs.model import Qrels, Run, together
+from qdrank.errors import AnyPath, InputError
+from qdrank.groups import FloatArray, query_offsets
+
+_RUN = ("query", "Q0", "document", "rank", "score", "tag")
+_SHORT_RUN = ("query", "document", "score")
+_QRELS = ("query", "0", "document", "grade")
+_SHORT_QRELS = ("query", "document", "grade")
+_JSON = re.compile(rb"\s*\{\s*([\"}]|$)")
+_SCORE_FIX = "write the score as a decimal number, such as 12.5 or 1e-3"
+_GRADE_FIX = "write the grade as a whole number, 0 for not relevant"
+TREC_RUN, SCORED_RUN, RANKED_RUN, JSON_RUN = (
+    "TREC run",
+    "run of query, document, score",
+    "run of query, document, rank (as MS MARCO's)",
+    "JSON run {query: {document: score}}",
+)
+TREC_QRELS, BEIR_QRELS, PLAIN_QRELS, JSON_QRELS = (
+    "TREC judgments",
+    "BEIR judgments (tab-separated, with a heading)",
+    "judgments of query, document, grade",
+    "JSON judgments {query: {document: grade}}",
+)
+
+
+def read_runs(path: AnyPath) -> list[Run]:
+    """All runs of a file: one for each tag of a TREC run, in the order in which the tags first come.
+
+    Queries stand in the order in which they first come, documents as filed.
+
+    Raises
+    ------
+    InputError
+        At the first line with another number of columns, a rank or a score that is not a number, or a document that comes again
+        for its query; and for an empty file.
+    """
+    number, line = first_row(path)
+    if _JSON.match(line):
+        return [_json_run(path)]
+    width = len(line.split())
+    if width == len(_SHORT_RUN):
+        return [_short_run(path)]
+    if width == len(_QRELS):
+        fix = "judgments come first: qdrank evaluate QRELS RUN; a run has the columns " + " ".join(_RUN)
+        raise InputError("4 columns, as judgments have; not a run", file=path, line=number, found=line, fix=fix)
+    columns = read_columns(path, _RUN, (0, 2, 3, 4, 5))
+    _refuse_other_ranks(columns, path)
+    score = read_numbers(columns, 4, path, read=float, problem="the score is not a number", fix=_SCORE_FIX)
+    return list(_by_tag(columns, score, path))
+
+
+def read_run(path: AnyPath) -> Run:
+    """The run of a file that has only one; see `read_runs`."""
+    first, *others = read_runs(path)
+    if others:
+        fix = "name a file with one run; `qdrank evaluate` takes them all"
+        raise InputError(
+            f"{len(others) + 1} runs in one file", file=path, found=f"tags {first.tag}, {others[0].tag}", fix=fix
+        )
+    return first
+
+
+def read_qrels(path: AnyPath) -> Qrels:
+    """Judgments; TREC's second column is ignored, as by trec_eval.
+
+    Raises
+    ------
+    InputError
+        At the first line with another number of columns, a grade that is not a whole number, or a document judged twice; and for an
+        empty file.
+    """
+    number, line = first_row(path)
+    if _JSON.match(line):
+        return _json_qrels(path)
+    words = line.split()
+    if len(words) == len(_RUN):
+        fix = "judgments come first: qdrank evaluate QRELS RUN; they have the columns " + " ".join(_QRELS)
+        raise InputError("6 columns, as a run has; not judgments", file=path, line=number, found=line, fix=fix)
+    short = len(words) == len(_SHORT_QRELS)
+    heading = short and b"query" in words[0].lower() and not _is_whole(words[2])
+    form = _SHORT_QRELS if short else _QRELS
+    columns = read_columns(path, form, (0, len(form) - 2, len(form) - 1), skip=number if heading else 0)
+    read = read_numbers(
+        columns, len(form) - 1, path, read=int, problem="the grade is not a whole number", fix=_GRADE_FIX
+    )
+    query, doc, grade = _grouped(columns, (0, len(form) - 2), read, path)
+    return Qrels(query, doc, grade, BEIR_QRELS if heading else PLAIN_QRELS if short else TREC_QRELS)
+
+
+def _is_whole(word: bytes) -> bool:
+    return word.lstrip(b"+-").isdigit()
+
+
+def _refuse_other_ranks(columns: Columns, path: AnyPath) -> None:
+    """Ranks are not used, but one that is no whole number shows that the columns are others than one thinks."""
+    ranks = columns.cells.pop(3)
+    if all(map(bytes.isdigit, ranks)):
+        return
+    for row, word in enumerate(ranks):
+        if not _is_whole(word):
+            fix = "each line reads: " + " ".join(_RUN)
+            raise InputError("the rank is not a whole number", file=path, line=columns.line(row), found=word, fix=fix)
+
+
+def _by_tag(columns: Columns, score: FloatArray, path: AnyPath) -> Iterator[Run]:
+    tags = columns.cells[5]
+    names = list(dict.fromkeys(tags))
+    for name in names:
+        rows = None if len(names) == 1 else np.flatnonzero(np.array([tag == name for tag in tags]))
+        query, doc, own = _grouped(columns, (0, 2), score, path, rows)
+        yield Run(query, doc, own, name.decode("utf-8", "replace"), TREC_RUN)
+
+
+def _short_run(path: AnyPath) -> Run:
+    columns = read_columns(path, _SHORT_RUN, (0, 1, 2))
+    words = columns.cells[2]
+    score = read_numbers(columns, 2, path, read=float, problem="the score is not a number", fix=_SCORE_FIX)
+    ranked = all(map(bytes.isdigit, words)) and _counts_up(columns.cells[0], score)
+    query, doc, own = _grouped(columns, (0, 1), -score if ranked else score, path)
+    return Run(query, doc, own, _stem(path), RANKED_RUN if ranked else SCORED_RUN)
+
+
+def _counts_up(query: Sequence[bytes], value: FloatArray) -> bool:
+    """Whether the values are 1, 2, 3, ... within each query, and some query has more than one."""
+    starts = [0, *(i + 1 for i, (a, b) in enumerate(pairwise(query)) if a != b)]
+    sizes = np.diff([*starts, len(query)])
+    return bool(sizes.max() > 1 and (value == np.concatenate([np.arange(1, n + 1) for n in sizes])).all())
+
+
+def _stem(path: AnyPath) -> str:
+    name = str(path).rpartition("/")[2]
+    return name.partition(".")[0] or name
+
+
+def _grouped(
+    columns: Columns,
+    ids: tuple[int, int],
+    value: NDArray[Any],
+    path: AnyPath,
+    rows: NDArray[np.int64] | None = None,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Queries, documents and values with each query's together, checked for documents that come twice."""
+    query, doc = (np.array(columns.text(column, path), dtype=object) for column in ids)
+    rows = np.arange(len(query)) if rows is None else rows
+    order = together(query[rows].tolist())
+    rows = rows if order is None else rows[order]
+    query, doc, value = query[rows], doc[rows], value[rows]
+    offsets, docs = query_offsets(query).tolist(), doc.tolist()
+    for a, b in pairwise(offsets):
+        if len(set(docs[a:b])) < b - a:
+            _refuse_double(columns, query, doc, rows, path)
+    return query, doc, value
+
+
+def _refuse_double(columns: Columns, query: NDArray[Any], doc: NDArray[Any], rows: NDArray[Any], path: AnyPath) -> None:
+    """Raise for the first line whose document came before for its query."""
+    seen: set[tuple[str, str]] = set()
+    for i in np.argsort(rows, kind="stable").tolist():
+        pair = query[i], doc[i]
+        if pair in seen:
+            raise InputError(
+                f"document {pair[1]} comes again for query {pair[0]}",
+                file=path,
+                line=columns.line(rows[i]),
+                found=f"{pair[0]} {pair[1]}",
+                fix="keep one of the two lines",
+            )
+        seen.add(pair)
+
+
+def _json_run(path: AnyPath) -> Run:
+    query, doc, value = json_rows(path, "score")
+    return Run(query, doc, np.array(value, dtype=np.float64), _stem(path), JSON_RUN)
+
+
+def _json_qrels(path: AnyPath) -> Qrels:
+    query, doc, value = json_rows(path, "grade", whole=True)
+    return Qrels(query, doc, np.array(value, dtype=np.int64), JSON_QRELS)

@@ -1,0 +1,82 @@
+"""Writing runs and judgments in TREC's formats, for use with trec_eval and similar tools.
+
+A run has the lines ``QUERY Q0 DOCUMENT RANK SCORE TAG``, judgments (qrels) ``QUERY 0 DOCUMENT GRADE``. Mind that trec_eval
+breaks ties by descending document id, and up to version 9.0.8 compares scores in single precision: the conventions
+``trec`` and ``trec_double`` of `qdrank.measures` do the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from qdrank.errors import AnyPath, InputError
+from qdrank.groups import FloatArray, IntArray
+from qdrank.store.atomic import write_text
+
+
+def write_run(path: AnyPath, query: ArrayLike, doc: ArrayLike, score: ArrayLike, *, tag: str = "qdrank") -> None:
+    """Write a run: each query's documents by descending score, ties in row order, scores in full precision.
+
+    Parameters
+    ----------
+    path : the file; it is written completely or not at all
+    query, doc : (n_documents,) ids, without white space
+    score : (n_documents,)
+    tag : name of the run
+    """
+    scores = np.asarray(score, dtype=np.float64)
+    queries, docs = _ids(query, doc, len(scores))
+    _word(tag, "tag")
+    if np.isnan(scores).any():
+        raise InputError("a run cannot contain a score that is not a number", file=path)
+    write_text(path, "".join(run_lines(queries, docs, scores, tag)))
+
+
+def run_lines(query: Sequence[str], doc: Sequence[str], scores: FloatArray, tag: str) -> Iterator[str]:
+    """Lines of a run: each query's documents by descending score, ties in row order, scores in full precision."""
+    rank, last = 0, None
+    for i in _by_query(query, scores).tolist():
+        rank = rank + 1 if query[i] == last else 1
+        last = query[i]
+        yield f"{query[i]} Q0 {doc[i]} {rank} {float(scores[i])!r} {tag}\n"
+
+
+def write_qrels(path: AnyPath, query: ArrayLike, doc: ArrayLike, grade: ArrayLike) -> None:
+    """Write judgments; ``query``, ``doc`` and ``grade`` have shape (n_documents,), ids have no white space."""
+    grades = np.asarray(grade)
+    if grades.dtype.kind not in "iub":
+        raise InputError("grades must be whole numbers", file=path, found=str(grades.dtype))
+    queries, docs = _ids(query, doc, len(grades))
+    rows = (f"{queries[i]} 0 {docs[i]} {int(grades[i])}\n" for i in _by_query(queries))
+    write_text(path, "".join(rows))
+
+
+def _by_query(query: Sequence[str], scores: FloatArray | None = None) -> IntArray:
+    """Rows with each query's together, queries in order of first appearance; by descending score within, if given."""
+    place = {name: i for i, name in enumerate(dict.fromkeys(query))}
+    keys = np.array([place[name] for name in query], dtype=np.int64)
+    return np.lexsort((keys,) if scores is None else (-scores, keys))
+
+
+def _ids(query: ArrayLike, doc: ArrayLike, n: int) -> tuple[list[str], list[str]]:
+    """Ids as text, checked: as many as rows, single words, no document twice for a query."""
+    queries, docs = ([str(name) for name in np.asarray(ids).tolist()] for ids in (query, doc))
+    if not len(queries) == len(docs) == n:
+        raise InputError(f"{len(queries)} query ids and {len(docs)} document ids for {n} rows")
+    for name in {*queries, *docs}:
+        _word(name, "id")
+    for (name, document), count in Counter(zip(queries, docs, strict=True)).items():
+        if count > 1:
+            raise InputError(f"document {document} comes {count} times for query {name}")
+    return queries, docs
+
+
+def _word(text: str, what: str) -> None:
+    if text.split() != [text]:
+        raise InputError(
+            f"the {what} is not a single word", found=text, fix="TREC's columns are separated by white space"
+        )

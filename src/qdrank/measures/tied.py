@@ -1,0 +1,83 @@
+"""A ranking with groups of tied documents, as the expected values of measures see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from qdrank.groups import FloatArray, IntArray
+from qdrank.measures.ranking import Judgements, Ranking
+
+
+@dataclass(frozen=True, eq=False)
+class Tied:
+    """A ranking with its groups of tied documents; the attributes have one entry per rank, query by query.
+
+    Attributes
+    ----------
+    ranking : the documents in one of the possible orders
+    group : (n_documents,) number of the group of ties, ascending
+    """
+
+    ranking: Ranking
+    group: IntArray
+
+    @property
+    def judgements(self) -> Judgements:
+        """What is ranked."""
+        return self.ranking.judgements
+
+    @cached_property
+    def rank(self) -> FloatArray:
+        """Rank within the query, from 1."""
+        offsets = self.judgements.offsets
+        return np.arange(1.0, len(self.group) + 1) - np.repeat(offsets[:-1], np.diff(offsets))
+
+    @cached_property
+    def _sizes(self) -> IntArray:
+        return np.bincount(self.group)
+
+    @cached_property
+    def size(self) -> FloatArray:
+        """Number of documents in the group."""
+        return self._sizes[self.group].astype(np.float64)
+
+    @cached_property
+    def place(self) -> FloatArray:
+        """Place within the group, from 1."""
+        starts = np.cumsum(self._sizes) - self._sizes
+        return np.arange(1.0, len(self.group) + 1) - starts[self.group]
+
+    def total(self, values: FloatArray) -> FloatArray:
+        """Sum of values over the group."""
+        return np.bincount(self.group, weights=values).astype(np.float64)[self.group]
+
+    def before(self, values: FloatArray) -> FloatArray:
+        """Sum of whole numbers over the ranks above the group, within the query."""
+        above = np.concatenate([[0.0], np.cumsum(values)])
+        starts = np.cumsum(self._sizes) - self._sizes
+        first = np.repeat(self.judgements.offsets[:-1], np.diff(self.judgements.offsets))
+        sums: FloatArray = above[starts[self.group]] - above[first]
+        return sums
+
+    def first_relevant(self, rel: int) -> FloatArray:
+        """Probability that the first document with grade ``rel`` or more has this rank, all orders of ties being equally likely."""
+        relevant = (self.ranking.grades >= rel).astype(np.float64)
+        n, r = self.size, self.total(relevant)
+        probability = np.zeros(len(n))
+        here = np.flatnonzero((self.before(relevant) == 0) & (r > 0) & (self.place == 1))
+        for i in here.tolist():
+            size, hits = int(n[i]), int(r[i])
+            left = np.arange(size, 0, -1)  # documents from this place of the group on
+            none = np.concatenate([[1.0], np.cumprod(np.maximum(left - hits, 0) / left)[:-1]])
+            probability[i : i + size] = none * np.minimum(hits / left, 1.0)
+        return probability
+
+    def sums_at(self, values: FloatArray, cutoffs: IntArray, discount: FloatArray | None = None) -> FloatArray:
+        """Sums of values, times the discounts of their ranks, up to each cutoff, shape (n_queries, n_cutoffs)."""
+        weights = np.ones(int(self.judgements.n_documents.max(initial=0))) if discount is None else discount
+        places = np.arange(len(values))
+        sums: FloatArray = self.judgements.kernels.gain_at(places, self.judgements.offsets, values, weights, cutoffs)
+        return sums

@@ -1,0 +1,180 @@
+"""Readers of runs and judgments: every form, every compression, and every fault by its line."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from qdrank.datasets.runs import reading
+from qdrank.datasets.runs.reading import read_qrels, read_run, read_runs
+from qdrank.errors import InputError
+
+TREC = b"1 Q0 a 1 2.5 mine\n1 Q0 b 2 1.5 mine\n2 Q0 a 1 0.5 mine\n"
+EXPECTED = [("1", "a", 2.5), ("1", "b", 1.5), ("2", "a", 0.5)]
+GRADES = [("1", "a", 2), ("1", "c", 0), ("2", "a", -1)]
+
+
+def zstandard(data):
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as file:
+        file.write(data)
+    return sink.getvalue().to_pybytes()
+
+
+def rows_of(table, value):
+    return list(zip(table.query, table.doc, getattr(table, value).tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("content", "form", "tag"),
+    [
+        (TREC, reading.TREC_RUN, "mine"),
+        (b"1 a 2.5\n1 b 1.5\n2 a 0.5\n", reading.SCORED_RUN, "some"),
+        (json.dumps({"1": {"a": 2.5, "b": 1.5}, "2": {"a": 0.5}}).encode(), reading.JSON_RUN, "some"),
+    ],
+)
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, lzma.compress, bz2.compress, zstandard])
+def test_forms_of_runs(tmp_path, content, form, tag, compress):
+    (tmp_path / "some.run").write_bytes(compress(content))
+    run = read_run(tmp_path / "some.run")
+    assert (run.form, run.tag) == (form, tag)
+    assert rows_of(run, "score") == EXPECTED
+
+
+def test_ranks_of_ms_marco_are_told_from_scores(tmp_path):
+    (tmp_path / "a.tsv").write_text("7\tx\t1\n7\ty\t2\n8\tz\t1\n")
+    run = read_run(tmp_path / "a.tsv")
+    assert run.form == reading.RANKED_RUN
+    assert run.score.tolist() == [-1, -2, -1]
+    (tmp_path / "b.tsv").write_text("7\tx\t2\n7\ty\t1\n8\tz\t1\n")
+    assert read_run(tmp_path / "b.tsv").form == reading.SCORED_RUN
+
+
+@pytest.mark.parametrize(
+    ("content", "form"),
+    [
+        ("1 0 a 2\n1 0 c 0\n2 0 a -1\n", reading.TREC_QRELS),
+        ("query-id\tcorpus-id\tscore\n1\ta\t2\n1\tc\t0\n2\ta\t-1\n", reading.BEIR_QRELS),
+        ("1\ta\t2\n1\tc\t0\n2\ta\t-1\n", reading.PLAIN_QRELS),
+        ('{"1": {"a": 2, "c": 0}, "2": {"a": -1}}', reading.JSON_QRELS),
+        ("\n\n1 0 a 2\r\n\r\n1 0 c 0\r\n2 0 a -1", reading.TREC_QRELS),
+    ],
+)
+def test_forms_of_judgments(tmp_path, content, form):
+    (tmp_path / "qrels").write_bytes(content.encode())
+    qrels = read_qrels(tmp_path / "qrels")
+    assert qrels.form == form
+    assert rows_of(qrels, "grade") == GRADES
+    assert qrels.by_query == {"1": {"a": 2, "c": 0}, "2": {"a": -1}}
+
+
+def test_several_tags_in_a_file_and_scattered_queries(tmp_path):
+    (tmp_path / "all.run").write_text("1 Q0 a 1 3 x\n2 Q0 b 1 2 y\n2 Q0 a 1 1 x\n1 Q0 c 2 2 x\n1 Q0 a 9 5 y\n")
+    first, second = read_runs(tmp_path / "all.run")
+    assert (first.tag, rows_of(first, "score")) == ("x", [("1", "a", 3), ("1", "c", 2), ("2", "a", 1)])
+    assert (second.tag, rows_of(second, "score")) == ("y", [("2", "b", 2), ("1", "a", 5)])
+
+
+def test_blocks_do_not_show(tmp_path, monkeypatch):
+    lines = [f"{i // 50} Q0 d{i} {i} {1000 - i} t\n" for i in range(1000)]
+    (tmp_path / "long.run").write_text("".join(lines))
+    whole = rows_of(read_run(tmp_path / "long.run"), "score")
+    monkeypatch.setattr("qdrank.datasets.letor.files._STEP", 100)
+    monkeypatch.setattr("qdrank.datasets.runs.columns.blocks", lambda path, _=0: reading_blocks(path, 300))
+    assert rows_of(read_run(tmp_path / "long.run"), "score") == whole
+    (tmp_path / "bad.run").write_text("".join([*lines[:777], "5 Q0 x 1 many t\n", *lines[777:]]))
+    with pytest.raises(InputError, match="line 778"):
+        read_run(tmp_path / "bad.run")
+
+
+def reading_blocks(path, size):
+    from qdrank.datasets.letor.files import blocks
+
+    return blocks(path, size)
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "said"),
+    [
+        (b"1 Q0 a 1 2 t\n\n1 Q0 b 2 t\n", 3, "5 columns, not 6"),
+        (b"1 Q0 a 1 2 t\n1 Q0 b 2 x t\n", 2, "score is not a number"),
+        (b"1 Q0 a 1 2 t\n1 Q0 b 2 nan t\n", 2, "score is not a number"),
+        (b"1 Q0 a 1 2 t\n1 Q0 b 2 1_0 t\n", 2, "score is not a number"),
+        (b"1 Q0 a 1 2 t\n1 Q0 \xff 2 1 t\n", 2, "not UTF-8"),
+        (b"1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n1 Q0 a 3 1 t\n", 3, "document a comes again for query 1"),
+        (b"1 0 a 2\n", 1, "as judgments have"),
+        (b"1 a 2\n1 b\n1 c 3 4\n", 2, "2 columns, not 3"),
+        (b"1 a 2\n1 b x\n", 2, "score is not a number"),
+        (b"", None, "has no lines"),
+        (b" \n\n", None, "has no lines"),
+        (b'{"1": {"a": 1,}}', 1, "not JSON"),
+        (b'{"1": {"a": "x"}}', None, "query 1, document a: the score is not a number"),
+        (b'{"1": {"a": NaN}}', None, "query 1, document a: the score is not a number"),
+        (b'{"1": {"a": 1, "a": 2}}', None, "query 1, document a: comes again"),
+        (b'{"1": [1]}', None, "documents are missing"),
+        (b"{}", None, "has no documents"),
+    ],
+)
+def test_a_fault_of_a_run_is_named(tmp_path, content, line, said):
+    (tmp_path / "bad.run").write_bytes(content)
+    with pytest.raises(InputError, match=said) as error:
+        read_run(tmp_path / "bad.run")
+    assert error.value.line == line
+    assert "bad.run" in str(error.value)
+    assert error.value.fix
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "said"),
+    [
+        (b"1 Q0 a 1 2 t\n", 1, "as a run has"),
+        (b"1 0 a 1\n1 0 b 99999999999999999999999\n", 2, "grade is not a whole number"),
+        (b"1 0 a 1.5\n", 1, "grade is not a whole number"),
+        (b"query-id\tcorpus-id\tscore\n1\ta\tx\n", 2, "grade is not a whole number"),
+        (b"query-id\tcorpus-id\tscore\n", None, "has no lines"),
+        (b"1 0 a 1\n1 0 b 1\n1 0 a 0\n", 3, "comes again"),
+        (b'{"1": {"a": 0.5}}', None, "not a whole number"),
+    ],
+)
+def test_a_fault_of_judgments_is_named(tmp_path, content, line, said):
+    (tmp_path / "bad.qrels").write_bytes(content)
+    with pytest.raises(InputError, match=said) as error:
+        read_qrels(tmp_path / "bad.qrels")
+    assert error.value.line == line
+    assert error.value.fix
+
+
+def test_a_pipe_and_standard_input_are_read_once(tmp_path):
+    """The form is seen from the first line, and the file read from there: a pipe cannot be opened twice."""
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=[gzip.compress(TREC)])
+    writer.start()
+    assert rows_of(read_run(tmp_path / "pipe"), "score") == EXPECTED
+    writer.join()
+    code = "from qdrank.datasets.runs.reading import read_run; print(*read_run('-').doc)"
+    done = subprocess.run([sys.executable, "-c", code], input=TREC, capture_output=True, check=True)
+    assert done.stdout.split() == [b"a", b"b", b"a"]
+
+
+def test_a_large_run_is_read_in_little_time(tmp_path):
+    from time import perf_counter
+
+    rng = np.random.default_rng(0)
+    lines = [
+        f"{q} Q0 doc-{d} {r} {-r / 7!r} t\n" for q in range(50) for r, d in enumerate(rng.permutation(9000)[:1000])
+    ]
+    (tmp_path / "run").write_text("".join(lines))
+    read_run(tmp_path / "run")
+    start = perf_counter()
+    assert len(read_run(tmp_path / "run").doc) == 50_000
+    assert perf_counter() - start < 2, "takes .1 s on an idle machine"
