@@ -55,6 +55,13 @@ def test_a_change_anywhere_below_counts(library: Path, script: Path) -> None:
     assert digest(script) != before
 
 
+def test_what_only_a_type_checker_imports_does_not_count(library: Path, script: Path) -> None:
+    text = "if TYPE_CHECKING:\n    from qdrank.other import y\nelse:\n    from qdrank.low import f\n"
+    (library / "high.py").write_text(text)
+    digest(script)
+    assert imported_modules(script) == {"qdrank.high", "qdrank.low"}
+
+
 def test_words_and_layout_do_not_count(library: Path, script: Path) -> None:
     before = digest(script)
     (library / "low.py").write_text('"""Other words."""\n# a comment\n\ndef f( x ):\n    """More."""\n    return x+1\n')

@@ -9,11 +9,10 @@ from qdrank.store import read, write
 from qdrank.studies.lin2011.bank import FoldBank, gathered_shards
 from qdrank.studies.lin2011.fold import LinFold
 from qdrank.studies.lin2011.methods import RANKSVM
-from qdrank.studies.lin2011.readings import Readings
+from qdrank.studies.lin2011.options import Grid, Readings
 from qdrank.studies.lin2011.shapes import CLUSTER_MODELS_SHAPE, CLUSTERS_SHAPE
 from qdrank.studies.lin2011.singles import load_singles
 from qdrank.studies.lin2011.sweep import (
-    Grid,
     all_choices,
     clusters_summary,
     curves,

@@ -4,7 +4,7 @@ from qdrank.datasets.columns import reference_column
 from qdrank.jobs import job
 from qdrank.rankers.documents import load_fold
 from qdrank.store import read, write
-from qdrank.studies.lin2011.readings import Readings
+from qdrank.studies.lin2011.options import Readings
 from qdrank.studies.lin2011.shapes import CLUSTER_MODELS_SHAPE, CLUSTERS_SHAPE
 from qdrank.studies.lin2011.singles import load_singles
 from qdrank.studies.lin2011.units import ClusterPlan, Workshop, shard_units

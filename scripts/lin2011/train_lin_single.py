@@ -3,8 +3,9 @@
 from qdrank.jobs import job
 from qdrank.rankers.documents import load_fold
 from qdrank.store import write
+from qdrank.studies.lin2011.options import Grid
 from qdrank.studies.lin2011.singles import choose_single, singles_table
-from qdrank.studies.lin2011.sweep import Grid, budget_lambdas
+from qdrank.studies.lin2011.sweep import budget_lambdas
 
 with job(snakemake.log[0]) as log:
     params, fold = snakemake.params, snakemake.wildcards.fold

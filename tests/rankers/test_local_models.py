@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from tests.studies.geng2008.world import GENG, shard, study, world
@@ -71,5 +69,5 @@ def test_numbers_of_neighbours_adapt_to_the_training_set():
 def test_settings_to_train_and_to_choose_from():
     assert [s.k for s in GENG.curve(24)] == [2, 7, 14, 24]
     assert GENG.eligible(24) == [(14, 0.1), (7, 0.1), (14, 0.01), (7, 0.01)]
-    assert replace(GENG, choose="fixed").eligible(24) == [(7, 0.01)]
+    assert GENG.model_copy(update={"choose": "fixed"}).eligible(24) == [(7, 0.01)]
     assert by_lambda([*GENG.curve(24), *GENG.eligible(24)]) == {0.1: [7, 14], 0.01: [2, 7, 14, 24]}

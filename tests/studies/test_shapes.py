@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from qdrank import provenance
 from qdrank.store.schemas import SHAPES, Shape
 from qdrank.studies import STUDIES
+from qdrank.workflow import provenance
 
 
 def study_shapes(project: Path) -> list[Shape]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qdrank.figures.palette import PURPLE
 from qdrank.registry import loaded
-from qdrank.sections import StudySection
+
+if TYPE_CHECKING:
+    from qdrank.sections import StudySection
 
 ALL_KINDS = ("letor", "agg", "text", "simulated")
 

@@ -2,7 +2,7 @@
 
 Snakemake compares scripts by their time of change and does not see the library behind them. So each rule carries
 the digest of the code it runs: of its script, and of every module of the project that the script imports, directly
-or not. The digest is taken of the syntax tree without docstrings: comments, formatting and time stamps do not count.
+or not; what is imported for the type checker alone does not count. The digest is taken of the syntax tree without docstrings: comments, formatting and time stamps do not count.
 What a script finds in a registry by name is not an import: its rule names the module (`Registry.module`).
 """
 
@@ -72,9 +72,8 @@ def _parsed(path: Path) -> tuple[bytes, frozenset[str]]:
 
 def _digest_and_names(text: bytes, path: Path) -> tuple[str, list[str]]:
     tree = ast.parse(text, filename=str(path))
-    nodes = list(ast.walk(tree))
-    names = sorted(set(_imports(nodes)))
-    for node in nodes:
+    names = sorted(set(_imports(_run(tree))))
+    for node in ast.walk(tree):
         _drop_docstring(node)
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), names
 
@@ -112,8 +111,16 @@ class _Kept:
 @cache
 def _kept() -> _Kept:
     # The syntax tree depends on the version of Python.
-    name = f"code-{sys.version_info.major}.{sys.version_info.minor}.json"
+    name = f"imports-{sys.version_info.major}.{sys.version_info.minor}.json"
     return _Kept(Path(cache_folder()) / name)
+
+
+def _run(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes below ``node`` but those that only a type checker sees."""
+    yield node
+    only_types = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    for child in node.orelse if isinstance(node, ast.If) and only_types else ast.iter_child_nodes(node):
+        yield from _run(child)
 
 
 def _imports(nodes: Iterable[ast.AST]) -> Iterator[str]:

@@ -98,7 +98,7 @@ def test_the_choice_is_the_best_on_validation(fold, sweep):
 
 
 def test_fixed_settings_need_no_validation(fold, sweep):
-    fixed = GengFold(**{**vars_of(fold), "options": replace(GENG, choose="fixed")})
+    fixed = GengFold(**{**vars_of(fold), "options": GENG.model_copy(update={"choose": "fixed"})})
     chosen, _ = choose_settings("fold1", fixed, sweep, "mean_ndcg/geng")
     assert chosen["knn-online"] == Setting(7, 0.01)
     assert chosen["single"] == Setting(fold.m, 0.01)
@@ -125,7 +125,7 @@ def test_qc_from_documents_uses_its_own_guess(fold):
 
 def test_the_bound_holds_and_is_zero_for_equal_models(fold):
     near = neighbourhoods(fold)
-    whole = replace(near, options=replace(GENG, candidates=[0.3, 1]))
+    whole = replace(near, options=GENG.model_copy(update={"candidates": [0.3, 1]}))
     table = bound_table("fold1", whole, n_queries=5, n_pairs=10, tol=TOL, seed=1)
     bound, observed, k = (table.column(name).to_numpy() for name in ("bound", "observed", "k"))
     assert set(k) == {7, fold.m}
@@ -137,7 +137,7 @@ def test_the_bound_holds_and_is_zero_for_equal_models(fold):
 
 def test_a_fixed_setting_needs_no_other_neighbours(fold):
     """The graph then holds no more than the fixed k and the curves."""
-    fixed = replace(GENG, choose="fixed", ks=[0.1], k=0.3, candidates=[1])
+    fixed = GENG.model_copy(update={"choose": "fixed", "ks": [0.1], "k": 0.3, "candidates": [1]})
     short = nearest()[:, :7]
     offline = OfflineModels(offline_table(fold.queries, short, pairs(fold), fixed))
     near = neighbourhoods(fold, nearest=short, offline=offline, options=fixed)
@@ -147,7 +147,7 @@ def test_a_fixed_setting_needs_no_other_neighbours(fold):
 
 def test_the_bound_is_checked_on_neighbourhoods_of_bounded_size(fold, monkeypatch):
     near = neighbourhoods(fold)
-    whole = replace(near, options=replace(GENG, candidates=[0.3, 1]))
+    whole = replace(near, options=GENG.model_copy(update={"candidates": [0.3, 1]}))
     for largest, ks in ((fold.m, {7, fold.m}), (fold.m - 1, {7}), (3, {7})):
         monkeypatch.setattr(stability, "MOST_NEIGHBOURS", largest)
         table = bound_table("fold1", whole, n_queries=1, n_pairs=2, tol=TOL, seed=1)

@@ -30,6 +30,7 @@ GENG = Options(
     candidates=[0.3, 0.6],
     lambdas=[0.1, 0.01],
     controls=["equal", "random"],
+    offline1="shared_pairs",
 )
 BLOCK, TOL, SEED = 8, 1e-6, 3
 

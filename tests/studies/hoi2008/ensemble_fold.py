@@ -16,8 +16,9 @@ from qdrank.studies.hoi2008.learning_curve import curve_table
 from qdrank.studies.hoi2008.methods import BASELINES, STACKED_METHODS
 from qdrank.studies.hoi2008.options import Options
 from qdrank.studies.hoi2008.scoring import Scored, WeightBank, score_fold
+from qdrank.studies.hoi2008.settings import Hoi
 
-OPTIONS = Options(gammas=(0, 0.5, 2), tried_C=(1, 10), tried_theta=(0.5,), tried_delta=(1, 3))
+OPTIONS = Options(**Hoi(gammas=[0, 0.5, 2], tried_C=[1, 10], tried_theta=[0.5], tried_delta=[1, 3]).solved())
 SIZES = {"train": 25, "vali": 8, "test": 12}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.studies.hoi2008.ensemble_fold import OPTIONS, SIZES, fold, made, part
+from tests.studies.hoi2008.ensemble_fold import SIZES, fold, made, part
 
 from qdrank.evaluation.declared import CHECK, FINDING
 from qdrank.evaluation.judging import judge
@@ -99,7 +99,7 @@ def test_tables(inputs):
 
 def test_times_have_the_paper_s_beside_them():
     documents = FoldDocuments({role: part(role, 1) for role in SIZES}, np.zeros(6), np.ones(6))
-    found = timing.trial(documents, OPTIONS)
+    found = timing.trial(documents)
     assert all(value >= 0 for value in found.values())
     rows = {
         row["method"]: row

@@ -11,8 +11,8 @@ from qdrank.datasets.simulated.features import REFERENCE, simulate
 from qdrank.rankers.documents import fold_documents
 from qdrank.studies.lin2011.bank import FoldBank, gathered_shards
 from qdrank.studies.lin2011.fold import LinFold
-from qdrank.studies.lin2011.readings import Readings
-from qdrank.studies.lin2011.sweep import Grid
+from qdrank.studies.lin2011.options import Grid, Readings
+from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.lin2011.training import train_singles
 from qdrank.studies.lin2011.units import ClusterPlan, Workshop, shard_units
 
@@ -52,7 +52,7 @@ def workshop(plan):
 
 @cache
 def trained(plan_items, n_shards=1, **readings):
-    plan = ClusterPlan(readings=Readings(**readings), **dict(plan_items))
+    plan = ClusterPlan(readings=Readings(**Lin(**readings).readings()), **dict(plan_items))
     shop = workshop(plan)
     parts = [shop.run(shard_units(plan, shard, n_shards)) for shard in range(n_shards)]
     return gathered_shards([c for c, _ in parts]), gathered_shards([m for _, m in parts])
@@ -63,4 +63,4 @@ def fold(ms=(2, 5), seeds=(1, 2), variants=0, random=True, n_shards=1, **reading
     items = (("ms", ms), ("seeds", seeds), ("variants", variants), ("random", random))
     clusters, models = trained(items, n_shards, **readings)
     bank = FoldBank(clusters, models, documents().parts["train"].query_id)
-    return LinFold(documents(), REFERENCE, documents().stored(chosen()), bank, Readings(**readings))
+    return LinFold(documents(), REFERENCE, documents().stored(chosen()), bank, Readings(**Lin(**readings).readings()))

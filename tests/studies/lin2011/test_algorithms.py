@@ -9,8 +9,9 @@ from tests.studies.lin2011.lin_world import chosen, documents, fold
 from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.measures.compute import average_precision
 from qdrank.studies.lin2011.bank import Key
-from qdrank.studies.lin2011.readings import Readings
+from qdrank.studies.lin2011.options import Readings
 from qdrank.studies.lin2011.representations import majority, relevant_choices, standardised_rows, top_rows, transformed
+from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.lin2011.training import seen_rows
 from qdrank.studies.lin2011.weights import distance_weights, select_weights
 
@@ -299,4 +300,4 @@ def test_a_dimension_that_does_not_vary_is_left_out():
 
 def test_transformed_queries_of_equal_models_are_at_the_origin():
     s, offsets = np.array([1.0, 2, 4, 3]), np.array([0, 2, 4])
-    assert transformed(s, 2 * s + 1, offsets, Readings()) == pytest.approx(0, abs=1e-12)
+    assert transformed(s, 2 * s + 1, offsets, Readings(**Lin().readings())) == pytest.approx(0, abs=1e-12)

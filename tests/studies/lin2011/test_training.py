@@ -10,7 +10,8 @@ from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.clusters import Clustering, Items, cluster, means, relevant_items
-from qdrank.studies.lin2011.readings import Readings
+from qdrank.studies.lin2011.options import Readings
+from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.lin2011.training import Trainer, partial_blocks, seen_rows, train_singles
 from qdrank.studies.lin2011.units import ClusterPlan, shard_units, units
 
@@ -115,7 +116,7 @@ def test_any_number_of_shards_gives_the_same_models(n_shards):
 
 
 def test_shards_share_out_all_units():
-    plan = ClusterPlan(ms=[2], seeds=[1, 2, 3], readings=Readings(), variants=2)
+    plan = ClusterPlan(ms=[2], seeds=[1, 2, 3], readings=Readings(**Lin().readings()), variants=2)
     shared = [unit for shard in range(4) for unit in shard_units(plan, shard, 4)]
     assert sorted(shared) == sorted(units(plan))
 
@@ -129,7 +130,7 @@ def test_halves_are_trained_where_precisions_come_from_an_inner_split():
 
 
 def test_workshop_uses_the_reference_feature_and_the_global_model():
-    shop = workshop(ClusterPlan(ms=[2], seeds=[1], readings=Readings()))
+    shop = workshop(ClusterPlan(ms=[2], seeds=[1], readings=Readings(**Lin().readings())))
     train = documents().parts["train"]
     assert shop.base == pytest.approx(train.X[:, REFERENCE].astype(float))
     assert shop.single == pytest.approx(seen_rows(documents(), train).astype(float) @ chosen())

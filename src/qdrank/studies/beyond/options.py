@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
 from qdrank.learners.choose import most_regularised_first
-from qdrank.queries.profiles import Similarity
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.plain import LinearRanker, TreeRanker, WithQueryVectors
 
+if TYPE_CHECKING:
+    from qdrank.studies.beyond.settings import Beyond as _Keys
+else:
+    from qdrank.studies.keys import Keys as _Keys
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
+
+class Options(_Keys):
     """Keys of section ``beyond``, named as there; ``rounds``, ``tol`` and ``seed`` are those of all studies.
 
     Only the curves look at the last three.
     """
 
-    lambdas: Sequence[float]
-    leaves: Sequence[int]
-    min_leaf: Sequence[int]
-    learning_rate: float
-    ks: Sequence[float]
-    local_lambdas: Sequence[float]
-    proximities: Sequence[float]
-    mixes: Sequence[float]
-    interactions: Sequence[float]
-    components: int
-    similarity: Similarity
-    gammas: Sequence[float]
-    near: Sequence[float]
-    parts: int
     rounds: int
     tol: float
     seed: int
-    thinning: Sequence[float] = ()
-    sizes: Sequence[int] = ()
-    repeats: int = 1
 
     @property
     def penalties(self) -> list[float]:

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from qdrank.learners.choose import most_regularised_first
-from qdrank.rankers.knn import Alikeness
 from qdrank.rankers.sizes import Setting, neighbour_count, neighbour_counts
 
+if TYPE_CHECKING:
+    from qdrank.studies.geng2008.settings import Geng as _Keys
+else:
+    from qdrank.studies.keys import Keys as _Keys
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
+
+class Options(_Keys):
     """Keys of section ``geng`` that decide which models there are and how one is chosen; named as there."""
-
-    ks: Sequence[float]
-    lam: float
-    choose: Literal["validation", "fixed"]
-    k: float
-    candidates: Sequence[float]
-    lambdas: Sequence[float]
-    controls: Sequence[str]
-    offline1: Alikeness = "shared_pairs"
 
     def curve(self, m: int) -> list[Setting]:
         """Settings of the curves against k: all ``ks`` at the one lambda."""

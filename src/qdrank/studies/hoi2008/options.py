@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qdrank.learners.choose import most_regularised_first
-from qdrank.learners.ensemble.document_graph import Edges, Laplacian, NeighbourTies, Symmetry
 from qdrank.learners.ensemble.sser import SSER
-from qdrank.learners.ensemble.trace_coefficients import EnsembleSimilarity, Ties
+from qdrank.learners.ensemble.trace_coefficients import Ties
+
+if TYPE_CHECKING:
+    from qdrank.studies.hoi2008.settings import Hoi as _Keys
+else:
+    from qdrank.studies.keys import Keys as _Keys
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(_Keys):
     """Keys of section ``hoi`` that decide the weights; named as there."""
-
-    C: float = 1.0
-    theta: float = 0.5
-    delta: float = 1.0
-    gammas: Sequence[float] = (0, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5)
-    gamma: float = 0.5
-    tried_C: Sequence[float] = (0.1, 1, 10)  # noqa: N815
-    tried_theta: Sequence[float] = (0.25, 0.5, 0.75)
-    tried_delta: Sequence[float] = (1, 5)
-    similarity: EnsembleSimilarity = "trace"
-    normalise: bool = False
-    neighbours: int = 5
-    edges: Edges = "binary"
-    symmetry: Symmetry = "either"
-    neighbour_ties: NeighbourTies = "all"
-    laplacian: Laplacian = "normalised"
 
     @property
     def path(self) -> list[float]:

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import load_judged
+from qdrank.learners.ensemble.sser import SSER
 from qdrank.learners.ranksvm.estimator import Loss, RankSVM
 from qdrank.rankers.documents import FoldDocuments, fold_documents
-from qdrank.studies.hoi2008.options import Options
 from qdrank.studies.making import Inputs, Shown
 
 #: Seconds in the paper, mean of five trials on OHSUMED.
@@ -33,20 +33,20 @@ def seconds(step: Callable[[], object], repeats: int = 3) -> float:
     return min(found)
 
 
-def trial(documents: FoldDocuments, options: Options) -> dict[str, float]:
+def trial(documents: FoldDocuments) -> dict[str, float]:
     """Seconds of one fold by method; the features are the same for all, nothing is tuned, nothing but training is timed."""
     train, test = documents.parts["train"], documents.parts["test"]
     judged = (train.X, train.y, train.query)
     lists = [test.X[a:b].astype(np.float64) for a, b in zip(test.offsets[:-1], test.offsets[1:], strict=True)][
         :_QUERIES
     ]
-    sser = options.estimator("half").fit(*judged)
+    sser = SSER(ties="half").fit(*judged)
     # Everything is compiled and imported once before it is timed.
     sser.weights_for(lists[0])
     few = train.take(np.arange(min(5, train.n_queries)))
     for loss in get_args(Loss):
         RankSVM(loss=loss).fit(few.X, few.y, few.query)
-    fit = seconds(lambda: options.estimator("half").fit(*judged))
+    fit = seconds(lambda: SSER(ties="half").fit(*judged))
     own = seconds(lambda: [sser.weights_for(X) for X in lists]) / len(lists)
     return {
         SLOW: seconds(lambda: RankSVM(loss="hinge").fit(*judged), repeats=1),
@@ -59,8 +59,8 @@ def trial(documents: FoldDocuments, options: Options) -> dict[str, float]:
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """The table, by id."""
-    judged, options = load_judged(inputs.path("judged"), ["features"]), Options()
-    trials = {fold: trial(fold_documents(judged, fold, shown.options["scale"]), options) for fold in shown.folds}
+    judged = load_judged(inputs.path("judged"), ["features"])
+    trials = {fold: trial(fold_documents(judged, fold, shown.options["scale"])) for fold in shown.folds}
     return {"hoi-table3": times_table(trials)}
 
 

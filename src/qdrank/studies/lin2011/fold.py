@@ -16,7 +16,7 @@ from qdrank.learners.choose import ValidationQueries
 from qdrank.measures.many_rankers import ap_matrix
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.bank import HALVES, Clusters, FoldBank, Key
-from qdrank.studies.lin2011.readings import Readings
+from qdrank.studies.lin2011.options import Readings
 from qdrank.studies.lin2011.representations import naive_choices, relevant_choices, standardised_rows, transformed
 from qdrank.studies.lin2011.scores import combined, distributions, divergences, scaled
 from qdrank.studies.lin2011.training import seen_rows

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from qdrank.rankers.methods import CLASSIC
 from qdrank.sections import PositiveFloat, PositiveInt, StudySection, known
+from qdrank.studies.lin2011.readings import (
+    Confidence,
+    ConfidenceFrom,
+    Distribution,
+    Divergence,
+    Membership,
+    Representation,
+    ScoreScale,
+    TrainingSet,
+    Transformation,
+    Weighting,
+)
 
 ClassicName = Annotated[
     str, AfterValidator(known("method", CLASSIC)), WithJsonSchema({"type": "string", "enum": list(CLASSIC)})
 ]
-_READINGS = {
-    *("training_set", "representation", "distribution", "divergence", "membership", "confidence", "confidence_from"),
-    *("transformation", "top", "weighting", "score_scale"),
-}
 
 
 class Lin(StudySection):
@@ -50,43 +58,43 @@ class Lin(StudySection):
         + [name for name, method in CLASSIC.items() if method.aggregates],
         description="Classic methods beside which the tables stand, where learners.methods has them.",
     )
-    training_set: Literal["relevant", "queries"] = Field(
+    training_set: TrainingSet = Field(
         default="relevant",
         description="What a cluster of relevant documents learns from: these with all non-relevant documents of their "
         "queries, or their queries whole.",
     )
-    representation: Literal["mean", "vote"] = Field(
+    representation: Representation = Field(
         default="mean", description="Naive: the mean of the top documents has a nearest cluster, or each of them votes."
     )
-    distribution: Literal["minmax", "softmax"] = Field(
+    distribution: Distribution = Field(
         default="minmax", description="How scores become a distribution over a query's documents, for eq. 2."
     )
-    divergence: Literal["local-base", "base-local", "js"] = Field(
+    divergence: Divergence = Field(
         default="local-base", description="Eq. 2: KL(local || base), KL(base || local), or Jensen-Shannon."
     )
-    membership: Literal["most", "every"] = Field(
+    membership: Membership = Field(
         default="most",
         description="SelectRanker: a training query belongs to the cluster with most of its relevant documents, or to every "
         "one with any.",
     )
-    confidence: Literal["sum", "mean"] = Field(
+    confidence: Confidence = Field(
         default="sum", description="SelectRanker: sum or mean of the average precisions of the similar queries."
     )
-    confidence_from: Literal["training", "inner"] = Field(
+    confidence_from: ConfidenceFrom = Field(
         default="training",
         description="SelectRanker: these precisions are of models that learned from the query, or from the other half of "
         "the training queries.",
     )
-    transformation: Literal["divergence", "peakedness", "top-scores"] = Field(
+    transformation: Transformation = Field(
         default="divergence",
         description="Transform: divergences of two global models from each other (T-a), from uniform (T-b), or mean scores "
         "at the top (T-c).",
     )
     top: PositiveInt = Field(default=10, description="Documents at the top for T-c.")
-    weighting: Literal["inverse", "gaussian"] = Field(
+    weighting: Weighting = Field(
         default="inverse", description="Transform: how weights fall with the distance from a cluster."
     )
-    score_scale: Literal["minmax", "zscore", "raw"] = Field(
+    score_scale: ScoreScale = Field(
         default="minmax", description="Scores of local models before eq. 1: scaled within each query, or raw."
     )
 
@@ -99,8 +107,9 @@ class Lin(StudySection):
         return self
 
     def readings(self) -> dict[str, Any]:
-        """The inferred choices."""
-        return self.model_dump(include=_READINGS)
+        """The inferred choices: all keys from ``training_set`` on."""
+        keys = list(type(self).model_fields)
+        return self.model_dump(include=set(keys[keys.index("training_set") :]))
 
     def grid(self) -> dict[str, Any]:
         """The settings that validation chooses from."""

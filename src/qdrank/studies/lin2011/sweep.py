@@ -4,56 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from qdrank.groups import FloatArray, IntArray
-from qdrank.learners.choose import choose, most_regularised_first
+from qdrank.learners.choose import choose
 from qdrank.measures.compute import measure
 from qdrank.store.lists import list_column
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.controls import Perturbed, directions, matched, ranked
 from qdrank.studies.lin2011.fold import ClusterSetting, LinFold, LocalScores
 from qdrank.studies.lin2011.methods import ALGORITHMS, NAIVE, RANKSVM, Algorithm
+from qdrank.studies.lin2011.options import Grid
 
 Values = dict[ClusterSetting, float]
 """Validation MAP by setting, in the order in which they are tried."""
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Settings to try.
-
-    Attributes
-    ----------
-    ts, ks : top documents of Naive, queries of SelectRanker
-    """
-
-    ms: Sequence[int]
-    lambdas: Sequence[float]
-    ts: Sequence[int]
-    ks: Sequence[int]
-
-    def sizes(self, method: Algorithm) -> list[int]:
-        """Values of the third number of a method's setting."""
-        return {
-            "naive": most_regularised_first("t", self.ts),
-            "select": most_regularised_first("k", self.ks),
-            "transform": [0],
-        }[method.kind]
-
-    @property
-    def models(self) -> list[tuple[int, float]]:
-        """Numbers of clusters and lambdas in the order in which they are tried."""
-        return list(product(most_regularised_first("m", self.ms), most_regularised_first("lam", self.lambdas)))
-
-    @property
-    def budget(self) -> int:
-        """Most settings that any method may choose from: as many the global Ranking SVM gets."""
-        return len(set(self.ms)) * len(set(self.lambdas)) * max(len(set(self.ts)), len(set(self.ks)), 1)
 
 
 def budget_lambdas(lambdas: Sequence[float], budget: int) -> list[float]:

@@ -24,7 +24,8 @@ from qdrank.studies.lin2011.clusters import (
     relevant_items,
     shuffled,
 )
-from qdrank.studies.lin2011.readings import Readings, TrainingSet, Transformation
+from qdrank.studies.lin2011.options import Readings
+from qdrank.studies.lin2011.readings import TrainingSet, Transformation
 from qdrank.studies.lin2011.representations import standardised_rows, transformed
 from qdrank.studies.lin2011.training import Trainer, seen_rows
 
@@ -64,7 +65,7 @@ Unit = tuple[str, int]
 def other_transformations(readings: Readings) -> dict[str, Readings]:
     """Families of Transform with another transformation than the study's."""
     kinds: tuple[Transformation, ...] = ("divergence", "peakedness", "top-scores")
-    others = [replace(readings, transformation=kind) for kind in kinds if kind != readings.transformation]
+    others = [readings.model_copy(update={"transformation": kind}) for kind in kinds if kind != readings.transformation]
     return {f"{TRANSFORMED}-{one.transformation}": one for one in others}
 
 

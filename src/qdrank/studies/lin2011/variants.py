@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from qdrank.studies.lin2011.fold import LinFold
 from qdrank.studies.lin2011.methods import ALGORITHMS, NAIVE, PAPER, SELECT, TRANSFORM, Algorithm
-from qdrank.studies.lin2011.readings import Readings
-from qdrank.studies.lin2011.sweep import Grid, best, test_scores, validated
+from qdrank.studies.lin2011.options import Grid, Readings
+from qdrank.studies.lin2011.sweep import best, test_scores, validated
 from qdrank.studies.lin2011.units import OTHER_SET, other_transformations
 
 #: Values of every choice that needs no further models, and the methods that it concerns.
@@ -52,7 +52,7 @@ def variants(readings: Readings) -> Iterator[Variant]:
     for choice, (values, methods) in CHOICES.items():
         for value in values:
             if value != getattr(readings, choice):
-                yield Variant(choice, value, replace(readings, **{choice: value}), methods)  # type: ignore[arg-type]
+                yield Variant(choice, value, readings.model_copy(update={choice: value}), methods)
     for family, other_readings in other_transformations(readings).items():
         yield Variant("transformation", other_readings.transformation, other_readings, (TRANSFORM,), family)
 

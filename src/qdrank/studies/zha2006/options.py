@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from qdrank.learners.choose import most_regularised_first
-from qdrank.studies.zha2006.targets import TargetKind
+
+if TYPE_CHECKING:
+    from qdrank.studies.zha2006.settings import Zha as _Keys
+else:
+    from qdrank.studies.keys import Keys as _Keys
 
 Cell = tuple[float, float]
 """lam_alpha and lam_beta."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(_Keys):
     """Keys of section ``zha`` that decide what is computed; named as there."""
-
-    targets: TargetKind
-    gains: TargetKind
-    depth: int
-    penalties: Literal["scaled", "raw"]
-    weighted: bool
-    tol: float
-    rounds: int
-    lam_alpha: Sequence[float]
-    lam_beta: Sequence[float]
-    paper_alpha: float
-    paper_beta: float
-    weak: float
-    lam_h: Sequence[float]
-    trees: Sequence[int]
-    learning_rates: Sequence[float]
-    leaves: int
-    min_leaf: int
-    refits: int
-    jitter: float
 
     @property
     def cells(self) -> list[Cell]:

@@ -1,0 +1,40 @@
+"""What the computation needs to know of section ``lin``."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from qdrank.learners.choose import most_regularised_first
+from qdrank.studies.lin2011.methods import Algorithm
+
+if TYPE_CHECKING:
+    from qdrank.studies.lin2011.settings import Lin as _Keys
+else:
+    from qdrank.studies.keys import Keys as _Keys
+
+
+class Readings(_Keys):
+    """The inferred choices: the keys from ``training_set`` on."""
+
+
+class Grid(_Keys):
+    """The settings that validation chooses from."""
+
+    def sizes(self, method: Algorithm) -> list[int]:
+        """Values of the third number of a method's setting."""
+        return {
+            "naive": most_regularised_first("t", self.ts),
+            "select": most_regularised_first("k", self.ks),
+            "transform": [0],
+        }[method.kind]
+
+    @property
+    def models(self) -> list[tuple[int, float]]:
+        """Numbers of clusters and lambdas in the order in which they are tried."""
+        return list(product(most_regularised_first("m", self.ms), most_regularised_first("lam", self.lambdas)))
+
+    @property
+    def budget(self) -> int:
+        """Most settings that any method may choose from: as many the global Ranking SVM gets."""
+        return len(set(self.ms)) * len(set(self.lambdas)) * max(len(set(self.ts)), len(set(self.ks)), 1)

@@ -1,0 +1,42 @@
+"""Options of a study are its section of the configuration, without pydantic."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from qdrank.studies.keys import Keys
+
+
+class Options(Keys):
+    @property
+    def doubled(self) -> int:
+        return 2 * self.k
+
+
+def test_keys_are_given_by_name_and_cannot_be_changed() -> None:
+    options = Options(k=3, lam=0.1)
+    assert (options.k, options.doubled) == (3, 6)
+    assert options == Options(k=3, lam=0.1) != Options(k=3, lam=0.2)
+    with pytest.raises(AttributeError, match="k is given by the configuration"):
+        options.k = 4
+
+
+def test_a_key_that_the_rule_did_not_give_is_named() -> None:
+    with pytest.raises(AttributeError, match="not given the key k"):
+        _ = Options(lam=0.1).k
+
+
+def test_a_copy_has_other_values() -> None:
+    options = Options(k=3, lam=0.1)
+    assert options.model_copy(update={"k": 4}) == Options(k=4, lam=0.1)
+    assert options.k == 3
+
+
+@pytest.mark.parametrize("study", ["geng2008", "hoi2008", "zha2006", "lin2011", "beyond"])
+def test_options_load_no_pydantic(study: str) -> None:
+    code = f"import qdrank.studies.{study}.options, sys; print('pydantic' in sys.modules)"
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert made.stdout.strip() == "False"
