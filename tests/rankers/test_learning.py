@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from qdrank.aggregators import AGGREGATORS
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
+from qdrank.learners.choose import ValidationQueries
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.learning import (
@@ -154,3 +157,17 @@ def test_without_validation_queries_the_training_queries_decide():
         seed=1,
     )
     assert len(choice.values) == 2
+
+
+@pytest.mark.parametrize("name", ["regression", "lambdamart"])
+def test_missed_documents_count_in_the_choice(name):
+    data = judged()
+    missed = np.empty(data.n_queries, dtype=object)
+    missed[:] = [[1, 2, 1] if i % 2 else [] for i in range(data.n_queries)]
+    documents = fold_documents(replace(data, missed=missed), "fold1")
+    grid = {"l2": [10.0, 1.0]} if name == "regression" else {"rounds": [3], "min_leaf": [2]}
+    choice = fit_method(name, grid, documents, measure="ap", seed=1)
+    vali = documents.parts["vali"]
+    scores = TrainedMethod(choice.chosen, documents.mean, documents.inverse).predict(vali)
+    assert choice.value == ValidationQueries.of(vali, measure="ap", seed=1).mean(scores)
+    assert choice.value < ValidationQueries(vali.y, vali.offsets, measure="ap", seed=1).mean(scores)
