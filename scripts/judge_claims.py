@@ -5,7 +5,7 @@ import pyarrow as pa
 from qdrank.evaluation.evidence import load_evidence
 from qdrank.evaluation.judging import judge, verdicts_table
 from qdrank.figures.tables import write_table
-from qdrank.figures.verdicts import FOLDED, readable, titled, verdicts_overview
+from qdrank.figures.verdicts import FOLDED, expected_errors, readable, titled, verdicts_overview
 from qdrank.jobs import job
 from qdrank.registry import loaded
 from qdrank.store import read, write
@@ -37,4 +37,9 @@ with job(snakemake.log[0]):
     )
     glance = verdicts_overview(table)
     write_table(glance, {"csv": snakemake.output.csv, "md": snakemake.output.md})
-    write_table(titled(glance, titles), {"html": snakemake.output.overview}, title="Claims at a glance")
+    write_table(
+        titled(glance, titles),
+        {"html": snakemake.output.overview},
+        title="Claims at a glance",
+        said=expected_errors(table),
+    )

@@ -7,9 +7,18 @@ import pytest
 
 from qdrank.errors import InputError
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR, Claim, Declaration
+from qdrank.evaluation.estimates import over_queries
 from qdrank.evaluation.evidence import evidence_table, load_evidence, part
 from qdrank.evaluation.judging import QUERIES, SEEDS, THESE_WORLDS, VALUES, judge
-from qdrank.figures.verdicts import CANNOT_TELL, CHECKS, PUBLIC, SIMULATED, verdicts_overview, worlds_table
+from qdrank.figures.verdicts import (
+    CANNOT_TELL,
+    CHECKS,
+    PUBLIC,
+    SIMULATED,
+    expected_errors,
+    verdicts_overview,
+    worlds_table,
+)
 from qdrank.store import read, write
 
 
@@ -98,22 +107,37 @@ def test_ten_seeds_speak_of_the_world_and_may_disagree():
     assert (row["verdict"], row["analysis"], row["n"]) == (UNCLEAR, SEEDS, 10)
 
 
-def test_few_queries_say_nothing():
-    row = by_claim(judge(DECLARATION, {"toy": evidence(n=9)}, dataset="toy"))["gain"]
-    assert (row["verdict"], row["reason"]) == (UNCLEAR, "too few queries: 9, and 10 are needed")
-
-
-def test_two_queries_have_no_interval_that_is_wider_than_a_measure_can_be():
-    """Student's interval of two queries that differ by .5 and .1 is .3 +- 2.5."""
-    found = {"gain": {"difference": part(np.array([0.5, 0.1]))}, "other gain": {"difference": part(np.full(10, 0.2))}}
-    table = judge(DECLARATION, {"toy": found}, dataset="toy")
-    rows = by_claim(table)
-    figures = ("low", "high", "level", "p", "p_corrected", "detectable")
-    assert [rows["gain"][name] for name in figures] == [None] * 6
-    assert (rows["gain"]["effect"], rows["gain"]["n"]) == (pytest.approx(0.3), 2)
-    assert rows["other gain"]["verdict"] == HOLDS  # ten queries are enough
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        (spread(0.02, n=70), "too few queries: 70, and 71 are needed at this level"),
+        (np.full(100, 0.2), "no spread: all 100 values are equal"),
+        (np.r_[np.full(9, 0.4), np.zeros(91)], "too few queries differ: as many as 9.0 equal ones, and 10 are needed"),
+        (np.array([0.5, 0.1]), "too few queries: 2, and 71 are needed at this level"),
+    ],
+)
+def test_next_to_nothing_has_a_mean_but_no_interval_and_no_verdict(values, why):
+    table = judge(DECLARATION, {"toy": evidence() | {"gain": {"difference": part(values)}}}, dataset="toy")
+    row = by_claim(table)["gain"]
+    assert (row["verdict"], row["reason"]) == (UNCLEAR, why)
+    figures = ("low", "high", "level", "p", "p_corrected", "detectable", "boot_low", "boot_high")
+    assert [row[name] for name in figures] == [None] * 8
+    assert (row["effect"], row["n"]) == (pytest.approx(values.mean()), len(values))
     cells = {row["claim"]: row["toy"] for row in verdicts_overview(table).to_pylist()}
-    assert cells["gain is so"] == "? +0.300 (too few queries)"
+    assert cells["gain is so"] == f"? {values.mean():+.3f} (too little to judge)"
+
+
+def test_where_the_two_intervals_disagree_the_data_cannot_tell():
+    """Eleven large changes of one sign among 100: the bootstrap's upper end is higher than Student's."""
+    values = np.r_[np.linspace(0.3, 0.5, 11), np.zeros(89)]
+    estimate = over_queries(values)
+    limit = (estimate.interval(0.05)[1] + estimate.bootstrap(0.05)[1]) / 2
+    asked = Declaration(study="toy", paper="Toy", claims=(declared("gain", "no superiority", margin=limit),))
+    row = by_claim(judge(asked, {"toy": {"gain": {"difference": part(values)}}}, dataset="toy"))["gain"]
+    assert row["high"] < limit < row["boot_high"]
+    assert row["verdict"] == UNCLEAR
+    assert row["reason"].startswith("the intervals disagree: Student's says 'holds', the bootstrap's")
+    assert row["differing"] == pytest.approx(10.9, abs=0.2)
 
 
 def test_seeds_of_real_data_are_refused():
@@ -154,3 +178,17 @@ def test_the_overview_separates_findings_worlds_checks_and_what_is_open():
     assert worlds_table(verdicts).to_pylist() == [
         {"data set": "sim", "built in": "locality", "statement": "these worlds only (*)"}
     ]
+
+
+def test_the_head_says_how_many_verdicts_are_expected_to_be_wrong():
+    import pyarrow as pa
+
+    tables = [
+        judge(DECLARATION, {"real": evidence(-0.02)}, dataset="real"),  # three families, all told
+        judge(DECLARATION, {"noisy": evidence(0.01, 0.5)}, dataset="noisy"),  # nothing told
+    ]
+    head = expected_errors(pa.concat_tables(tables))
+    assert head.startswith("8 verdicts in 6 families")
+    assert "4 say yes or no, for 4 the data cannot tell" in head
+    # two claims at .05 / 2, one of two parts at .05 / 2, one alone at .05
+    assert "at most 0.1 are expected to be wrong" in head

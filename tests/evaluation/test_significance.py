@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -83,7 +85,7 @@ def test_paired_t_equals_scipys(n):
 
 def test_equal_differences():
     assert paired_t(pairs_of([0.0, 0.0, 0.0])).p == 1
-    assert paired_t(pairs_of([0.1, 0.1, 0.1])).p == 0
+    assert paired_t(pairs_of([0.1, 0.1, 0.1])).p == 1  # no spread, so nothing to test with
     with pytest.raises(InputError, match="two queries"):
         paired_t(pairs_of([0.1]))
 
@@ -259,12 +261,23 @@ def test_a_comparison_says_everything():
 
 
 def test_a_verdict_of_nothing_found_says_what_would_have_been():
-    null, found = compare(drawn(50, 1, effect=0.0), seed=0), compare(drawn(50, 1, effect=-0.2), seed=0)
+    null, found = compare(drawn(80, 1, effect=0.0), seed=0), compare(drawn(80, 1, effect=-0.2), seed=0)
     assert null.verdict() == (
         f"not significant (p = {null.t.p:.2g}); smallest detectable difference (power 0.8): {null.detectable:.4f}"
     )
     assert found.verdict().startswith(f"worse by {-found.difference:.4f}")
     assert found.verdict(p=0.2).startswith("not significant (p = 0.2)")
+
+
+def test_a_comparison_of_next_to_nothing_has_no_interval_and_no_verdict():
+    few = compare(drawn(50, 1, effect=-0.2), seed=0)
+    assert few.verdict() == "cannot tell: too few queries: 50, and 60 are needed at this level"
+    assert np.isnan([few.interval.low, few.interval.high]).all()
+
+
+def test_a_difference_that_the_bootstrap_does_not_find_is_not_told():
+    found = replace(compare(drawn(80, 1, effect=-0.2), seed=0), boot=(-0.3, 0.1))
+    assert found.verdict().startswith("cannot tell: the t test finds a difference")
 
 
 def test_what_could_be_found_is_at_the_level_left_to_one_of_a_family():

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nan
 
-from qdrank.evaluation.intervals import Interval, bootstrap_interval
+from qdrank.evaluation.estimates import over_queries
+from qdrank.evaluation.guard import lacking
+from qdrank.evaluation.intervals import Interval, table_interval
 from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.power import detectable_difference
 from qdrank.evaluation.significance import PairedTest, paired_t, permutation, wilcoxon
@@ -18,10 +21,12 @@ class Comparison:
     ----------
     mean_a, mean_b, difference : means over the queries, and a minus b
     n : number of queries
-    interval : bootstrap interval of the difference
+    interval : bootstrap interval of the difference; without ends (nan) where something is lacking for it
     t, wilcoxon, permutation : the three tests
     detectable : smallest true difference that the t test would find with probability 0.8, at the corrected level
         of one comparison of its family; "not significant" only means that the difference is probably not larger
+    lacks : what is missing for a verdict (`qdrank.evaluation.guard`), in words; empty if nothing is
+    boot : studentised bootstrap interval of the difference at that corrected level, which must agree with the t test
     """
 
     mean_a: float
@@ -33,10 +38,16 @@ class Comparison:
     wilcoxon: PairedTest
     permutation: PairedTest
     detectable: float
+    lacks: str = ""
+    boot: tuple[float, float] = (nan, nan)
 
     def verdict(self, *, alpha: float = 0.05, p: float | None = None) -> str:
         """The conclusion at level ``alpha``; ``p`` is the t test's unless an adjusted one is given."""
         p = self.t.p if p is None else p
+        if self.lacks:
+            return f"cannot tell: {self.lacks}"
+        if p < alpha and self.boot[0] <= 0 <= self.boot[1]:
+            return f"cannot tell: the t test finds a difference (p = {p:.2g}), the studentised bootstrap does not"
         if p < alpha:
             return f"{'better' if self.difference > 0 else 'worse'} by {abs(self.difference):.4f} (p = {p:.2g})"
         return f"not significant (p = {p:.2g}); smallest detectable difference (power 0.8): {self.detectable:.4f}"
@@ -51,14 +62,17 @@ def compare(
     ``alpha / family``, the level of the first step of Holm's procedure.
     """
     d = pairs.differences
+    lacks = lacking(d, alpha / family)
     return Comparison(
         mean_a=float(pairs.a.mean()),
         mean_b=float(pairs.b.mean()),
         difference=float(d.mean()),
         n=pairs.n,
-        interval=bootstrap_interval(d, seed=seed, level=level, resamples=resamples),
+        interval=table_interval(d, seed=seed, level=level, resamples=resamples),
         t=paired_t(pairs),
         wilcoxon=wilcoxon(pairs),
         permutation=permutation(pairs, seed=seed, resamples=resamples),
         detectable=detectable_difference(deviation=float(d.std(ddof=1)), n=pairs.n, alpha=alpha / family),
+        lacks=lacks,
+        boot=(nan, nan) if lacks else over_queries(d).bootstrap(alpha / family),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import isfinite
+from math import ceil, isfinite, log
 
 from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
@@ -132,15 +132,21 @@ class Rules:
     Attributes
     ----------
     alpha : probability, at most, that any verdict of a family is wrong
-    queries : queries that a verdict needs
+    rare : share of all queries that an interval may not miss: its absence must be less likely than half the level
+    differing : effective number of queries that must differ (`qdrank.evaluation.guard`)
     seeds : seeds that a statement about a kind of simulated world needs
     power : probability with which the smallest detectable difference would be found
     """
 
     alpha: float = 0.05
-    queries: int = 10
+    rare: float = 0.06
+    differing: int = 10
     seeds: int = 10
     power: float = 0.8
+
+    def needed(self, level: float) -> int:
+        """Queries that an interval at ``level`` needs: 60 at .05, 89 at .05 / 6, 100 at .05 / 12."""
+        return ceil(log(level / 2) / log(1 - self.rare))
 
 
 @dataclass(frozen=True, kw_only=True)

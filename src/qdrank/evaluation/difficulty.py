@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.evaluation.declared import Rules
-from qdrank.evaluation.intervals import bootstrap_interval
+from qdrank.evaluation.guard import lacking
+from qdrank.evaluation.intervals import table_interval
 from qdrank.evaluation.pairs import Pairs, query_values
 from qdrank.evaluation.significance import holm, paired_t
 from qdrank.groups import FloatArray, IntArray
@@ -26,8 +27,6 @@ from qdrank.groups import FloatArray, IntArray
 DIFFICULTY_CLASSES: dict[str, tuple[int, int | None]] = {"hard": (1, 3), "normal": (4, 20), "easy": (21, None)}
 NONE, OTHER, ALL = "none", "other", "all"
 NONE_MEANING = "no relevant document"
-#: Queries that an interval and a test need, as a verdict does (`qdrank.evaluation.declared.Rules`).
-FEWEST = Rules().queries
 
 
 @dataclass(frozen=True)
@@ -137,8 +136,9 @@ def breakdown(
     Returns
     -------
     one row per measure, class and method. ``p`` is of the paired t test, ``p_holm`` corrected for all classes and
-    methods of a measure; both are null for the baseline, and for queries without relevant documents. A class of fewer than
-    `FEWEST` queries has means and differences, but no intervals and no p-values.
+    methods of a measure; both are null for the baseline, and for queries without relevant documents. Where a
+    class has too few queries, or too few that differ (`qdrank.evaluation.guard`), there are means and differences but no
+    intervals and no p-values, and ``lacks`` says why.
     """
     known = list(dict.fromkeys(measures.column("method").to_pylist()))
     shown = known if methods is None else [method for method in methods if method in known]
@@ -149,7 +149,7 @@ def breakdown(
     return pa.Table.from_pylist(rows, _SCHEMA)
 
 
-_TEXTS = ("measure", "class", "relevant", "method")
+_TEXTS = ("measure", "class", "relevant", "method", "lacks")
 _NUMBERS = ("share", "mean", "low", "high", "difference", "difference_low", "difference_high", "p", "p_holm")
 _SCHEMA = pa.schema(
     [(name, pa.string()) for name in _TEXTS] + [("queries", pa.int64())] + [(name, pa.float64()) for name in _NUMBERS]
@@ -188,13 +188,15 @@ def _of_class(
         row |= {"mean": float(values[:, i].mean()), **_bounds(values[:, i], interval, "")}
         pairs = Pairs(ids, values[:, i], values[:, 0])
         row |= {"difference": float(pairs.differences.mean()), **_bounds(pairs.differences, interval, "difference_")}
-        usable = tested and i > 0 and len(ids) >= FEWEST
-        yield row | {"p": paired_t(pairs).p if usable else None}
+        lacks = lacking(pairs.differences, 1 - interval.get("level", 0.95)) if i > 0 else ""
+        yield row | {"p": paired_t(pairs).p if tested and i > 0 and not lacks else None, "lacks": lacks}
 
 
 def _bounds(values: FloatArray, interval: Mapping[str, Any], prefix: str) -> dict[str, float | None]:
-    """Ends of the interval of a mean; none for too few queries."""
-    if len(values) < FEWEST:
-        return {f"{prefix}low": None, f"{prefix}high": None}
-    found = bootstrap_interval(values, **interval)
-    return {f"{prefix}low": found.low, f"{prefix}high": found.high}
+    """Ends of the interval of a mean; none where the values lack what it needs."""
+    ends = table_interval(values, **interval)
+    return (
+        {f"{prefix}low": None, f"{prefix}high": None}
+        if isnan(ends.low)
+        else {f"{prefix}low": ends.low, f"{prefix}high": ends.high}
+    )

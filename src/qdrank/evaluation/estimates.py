@@ -1,15 +1,17 @@
-"""Means with their standard errors: over queries, over seeds, and of two sets compared."""
+"""Means with their standard errors: over queries, over seeds, and of two sets compared. Student's interval lives here."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import hypot, inf, isfinite, nan, sqrt
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from qdrank.errors import InputError
+from qdrank.evaluation.guard import Sample
+from qdrank.evaluation.intervals import studentised_interval
 from qdrank.evaluation.power import detectable_effect
 from qdrank.groups import FloatArray
 
@@ -26,6 +28,7 @@ class Estimate:
     mean, error, df : the error is nan if it is unknown, 0 if all values are equal
     n : number of units, queries or seeds
     left_out : number of values that were not finite
+    sample : the values behind it, for the guard and the bootstrap; None for an estimate that is given as figures only
     """
 
     mean: float
@@ -33,6 +36,7 @@ class Estimate:
     df: float
     n: int
     left_out: int = 0
+    sample: Sample | None = field(default=None, repr=False, compare=False)
 
     def interval(self, level: float) -> tuple[float, float]:
         """Two-sided t interval of coverage 1 - ``level``; nan where the error is unknown."""
@@ -41,6 +45,12 @@ class Estimate:
 
     def _quantile(self, level: float) -> float:
         return float(stdtrit(self.df, 1 - level / 2))
+
+    def bootstrap(self, level: float) -> tuple[float, float]:
+        """Studentised bootstrap interval of coverage 1 - ``level``; Student's where the units are not single queries."""
+        if self.sample is None or not self.sample.resampled:
+            return self.interval(level)
+        return studentised_interval(self.sample.strata, level=level)
 
     def tail(self, bound: float) -> float:
         """One-sided p-value of the mean being ``bound`` or less; small where the estimate lies above it."""
@@ -55,8 +65,9 @@ class Estimate:
     def minus(self, other: Estimate) -> Estimate:
         """Difference of the means of two independent sets, with Welch's degrees of freedom."""
         df = _satterthwaite([self.error, other.error], [self.df, other.df])
-        left_out = self.left_out + other.left_out
-        return Estimate(self.mean - other.mean, hypot(self.error, other.error), df, min(self.n, other.n), left_out)
+        sample = self.sample.minus(other.sample) if self.sample and other.sample else None
+        mean, error, n = self.mean - other.mean, hypot(self.error, other.error), min(self.n, other.n)
+        return Estimate(mean, error, df, n, self.left_out + other.left_out, sample)
 
 
 def over_queries(values: FloatArray) -> Estimate:
@@ -67,7 +78,7 @@ def over_queries(values: FloatArray) -> Estimate:
     if n == 0:
         return Estimate(nan, nan, nan, 0, left_out)
     error = nan if n < 2 else float(finite.std(ddof=1)) / sqrt(n) if np.ptp(finite) > 0 else 0.0
-    return Estimate(float(finite.mean()), error, n - 1, n, left_out)
+    return Estimate(float(finite.mean()), error, n - 1, n, left_out, Sample.of(finite))
 
 
 def over_seeds(seeds: Sequence[FloatArray]) -> Estimate:
@@ -79,7 +90,7 @@ def over_seeds(seeds: Sequence[FloatArray]) -> Estimate:
     variance between seeds has to be estimated (which DerSimonian and Laird need many seeds for).
     """
     each = [over_queries(values) for values in seeds]
-    return _with_left_out(over_queries(np.array([one.mean for one in each])), each)
+    return _behind(over_queries(np.array([one.mean for one in each])), each, resampled=False)
 
 
 def over_these_seeds(seeds: Sequence[FloatArray]) -> Estimate:
@@ -90,12 +101,16 @@ def over_these_seeds(seeds: Sequence[FloatArray]) -> Estimate:
     error = sqrt(sum(one.error**2 for one in each)) / len(each)
     df = _satterthwaite([one.error for one in each], [one.df for one in each])
     mean = float(np.mean([one.mean for one in each]))
-    return _with_left_out(Estimate(mean, error, df, sum(one.n for one in each)), each)
+    return _behind(Estimate(mean, error, df, sum(one.n for one in each)), each, resampled=True)
 
 
-def _with_left_out(whole: Estimate, each: Sequence[Estimate]) -> Estimate:
+def _behind(whole: Estimate, each: Sequence[Estimate], *, resampled: bool) -> Estimate:
+    """The estimate with the values of its seeds; seeds without spread between them have no interval to believe."""
+    samples = [one.sample for one in each if one.sample is not None]
+    strata = tuple((1 / len(each), x) for sample in samples for _, x in sample.strata)
+    differing = sum(sample.differing for sample in samples) if resampled or whole.error > 0 else 0.0
     left_out = sum(one.left_out for one in each)
-    return Estimate(whole.mean, whole.error, whole.df, whole.n, left_out)
+    return replace(whole, left_out=left_out, sample=Sample(strata, differing, resampled))
 
 
 def _satterthwaite(errors: Sequence[float], df: Sequence[float]) -> float:

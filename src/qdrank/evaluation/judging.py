@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.errors import InputError
-from qdrank.evaluation.declared import CLAIM_KINDS, UNCLEAR, Claim, Declaration, Rules
+from qdrank.evaluation.declared import CLAIM_KINDS, Claim, Declaration, Rules
 from qdrank.evaluation.estimates import Estimate, over_queries, over_seeds, over_these_seeds
 from qdrank.evaluation.evidence import Evidence
 from qdrank.evaluation.verdicts import Verdict, family_sizes, judge_estimates, judge_exactly
@@ -81,10 +81,6 @@ def _verdict(
         return judge_exactly(claim, {part: np.concatenate(seeds) for part, seeds in parts.items()})
     found = {part: _estimate(seeds, analysis) for part, seeds in parts.items()}
     one = judge_estimates(claim, found, size=size, rules=rules)
-    if analysis != SEEDS and one.n < rules.queries:
-        # No interval: that of two queries is wider than any measure can be.
-        reason = f"too few queries: {one.n}, and {rules.queries} are needed"
-        return Verdict(verdict=UNCLEAR, reason=reason, effect=one.effect, n=one.n)
     if analysis == THESE_WORLDS:
         seeds = len(next(iter(parts.values())))
         reason = f"{one.reason}; {seeds} {'seed' if seeds == 1 else 'seeds'}, {rules.seeds} needed for a statement beyond these worlds"

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import copysign, inf, sqrt
+from math import sqrt
 
 import numpy as np
 from scipy.special import ndtr, stdtr
 
 from qdrank.errors import InputError
+from qdrank.evaluation.estimates import over_queries
 from qdrank.evaluation.pairs import Pairs
 from qdrank.groups import FloatArray
 
@@ -43,13 +44,12 @@ class PairedTest:
 
 
 def paired_t(pairs: Pairs) -> PairedTest:
-    """Student's t test of the mean difference; differences that are all equal have p = 0, or 1 if they are 0."""
-    d, n = pairs.differences, pairs.n
-    if n < 2:
-        raise InputError("a paired t test needs at least two queries", found=str(n))
-    mean, error = float(d.mean()), float(d.std(ddof=1)) / sqrt(n)
-    t = mean / error if np.ptp(d) > 0 else copysign(inf, mean) if mean else 0.0
-    return PairedTest("paired t", t, float(2 * stdtr(n - 1, -abs(t))), mean, n)
+    """Student's t test of the mean difference; differences that are all equal have no spread to test with: p = 1."""
+    if pairs.n < 2:
+        raise InputError("a paired t test needs at least two queries", found=str(pairs.n))
+    found = over_queries(pairs.differences)
+    t = found.mean / found.error if found.error > 0 else 0.0
+    return PairedTest("paired t", t, float(2 * stdtr(found.df, -abs(t))), found.mean, pairs.n)
 
 
 def wilcoxon(pairs: Pairs) -> PairedTest:

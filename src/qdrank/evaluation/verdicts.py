@@ -35,6 +35,11 @@ p-value is k p, and it is below alpha exactly where the interval excludes the bo
 smaller, but no simultaneous intervals agree with them, they say nothing about "does not hold", and the level of one claim would
 jump with the p-value of another. The level is fixed before the numbers, and so is what the data can show.
 
+**No verdict from next to nothing.** Student's interval is too short where few queries carry the difference. So the sample
+must have enough queries, and enough that differ (`qdrank.evaluation.guard`), and a studentised bootstrap interval at the
+same level must give the same verdict. Where it does not, the data cannot tell. Both verdicts come from one scheme, so the
+gap between "holds" and "does not hold" stays.
+
 **Units.** On one public data set the queries are the units, all folds together. On simulated worlds the seeds are. With fewer
 than `Rules.seeds` seeds the verdict is about these worlds only, and its row says so (`estimates.over_these_seeds`).
 """
@@ -66,6 +71,9 @@ class Verdict:
     p, p_corrected : for the nearest true value at which the claim would be false; small where it holds
     detectable : smallest difference that would be found at the corrected level, with the power of the rules
     n : number of units
+    differing : effective number of queries that differ (`qdrank.evaluation.guard`)
+    boot_low, boot_high : the studentised bootstrap interval at the same level, drawn where Student's gives a verdict; nan where
+        it is not drawn or has no end
     """
 
     verdict: str
@@ -78,6 +86,9 @@ class Verdict:
     p_corrected: float = nan
     detectable: float = nan
     n: int = 0
+    differing: float = nan
+    boot_low: float = nan
+    boot_high: float = nan
 
 
 def side(low: float, mean: float, high: float, margin: float) -> str:
@@ -174,15 +185,43 @@ def _replaced(one: Verdict, *, reason: str) -> Verdict:
 
 
 def _judge_part(claim: Claim, found: Estimate, level: float, size: int, rules: Rules) -> Verdict:
+    sample = found.sample
+    differing = nan if sample is None else sample.differing
+    if sample is not None and (lack := sample.lacks(level, rules)):
+        # No interval: the one that can be computed says less than it seems to.
+        return Verdict(UNCLEAR, lack, found.mean, n=found.n, differing=differing)
     low, high = found.interval(level)
     verdict = verdict_by_interval(claim.kind, low, found.mean, high, margin=claim.margin, limit=claim.limit)
-    reason = _reason(claim, verdict, low, found.mean, high)
+    reason, boot = _reason(claim, verdict, low, found.mean, high), (nan, nan)
+    if verdict != UNCLEAR:
+        boot = found.bootstrap(level)
+        verdict, reason = _agreed(claim, found.mean, boot, verdict, reason)
     if found.left_out:
         reason += f"; {found.left_out} values left out that are not finite"
     p = claim_p_value(claim, found)
-    corrected = p if isnan(p) else min(1.0, size * p)
-    detectable = found.detectable(level, rules.power)
-    return Verdict(verdict, reason, found.mean, low, high, level, p, corrected, detectable, found.n)
+    return Verdict(
+        verdict,
+        reason,
+        found.mean,
+        low,
+        high,
+        level,
+        p,
+        p if isnan(p) else min(1.0, size * p),
+        found.detectable(level, rules.power),
+        found.n,
+        differing,
+        *boot,
+    )
+
+
+def _agreed(claim: Claim, mean: float, boot: tuple[float, float], verdict: str, reason: str) -> tuple[str, str]:
+    """The verdict of Student's interval and its reason if the bootstrap's says the same; otherwise the data cannot tell."""
+    other = verdict_by_interval(claim.kind, boot[0], mean, boot[1], margin=claim.margin, limit=claim.limit)
+    if other == verdict:
+        return verdict, reason
+    ends = " to ".join(f"{end:+.4f}" if isfinite(end) else "no end" for end in boot)
+    return UNCLEAR, f"the intervals disagree: Student's says {verdict!r}, the bootstrap's ({ends}) {other!r}"
 
 
 def _reason(claim: Claim, verdict: str, low: float, mean: float, high: float) -> str:

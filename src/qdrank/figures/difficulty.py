@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.difficulty import ALL, FEWEST, NONE
+from qdrank.evaluation.difficulty import ALL, NONE
 from qdrank.figures.palette import BLUE
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.measures.names import parse
 
 _SURE = 0.05
-_TOO_FEW = f"fewer than {FEWEST} queries: no interval, no test"
 
 
 def readable_breakdown(table: pa.Table, labels: Mapping[str, str], baseline: str) -> pa.Table:
@@ -27,7 +26,7 @@ def readable_breakdown(table: pa.Table, labels: Mapping[str, str], baseline: str
         found |= {"method": labels.get(row["method"], row["method"]), "mean": row["mean"]}
         found |= {f"difference from {base}": row["difference"], "low": row["difference_low"]}
         found |= {"high": row["difference_high"], "p": row["p"], "p (Holm)": row["p_holm"]}
-        rows.append(found | {"note": _TOO_FEW if row["queries"] < FEWEST else ""})
+        rows.append(found | {"note": row["lacks"]})
     return pa.Table.from_pylist(rows)
 
 
@@ -83,11 +82,11 @@ def _draw_panel(
         head = (
             f"{rows[0]['class']}\n{rows[0]['relevant']}\n{n} {'query' if n == 1 else 'queries'}, {rows[0]['share']:.0%}"
         )
-        if n < FEWEST:
+        if all(row["lacks"] for row in rows):
             axes.text(
                 0.5,
                 0.02,
-                "too few for\nintervals",
+                "too little for\nintervals",
                 fontsize="x-small",
                 ha="center",
                 va="bottom",

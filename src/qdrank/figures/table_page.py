@@ -44,30 +44,36 @@ table.turned th:not(:first-child), table.turned td:not(:first-child) {{ min-widt
 dl {{ margin: .3em 0 }} dt {{ color: #666 }} dd {{ margin: 0 0 .3em }}
 </style></head><body>
 <h1>{title}</h1>
-<div class=scroll><table{many}><thead><tr>{head}</tr></thead><tbody>
+{said}<div class=scroll><table{many}><thead><tr>{head}</tr></thead><tbody>
 {body}</tbody></table></div>
 </body></html>
 """
 
 
-def table_page(table: pa.Table, cells: Sequence[Sequence[str]], title: str, folded: Collection[str] = ()) -> str:
-    """The page of ``table``, whose values are shown as ``cells``; columns in ``folded`` are in a last cell that opens."""
+def table_page(
+    table: pa.Table, cells: Sequence[Sequence[str]], title: str, folded: Collection[str] = (), said: str = ""
+) -> str:
+    """The page of ``table``, whose values are shown as ``cells``; columns in ``folded`` are in a last cell that opens.
+
+    ``said`` is a paragraph under the title.
+    """
+    above = f"<p>{html.escape(said)}</p>\n" if said else ""
     names = table.column_names
     kinds = ["n" if is_number(field) else "" for field in table.schema]
     shown = [i for i, name in enumerate(names) if name not in folded]
     hidden = [i for i, name in enumerate(names) if name in folded]
     if len(shown) > _MOST and not hidden and 2 * len(cells) < len(shown):
-        return _turned(names, cells, kinds, title)
+        return _turned(names, cells, kinds, title, above)
     head = "".join(_tag("th", _breakable(names[i]), kinds[i]) for i in shown) + ("<th></th>" if hidden else "")
     rows = []
     for row in cells:
         text = "".join(_cell(row[i], kinds[i]) for i in shown)
         rows.append(f"<tr>{text}{_fold(names, row, hidden) if hidden else ''}</tr>\n")
     many = " class=most" if len(shown) > _MOST else " class=many" if len(shown) > _MANY else ""
-    return _PAGE.format(title=html.escape(title), head=head, body="".join(rows), many=many)
+    return _PAGE.format(title=html.escape(title), said=above, head=head, body="".join(rows), many=many)
 
 
-def _turned(names: Sequence[str], cells: Sequence[Sequence[str]], kinds: Sequence[str], title: str) -> str:
+def _turned(names: Sequence[str], cells: Sequence[Sequence[str]], kinds: Sequence[str], title: str, above: str) -> str:
     """The page of a table of many columns and few rows: one row for each column."""
     first = [row[0] for row in cells]
     head = _tag("th", _breakable(names[0]), "") + "".join(_tag("th", html.escape(text), "n") for text in first)
@@ -78,7 +84,7 @@ def _turned(names: Sequence[str], cells: Sequence[Sequence[str]], kinds: Sequenc
         kind = kinds[i] or ("n" if all(text[:1].isdigit() for text in own) else "")
         rows.append(f"<tr>{_tag('td', _breakable(names[i]), '')}{''.join(_cell(text, kind) for text in own)}</tr>\n")
     many = " class='turned many'" if len(cells) > _MANY else " class=turned"
-    return _PAGE.format(title=html.escape(title), head=head, body="".join(rows), many=many)
+    return _PAGE.format(title=html.escape(title), said=above, head=head, body="".join(rows), many=many)
 
 
 def is_number(field: pa.Field) -> bool:

@@ -29,18 +29,19 @@ def write_table(
     digits: int = 4,
     title: str = "",
     folded: Collection[str] = (),
+    said: str = "",
 ) -> None:
     """Write ``table`` under each path of ``paths``; the suffix decides the format.
 
     Numbers keep full precision in Parquet and CSV and are rounded to ``digits`` elsewhere. A p-value, or another number, that
     is not 0 is never shown as 0, and a column of whole numbers is shown as such. ``folded`` are columns that the page
-    (HTML) shows only when the reader opens a row.
+    (HTML) shows only when the reader opens a row, ``said`` a paragraph under its title.
     """
     for path in map(Path, paths.values()):
         if path.suffix == ".parquet":
             write(path, "table", table)
         elif path.suffix == ".html":
-            write_text(path, table_page(table, _cells(table, digits), title, folded))
+            write_text(path, table_page(table, _cells(table, digits), title, folded, said))
         else:
             write_text(path, _FORMS[path.suffix](table, digits, title))
 

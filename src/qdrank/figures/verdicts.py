@@ -34,6 +34,25 @@ def verdicts_overview(verdicts: pa.Table) -> pa.Table:
     return pa.table({name: pa.array([line[name] for line in lines], pa.string()) for name in names})
 
 
+def expected_errors(verdicts: pa.Table) -> str:
+    """How many families and verdicts there are, and how many of them are expected to be wrong, at most; checks are exact.
+
+    A family of k intervals has the level alpha / k for each: on average at most alpha of its verdicts are wrong.
+    """
+    judged = [one for one in verdicts.to_pylist() if one["group"] != CHECK]
+    families: dict[tuple[str, str, str], float] = {}
+    for one in judged:
+        name = (one["study"], one["dataset"], one["family"] or f"({one['claim']})")
+        families[name] = families.get(name, 0.0) + (one["level"] or 0.0) * (one["verdict"] != UNCLEAR)
+    told = sum(one["verdict"] != UNCLEAR for one in judged)
+    wrong = sum(families.values())
+    return (
+        f"{len(judged)} verdicts in {len(families)} families (a family is judged on each data set apart): {told} say yes or "
+        f"no, for {len(judged) - told} the data cannot tell. Of the {told}, at most {wrong:.1f} are expected to be wrong by "
+        "chance: the intervals of a family miss at 5 % together, and nothing is corrected across families and data sets."
+    )
+
+
 def section_of(one: Mapping[str, Any]) -> str:
     """Section of a verdict."""
     if one["group"] == CHECK:
@@ -66,7 +85,7 @@ def _cell(section: str, one: Mapping[str, Any]) -> str:
     if section == CANNOT_TELL and one["detectable"] is not None:
         text += f" (could find {one['detectable']:.3f})"
     elif section == CANNOT_TELL and one["analysis"] != VALUES:
-        text += " (too few queries)"
+        text += " (too little to judge)"
     return text + star(one)
 
 
@@ -100,9 +119,12 @@ _READ = {
     "p_corrected": "p, corrected",
     "detectable": "smallest detectable difference (power 0.8)",
     "n": "n",
+    "differing": "queries that differ",
     "paper": "paper",
     "group": "group",
     "reason": "reason",
+    "boot_low": "bootstrap, low",
+    "boot_high": "bootstrap, high",
     "margin": "margin",
     "measure": "measure",
     "analysis": "n counts",

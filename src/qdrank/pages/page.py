@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from qdrank.evaluation.declared import CHECK, CONTROL, FINDING, UNCLEAR
-from qdrank.figures.verdicts import STARRED, star
+from qdrank.figures.verdicts import STARRED, expected_errors, star
 from qdrank.pages.embedding import compact, packed, plain
 from qdrank.pages.explorer import colours, specification
 from qdrank.pages.findings import CLASSES, SIGNS, WORDS, detail, number, sentences, tally
@@ -55,6 +55,7 @@ def index_page(run: Described, verdicts: pa.Table, folder: str | Path, maps: Map
             for study in run["studies"]
         ),
         "starred": escape(STARRED) if any(map(star, rows)) else "",
+        "errors": escape(expected_errors(verdicts)),
         "filters": _filters([study for study in run["studies"] if study["datasets"]]),
         "matrix": _matrix(run, rows, names),
         "studies": "".join(map(_study, run["studies"])),

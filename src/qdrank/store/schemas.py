@@ -59,6 +59,12 @@ _TEXT, _NUMBER = pa.string(), pa.float64()
 _TEXTS = pa.list_(pa.field("item", _TEXT, nullable=False))
 NUMBERS = pa.list_(pa.field("item", _NUMBER, nullable=False))
 
+VERDICT_FIGURES = (
+    *("effect", "low", "high", "level", "p", "p_corrected", "detectable"),
+    *("differing", "boot_low", "boot_high"),
+)
+"""Figures of a verdict; null where they do not apply."""
+
 _SHARED = [
     # missed and missed_id, in data made of raw text: grades and names of the relevant documents of a query that are not
     # among its candidates, in the query's first row; empty in the others.
@@ -154,9 +160,9 @@ _SHARED = [
         dict.fromkeys(("study", "paper", "claim", "text", "dataset", "world", "group", "kind", "measure"), _TEXT)
         | dict.fromkeys(("expected", "holds_if", "fails_if"), _TEXT)
         | {"margin": _NUMBER, "unit": _TEXT, "family": _TEXT, "budget": _TEXT, "analysis": _TEXT, "n": pa.int64()}
-        | dict.fromkeys(("effect", "low", "high", "level", "p", "p_corrected", "detectable"), _NUMBER)
+        | dict.fromkeys(VERDICT_FIGURES, _NUMBER)
         | dict.fromkeys(("verdict", "reason", "note"), _TEXT),
-        nullable=frozenset({"effect", "low", "high", "level", "p", "p_corrected", "detectable"}),
+        nullable=frozenset(VERDICT_FIGURES),
     ),
     # The queries of a data set in the plane; columns of average precisions follow (qdrank.pages.queries).
     Shape(

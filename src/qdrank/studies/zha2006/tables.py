@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.intervals import bootstrap_interval
+from qdrank.evaluation.intervals import table_interval
 from qdrank.evaluation.significance import holm, wilcoxon
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.groups import FloatArray
@@ -156,7 +156,7 @@ def refit_means(cells: pa.Table, h: str) -> FloatArray:
 
 def _against(one: Values, plain: Values, base: float, interval: Mapping[str, Any]) -> dict[str, float]:
     less = one.minus(plain) / base
-    found = bootstrap_interval(less, **interval)
+    found = table_interval(less, **interval)
     row = {"DCG": float(one.value.mean()), "gain in %": 100 * float(less.mean())}
     row |= {"low": 100 * found.low, "high": 100 * found.high}
     return row | {"p (Wilcoxon)": wilcoxon(pairs(one, plain)).p}
