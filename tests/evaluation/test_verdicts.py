@@ -14,7 +14,8 @@ from scipy import stats
 
 from qdrank.errors import InputError
 from qdrank.evaluation.declared import CLAIM_KINDS, FAILS, HOLDS, UNCLEAR, Claim, Declaration, Rules
-from qdrank.evaluation.estimates import Estimate, over_queries, over_seeds, over_these_seeds
+from qdrank.evaluation.estimates import Estimate, over_queries, over_seeds
+from qdrank.evaluation.refits import over_these_seeds
 from qdrank.evaluation.verdicts import claim_p_value, family_sizes, judge_estimates, judge_exactly, verdict_by_interval
 
 MARGIN = 0.005
@@ -308,7 +309,7 @@ def test_seeds_are_the_units():
 
 def test_these_worlds_only_is_the_stratified_mean():
     seeds = [spread(0.01, 0.1, 50), spread(0.03, 0.2, 80)]
-    found = over_these_seeds(seeds)
+    found = over_these_seeds([values[:, None] for values in seeds])
     assert found.mean == pytest.approx(0.02)
     assert found.error == pytest.approx(np.hypot(0.1 / np.sqrt(50), 0.2 / np.sqrt(80)) / 2)
     welch = stats.ttest_ind(seeds[0], seeds[1], equal_var=False)

@@ -23,7 +23,8 @@ def row(claim: str, dataset: str, verdict: str, group: str = "finding", **change
         ("kind", "measure", "expected", "holds_if", "fails_if", "family", "budget", "note", "world"), "x"
     )
     numbers = {"margin": 0.005, "n": 40, "effect": 0.0123, "low": 0.001, "high": 0.02, "level": 0.0083}
-    numbers |= {"p": 0.001, "p_corrected": 1e-9, "detectable": 0.01}
+    numbers |= {"p": 0.001, "p_corrected": 1e-9, "detectable": 0.01, "differing": 30.0, "fits": 1}
+    numbers |= dict.fromkeys(("boot_low", "boot_high", "fit_spread"), float("nan"))
     about = {"study": "smith2020", "paper": "Smith 2020", "claim": claim, "text": f"{claim} & more", "dataset": dataset}
     return (
         texts

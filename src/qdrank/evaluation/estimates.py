@@ -9,7 +9,6 @@ from math import hypot, inf, isfinite, nan, sqrt
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from qdrank.errors import InputError
 from qdrank.evaluation.guard import Sample
 from qdrank.evaluation.intervals import studentised_interval
 from qdrank.evaluation.power import detectable_effect
@@ -28,6 +27,7 @@ class Estimate:
     mean, error, df : the error is nan if it is unknown, 0 if all values are equal
     n : number of units, queries or seeds
     left_out : number of values that were not finite
+    fits, fit_spread : number of fits behind every value, and the standard deviation of their means (`evaluation.refits`)
     sample : the values behind it, for the guard and the bootstrap; None for an estimate that is given as figures only
     """
 
@@ -36,6 +36,8 @@ class Estimate:
     df: float
     n: int
     left_out: int = 0
+    fits: int = 1
+    fit_spread: float = 0.0
     sample: Sample | None = field(default=None, repr=False, compare=False)
 
     def interval(self, level: float) -> tuple[float, float]:
@@ -50,7 +52,11 @@ class Estimate:
         """Studentised bootstrap interval of coverage 1 - ``level``; Student's where the units are not single queries."""
         if self.sample is None or not self.sample.resampled:
             return self.interval(level)
-        return studentised_interval(self.sample.strata, level=level)
+        low, high = studentised_interval(self.sample.strata, level=level)
+        if not self.fit_spread > 0:
+            return low, high
+        moved = float(stdtrit(self.fits - 1, 1 - level / 2)) * self.fit_spread / sqrt(self.fits)
+        return self.mean - hypot(self.mean - low, moved), self.mean + hypot(high - self.mean, moved)
 
     def tail(self, bound: float) -> float:
         """One-sided p-value of the mean being ``bound`` or less; small where the estimate lies above it."""
@@ -64,21 +70,21 @@ class Estimate:
 
     def minus(self, other: Estimate) -> Estimate:
         """Difference of the means of two independent sets, with Welch's degrees of freedom."""
-        df = _satterthwaite([self.error, other.error], [self.df, other.df])
+        df = satterthwaite([self.error, other.error], [self.df, other.df])
         sample = self.sample.minus(other.sample) if self.sample and other.sample else None
         mean, error, n = self.mean - other.mean, hypot(self.error, other.error), min(self.n, other.n)
-        return Estimate(mean, error, df, n, self.left_out + other.left_out, sample)
+        return Estimate(mean, error, df, n, self.left_out + other.left_out, sample=sample)
 
 
 def over_queries(values: FloatArray) -> Estimate:
     """Mean over the queries of one data set, (n_queries,), taken as independent."""
-    x = np.round(np.asarray(values, dtype=np.float64), _DECIMALS)
-    finite = x[np.isfinite(x)]
+    x = np.asarray(np.round(np.asarray(values, dtype=np.float64), _DECIMALS), dtype=np.float64)
+    finite: FloatArray = x[np.isfinite(x)]
     n, left_out = len(finite), int(len(x) - len(finite))
     if n == 0:
         return Estimate(nan, nan, nan, 0, left_out)
     error = nan if n < 2 else float(finite.std(ddof=1)) / sqrt(n) if np.ptp(finite) > 0 else 0.0
-    return Estimate(float(finite.mean()), error, n - 1, n, left_out, Sample.of(finite))
+    return Estimate(float(finite.mean()), error, n - 1, n, left_out, sample=Sample.of(finite))
 
 
 def over_seeds(seeds: Sequence[FloatArray]) -> Estimate:
@@ -90,21 +96,10 @@ def over_seeds(seeds: Sequence[FloatArray]) -> Estimate:
     variance between seeds has to be estimated (which DerSimonian and Laird need many seeds for).
     """
     each = [over_queries(values) for values in seeds]
-    return _behind(over_queries(np.array([one.mean for one in each])), each, resampled=False)
+    return behind(over_queries(np.array([one.mean for one in each])), each, resampled=False)
 
 
-def over_these_seeds(seeds: Sequence[FloatArray]) -> Estimate:
-    """Mean effect in exactly these worlds: only the queries are a sample, the seeds are given (fixed effects)."""
-    each = [over_queries(values) for values in seeds]
-    if not each or any(one.n == 0 for one in each):
-        raise InputError("every seed needs at least one finite value")
-    error = sqrt(sum(one.error**2 for one in each)) / len(each)
-    df = _satterthwaite([one.error for one in each], [one.df for one in each])
-    mean = float(np.mean([one.mean for one in each]))
-    return _behind(Estimate(mean, error, df, sum(one.n for one in each)), each, resampled=True)
-
-
-def _behind(whole: Estimate, each: Sequence[Estimate], *, resampled: bool) -> Estimate:
+def behind(whole: Estimate, each: Sequence[Estimate], *, resampled: bool) -> Estimate:
     """The estimate with the values of its seeds; seeds without spread between them have no interval to believe."""
     samples = [one.sample for one in each if one.sample is not None]
     strata = tuple((1 / len(each), x) for sample in samples for _, x in sample.strata)
@@ -113,7 +108,7 @@ def _behind(whole: Estimate, each: Sequence[Estimate], *, resampled: bool) -> Es
     return replace(whole, left_out=left_out, sample=Sample(strata, differing, resampled))
 
 
-def _satterthwaite(errors: Sequence[float], df: Sequence[float]) -> float:
+def satterthwaite(errors: Sequence[float], df: Sequence[float]) -> float:
     """Degrees of freedom of the error of a sum of independent means (Satterthwaite 1946)."""
     if not all(isfinite(e) for e in errors):
         return nan

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
+from qdrank.evaluation.refits import by_fit
 from qdrank.groups import FloatArray
 
 
@@ -24,15 +25,22 @@ class Part:
     value : (n,) mostly a difference between two methods on a query
     query_id : (n,) the query of each value; "" where a value belongs to no single query
     fold : (n,) the fold in which the query was a test query; "" likewise
+    fit : (n,) number of the fit; all 0 where a method is fitted once, else every query has a value from each fit
     """
 
     value: FloatArray
     query_id: NDArray[Any]
     fold: NDArray[Any]
+    fit: NDArray[np.int64]
+
+    @property
+    def by_fit(self) -> FloatArray:
+        """Values by query and fit, (n_queries, n_fits); one column where a method is fitted once."""
+        return self.value[:, None] if (self.fit == 0).all() else by_fit(self.query_id, self.fit, self.value)[1]
 
 
-def part(value: ArrayLike, query_id: ArrayLike = "", fold: ArrayLike = "") -> Part:
-    """A part from its values, and the query and fold of each (or one for all)."""
+def part(value: ArrayLike, query_id: ArrayLike = "", fold: ArrayLike = "", fit: ArrayLike = 0) -> Part:
+    """A part from its values, and the query, fold and fit of each (or one for all)."""
     values = np.asarray(value, dtype=np.float64)
     if values.ndim != 1:
         raise InputError(f"evidence is one value per query, not of shape {values.shape}")
@@ -40,7 +48,14 @@ def part(value: ArrayLike, query_id: ArrayLike = "", fold: ArrayLike = "") -> Pa
         ids, folds = (np.broadcast_to(np.asarray(x, dtype=object), values.shape) for x in (query_id, fold))
     except ValueError:
         raise InputError("evidence needs as many query ids and folds as values") from None
-    return Part(values, ids, folds)
+    return Part(values, ids, folds, np.broadcast_to(np.asarray(fit, dtype=np.int64), values.shape))
+
+
+def refitted(values: FloatArray, query_id: ArrayLike, fold: ArrayLike) -> Part:
+    """A part of several fits: ``values`` (n_queries, n_fits), and query and fold of every row."""
+    n, fits = values.shape
+    ids, folds = (np.repeat(np.broadcast_to(np.asarray(x, dtype=object), n), fits) for x in (query_id, fold))
+    return part(values.ravel(), ids, folds, np.tile(np.arange(fits), n))
 
 
 Evidence = Mapping[str, Mapping[str, Part]]
@@ -48,7 +63,7 @@ Evidence = Mapping[str, Mapping[str, Part]]
 
 
 def evidence_table(evidence: Evidence) -> pa.Table:
-    """The artifact ``evidence``: claim, part, fold, query_id, value."""
+    """The artifact ``evidence``: claim, part, fold, query_id, fit, value."""
     rows = [(claim, name, own) for claim, parts in evidence.items() for name, own in parts.items()]
     return pa.table(
         {
@@ -56,6 +71,7 @@ def evidence_table(evidence: Evidence) -> pa.Table:
             "part": pa.array([name for _, name, own in rows for _ in own.value], pa.string()),
             "fold": pa.array([fold for _, _, own in rows for fold in own.fold], pa.string()),
             "query_id": pa.array([query for _, _, own in rows for query in own.query_id], pa.string()),
+            "fit": pa.array(np.concatenate([np.empty(0, np.int64), *(own.fit for _, _, own in rows)]), pa.int64()),
             "value": pa.array(np.concatenate([np.empty(0), *(own.value for _, _, own in rows)]), pa.float64()),
         }
     )
@@ -67,6 +83,6 @@ def load_evidence(table: pa.Table) -> dict[str, dict[str, Part]]:
     found: dict[str, dict[str, Part]] = {}
     for claim, name in dict.fromkeys(zip(claims, names, strict=True)):
         own = table.filter(pc.and_(pc.equal(table.column("claim"), claim), pc.equal(table.column("part"), name)))
-        columns = (own.column(column).to_numpy(zero_copy_only=False) for column in ("value", "query_id", "fold"))
+        columns = (own.column(column).to_numpy(zero_copy_only=False) for column in ("value", "query_id", "fold", "fit"))
         found.setdefault(claim, {})[name] = part(*columns)
     return found

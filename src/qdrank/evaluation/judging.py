@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from qdrank.errors import InputError
 from qdrank.evaluation.declared import CLAIM_KINDS, Claim, Declaration, Rules
-from qdrank.evaluation.estimates import Estimate, over_queries, over_seeds, over_these_seeds
+from qdrank.evaluation.estimates import Estimate, over_seeds
 from qdrank.evaluation.evidence import Evidence
+from qdrank.evaluation.refits import over_refits, over_these_seeds
 from qdrank.evaluation.verdicts import Verdict, family_sizes, judge_estimates, judge_exactly
 from qdrank.groups import FloatArray
 from qdrank.store.schemas import SHAPES
@@ -52,7 +53,7 @@ def judge(declaration: Declaration, members: Members, *, dataset: str, world: st
 
 
 def _parts(claim: Claim, members: Members) -> dict[str, list[FloatArray]]:
-    """Values of every part, one array for each member that has evidence for the claim."""
+    """Values of every part, (n_queries, n_fits) for each member that has evidence for the claim."""
     found = {name: own[claim.name] for name, own in members.items() if own.get(claim.name)}
     parts: dict[str, list[FloatArray]] = {}
     for name, own in found.items():
@@ -62,7 +63,7 @@ def _parts(claim: Claim, members: Members) -> dict[str, list[FloatArray]]:
                 found=", ".join(own),
             )
         for part, values in own.items():
-            parts.setdefault(part, []).append(values.value)
+            parts.setdefault(part, []).append(values.by_fit)
     return parts
 
 
@@ -78,7 +79,9 @@ def _verdict(
     claim: Claim, parts: Mapping[str, Sequence[FloatArray]], analysis: str, size: int, rules: Rules
 ) -> Verdict:
     if analysis == VALUES:
-        return judge_exactly(claim, {part: np.concatenate(seeds) for part, seeds in parts.items()})
+        return judge_exactly(
+            claim, {part: np.concatenate([values.ravel() for values in seeds]) for part, seeds in parts.items()}
+        )
     found = {part: _estimate(seeds, analysis) for part, seeds in parts.items()}
     one = judge_estimates(claim, found, size=size, rules=rules)
     if analysis == THESE_WORLDS:
@@ -89,14 +92,15 @@ def _verdict(
 
 
 def _estimate(seeds: Sequence[FloatArray], analysis: str) -> Estimate:
+    """From values (n_queries, n_fits) of every seed; with seeds as units, their spread contains that of the fits."""
     if analysis == SEEDS:
-        return over_seeds(seeds)
-    return over_queries(seeds[0]) if len(seeds) == 1 else over_these_seeds(seeds)
+        return over_seeds([values.mean(axis=1) for values in seeds])
+    return over_refits(seeds[0]) if len(seeds) == 1 else over_these_seeds(seeds)
 
 
 def estimate_of(members: Members, claim: str, part: str, rules: Rules) -> tuple[Estimate, str]:
     """Estimate of one part of the evidence, and the unit of analysis: for claims that compare data sets."""
-    seeds = [own[claim][part].value for own in members.values()]
+    seeds = [own[claim][part].by_fit for own in members.values()]
     analysis = QUERIES if len(seeds) == 1 else SEEDS if len(seeds) >= rules.seeds else THESE_WORLDS
     return _estimate(seeds, analysis), analysis
 
@@ -106,7 +110,7 @@ def _by_seed(parts: Mapping[str, Sequence[FloatArray]]) -> str:
     seeds = next(iter(parts.values()))
     if len(parts) > 1 or len(seeds) == 1:
         return ""
-    return "by seed: " + ", ".join(f"{over_queries(values).mean:+.4f}" for values in seeds)
+    return "by seed: " + ", ".join(f"{over_refits(values).mean:+.4f}" for values in seeds)
 
 
 def row(

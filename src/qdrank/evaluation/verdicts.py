@@ -74,6 +74,7 @@ class Verdict:
     differing : effective number of queries that differ (`qdrank.evaluation.guard`)
     boot_low, boot_high : the studentised bootstrap interval at the same level, drawn where Student's gives a verdict; nan where
         it is not drawn or has no end
+    fits, fit_spread : fits behind every value, and the standard deviation between them (`qdrank.evaluation.refits`)
     """
 
     verdict: str
@@ -89,6 +90,8 @@ class Verdict:
     differing: float = nan
     boot_low: float = nan
     boot_high: float = nan
+    fits: int = 1
+    fit_spread: float = nan
 
 
 def side(low: float, mean: float, high: float, margin: float) -> str:
@@ -189,7 +192,7 @@ def _judge_part(claim: Claim, found: Estimate, level: float, size: int, rules: R
     differing = nan if sample is None else sample.differing
     if sample is not None and (lack := sample.lacks(level, rules)):
         # No interval: the one that can be computed says less than it seems to.
-        return Verdict(UNCLEAR, lack, found.mean, n=found.n, differing=differing)
+        return Verdict(UNCLEAR, lack, found.mean, n=found.n, differing=differing, fits=found.fits)
     low, high = found.interval(level)
     verdict = verdict_by_interval(claim.kind, low, found.mean, high, margin=claim.margin, limit=claim.limit)
     reason, boot = _reason(claim, verdict, low, found.mean, high), (nan, nan)
@@ -212,6 +215,8 @@ def _judge_part(claim: Claim, found: Estimate, level: float, size: int, rules: R
         found.n,
         differing,
         *boot,
+        found.fits,
+        found.fit_spread if found.fits > 1 else nan,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.intervals import table_interval
+from qdrank.evaluation.intervals import bootstrap_interval
 from qdrank.figures.palette import COLOURS
 from qdrank.figures.style import label_axes, new_figure, save_figure
 from qdrank.groups import FloatArray
@@ -96,6 +96,6 @@ def _best(measures: pa.Table, columns: pa.Table, name: str, interval: Mapping[st
     rows.sort(key=lambda row: (-row["mean"], row["feature"]))
     rows = [row for i, row in enumerate(rows) if i < SHOWN or row["reference"]]
     for row in rows:
-        bounds = table_interval(values[method == row["feature"]], **interval)
+        bounds = bootstrap_interval(values[method == row["feature"]], **interval)
         row |= {"low": bounds.low, "high": bounds.high}
     return pa.Table.from_pylist(rows)

@@ -120,6 +120,8 @@ _READ = {
     "detectable": "smallest detectable difference (power 0.8)",
     "n": "n",
     "differing": "queries that differ",
+    "fits": "fits",
+    "fit_spread": "deviation between fits",
     "paper": "paper",
     "group": "group",
     "reason": "reason",

@@ -61,7 +61,7 @@ NUMBERS = pa.list_(pa.field("item", _NUMBER, nullable=False))
 
 VERDICT_FIGURES = (
     *("effect", "low", "high", "level", "p", "p_corrected", "detectable"),
-    *("differing", "boot_low", "boot_high"),
+    *("differing", "boot_low", "boot_high", "fit_spread"),
 )
 """Figures of a verdict; null where they do not apply."""
 
@@ -153,13 +153,24 @@ _SHARED = [
         nullable=frozenset({"text"}),
     ),
     # The values behind a claim, with the query and the fold of each, so that they can be analysed again.
-    Shape("evidence", {"claim": _TEXT, "part": _TEXT, "fold": _TEXT, "query_id": _TEXT, "value": _NUMBER}),
+    Shape(
+        "evidence",
+        {"claim": _TEXT, "part": _TEXT, "fold": _TEXT, "query_id": _TEXT, "fit": pa.int64(), "value": _NUMBER},
+    ),
     # Verdicts on claims: qdrank.evaluation.verdicts says how they are made.
     Shape(
         "verdicts",
         dict.fromkeys(("study", "paper", "claim", "text", "dataset", "world", "group", "kind", "measure"), _TEXT)
         | dict.fromkeys(("expected", "holds_if", "fails_if"), _TEXT)
-        | {"margin": _NUMBER, "unit": _TEXT, "family": _TEXT, "budget": _TEXT, "analysis": _TEXT, "n": pa.int64()}
+        | {
+            "margin": _NUMBER,
+            "unit": _TEXT,
+            "family": _TEXT,
+            "budget": _TEXT,
+            "analysis": _TEXT,
+            "n": pa.int64(),
+            "fits": pa.int64(),
+        }
         | dict.fromkeys(VERDICT_FIGURES, _NUMBER)
         | dict.fromkeys(("verdict", "reason", "note"), _TEXT),
         nullable=frozenset(VERDICT_FIGURES),

@@ -15,7 +15,7 @@ from qdrank.learners.ensemble.program import Program, ProgramSolution
 from qdrank.learners.ensemble.trace_coefficients import EnsembleSimilarity, Ties, coefficients, relevance_levels
 from qdrank.learners.inputs import JudgedArrays
 
-#: Digits of a score that count, relative to the sum of the weights: what is below is rounding, and breaks no tie.
+#: Digits of a score that count, relative to the largest feature times the sum of the weights: what is below is rounding.
 DIGITS = 10
 
 
@@ -134,7 +134,10 @@ class SER(Learner):
 
 
 def rounded_scores(X: Any, w: FloatArray) -> FloatArray:
-    """``X w`` (n_documents,), rounded: differences beyond the accuracy of the weights must not break ties."""
-    total = float(np.abs(w).sum())
+    """``X w`` (n_documents,), rounded: differences beyond the accuracy of the weights must not break ties.
+
+    The digits that count are those of max |X| times sum |w|, the largest score that there could be.
+    """
+    total = float(np.abs(w).sum()) * float(np.abs(X).max(initial=0.0))
     scores: FloatArray = np.einsum("nf,f->n", X.astype(np.float64), w)
     return scores if total == 0 else np.round(scores, DIGITS - 1 - floor(log10(total)))

@@ -1,0 +1,108 @@
+"""Intervals about a method, not about one fit of it.
+
+Trees, bagging and every random control give other rankings with another seed, or with targets moved by a hair. Such a method
+is fitted r times, and a query has one value from each fit. The model is that of two crossed random effects,
+
+    value(q, f) = mean + query(q) + fit(f) + rest(q, f).
+
+What is judged is the mean over fits of each query. With s_q the standard deviation of these means over the n queries, and s_f
+that of the r means over queries of single fits, the error of the whole mean is
+
+    error^2 = s_q^2 / n + s_f^2 / r,
+
+with Satterthwaite's degrees of freedom from n - 1 and r - 1. Its first part holds query and rest, its second fit and rest,
+so the rest is counted twice: the error is a little too large, never too small (the unbiased form subtracts the mean square of the
+rest, and can become negative). The bootstrap draws queries, and its ends are moved apart by the second part in quadrature, as
+limits of a sum of independent terms are combined (Zou and Donner 2008).
+
+Fits of one data set share their training queries; a statement about other training queries is not made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import hypot, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+from qdrank.evaluation.estimates import Estimate, behind, over_queries, satterthwaite
+from qdrank.groups import FloatArray
+
+FITS = 5
+"""Fits of a method with randomness, unless the configuration says otherwise."""
+
+
+def jittered(targets: FloatArray, *, fit: int, seed: int, size: float = 0.01) -> FloatArray:
+    """Targets of one refit: each moved by a normal deviate of ``size`` times their standard deviation; fit 0 is not moved."""
+    if fit == 0:
+        return targets
+    noise = np.random.default_rng([seed, fit]).normal(0.0, 1.0, len(targets))
+    moved: FloatArray = targets + size * float(targets.std()) * noise
+    return moved
+
+
+def by_fit(
+    query: NDArray[np.object_], fit: NDArray[np.int64], values: FloatArray
+) -> tuple[NDArray[np.object_], FloatArray]:
+    """Queries in order of first appearance, and their values, (n_queries, n_fits), joined on the ids.
+
+    Raises
+    ------
+    InputError
+        If a query lacks a fit or has one twice: a mean over other fits for every query would mix the two sources of spread.
+    """
+    names, rows = np.unique(query.astype(str), return_inverse=True)
+    fits, columns = np.unique(fit, return_inverse=True)
+    counts = np.zeros((len(names), len(fits)), dtype=np.int64)
+    np.add.at(counts, (rows, columns), 1)
+    if (counts != 1).any():
+        row, column = np.argwhere(counts != 1)[0]
+        raise InputError(
+            f"query {names[row]} has {counts[row, column]} values of fit {fits[column]}", fix="give one of every fit"
+        )
+    table = np.empty(counts.shape)
+    table[rows, columns] = values
+    first = np.sort(np.unique(rows, return_index=True)[1])
+    return query[first], table[rows[first]]
+
+
+def over_refits(values: FloatArray) -> Estimate:
+    """Mean over queries and fits of ``values`` (n_queries, n_fits), with the error of both; one fit: `over_queries`.
+
+    A query without a finite value in some fit is left out.
+    """
+    table = np.asarray(values, dtype=np.float64)
+    kept = table[np.isfinite(table).all(axis=1)]
+    whole = over_queries(kept.mean(axis=1)) if table.shape[1] > 1 else over_queries(table[:, 0])
+    fits = table.shape[1]
+    if fits < 2 or whole.n < 2:
+        return whole
+    spread = float(np.round(kept.mean(axis=0), 12).std(ddof=1))
+    part = spread / sqrt(fits)
+    return replace(
+        whole,
+        error=hypot(whole.error, part),
+        df=satterthwaite([whole.error, part], [whole.df, fits - 1]),
+        left_out=len(table) - len(kept),
+        fits=fits,
+        fit_spread=spread,
+    )
+
+
+def over_these_seeds(seeds: Sequence[FloatArray]) -> Estimate:
+    """Mean effect in exactly these worlds: queries and fits are a sample, the seeds are given (fixed effects).
+
+    ``seeds`` are values (n_queries, n_fits) of each.
+    """
+    each = [over_refits(values) for values in seeds]
+    if not each or any(one.n == 0 for one in each):
+        raise InputError("every seed needs at least one finite value")
+    error = sqrt(sum(one.error**2 for one in each)) / len(each)
+    df = satterthwaite([one.error for one in each], [one.df for one in each])
+    mean = float(np.mean([one.mean for one in each]))
+    whole = behind(Estimate(mean, error, df, sum(one.n for one in each)), each, resampled=True)
+    spread = sqrt(sum(one.fit_spread**2 for one in each)) / len(each)
+    return replace(whole, fits=min(one.fits for one in each), fit_spread=spread)
