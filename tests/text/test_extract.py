@@ -38,11 +38,11 @@ def test_a_folder_in_beir_form_becomes_the_artifacts(folder: Path, tmp_path: Pat
     assert judged.folds == ["fold1", "fold2", "fold3", "fold4", "fold5"]
     assert set(judged.y.tolist()) >= {0, 1}
     columns = read(out["columns"], "columns").to_pylist()
-    assert [row["name"] for row in columns if row["reference"]] == ["both.H1"]
+    assert [row["name"] for row in columns if row["reference"]] == ["first.BM25"]
     assert len(columns) == judged.X.shape[1]
     assert read(out["topics"], "topics").column("text").to_pylist()[0] == "wing "
     table = notes_table(Text().model_dump(), notes, {"over all relevant documents": 0.25}).to_pylist()
-    assert table[0] == {"what": "MAP of the reference over all relevant documents", "value": "0.2500"}
+    assert table[0] == {"what": "MAP of the first stage over all relevant documents", "value": "0.2500"}
     assert {"what": "setting stemmer", "value": "english"} in table
     assert any("unknown words" in row["what"] for row in table)
 

@@ -61,7 +61,7 @@ def test_the_tables_have_the_registered_shapes():
     assert found.topics["query_id"].to_pylist() == sorted(set(found.judged["query_id"].to_pylist()))
     assert found.topics["type"].to_pylist() == [None, "topic"] * 5
     assert {len(own) for own in found.topics["query_columns"].to_pylist()} == {len(found.topic_columns)} == {11}
-    assert found.columns.filter(found.columns["reference"])["name"].to_pylist() == ["both.H1"]
+    assert found.columns.filter(found.columns["reference"])["name"].to_pylist() == ["first.BM25"]
 
 
 def test_the_artifacts_are_written_and_read_back(tmp_path):
@@ -69,7 +69,7 @@ def test_the_artifacts_are_written_and_read_back(tmp_path):
     notes = write_judged_text(out, made(), TextSettings(n_top=5))
     assert [note.kind for note in notes] == [note.kind for note in judged_text(made()).notes]
     judged = load_judged(out["judged"])
-    assert judged.X.shape[1] == read(out["columns"], "columns").num_rows == 39
+    assert judged.X.shape[1] == read(out["columns"], "columns").num_rows == 40
     assert read(out["topics"], "topics")["query_id"].to_pylist() == judged.query_id.tolist()
 
 

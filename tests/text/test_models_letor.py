@@ -39,6 +39,7 @@ def matches_of(query: ET.Element, collection: ET.Element, stream: str) -> tuple[
     n_documents, n_tokens = numbers(collection, "docnum"), numbers(stream_of(collection, stream), "totaltermnum")
     return [document.findtext("docid") for document in documents], Matches(
         pair=np.repeat(np.arange(len(fields)), len(own)),
+        term=np.tile(np.arange(len(own)), len(fields)),
         tf=tf.ravel(),
         qtf=np.tile(times, len(fields)).astype(float),
         df=np.tile([numbers(term, "streamfrequency") for term in own], len(fields)),

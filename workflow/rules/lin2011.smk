@@ -146,12 +146,7 @@ rule score_lin:
 use rule measure_methods as measure_lin_baselines with:
     input:
         judged="results/{dataset}/judged.parquet",
-        scores=lambda wc: expand(
-            "results/{dataset}/{fold}/scores/{method}.parquet",
-            dataset=wc.dataset,
-            fold=planned.datasets[wc.dataset].folds,
-            method=run.baselines_of(LIN)(wc),
-        ),
+        scores=files.scores(run.baselines_of(LIN)),
     output:
         "results/{dataset}/lin/baselines.parquet",
     log:

@@ -1,7 +1,10 @@
 # Scores: what each method says of every test document.
 #
-# reads:  results/{dataset}/judged.parquet, columns.parquet
-# writes: results/{dataset}/{fold}/scores/{method}.parquet    query, document, score
+# reads:  results/{dataset}/judged.parquet, columns.parquet; for text also the collection
+# writes: results/{dataset}/{fold}/scores/{method}.parquet         query, document, score
+#         results/{dataset}/{fold}/first_stages.parquet    settings of BM25 and RM3 tried on validation
+
+from qdrank.rankers.methods import FIRST_STAGES
 
 
 rule score_reference:
@@ -15,6 +18,8 @@ rule score_reference:
         "logs/score_reference/{dataset}/{fold}.log",
     benchmark:
         "benchmarks/score_reference/{dataset}/{fold}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(set(planned.datasets) - set(planned.of_kind("text"))),
     conda:
         "../../envs/qdrank.yaml"
     resources:
@@ -24,3 +29,35 @@ rule score_reference:
         code=code("score_reference"),
     script:
         "../../scripts/score_reference.py"
+
+
+rule retrieve:
+    """First stages of a text set: the one that brought the candidates, BM25 tuned on validation, and RM3 on it."""
+    input:
+        collection=files.collection,
+        judged="results/{dataset}/judged.parquet",
+    output:
+        **{
+            name: f"results/{{dataset}}/{{fold}}/scores/{name}.parquet"
+            for name in FIRST_STAGES
+        },
+        choices="results/{dataset}/{fold}/first_stages.parquet",
+    log:
+        "logs/retrieve/{dataset}/{fold}.log",
+    benchmark:
+        "benchmarks/retrieve/{dataset}/{fold}.tsv"
+    wildcard_constraints:
+        dataset=names_pattern(planned.of_kind("text")),
+    conda:
+        "../../envs/qdrank.yaml"
+    resources:
+        mem_mb=memory(2000, 6),
+        runtime=minutes(30, 0.2),
+    params:
+        options=lambda wc: dict(planned.datasets[wc.dataset].options),
+        settings=settings.text.model_dump(),
+        measure=settings.learners.measure,
+        seed=settings.seed,
+        code=code("retrieve", *COLLECTION_MODULES),
+    script:
+        "../../scripts/retrieve.py"

@@ -13,10 +13,7 @@ for _study in ALL_STUDIES:
             f"measure_{_study.short}"
         input:
             judged="results/{dataset}/judged.parquet",
-            scores=files.each_fold(
-                "results/{dataset}/{fold}/scores/{method}.parquet",
-                method=["reference", *run.methods_run(_study)],
-            ),
+            scores=files.scores(run.measured_in(_study)),
         output:
             f"results/{{dataset}}/{_study.short}/measures.parquet",
         log:
@@ -33,7 +30,7 @@ for _study in ALL_STUDIES:
         params:
             measures=study_measures(_study),
             folds=run.folds,
-            methods=["reference", *run.methods_run(_study)],
+            methods=run.measured_in(_study),
             code=code("measure_methods", *map(measure_module, study_measures(_study))),
         script:
             "../../scripts/measure_methods.py"

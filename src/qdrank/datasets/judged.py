@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -154,12 +155,53 @@ class Judged:
             raise InputError(f"features of {len(X)} documents do not fit {self.n_documents} documents")
         return replace(self, X=np.ascontiguousarray(X, dtype=np.float32))
 
+    def ranked_instead(self, query: IntArray, doc_id: TextArray) -> Judged:
+        """Return the same queries with other documents to rank: what a retriever brought from the whole collection.
+
+        A document that is relevant to its query has its grade, any other one grade 0; relevant documents that are not
+        among the given ones are missed.
+
+        Parameters
+        ----------
+        query : (n_rows,) numbers of the queries, in order
+        doc_id : (n_rows,) names of their documents, each once in a query
+        """
+        owner, names, grades = self.relevant
+        _, code = np.unique(np.concatenate([names, doc_id]).astype(str), return_inverse=True)
+        size = int(code.max(initial=0)) + 1
+        known, rows = owner * size + code[: len(names)], np.asarray(query) * size + code[len(names) :]
+        order = np.argsort(known, kind="stable")
+        place = np.minimum(np.searchsorted(known[order], rows), max(len(known) - 1, 0))
+        hit = known[order][place] == rows if len(known) else np.zeros(len(rows), dtype=bool)
+        y = np.zeros(len(rows), dtype=np.int64)
+        y[hit] = grades[order][place[hit]]
+        absent = np.flatnonzero(~np.isin(known, rows))
+        absent = absent[np.lexsort((names[absent].astype(str), -grades[absent], owner[absent]))]
+        bounds = np.searchsorted(owner[absent], np.arange(self.n_queries + 1))
+        return Judged(
+            query_id=self.query_id,
+            part=self.part,
+            offsets=np.searchsorted(query, np.arange(self.n_queries + 1)).astype(np.int64),
+            doc_id=doc_id,
+            y=y,
+            X=np.empty((len(rows), 0), dtype=np.float32),
+            missed=_lists(grades[absent], bounds),
+            missed_id=_lists(names[absent], bounds),
+        )
+
     def to_table(self) -> pa.Table:
         """Return the artifact ``judged`` as an Arrow table."""
         names = pa.array(self.query_id, pa.string()).take(pa.array(self.query_index))
         parts = pa.array(self.part, pa.string()).take(pa.array(self.query_index))
         table = judged_table(names, pa.array(self.doc_id, pa.string()), self.y, parts, self.X)
         return table if self.missed is None else with_missed(table, self.missed, self.offsets, self.missed_id)
+
+
+def _lists(values: NDArray[Any], bounds: IntArray) -> TextArray:
+    """Values between each two bounds, as tuples, shape (n_queries,)."""
+    lists = np.empty(len(bounds) - 1, dtype=object)
+    lists[:] = [tuple(values[a:b].tolist()) for a, b in pairwise(bounds.tolist())]
+    return lists
 
 
 def _check_role(role: str, known: Collection[str]) -> None:

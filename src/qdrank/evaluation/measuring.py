@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.groups import FloatArray, rows_of
 from qdrank.measures import measure
+from qdrank.rankers.methods import RETRIEVERS
 from qdrank.store import read
 
 
@@ -40,6 +41,15 @@ def joined_scores(documents: Judged, path: str | os.PathLike[str]) -> FloatArray
         return scores[[place[pair] for pair in zip(documents.query, documents.doc_id, strict=True)]]
     except KeyError as error:
         raise InputError(f"there is no score for query and document {error}", file=path) from None
+
+
+def retrieved_scores(documents: Judged, path: str | os.PathLike[str]) -> tuple[Judged, FloatArray]:
+    """The documents that a retriever brought for the same queries, graded, and their scores, shape (n_rows,)."""
+    table = read(path, "scores")
+    query, doc_id = (table.column(name).to_numpy(zero_copy_only=False) for name in ("query_id", "doc_id"))
+    number = rows_of(query, documents.query_id, among="the queries of the fold")
+    order = np.argsort(number, kind="stable")
+    return documents.ranked_instead(number[order], doc_id[order]), table.column("score").to_numpy()[order]
 
 
 def measures_table(
@@ -78,8 +88,12 @@ def measure_scores(
     for fold in folds:
         documents = judged.of_role(fold, "test")
         methods = [method for f, method in files if f == fold]
-        scores = np.stack([joined_scores(documents, files[fold, method]) for method in methods], axis=1)
-        tables.append(measures_table(names, documents, scores, methods, fold))
+        ranking = [method for method in methods if method not in RETRIEVERS]
+        scores = np.stack([joined_scores(documents, files[fold, method]) for method in ranking], axis=1)
+        tables.append(measures_table(names, documents, scores, ranking, fold))
+        for method in (method for method in methods if method in RETRIEVERS):
+            brought, values = retrieved_scores(documents, files[fold, method])
+            tables.append(measures_table(names, brought, values[:, None], [method], fold))
     return pa.concat_tables(tables)
 
 

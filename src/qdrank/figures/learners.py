@@ -15,14 +15,14 @@ from qdrank.evaluation.published import PublishedFigures, compare_published, rig
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.measures.folds import FoldMeans, fold_means
-from qdrank.rankers.methods import CLASSIC
+from qdrank.rankers.methods import CLASSIC, FIRST_STAGES
 
 _SHOWN = ("ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "p@1", "p@5", "p@10", "mean_ndcg")
 
 
 def _label(method: str) -> str:
     """How a method is called in tables."""
-    return CLASSIC[method].label if method in CLASSIC else f"{method} feature"
+    return CLASSIC[method].label if method in CLASSIC else FIRST_STAGES[method]
 
 
 def shown_measures(measures: pa.Table, convention: str) -> list[str]:
@@ -43,7 +43,8 @@ def learners_table(
     """A row a method: means of the folds, as LETOR publishes them, and the settings chosen in each fold."""
     chosen = chosen_by_fold(choices)
     rows = []
-    for method in ["reference", *methods]:
+    measured = set(measures.column("method").to_pylist())
+    for method in [*(name for name in FIRST_STAGES if name in measured), *methods]:
         row: dict[str, Any] = {"method": _label(method)}
         row |= {name: means_of(measures, method, name).published for name in shown_measures(measures, convention)}
         rows.append(row | {"settings by fold": "; ".join(chosen.get(method, []))})

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from qdrank.figures.palette import PURPLE
+from qdrank.rankers.methods import FIRST_STAGES
 from qdrank.registry import loaded
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ class Method:
         return {"color": self.colour, "marker": self.marker, "label": self.label}
 
 
-#: The ranking that every method starts from; it belongs to no study.
-REFERENCE_METHOD = Method("reference", "reference feature alone", PURPLE, "*")
+#: The rankings that every method starts from or could be replaced by; they belong to no study.
+FIRST_STAGE_METHODS = tuple(Method(name, label, PURPLE, "*") for name, label in FIRST_STAGES.items())
 
 
 @dataclass(frozen=True)

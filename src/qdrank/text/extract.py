@@ -76,7 +76,7 @@ def extract_features(
 
 
 def reference_maps(judged: Judged, reference: int) -> dict[str, float]:
-    """MAP of the reference feature over all relevant documents, and over those among the candidates."""
+    """MAP of the reference over all relevant documents, and over those among the candidates."""
     scores = judged.X[:, reference].astype(np.float64)
     ways: dict[str, Any] = {"over all relevant documents": judged.unranked} if judged.unranked is not None else {}
     ways |= {"over the relevant documents among the candidates": None}
@@ -88,7 +88,7 @@ def reference_maps(judged: Judged, reference: int) -> dict[str, float]:
 
 def notes_table(settings: Mapping[str, Any], notes: Sequence[Note], maps: Mapping[str, float]) -> pa.Table:
     """How well the reference ranks, what decided the features, and what was noticed in the data."""
-    rows = [{"what": f"MAP of the reference {way}", "value": f"{value:.4f}"} for way, value in maps.items()]
+    rows = [{"what": f"MAP of the first stage {way}", "value": f"{value:.4f}"} for way, value in maps.items()]
     rows += [{"what": f"setting {name}", "value": _words(value)} for name, value in settings.items()]
     rows += [
         {"what": f"note: {note.kind}", "value": f"{note.count} (for instance {', '.join(note.examples)})"}
@@ -98,4 +98,6 @@ def notes_table(settings: Mapping[str, Any], notes: Sequence[Note], maps: Mappin
 
 
 def _words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} {_words(one)}" for name, one in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

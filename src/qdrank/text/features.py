@@ -1,7 +1,7 @@
 """Feature columns by name, and their values for candidate pairs.
 
 A column is called ``field.model``: ``title.L1``, ``both.H1``, ``body.LMIR.DIR``; the web's columns are those of `web`.
-Groups of columns: ``letor25`` (the 25 rank models of LETOR's OHSUMED files, with which Hoi & Jin 2008 worked), ``extra`` (per field: length, coverage, BM25, language
+Groups of columns: ``first`` (the score of the first stage, which brought the candidates), ``letor25`` (the 25 rank models of LETOR's OHSUMED files, with which Hoi & Jin 2008 worked), ``extra`` (per field: length, coverage, BM25, language
 models), ``letor46`` (the layout of LETOR 4.0).
 """
 
@@ -47,9 +47,18 @@ def letor46_columns() -> list[str]:
     return first + [f"{stream}.{model}" for stream in LETOR_STREAMS for model in FOUR] + list(WEB_COLUMNS)
 
 
-COLUMN_GROUPS = {"letor25": letor25_columns, "extra": extra_columns, "letor46": letor46_columns}
+#: The score of the first stage. It is no rank model: it has the variant and the constants that brought the candidates.
+FIRST_STAGE = "first.BM25"
+
+
+def first_columns() -> list[str]:
+    """The score by which the first stage brought the candidates."""
+    return [FIRST_STAGE]
+
+
+COLUMN_GROUPS = {"first": first_columns, "letor25": letor25_columns, "extra": extra_columns, "letor46": letor46_columns}
 # The column that ranks like BM25, by which a query's top documents are chosen: the first that the table has.
-REFERENCES = ("both.H1", "whole.BM25", "body.BM25")
+REFERENCES = (FIRST_STAGE, "both.H1", "whole.BM25", "body.BM25")
 
 
 def column_names(index: Index, groups: Iterable[str]) -> list[str]:
@@ -62,7 +71,8 @@ def column_names(index: Index, groups: Iterable[str]) -> list[str]:
         if group not in COLUMN_GROUPS:
             raise InputError(f"unknown group of features {group!r}", fix=did_you_mean(group, list(COLUMN_GROUPS)))
         columns = COLUMN_GROUPS[group]()
-        names += [name for name in columns if group == "letor46" or name.partition(".")[0] in index.fields]
+        whole = group in ("first", "letor46")
+        names += [name for name in columns if whole or name.partition(".")[0] in index.fields]
     return list(dict.fromkeys(names))
 
 
@@ -74,6 +84,7 @@ def feature_values(
     *,
     constants: Constants | None = None,
     static: Mapping[str, FloatArray] | None = None,
+    first: FloatArray | None = None,
 ) -> NDArray[np.float32]:
     """Raw values of the columns ``names`` for every candidate pair, (n_pairs, n_columns).
 
@@ -81,6 +92,8 @@ def feature_values(
     ----------
     static : mapping of column to (n_documents,) values, optional
         Columns that belong to the document alone (`web.web_columns`).
+    first : (n_pairs,), optional
+        Scores of the first stage, for the column `FIRST_STAGE`.
     """
     X = np.zeros((len(candidates.query), len(names)), dtype=np.float32)
     for start in range(0, len(X), _BLOCK):
@@ -89,6 +102,8 @@ def feature_values(
     for name, values in (static or {}).items():
         if name in names:
             X[:, names.index(name)] = values[candidates.document]
+    if first is not None and FIRST_STAGE in names:
+        X[:, names.index(FIRST_STAGE)] = first
     return X
 
 

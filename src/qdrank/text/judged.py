@@ -24,7 +24,7 @@ from qdrank.text.candidates import Candidates, find_candidates, missed_documents
 from qdrank.text.constants import Constants
 from qdrank.text.features import REFERENCES, column_names, feature_values
 from qdrank.text.index import AnalysedQueries, FieldIndex, analyse_queries, build_index
-from qdrank.text.retrieve import RankedDocuments, retrieve
+from qdrank.text.retrieve import RankedDocuments, bm25_scores, retrieve
 from qdrank.text.topics import QUERY_COLUMNS, lsa_columns, lsa_coordinates, query_columns
 from qdrank.text.web import web_columns
 
@@ -56,7 +56,7 @@ class TextSettings:
     n_top: int = 100
     searched: str = "both"
     judged: bool = False
-    groups: tuple[str, ...] = ("letor25", "extra")
+    groups: tuple[str, ...] = ("first", "letor25", "extra")
     folds: int | None = None
     seed: int = 0
     lsa: int = 0
@@ -99,9 +99,9 @@ def judged_text(collection: Collection, settings: TextSettings | None = None) ->
     ranking = retrieve(searched, queries, settings.bm25, n_top=settings.n_top)
     found = find_candidates(ranking, collection.qrels, len(index.doc_id), judged=settings.judged)
     found = found.where(np.array([part is not None for part in parts], dtype=bool)[found.query])
-    X = feature_values(
-        index, queries, found, names, constants=settings.constants, static=web_columns(collection.documents)
-    )
+    first = bm25_scores(searched, queries, found.query, found.document, settings.bm25)
+    static = web_columns(collection.documents)
+    X = feature_values(index, queries, found, names, constants=settings.constants, static=static, first=first)
     kept = np.unique(found.query)
     missed = missed_documents(found, collection.qrels, len(index.doc_id))
     topics, topic_names = topic_columns(searched, queries, ranking, settings.lsa)

@@ -14,11 +14,12 @@ from qdrank.text.index import AnalysedQueries, FieldIndex
 class Matches(NamedTuple):
     """One entry per candidate pair and distinct term of its query, in one field.
 
-    ``pair`` (n_entries,) numbers the pair, sorted; ``tf`` counts in the document (0 where it lacks the term), ``qtf`` in
+    ``pair`` (n_entries,) numbers the pair, sorted; ``term`` is the column of the term; ``tf`` counts in the document (0 where it lacks the term), ``qtf`` in
     the query, ``df`` and ``cf`` in the collection. ``length`` and ``distinct`` (n_pairs,) are those of the document.
     """
 
     pair: IntArray
+    term: IntArray
     tf: FloatArray
     qtf: FloatArray
     df: FloatArray
@@ -61,6 +62,7 @@ def match(
     term = queries.counts.indices[place].astype(np.int64)
     return Matches(
         pair=pair,
+        term=term,
         tf=lookup(field, document[pair], term),
         qtf=queries.counts.data[place].astype(np.float64),
         df=field.df[term],

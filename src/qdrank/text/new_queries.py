@@ -20,7 +20,7 @@ from qdrank.text.candidates import find_candidates
 from qdrank.text.features import column_names, feature_values
 from qdrank.text.index import analyse_queries, build_index
 from qdrank.text.judged import TextSettings, topic_columns
-from qdrank.text.retrieve import retrieve
+from qdrank.text.retrieve import bm25_scores, retrieve
 from qdrank.text.web import web_columns
 
 PART = "new"
@@ -46,7 +46,8 @@ def new_query_features(
         raise InputError("no word of any query occurs in the collection", fix="check the language of the queries")
     names = column_names(index, settings.groups)
     static = web_columns(collection.documents)
-    X = feature_values(index, asked, found, names, constants=settings.constants, static=static)
+    first = bm25_scores(searched, asked, found.query, found.document, settings.bm25)
+    X = feature_values(index, asked, found, names, constants=settings.constants, static=static, first=first)
     kept = np.unique(found.query)
     ids = np.array([query.query_id for query in queries], dtype=object)[kept]
     judged = Judged(

@@ -1,4 +1,4 @@
-"""The best documents of each query by BM25."""
+"""The first stage: the best documents of each query by BM25, and the score of any document."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.text.bm25 import BM25
 from qdrank.text.index import AnalysedQueries, FieldIndex
+from qdrank.text.matches import match
 
 # Weights are made a block of postings at a time, which bounds the memory of the float64 intermediates (32 MiB each).
 _BLOCK = 1 << 22
+# Pairs that are scored at a time.
+_PAIRS = 1 << 16
 
 
 class RankedDocuments(NamedTuple):
@@ -72,3 +75,18 @@ def retrieve(
         n_top,
     )
     return RankedDocuments(*answer)
+
+
+def bm25_scores(
+    field: FieldIndex, queries: AnalysedQueries, query: IntArray, document: IntArray, model: BM25 | None = None
+) -> FloatArray:
+    """Score of pairs of query and document, (n_pairs,) row numbers each, as `retrieve` gives it; 0 where no term matches."""
+    model = model or BM25()
+    scores = np.zeros(len(query))
+    norm, idf = model.norm(field), model.idf(field)
+    for start in range(0, len(query), _PAIRS):
+        block = slice(start, start + _PAIRS)
+        met = match(field, queries, query[block], document[block])
+        saturation = model.saturation(met.tf, norm[document[block]][met.pair])
+        scores[block] = met.over_words(idf[met.term] * saturation)
+    return scores

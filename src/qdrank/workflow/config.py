@@ -47,6 +47,18 @@ def _control() -> dict[str, OwnDataset]:
     }
 
 
+class FeedbackSection(Section):
+    """Settings of RM3 that are tried on validation."""
+
+    documents: list[PositiveInt] = Field(
+        default=[5, 10], min_length=1, description="How many of the first documents expand the query."
+    )
+    terms: list[PositiveInt] = Field(default=[10, 30], min_length=1, description="How many of their terms are taken.")
+    weight: list[Annotated[float, Field(ge=0, le=1)]] = Field(
+        default=[0.3, 0.5, 0.7], min_length=1, description="Share of the original query."
+    )
+
+
 class Text(Section):
     """From raw text to features."""
 
@@ -57,6 +69,14 @@ class Text(Section):
     )
     k1: Annotated[float, Field(ge=0)] = Field(default=0.9, description="Its saturation of the term frequency.")
     b: Annotated[float, Field(ge=0, le=1)] = Field(default=0.4, description="Its normalisation by length.")
+    tried_k1: list[Annotated[float, Field(ge=0)]] = Field(
+        default=[0.6, 0.9, 1.2, 1.6, 2.0],
+        description="Values of k1 tried on validation for the row of tuned BM25; candidates and features keep `k1`.",
+    )
+    tried_b: list[Annotated[float, Field(ge=0, le=1)]] = Field(
+        default=[0.2, 0.4, 0.6, 0.8], description="Values of b tried with them; candidates and features keep `b`."
+    )
+    feedback: FeedbackSection = Field(default_factory=FeedbackSection, description="RM3 on tuned BM25.")
     candidates: PositiveInt = Field(default=100, description="Documents taken for each query, the best by BM25.")
     judged: bool = Field(
         default=False,
@@ -67,10 +87,10 @@ class Text(Section):
         description="Relevant documents that measures count: all that are judged, as trec_eval does, or only those among the "
         "candidates, which reads higher.",
     )
-    features: list[Literal["letor25", "extra", "letor46"]] = Field(
-        default=["letor25", "extra"],
+    features: list[Literal["first", "letor25", "extra", "letor46"]] = Field(
+        default=["first", "letor25", "extra"],
         min_length=1,
-        description="Groups of features: the 25 rank models of LETOR's OHSUMED files, LETOR-like extras, LETOR 4.0's 46.",
+        description="Groups of features: the score of the first stage, the 25 rank models of LETOR's OHSUMED files, LETOR-like extras, LETOR 4.0's 46.",
     )
     constants: Literal["gov", "ohsumed"] = Field(
         default="gov",

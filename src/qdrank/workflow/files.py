@@ -92,6 +92,11 @@ class Files:
         """Paths of ``pattern`` for every fold of the data set of a job."""
         return lambda job: filled(pattern, dataset=[job.dataset], fold=self.run.folds(job), **wildcards)
 
+    def scores(self, methods: Callable[[Any], Iterable[str]]) -> _PathsOfJob:
+        """Scores of the ``methods`` of the data set of a job, for every fold."""
+        pattern = "results/{dataset}/{fold}/scores/{method}.parquet"
+        return lambda job: self.each_fold(pattern, method=methods(job))(job)
+
     def first_fold(self, pattern: str) -> _PathsOfJob:
         """Path of ``pattern`` for the first fold of the data set of a job."""
         return lambda job: filled(pattern, dataset=[job.dataset], fold=self.run.folds(job)[:1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from qdrank.rankers.methods import CLASSIC
+from qdrank.rankers.methods import CLASSIC, FIRST_STAGES
 from qdrank.studies.study import Study
 from qdrank.workflow.run import ALL_STUDIES, WorkflowRun
 
@@ -26,7 +26,7 @@ def labels_and_colours() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _classic_labels() -> dict[str, str]:
-    return {**{name: method.label for name, method in CLASSIC.items()}, "reference": "reference feature"}
+    return {**{name: method.label for name, method in CLASSIC.items()}, **FIRST_STAGES}
 
 
 def described_datasets(run: WorkflowRun) -> dict[str, dict[str, Any]]:

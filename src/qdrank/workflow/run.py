@@ -11,7 +11,7 @@ from typing import Any
 
 from qdrank.measures import CONVENTIONS, MEASURES
 from qdrank.measures.names import parse as parse_measure
-from qdrank.rankers.methods import CLASSIC
+from qdrank.rankers.methods import CLASSIC, FIRST_STAGES, REFERENCE
 from qdrank.rankers.sizes import largest_used
 from qdrank.studies import STUDIES
 from qdrank.studies.study import Study
@@ -169,18 +169,28 @@ class WorkflowRun:
         """Methods of a study that are run."""
         return study.run(self.section(study))
 
+    def first_stages_of(self, dataset: str) -> list[str]:
+        """Rankings that every table of a data set's methods has: the reference, and for text the tuned first stages."""
+        is_text = dataset in self.planned.datasets and self.planned.datasets[dataset].kind == "text"
+        return list(FIRST_STAGES) if is_text else [REFERENCE]
+
+    def measured_in(self, study: Study) -> Callable[[Any], list[str]]:
+        """Methods of a study that are measured on the data set of a job, first stages first."""
+        return lambda wildcards: [*self.first_stages_of(wildcards.dataset), *self.methods_run(study)]
+
     def methods_of(self, dataset: str) -> list[str]:
         """Methods that are run on a data set."""
         of_studies = [method for study in self.studies_of(dataset) for method in self.methods_run(study)]
         # A study may compare with a classic learner, and so may another.
-        return list(dict.fromkeys(["reference", *of_studies, *self.learners_of(dataset)]))
+        return list(dict.fromkeys([*self.first_stages_of(dataset), *of_studies, *self.learners_of(dataset)]))
 
     def baselines_of(self, study: Study) -> Callable[[Any], list[str]]:
-        """Classic methods that a study's tables stand beside, of those that are run on a data set, and the reference."""
+        """Classic methods that a study's tables stand beside, of those that are run on a data set, and first stages."""
 
         def names(wildcards: Any) -> list[str]:
             known = self.learners_of(wildcards.dataset)
-            return ["reference", *(name for name in self.section(study).baselines if name in known)]
+            first = self.first_stages_of(wildcards.dataset)
+            return [*first, *(name for name in self.section(study).baselines if name in known)]
 
         return names
 

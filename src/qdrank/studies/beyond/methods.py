@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
-from qdrank.studies.study import REFERENCE_METHOD, Method
+from qdrank.studies.study import FIRST_STAGE_METHODS, Method
 
 SINGLE, TREES = "beyond-single", "beyond-lambdamart"
 FIXED, GATED, CHOSEN = "beyond-fixed", "beyond-gated", "beyond-chosen"
@@ -27,7 +27,7 @@ METHODS = (
     Method(GATED, "gated mixture", GREEN, MARKERS[3]),
     Method(CHOSEN, "query-dependent, chosen on validation", PURPLE, MARKERS[7]),
 )
-BY_NAME = {method.name: method for method in (*METHODS, REFERENCE_METHOD)}
+BY_NAME = {method.name: method for method in (*METHODS, *FIRST_STAGE_METHODS)}
 
 #: Query-dependent ranker to its control: the same ranker with what it knows of the query taken away.
 CONTROLS = {

@@ -13,7 +13,7 @@ from qdrank.evaluation.pairs import query_values
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.learners.choose import choose
-from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, CONTROLS, METHODS, OF_CHOSEN, SINGLE, TREES
+from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, CONTROLS, OF_CHOSEN, SINGLE, TREES
 from qdrank.studies.beyond.values import Key, Values, comparisons, gathered_values
 from qdrank.studies.making import Inputs, Shown
 
@@ -51,7 +51,8 @@ def methods_table(
     """Every ranker: its means, and its difference from Single and LambdaMART in MAP, with the settings chosen."""
     chosen = chosen_by_fold(choices)
     rows = []
-    for method in METHODS:
+    measured = set(measures.column("method").to_pylist())
+    for method in (method for method in BY_NAME.values() if method.name in measured):
         row: dict[str, Any] = {"method": method.label}
         row |= {name: float(query_values(measures, [method.name], name)[1].mean()) for name in TABLED_MEASURES}
         for other in (SINGLE, TREES):

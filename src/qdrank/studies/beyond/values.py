@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qdrank.evaluation.pairs import Pairs, query_values
 from qdrank.groups import FloatArray, rows_of
-from qdrank.studies.beyond.methods import CONTROLS, GATED, MEASURE, METHODS, OTHER_GATE, SINGLE, TREES
+from qdrank.studies.beyond.methods import BY_NAME, CONTROLS, GATED, MEASURE, METHODS, OTHER_GATE, SINGLE, TREES
 
 Key = tuple[str, float]
 """Method or control, and the similarity from which on queries are left out; 0 if none are."""
@@ -39,7 +39,8 @@ class Values:
 
 def gathered_values(measures: pa.Table, controls: pa.Table) -> Values:
     """Values of the methods from the artifact ``measures`` and of the controls from the tables of all folds."""
-    names = [method.name for method in METHODS]
+    measured = set(measures.column("method").to_pylist())
+    names = [name for name in BY_NAME if name in measured]
     ids, values = query_values(measures, names, MEASURE)
     of: dict[Key, FloatArray] = {(name, 0.0): values[:, i] for i, name in enumerate(names)}
     fold = dict(zip(controls.column("query_id").to_pylist(), controls.column("fold").to_pylist(), strict=True))

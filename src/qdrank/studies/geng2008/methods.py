@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
-from qdrank.studies.study import REFERENCE_METHOD, Method
+from qdrank.studies.study import FIRST_STAGE_METHODS, Method
 
 METHODS = (
     Method("knn-online", "KNN Online", BLUE, MARKERS[0], models="neighbours"),
@@ -22,8 +22,8 @@ METHODS = (
 )
 #: The paper's measure: its mean over the ranks decides and compares.
 MEASURE = "mean_ndcg/geng"
-#: By name, with the reference feature last, as figures and tables show them.
-BY_NAME = {method.name: method for method in (*METHODS, REFERENCE_METHOD)}
+#: By name, with first stages last, as figures and tables show them.
+BY_NAME = {method.name: method for method in (*METHODS, *FIRST_STAGE_METHODS)}
 #: The five methods of the paper; all others are controls and baselines that it lacks.
 PAPER = ("knn-online", "knn-offline1", "knn-offline2", "single", "qc")
 KNN, OFFLINE = PAPER[:3], PAPER[1:3]

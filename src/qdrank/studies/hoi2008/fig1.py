@@ -12,12 +12,13 @@ from qdrank.evaluation.intervals import column_intervals
 from qdrank.evaluation.pairs import query_values
 from qdrank.figures.palette import BLUE, SKY
 from qdrank.figures.style import label_axes, new_figure
+from qdrank.rankers.methods import FIRST_STAGES
 from qdrank.studies.hoi2008.methods import BY_NAME, PAPER, STACKED_METHODS, TIES, present, with_ties
 from qdrank.studies.making import Inputs, Shown
 
 #: The paper's seven methods, then SER and SSER with ties in file order, and what stands below all.
 STACKED_NAMES = tuple(method.name for method in STACKED_METHODS)
-_SHOWN = (*PAPER, "ser-file", "sser-file", *STACKED_NAMES, "reference")
+_SHOWN = (*PAPER, "ser-file", "sser-file", *STACKED_NAMES, *FIRST_STAGES)
 RANKS = range(1, 11)
 PRECISION = tuple(f"p@{k}/letor4" for k in RANKS)
 

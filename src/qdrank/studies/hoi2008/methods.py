@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
-from qdrank.studies.study import REFERENCE_METHOD, Method
+from qdrank.studies.study import FIRST_STAGE_METHODS, Method
 
 #: How tied documents stand in a ranking, and what is added to the name of a method that does not use the first.
 TIES = {"half": "", "file": "-file"}
@@ -46,8 +46,8 @@ STACKED_METHODS = (
     Method("borda-methods", "BordaCount of methods", VERMILION, MARKERS[7], models="stacked"),
 )
 METHODS = (*BASELINES, *ENSEMBLES, *STACKED_METHODS)
-#: By name, with the reference feature last, as figures and tables show them.
-BY_NAME = {method.name: method for method in (*METHODS, REFERENCE_METHOD)}
+#: By name, with first stages last, as figures and tables show them.
+BY_NAME = {method.name: method for method in (*METHODS, *FIRST_STAGE_METHODS)}
 #: The seven methods of the paper's figures.
 PAPER = (*(method.name for method in BASELINES), "ser", "sser")
 #: Families of models whose weights depend on gamma, and all that are solved; names without the rule for ties.

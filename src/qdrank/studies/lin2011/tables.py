@@ -16,7 +16,7 @@ from qdrank.evaluation.pairs import Pairs, query_values
 from qdrank.evaluation.significance import holm
 from qdrank.figures.difficulty import readable_breakdown
 from qdrank.measures.names import parse
-from qdrank.rankers.methods import CLASSIC
+from qdrank.rankers.methods import CLASSIC, FIRST_STAGES
 from qdrank.studies.lin2011.claims import TABLE2
 from qdrank.studies.lin2011.evidence import aggregators, mean_over_seeds
 from qdrank.studies.lin2011.methods import AGGREGATING, METHODS, PAPER, RANKSVM, label
@@ -42,7 +42,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
 
 
 def _label(method: str) -> str:
-    return CLASSIC[method].label if method in CLASSIC else label(method)
+    return CLASSIC[method].label if method in CLASSIC else FIRST_STAGES.get(method) or label(method)
 
 
 def _present(measures: pa.Table) -> list[str]:
@@ -108,9 +108,10 @@ def methods_table(seeds: pa.Table, baselines: pa.Table, interval: Mapping[str, A
 
 
 def _others(baselines: pa.Table) -> list[str]:
-    """Learners among the baselines; aggregators stand in Table 1."""
+    """Learners and first stages among the baselines; aggregators stand in Table 1."""
     known = set(baselines.column("method").to_pylist())
-    return [name for name, method in CLASSIC.items() if name in known and not method.aggregates]
+    learners = [name for name, method in CLASSIC.items() if not method.aggregates]
+    return [name for name in (*learners, *FIRST_STAGES) if name in known]
 
 
 def _apart(measures: pa.Table, method: str, name: str) -> Pairs:

@@ -1,0 +1,58 @@
+"""The job that retrieves for a fold of a text set, from the collection to the scores of the first stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from qdrank.datasets.judged import Judged, load_roles
+from qdrank.evaluation.measuring import scores_table
+from qdrank.rankers.first_stage import first_stages
+from qdrank.rankers.methods import REFERENCE
+from qdrank.store import write
+from qdrank.text.extract import read_collection, text_settings
+from qdrank.text.index import analyse_queries, build_index
+from qdrank.text.retrieve import bm25_scores
+
+
+def write_first_stages(
+    out: Mapping[str, str],
+    judged: str,
+    fold: str,
+    *,
+    source: Mapping[str, Any],
+    options: Mapping[str, Any],
+    measure: str,
+    seed: int,
+    log: Callable[..., object] = lambda *_: None,
+) -> None:
+    """Write scores of the test queries by method, and the choices, to the paths in ``out``.
+
+    Parameters
+    ----------
+    judged : the artifact ``judged`` of the collection
+    source, options : the collection, and the section ``text`` of the configuration (`qdrank.text.extract`)
+    measure, seed : as for every choice, see `qdrank.learners.choose`
+    """
+    collection, settings = read_collection(**source), text_settings(options, seed)
+    parts = load_roles(judged, fold, ["vali", "test"], ["doc_id"])
+    grid = {"bm25": {"k1": options["tried_k1"], "b": options["tried_b"]}, "feedback": options["feedback"]}
+    stages = first_stages(collection, settings, parts, fold, grid=grid, measure=measure, seed=seed)
+    write(out["choices"], "choices", stages.choices)
+    for row in stages.choices.to_pylist():
+        log("%s, %s: %s %.4f%s", row["method"], row["setting"], row["measure"], row["value"], " chosen" * row["chosen"])
+    for name, (documents, scores) in stages.runs.items():
+        write(out[name], "scores", scores_table(documents, scores))
+    write(out[REFERENCE], "scores", scores_table(parts["test"], _reference(collection, settings, parts["test"])))
+
+
+def _reference(collection: Any, settings: Any, test: Judged) -> Any:
+    """Scores of the candidates by the first stage that brought them, whether or not it is among their features."""
+    index = build_index(collection.documents, settings.analyser)
+    number = {name: row for row, name in enumerate(index.doc_id)}
+    text = {query.query_id: query.text for query in collection.queries}
+    words = analyse_queries(index, [text[name] for name in test.query_id.tolist()])
+    documents = np.array([number[name] for name in test.doc_id.tolist()], dtype=np.int64)
+    return bm25_scores(index.field(settings.searched), words, test.query_index, documents, settings.bm25)

@@ -1,0 +1,147 @@
+"""First stages that every ranker of text stands beside: BM25 with constants tuned on validation, and RM3 on top of it.
+
+Both bring their documents from the whole collection, as many as there are candidates, so their runs hold other documents
+than those that are ranked again. `Judged.ranked_instead` gives these documents their grades.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.datasets.collections.model import Collection
+from qdrank.datasets.judged import Judged, TextArray
+from qdrank.groups import FloatArray
+from qdrank.learners.choose import Choice, ValidationQueries, choose
+from qdrank.text.bm25 import BM25
+from qdrank.text.feedback import Feedback, expanded_queries
+from qdrank.text.index import AnalysedQueries, FieldIndex, analyse_queries, build_index
+from qdrank.text.judged import TextSettings
+from qdrank.text.retrieve import RankedDocuments, retrieve
+
+
+@dataclass(frozen=True, eq=False)
+class Retriever:
+    """What retrieves: the field of a collection that is searched, the names of its documents, the depth of a run."""
+
+    field: FieldIndex
+    doc_id: TextArray
+    depth: int
+
+    def run(self, documents: Judged, ranking: RankedDocuments) -> tuple[Judged, FloatArray]:
+        """A ranking of queries, graded, and its scores; ``documents`` are the same queries with any documents."""
+        row, place = np.nonzero(ranking.document >= 0)
+        graded = documents.ranked_instead(row, self.doc_id[ranking.document[row, place]])
+        return graded, ranking.score[row, place]
+
+
+@dataclass(frozen=True)
+class FoldQueries:
+    """Queries of one role of a fold: what is known of them, and their words."""
+
+    documents: Judged
+    words: AnalysedQueries
+
+
+@dataclass(frozen=True)
+class FirstStages:
+    """Graded documents of the test queries with their scores, by method, and the settings that were tried."""
+
+    runs: dict[str, tuple[Judged, FloatArray]]
+    choices: pa.Table
+
+
+def bm25_settings(base: BM25, grid: Mapping[str, Sequence[float]]) -> list[BM25]:
+    """The constants to try, the given ones first: of equal settings these are kept."""
+    tried = [replace(base, k1=k1, b=b) for k1, b in product(grid["k1"], grid["b"])]
+    return list(dict.fromkeys([base, *tried]))
+
+
+def feedback_settings(grid: Mapping[str, Sequence[float]]) -> list[Feedback]:
+    """The settings of RM3 to try, from the least to the most feedback."""
+    ordered = product(sorted(grid["weight"], reverse=True), sorted(grid["documents"]), sorted(grid["terms"]))
+    return [Feedback(int(documents), int(terms), weight) for weight, documents, terms in ordered]
+
+
+def first_stages(
+    collection: Collection,
+    settings: TextSettings,
+    parts: Mapping[str, Judged],
+    fold: str,
+    *,
+    grid: Mapping[str, Mapping[str, Sequence[float]]],
+    measure: str = "ap",
+    seed: int = 1,
+) -> FirstStages:
+    """Tune BM25 and then RM3 on the validation queries of a fold, and retrieve for its test queries.
+
+    Parameters
+    ----------
+    parts : judged documents of the roles ``vali`` and ``test``, with names of documents
+    grid : under ``bm25`` values of k1 and b, under ``feedback`` values of documents, terms and weight
+    measure, seed : as for every choice, see `qdrank.learners.choose`
+    """
+    index = build_index(collection.documents, settings.analyser)
+    retriever = Retriever(index.field(settings.searched), np.array(index.doc_id, dtype=object), settings.n_top)
+    text = {query.query_id: query.text for query in collection.queries}
+    vali, test = (
+        FoldQueries(parts[role], analyse_queries(index, [text[name] for name in parts[role].query_id.tolist()]))
+        for role in ("vali", "test")
+    )
+    models = bm25_settings(settings.bm25, grid["bm25"])
+    model = _tuned(retriever, vali, ((m, _bm25(retriever, vali, m)) for m in models), measure, seed)
+    first = {role: _bm25(retriever, own, model.chosen) for role, own in (("vali", vali), ("test", test))}
+    kinds = feedback_settings(grid["feedback"])
+    kind = _tuned(
+        retriever, vali, ((f, _rm3(retriever, vali, first["vali"], model.chosen, f)) for f in kinds), measure, seed
+    )
+    runs = {"bm25-tuned": first["test"], "rm3": _rm3(retriever, test, first["test"], model.chosen, kind.chosen)}
+    rows = [
+        *_rows(fold, "bm25-tuned", [f"k1={m.k1:g}, b={m.b:g}" for m in models], model, measure),
+        *_rows(
+            fold,
+            "rm3",
+            [f"documents={f.documents}, terms={f.terms}, weight={f.weight:g}" for f in kinds],
+            kind,
+            measure,
+        ),
+    ]
+    graded = {name: retriever.run(test.documents, ranking) for name, ranking in runs.items()}
+    return FirstStages(graded, pa.Table.from_pylist(rows))
+
+
+def _bm25(retriever: Retriever, queries: FoldQueries, model: BM25) -> RankedDocuments:
+    return retrieve(retriever.field, queries.words, model, n_top=retriever.depth)
+
+
+def _rm3(
+    retriever: Retriever, queries: FoldQueries, first: RankedDocuments, model: BM25, feedback: Feedback
+) -> RankedDocuments:
+    words = expanded_queries(retriever.field, queries.words, first, feedback)
+    return retrieve(retriever.field, words, model, n_top=retriever.depth)
+
+
+def _tuned(
+    retriever: Retriever, vali: FoldQueries, tried: Iterator[tuple[Any, RankedDocuments]], measure: str, seed: int
+) -> Choice[Any]:
+    """The best setting on validation; each setting has a run of its own, and so its own documents to be measured."""
+
+    def measured() -> Iterator[tuple[Any, FloatArray]]:
+        for setting, ranking in tried:
+            documents, scores = retriever.run(vali.documents, ranking)
+            yield setting, ValidationQueries.of(documents, measure=measure, seed=seed).values(scores)
+
+    return choose(measured())
+
+
+def _rows(fold: str, method: str, settings: Sequence[str], choice: Choice[Any], measure: str) -> list[dict[str, Any]]:
+    shared = {"fold": fold, "method": method, "k": None, "lam": None, "measure": measure}
+    return [
+        shared | {"setting": setting, "value": value, "chosen": place == choice.place}
+        for place, (setting, value) in enumerate(zip(settings, choice.values, strict=True))
+    ]
