@@ -69,7 +69,7 @@ def test_all_methods_with_what_validation_chose():
     table = learners_table(made_measures(), ["ranksvm", "listnet", "regression"], choices, "letor4")
     assert table.column_names == ["method", "ap", "ndcg@10/letor4", "settings by fold"]
     rows = {row["method"]: row for row in table.to_pylist()}
-    assert list(rows) == ["reference feature", "RankSVM", "ListNet", "Regression, linear"]
+    assert list(rows) == ["first stage (reference)", "RankSVM", "ListNet", "Regression, linear"]
     assert rows["ListNet"]["ap"] == pytest.approx(0.52, abs=1e-9)
     assert rows["ListNet"]["settings by fold"] == "l2=2; l2=3"
 
