@@ -70,8 +70,10 @@ class WorkflowRun:
         return self.planned.datasets[wildcards.dataset]
 
     def title(self, wildcards: Any) -> str:
-        """What the data set of a job is called."""
-        return self.dataset(wildcards).title
+        """What the data set of a job is called; of text also how many candidates are ranked, on which every figure depends."""
+        dataset = self.dataset(wildcards)
+        depth = f", {self.settings.text.candidates} candidates" if dataset.kind == "text" else ""
+        return dataset.title + depth
 
     def folds(self, wildcards: Any) -> list[str]:
         """Folds of the data set of a job."""
