@@ -4,8 +4,11 @@ from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_queries
+from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import load_fold
 from qdrank.rankers.learning import TrainedMethod, choices_table, fit_method, rank_documents, with_query_vectors
+from qdrank.rankers.plain import LearnerRanker, WithQueryVectors
+from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.store import write
 
 with job(snakemake.log[0], snakemake.threads) as log:
@@ -15,7 +18,9 @@ with job(snakemake.log[0], snakemake.threads) as log:
         documents = rank_documents(load_judged(files.judged), fold)
     else:
         documents = load_fold(files.judged, fold, params.scale, columns=["doc_id", "features"])
+    view, queries = documents.view(), None
     if params.query_vectors:
+        queries = load_document_vectors(files, params.queries, missing=view.missing)
         documents = with_query_vectors(documents, load_queries(files.queries))
     mean, inverse = documents.mean, documents.inverse
     documents = documents.scaled()  # held once: at web size the features are most of the memory
@@ -28,3 +33,6 @@ with job(snakemake.log[0], snakemake.threads) as log:
     write(out.models, "models", stored.to_table(method, documents.parts["train"]))
     test, trained = documents.parts["test"], TrainedMethod(choice.chosen, documents.mean, documents.inverse)
     write(out.scores, "scores", scores_table(test, trained.predict(test)))
+    alone = LearnerRanker(learner=choice.chosen)
+    ranker = alone if queries is None else WithQueryVectors(base=alone)
+    write_ranker(out.served, ServedRanker(method=method, fold=fold, documents=view, queries=queries, ranker=ranker))

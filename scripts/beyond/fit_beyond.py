@@ -6,12 +6,11 @@ from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
-from qdrank.queries.artifacts import VectorOptions, load_queries
-from qdrank.queries.fitted import load_scale
+from qdrank.queries.artifacts import load_queries
+from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import fold_documents
-from qdrank.serving.build import study_terms
-from qdrank.serving.composed import compose
-from qdrank.store import read, write
+from qdrank.serving.served import ServedRanker, write_ranker
+from qdrank.store import write
 from qdrank.studies.beyond.checks import checks_table, recurrence_table, values_table, without_near
 from qdrank.studies.beyond.fold import Ladder, control_values, fold_data, method_scores, setting_choices
 from qdrank.studies.beyond.methods import CHOSEN
@@ -34,19 +33,9 @@ with job(snakemake.log[0]) as log:
     write(out.controls, "figure", pa.concat_tables(tables))
     write(out.checks, "figure", checks_table(fold, ladder))
     write(out.recurrence, "figure", recurrence_table(fold, ladder))
-    queries = VectorOptions(**params.queries)
-    terms = study_terms(
-        judged,
-        read(files.topics, "topics"),
-        reference,
-        {},
-        largest=0,
-        queries=queries,
-        metric="euclidean",
-        scale=params.scale,
-        alike="shared_pairs",
-    )
-    for method in params.served:
+    view = documents.view()
+    queries = load_document_vectors(files, params.queries, missing=view.missing)
+    for method in params.methods:
         ranker = ladder.rankers[ladder.chosen() if method == CHOSEN else method]
-        packed = compose(method, ranker, judged, fold, documents, terms, load_scale(files.scale))
-        write(out[f"served_{method}"], "rankers", packed.to_table())
+        served = ServedRanker(method=method, fold=fold, documents=view, queries=queries, ranker=ranker)
+        write_ranker(out[f"served_{method}"], served)

@@ -1,8 +1,8 @@
 """Shards of local models put together."""
 
 from qdrank.jobs import job
-from qdrank.rankers.local_models import gathered
 from qdrank.store import read, write
+from qdrank.studies.geng2008.local_models import gathered
 
 with job(snakemake.log[0]):
     shards = [read(path, "local_models") for path in snakemake.input.shards]

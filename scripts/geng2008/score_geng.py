@@ -4,13 +4,13 @@ from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_queries
 from qdrank.rankers.documents import load_fold
-from qdrank.rankers.global_models import GlobalModels
-from qdrank.rankers.local_models import ModelBank
-from qdrank.rankers.query_classes import Classes
 from qdrank.store import read, write
 from qdrank.studies.geng2008.fold import SWEPT, GengFold, choose_settings, sweep_table
+from qdrank.studies.geng2008.global_models import GlobalModels
+from qdrank.studies.geng2008.local_models import ModelBank
 from qdrank.studies.geng2008.offline import OfflineModels
 from qdrank.studies.geng2008.options import Options
+from qdrank.studies.geng2008.query_classes import Classes
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, OFFLINE_SHAPE, SWEEP_SHAPE
 
 with job(snakemake.log[0]) as log:

@@ -3,9 +3,9 @@
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_queries
 from qdrank.rankers.documents import load_fold
-from qdrank.rankers.global_models import train_global
-from qdrank.rankers.query_classes import query_classes
 from qdrank.store import read, write
+from qdrank.studies.geng2008.global_models import train_global
+from qdrank.studies.geng2008.query_classes import query_classes
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
 
 with job(snakemake.log[0]) as log:

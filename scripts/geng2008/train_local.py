@@ -3,9 +3,9 @@
 from qdrank.jobs import job
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.rankers.documents import load_fold
-from qdrank.rankers.local_models import train_shard
 from qdrank.store import write
 from qdrank.studies.geng2008.families import families
+from qdrank.studies.geng2008.local_models import train_shard
 from qdrank.studies.geng2008.options import Options
 
 with job(snakemake.log[0]) as log:

@@ -3,6 +3,7 @@
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
 from qdrank.rankers.documents import load_fold
+from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.store import read, write
 from qdrank.studies.hoi2008.fold import EnsembleFold, gathered_weights
 from qdrank.studies.hoi2008.options import Options
@@ -23,3 +24,5 @@ with job(snakemake.log[0]) as log:
             log.info("%s: %s, %s %.4f", row["method"], row["setting"], row["measure"], row["value"])
     for method, scores in found.scores.items():
         write(out[method], "scores", scores_table(documents.parts["test"], scores))
+        ranker, view = found.rankers[method], documents.view(scaled=False)
+        write_ranker(out[f"served_{method}"], ServedRanker(method=method, fold=name, documents=view, ranker=ranker))

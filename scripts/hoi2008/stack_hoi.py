@@ -1,19 +1,21 @@
 """Ensembles of methods on a fold, learned on the validation queries."""
 
+import numpy as np
+
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
 from qdrank.rankers.documents import load_fold
-from qdrank.rankers.learning import load_method
+from qdrank.serving.served import ServedRanker, load_ranker, write_ranker
 from qdrank.store import write
 from qdrank.studies.hoi2008.options import Options
-from qdrank.studies.hoi2008.stacking import stacked_scores
+from qdrank.studies.hoi2008.stacking import stacked_rankers
 
 with job(snakemake.log[0]):
-    files, params = snakemake.input, snakemake.params
-    parts = load_fold(files.judged, snakemake.wildcards.fold, params.scale, columns=["doc_id", "features"]).parts
-    models = {method: load_method(path) for method, path in zip(params.methods, files.models, strict=True)}
-    scores = {
-        method: {role: model.predict(parts[role]) for role in ("vali", "test")} for method, model in models.items()
-    }
-    for method, found in stacked_scores(parts, scores, Options(**params.hoi)).items():
-        write(snakemake.output[method], "scores", scores_table(parts["test"], found))
+    files, params, out, fold = snakemake.input, snakemake.params, snakemake.output, snakemake.wildcards.fold
+    documents = load_fold(files.judged, fold, params.scale, columns=["doc_id", "features"])
+    test, bases = documents.seen("test"), [load_ranker(path).ranker for path in files.rankers]
+    for method, ranker in stacked_rankers(documents, bases, Options(**params.hoi)).items():
+        scores = ranker.predict(test, np.zeros((test.n_queries, 0)))
+        write(out[method], "scores", scores_table(test, scores))
+        served = ServedRanker(method=method, fold=fold, documents=documents.view(), ranker=ranker)
+        write_ranker(out[f"served_{method}"], served)

@@ -1,22 +1,26 @@
 """Naive, SelectRanker, Transform, oracles and controls of Lin 2011 on a fold, with the settings that validation chooses."""
 
+import numpy as np
+
 from qdrank.datasets.columns import reference_column
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.rankers.documents import load_fold
+from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.store import read, write
 from qdrank.studies.lin2011.bank import FoldBank, gathered_shards
 from qdrank.studies.lin2011.fold import LinFold
-from qdrank.studies.lin2011.methods import RANKSVM
+from qdrank.studies.lin2011.methods import ALGORITHMS, RANKSVM
 from qdrank.studies.lin2011.options import Grid, Readings
+from qdrank.studies.lin2011.ranker import cluster_ranker
 from qdrank.studies.lin2011.shapes import CLUSTER_MODELS_SHAPE, CLUSTERS_SHAPE
 from qdrank.studies.lin2011.singles import load_singles
 from qdrank.studies.lin2011.sweep import (
     all_choices,
     clusters_summary,
     curves,
-    first_scores,
+    first_methods,
     seed_measures_table,
     sweep,
 )
@@ -46,6 +50,9 @@ with job(snakemake.log[0]) as log, one_thread():
     write(out.controls, "table", found.controls)
     write(out.summary, "table", clusters_summary(name, fold))
     write(out.variants, "table", variants_table(name, fold, grid, params.variants))
-    write(out[RANKSVM], "scores", scores_table(test, fold.roles["test"].single))
-    for method, scores in first_scores(fold, swept):
-        write(out[method], "scores", scores_table(test, scores))
+    rankers = {RANKSVM: cluster_ranker(fold)}
+    rankers |= {m: cluster_ranker(fold, ALGORITHMS[m], seed, setting) for m, seed, setting in first_methods(swept)}
+    for method, ranker in rankers.items():
+        write(out[method], "scores", scores_table(test, ranker.predict(test, np.zeros((test.n_queries, 0)))))
+        served = ServedRanker(method=method, fold=name, documents=documents.view(scaled=False), ranker=ranker)
+        write_ranker(out[f"served_{method}"], served)

@@ -47,7 +47,7 @@ def compile_kernels() -> float:
     from qdrank.commands.evaluate import evaluate
     from qdrank.learners import LEARNERS
     from qdrank.measures import CONVENTIONS, kernels  # noqa: F401 -- from now on nothing is read or measured without kernels
-    from qdrank.serving.kernels import add_rows, add_shared
+    from qdrank.rankers.lookup_kernels import add_rows, add_shared
 
     began = time.perf_counter()
     rng = np.random.default_rng(0)

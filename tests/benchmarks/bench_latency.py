@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,16 +19,16 @@ import numpy as np
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.features import column_moments
 from qdrank.datasets.simulated.features import REFERENCE, Simulated, simulate
-from qdrank.groups import pair_counts
-from qdrank.learners.ranksvm.local import prepare_training
 from qdrank.queries.neighbours import neighbours
+from qdrank.queries.recipe import DocumentVectors
 from qdrank.queries.vectors import Standardiser
+from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.rankers.sizes import Setting
-from qdrank.serving.lookup import Offline1, Offline2, TrainingSpace
-from qdrank.serving.online import OnlineRanker
-from qdrank.serving.pack import Packed, Terms
-from qdrank.serving.ranker import Ranker, ranker_of
+from qdrank.rankers.lookup import Offline1, Offline2
+from qdrank.rankers.plain import LinearRanker
+from qdrank.rankers.ready import ReadyModels
+from qdrank.serving.served import ServedRanker
+from qdrank.studies.geng2008.online_ranker import OnlineRanker
 
 #: Training queries, features, documents of a query, k.
 SHAPES = {
@@ -41,63 +42,44 @@ TRAINED = 40
 Step = Callable[[], Any]
 
 
-def packed(data: Simulated, m: int, k: int) -> Packed:
-    """Rankers with random weights."""
-    offsets = data.offsets[: m + 1]
-    d, n = data.X.shape[1], offsets[-1]
-    chosen = {"single": Setting(m, 0.01), "offline1": Setting(k, 0.01), "offline2": Setting(k, 0.01)}
-    terms = Terms(
-        n_features=d,
-        missing=False,
-        minmax=False,
+def rankers_of(data: Simulated, m: int, k: int) -> dict[str, ServedRanker]:
+    """Single and the offline methods with random weights, and KNN Online."""
+    end, d, rng = data.offsets[m], data.X.shape[1], np.random.default_rng(0)
+    names = (data.query_id[:m].astype(object), data.query_part[:m].astype(object))
+    train = Judged(*names, data.offsets[: m + 1], data.document[:end].astype(object), data.y[:end], data.X[:end])
+    recipe = DocumentVectors(
         reference=REFERENCE,
         top=50,
         pooling="mean",
         view="given",
-        scale="zscore",
+        missing=False,
         own_columns=0,
-        metric="euclidean",
-        largest=m,
-        choice="shared_pairs",
-        chosen=chosen,
+        standardise=True,
+        mean=np.zeros(d),
+        deviation=np.ones(d),
     )
-    raw = terms.pooled(data.X[:n], offsets)
-    scaler = Standardiser().fit(raw)
-    vectors, rng = scaler.transform(raw), np.random.default_rng(0)
-    ids = data.query_id[:m].astype(object)
-    return Packed(
-        terms=terms,
-        fill=np.zeros(d),
-        mean=scaler.mean_,
-        deviation=scaler.scale_,
-        map=np.zeros((0, 0)),
-        train_id=ids,
-        vectors=vectors,
-        pairs=pair_counts(data.y[:n], offsets),
-        neighbours=neighbours(vectors, vectors, k, own=np.arange(m), ids=ids).rows,
-        weights={"single": rng.standard_normal(d)} | {f"offline{i}": rng.standard_normal((m, d)) for i in (1, 2)},
-    )
-
-
-def online(data: Simulated, rankers: Packed, m: int, k: int) -> OnlineRanker:
-    """KNN Online on the training queries."""
-    end = data.offsets[m]
-    names = (data.query_id[:m].astype(object), data.query_part[:m].astype(object))
-    train = Judged(*names, data.offsets[: m + 1], data.document[:end].astype(object), data.y[:end], data.X[:end])
+    scaler = Standardiser().fit(recipe.pooled(train.X, train.offsets))
+    recipe = replace(recipe, mean=scaler.mean_, deviation=scaler.scale_)
+    vectors, ids = recipe.vectors(train.X, train.offsets), train.query_id
     mean, deviation = column_moments(train.X)
-    documents = FoldDocuments({"train": train}, mean, 1 / deviation)
-    base = prepare_training(documents.preferences())
-    base.bank.kept(np.arange(m))
-    return OnlineRanker(
-        method="online",
-        setting=Setting(k, 0.01),
-        packed=rankers,
-        weights=np.zeros((0, train.X.shape[1])),
-        space=TrainingSpace(rankers.vectors, rankers.train_id, rankers.metric()),
-        documents=documents,
-        base=base,
-        tol=1e-6,
-    )
+    single = LinearRanker()
+    single.coef_ = rng.standard_normal(d)
+    offline1, offline2 = ReadyModels(k=k), ReadyModels(k=k, choice="nearest")
+    near = neighbours(vectors, vectors, k, own=np.arange(m), ids=ids).rows
+    online = OnlineRanker(k=k, mean=mean, inverse=1 / deviation)
+    for ranker in (offline1, offline2, online):
+        ranker.vectors_, ranker.query_id_, ranker.map_ = vectors, ids, np.zeros((0, 0))
+    for ranker in (offline1, offline2):
+        ranker.weights_, ranker.neighbours_, ranker.pairs_ = rng.standard_normal((m, d)), near, train.pairs
+    online.remember(train, vectors)
+    view = FoldDocuments({"train": train}, np.zeros(d), np.ones(d)).view()
+    made: dict[str, QueryRanker] = {"single": single, "offline1": offline1, "offline2": offline2, "online": online}
+    return {
+        name: ServedRanker(
+            method=name, fold="fold1", documents=view, queries=None if ranker is single else recipe, ranker=ranker
+        )
+        for name, ranker in made.items()
+    }
 
 
 def timed(step: Step) -> tuple[float, Any]:
@@ -106,9 +88,9 @@ def timed(step: Step) -> tuple[float, Any]:
     return (time.thread_time_ns() - start) / 1000, result
 
 
-def one_query(rankers: dict[str, Ranker], X: Any) -> Iterator[tuple[str, float]]:
+def one_query(rankers: dict[str, ServedRanker], X: Any) -> Iterator[tuple[str, float]]:
     """Microseconds of every step of one query, then of every method as a whole."""
-    first, second = rankers["offline1"].find, rankers["offline2"].find
+    first, second = (rankers[name].ranker.finder for name in ("offline1", "offline2"))
     assert isinstance(first, Offline1)
     assert isinstance(second, Offline2)
     took, vectors = timed(lambda: rankers["offline1"].query_vectors(X, np.array([0, len(X)])))
@@ -124,9 +106,8 @@ def one_query(rankers: dict[str, Ranker], X: Any) -> Iterator[tuple[str, float]]
 
 def measure(name: str, m: int, d: int, documents: tuple[int, int], k: int) -> None:
     data = simulate("sim1", 1, train=m, vali=0, test=QUERIES, features=d, documents=documents)
-    ready = packed(data, m, k)
-    rankers = {method: ranker_of(ready, method) for method in ("single", "offline1", "offline2")}
-    trains = online(data, ready, m, k)
+    rankers = rankers_of(data, m, k)
+    trains = rankers.pop("online")
     queries = [data.X[a:b] for a, b in zip(data.offsets[m:-1], data.offsets[m + 1 :], strict=True)]
     found: dict[str, list[float]] = {}
     list(one_query(rankers, queries[0]))  # compiled, and in the cache

@@ -5,15 +5,11 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import qdrank
 from qdrank.cli import main
@@ -25,28 +21,25 @@ from qdrank.datasets.simulated.features import REFERENCE, simulate
 from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.errors import InputError
 from qdrank.learners.ranksvm.estimator import RankSVM
-from qdrank.queries import METRICS
 from qdrank.queries.artifacts import VectorOptions, describe_queries, load_queries
 from qdrank.queries.fitted import load_metric, load_scale, metric_table, scale_table
 from qdrank.queries.graph import GraphOptions, neighbours_table
-from qdrank.queries.neighbours import neighbours
+from qdrank.queries.recipe import document_vectors, topics_of
 from qdrank.rankers.documents import fold_documents
-from qdrank.rankers.global_models import GlobalModels, train_global
-from qdrank.rankers.knn import ALIKE, offline1, offline2
-from qdrank.rankers.local_models import ModelBank, gathered, train_shard
-from qdrank.rankers.query_classes import query_classes
-from qdrank.serving import lookup as serving_lookup
-from qdrank.serving.build import packed_rankers, study_terms
-from qdrank.serving.lookup import Neighbourhoods, Offline1, Offline2, TrainingSpace
-from qdrank.serving.pack import READY, SERVED, Packed, own_columns
-from qdrank.serving.ranker import load_ranker
+from qdrank.rankers.plain import LinearRanker
+from qdrank.rankers.sizes import Setting, neighbour_count
+from qdrank.serving.served import ServedRanker, load_ranker, write_ranker
 from qdrank.store import CorruptArtifact, read, write
 from qdrank.store.lists import list_matrix
 from qdrank.studies.geng2008 import STUDY
 from qdrank.studies.geng2008.families import families
 from qdrank.studies.geng2008.fold import GengFold, choose_settings, chosen_settings, sweep_table
+from qdrank.studies.geng2008.global_models import GlobalModels, train_global
+from qdrank.studies.geng2008.local_models import ModelBank, gathered, train_shard
 from qdrank.studies.geng2008.offline import OfflineModels, offline_table
 from qdrank.studies.geng2008.options import Options
+from qdrank.studies.geng2008.query_classes import query_classes
+from qdrank.studies.geng2008.rankers import FoldRankers
 from qdrank.workflow.recorded import recorded_text
 
 SIZES = {"train": 30, "vali": 10, "test": 10, "features": 8}
@@ -107,25 +100,55 @@ class Study:
         return table
 
     def pack(self, judged, choices, scale, metric):
-        of = self.study
-        named = chosen_settings(choices)
-        settings_ = {public: named["fold1", method] for public, method in STUDY.served.items()}
-        seen = {"queries": self.options, "metric": metric, "scale": scale, "alike": self.geng.offline1}
-        training = {"fold": "fold1", "scale": scale, "penalty": "half", "tol": 1e-6}
-        largest = self.nearest.shape[1]
-        terms = study_terms(judged, self.topics, REFERENCE, settings_, largest=largest, training=training, **seen)
-        fitted = load_scale(self.folder / "scale.parquet"), load_metric(self.folder / "metric.parquet")
-        self.packed = packed_rankers(
-            judged, self.topics, "fold1", of.queries, self.nearest, of.whole, of.local, terms, *fitted
+        of, files = self.study, self.folder
+        self.recipe = document_vectors(
+            self.options,
+            load_scale(files / "scale.parquet"),
+            self.topics,
+            reference=REFERENCE,
+            missing=of.documents.fill is not None,
         )
-        write(self.folder / "rankers.parquet", "rankers", self.packed.to_table())
+        self.rankers = FoldRankers(
+            documents=of.documents,
+            queries=of.queries,
+            nearest=self.nearest,
+            topics=self.topics,
+            metric=metric,
+            fitted=load_metric(files / "metric.parquet"),
+            whole=of.whole,
+            local=of.local,
+            classes=of.classes,
+            options=self.geng,
+            penalty="half",
+            tol=1e-6,
+            n_classes=3,
+            seed=1,
+            recipe=self.recipe,
+        )
+        for (_, method), setting in chosen_settings(choices).items():
+            ranker, queries = self.rankers.ranker(method, setting)
+            view = of.documents.view(scaled=False)
+            served = ServedRanker(
+                method=method, study="geng2008", fold="fold1", documents=view, queries=queries, ranker=ranker
+            )
+            write_ranker(files / "served" / f"{method}.parquet", served)
 
     def scores(self, method, setting=None):
-        name = STUDY.served[method]
+        name = STUDY.served.get(method, method)
         return next(self.study.scores("test", name, [setting or self.chosen[name]]))[1]
 
     def own(self):
-        return own_columns(self.topics, self.test.query_id.tolist()) if self.options.query_columns else None
+        return topics_of(self.topics, self.test.query_id.tolist())[0] if self.options.query_columns else None
+
+
+def setting_of(ranker):
+    inner = ranker.ranker
+    if isinstance(inner, LinearRanker):
+        return Setting(SIZES["train"], inner.lam)
+    return Setting(neighbour_count(inner.k, SIZES["train"]), inner.lam)
+
+
+READY, SERVED = ("single", "offline1", "offline2"), ("single", "offline1", "offline2", "online")
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +171,7 @@ def test_scores_are_those_of_the_study(variant: str, tmp_path: Path) -> None:
     study = Study(tmp_path, **VARIANTS[variant])
     for method in READY:
         ranker = load_ranker(study.folder, method)
-        assert ranker.setting == study.chosen[STUDY.served[method]]
+        assert setting_of(ranker) == study.chosen[STUDY.served[method]]
         expected = study.scores(method)
         assert np.array_equal(ranker.score_many(study.test.X, study.test.offsets, own=study.own()), expected)
         own = study.own()
@@ -162,10 +185,11 @@ def test_online_scores_are_those_of_the_study_to_the_tolerance_of_training(varia
     """Two models within a gap of F are at most 2 sqrt(2 gap F / lam) apart."""
     study = Study(tmp_path, **VARIANTS[variant])
     ranker, expected = load_ranker(study.folder, "online"), study.scores("online")
-    assert ranker.setting == study.chosen["knn-online"]
+    assert setting_of(ranker) == study.chosen["knn-online"]
     scores = ranker.score_many(study.test.X, study.test.offsets, own=study.own())
-    scaled = np.linalg.norm((study.test.X - ranker.documents.mean) * ranker.documents.inverse, axis=1)
-    bound = 2 * np.sqrt(2e-6 / ranker.setting.lam) * scaled.max()
+    inner = ranker.ranker
+    scaled = np.linalg.norm((study.test.X - inner.mean) * inner.inverse, axis=1)
+    bound = 2 * np.sqrt(2e-6 / inner.lam) * scaled.max()
     assert np.abs(scores - expected).max() <= bound
     assert np.abs(scores - expected).max() <= 2e-3 * np.ptp(expected)
     for query in range(3):  # alone as in company
@@ -175,13 +199,13 @@ def test_online_scores_are_those_of_the_study_to_the_tolerance_of_training(varia
 
 def test_online_models_are_certified_and_of_any_setting(tiny: Study) -> None:
     ranker = load_ranker(tiny.folder, "online", k=7, lam=0.02)
-    vectors = ranker.query_vectors(tiny.test.X, tiny.test.offsets)
+    vectors, inner = ranker.query_vectors(tiny.test.X, tiny.test.offsets), ranker.ranker
     for vector in vectors[:4]:
-        model = ranker.trained(vector)
+        model = inner.trained(vector)
         assert model.gaps.max() <= 1e-6
-        near = np.sort(np.argsort(((ranker.packed.vectors - vector) ** 2).sum(axis=1), kind="stable")[:7])
-        train = ranker.documents.parts["train"].take(near)
-        scaled = (train.X - ranker.documents.mean) * ranker.documents.inverse
+        near = np.sort(np.argsort(((inner.vectors_ - vector) ** 2).sum(axis=1), kind="stable")[:7])
+        train = tiny.study.documents.parts["train"].take(near)
+        scaled = (train.X - inner.mean) * inner.inverse
         peer = RankSVM(lam=0.02, tol=1e-10).fit(scaled, train.y, train.query)
         np.testing.assert_allclose(model.W[0], peer.coef_, atol=2 * np.sqrt(2e-6 / 0.02))
 
@@ -201,9 +225,10 @@ def test_online_says_what_it_lacks(tiny: Study, tmp_path: Path) -> None:
     shutil.copytree(tiny.folder, alone)
     with pytest.raises(InputError, match="training documents, which are missing"):
         load_ranker(alone, "online")
-    older = replace(tiny.packed, terms=replace(tiny.packed.terms, training=None))
-    write(alone / "rankers.parquet", "rankers", older.to_table())
-    with pytest.raises(InputError, match="packed without what KNN Online needs"):
+    other = simulate("sim1", 4, **SIZES | {"train": 29})
+    write(alone.parent / "topics.parquet", "topics", tiny.topics)
+    write(alone.parent / "judged.parquet", "judged", judged_of(other).to_table())
+    with pytest.raises(InputError, match="not the training queries that the ranker was fitted on"):
         load_ranker(alone, "online")
 
 
@@ -239,7 +264,7 @@ def test_a_run_is_ranked_and_names_its_documents(tiny: Study, new: Path, tmp_pat
     run = read_run(tmp_path / "run.txt")
     expected = dict(zip(zip(tiny.test.query, tiny.test.doc_id, strict=True), tiny.scores("offline1"), strict=True))
     assert dict(zip(zip(run.query, run.doc, strict=True), run.score, strict=True)) == expected
-    assert run.tag == "qdrank-offline1"
+    assert run.tag == "qdrank-knn-offline1"
     same = run.query[1:] == run.query[:-1]
     assert (run.score[1:] <= run.score[:-1])[same].all()
 
@@ -255,10 +280,10 @@ def test_the_score_may_take_the_place_of_the_label(tiny: Study, new: Path, capsy
 def test_other_trained_settings_can_be_asked_for(tiny: Study, new: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for setting in tiny.study.local.settings("neighbours"):
         ranker = load_ranker(tiny.folder, "offline1", k=setting.k if setting.k > 1 else 1.5, lam=setting.lam)
-        assert ranker.setting == setting
+        assert setting_of(ranker) == setting
         assert np.array_equal(ranker.score_many(tiny.test.X, tiny.test.offsets), tiny.scores("offline1", setting))
     single = load_ranker(tiny.folder, "single", lam=0.1)
-    assert np.array_equal(single.score_many(tiny.test.X, tiny.test.offsets), tiny.scores("single", single.setting))
+    assert np.array_equal(single.score_many(tiny.test.X, tiny.test.offsets), tiny.scores("single", setting_of(single)))
     assert rank(tiny, new, "--method", "offline2", "--k", "0.5", "--lam", "0.1") == 0
     assert len(capsys.readouterr().out.splitlines()) == tiny.test.n_documents
 
@@ -266,23 +291,43 @@ def test_other_trained_settings_can_be_asked_for(tiny: Study, new: Path, capsys:
 def test_all_training_queries_for_neighbours_are_single(tiny: Study) -> None:
     ranker = load_ranker(tiny.folder, "offline1", k=1, lam=0.01)
     single = load_ranker(tiny.folder, "single", lam=0.01)
-    assert np.allclose(ranker.weights, single.weights, atol=1e-3)
+    assert np.allclose(ranker.ranker.weights_, single.ranker.coef_, atol=1e-3)
 
 
-def test_the_pack_serves_alone(tiny: Study, tmp_path: Path) -> None:
-    shutil.copy(tiny.folder / "rankers.parquet", tmp_path)
-    ranker = load_ranker(tmp_path / "rankers.parquet", "offline2")
-    assert np.array_equal(ranker.score_many(tiny.test.X, tiny.test.offsets), tiny.scores("offline2"))
+def test_a_file_serves_alone(tiny: Study, tmp_path: Path) -> None:
+    shutil.copy(tiny.folder / "served" / "knn-offline2.parquet", tmp_path)
+    file = tmp_path / "knn-offline2.parquet"
+    for method in (None, "offline2", "knn-offline2"):
+        ranker = load_ranker(file, method)
+        assert np.array_equal(ranker.score_many(tiny.test.X, tiny.test.offsets), tiny.scores("offline2"))
     with pytest.raises(InputError, match="models of other settings are missing"):
-        load_ranker(tmp_path, "offline2", k=1)
+        load_ranker(file, k=1)
+    with pytest.raises(InputError, match="this is the ranker knn-offline2, not single"):
+        load_ranker(file, "single")
 
 
-def test_the_pack_comes_back_as_it_was(tiny: Study) -> None:
-    again = Packed.from_table(read(tiny.folder / "rankers.parquet", "rankers"))
-    assert again.terms == tiny.packed.terms
-    for name in ("fill", "mean", "deviation", "map", "train_id", "vectors", "pairs", "neighbours"):
-        assert np.array_equal(getattr(again, name), getattr(tiny.packed, name)), name
-    assert all(np.array_equal(again.weights[method], tiny.packed.weights[method]) for method in READY)
+def test_classes_of_queries_are_guessed_from_what_the_study_saw(tiny: Study) -> None:
+    """QC sees columns of the query itself, and none of its documents; the other classifier sees the documents alone."""
+    own = topics_of(tiny.topics, tiny.test.query_id.tolist())[0]
+    for method, given in (("qc", {"own": own}), ("qc-documents", {})):
+        ranker = load_ranker(tiny.folder, method)
+        scores = ranker.score_many(tiny.test.X, tiny.test.offsets, **given)
+        assert np.array_equal(scores, tiny.scores(method)), method
+    with pytest.raises(InputError, match="need 6 columns of the query itself"):
+        load_ranker(tiny.folder, "qc").score_many(tiny.test.X, tiny.test.offsets)
+    with pytest.raises(InputError, match="those that validation chose"):
+        load_ranker(tiny.folder, "qc", lam=0.1)
+
+
+def test_a_ranker_comes_back_as_it_was(tiny: Study) -> None:
+    for method, setting in tiny.chosen.items():
+        ranker, _ = tiny.rankers.ranker(method, setting)
+        again = load_ranker(tiny.folder, method).ranker
+        assert type(again) is type(ranker)
+        for name in ranker.STATE:
+            before, after = getattr(ranker, name), getattr(again, name)
+            assert np.array_equal(after, before), (method, name)
+            assert getattr(after, "dtype", None) == getattr(before, "dtype", None), (method, name)
 
 
 def test_new_queries_of_any_length_get_scores(tiny: Study) -> None:
@@ -321,10 +366,11 @@ def test_wrong_input_is_told_in_words(
     wide.write_text("0 qid:1 " + " ".join(f"{i}:1" for i in range(1, 10)) + "\n")
     assert "the first row has 7 features, and the models know 8" in told(narrow)
     assert "the first row has 9 features, and the models know 8" in told(wide, "--sparse")
-    assert "there are no packed models" in told(new, models=tmp_path)
+    assert "there is no ranker knn-offline1" in told(new, models=tmp_path)
     assert "did you mean offline1?" in told(new, "--method", "offline-1")
+    assert "did you mean qc-documents?" in told(new, "--method", "qc-document")
     assert "no models were trained with k=3 lambda=" in told(new, "--k", "3")
-    assert "Single has no number of neighbours" in told(new, "--method", "single", "--k", "3")
+    assert "single has no number of neighbours" in told(new, "--method", "single", "--k", "3")
     with new.open("a") as file:
         file.write("0 qid:last 1:oops\n")
     assert "line" in told(new)
@@ -342,11 +388,11 @@ def test_arrays_of_another_shape_are_refused(tiny: Study) -> None:
 
 
 def test_a_flipped_byte_is_never_served(tiny: Study, tmp_path: Path) -> None:
-    content = bytearray((tiny.folder / "rankers.parquet").read_bytes())
+    content = bytearray((tiny.folder / "served" / "knn-offline1.parquet").read_bytes())
     content[len(content) // 2] ^= 1
-    (tmp_path / "rankers.parquet").write_bytes(content)
+    (tmp_path / "knn-offline1.parquet").write_bytes(content)
     with pytest.raises(CorruptArtifact):
-        load_ranker(tmp_path)
+        load_ranker(tmp_path / "knn-offline1.parquet")
 
 
 def test_columns_of_the_query_are_asked_for(tmp_path: Path) -> None:
@@ -359,62 +405,25 @@ def test_columns_of_the_query_are_asked_for(tmp_path: Path) -> None:
     assert [float(line) for line in (tmp_path / "scores.txt").open()] == study.scores("offline1").tolist()
     unknown = study.topics.filter(pa.compute.not_equal(study.topics.column("query_id"), study.test.query_id[0]))
     with pytest.raises(InputError, match="not among the topics"):
-        own_columns(unknown, study.test.query_id.tolist())
+        topics_of(unknown, study.test.query_id.tolist())
+
+
+def judged_of(data):
+    return Judged(
+        query_id=data.query_id.astype(object),
+        part=data.query_part.astype(object),
+        offsets=data.offsets,
+        doc_id=data.document.astype(object),
+        y=data.y.astype(np.int64),
+        X=data.X,
+    )
 
 
 def test_vectors_of_another_configuration_are_not_packed(tiny: Study) -> None:
-    other = simulate("sim1", 4, **SIZES)
-    judged = Judged(
-        query_id=other.query_id.astype(object),
-        part=other.query_part.astype(object),
-        offsets=other.offsets,
-        doc_id=other.document.astype(object),
-        y=other.y.astype(np.int64),
-        X=other.X,
-    )
-    of = tiny.study
-    fitted = load_scale(tiny.folder / "scale.parquet"), load_metric(tiny.folder / "metric.parquet")
+    other = judged_of(simulate("sim1", 4, **SIZES)).of_role("fold1", "train")
+    stored = tiny.study.queries.vectors[tiny.study.queries.is_train]
     with pytest.raises(InputError, match="do not match these documents"):
-        packed_rankers(
-            judged, tiny.topics, "fold1", of.queries, tiny.nearest, of.whole, of.local, tiny.packed.terms, *fitted
-        )
-
-
-@given(
-    seed=st.integers(0, 10**6),
-    metric=st.sampled_from(["euclidean", "manhattan", "cosine", "mahalanobis"]),
-    choice=st.sampled_from(ALIKE),
-    coarse=st.booleans(),
-    dense=st.booleans(),
-)
-@settings(max_examples=80, deadline=None)
-def test_lookups_are_those_of_the_study(seed: int, metric: str, choice: str, coarse: bool, dense: bool) -> None:
-    """Coarse vectors, duplicates and few pairs make ties; the lists of neighbours may be shorter than the data."""
-    rng = np.random.default_rng(seed)
-    m, width = int(rng.integers(2, 40)), int(rng.integers(1, 5))
-    train, test = rng.standard_normal((m, width)), rng.standard_normal((12, width))
-    if coarse:
-        train, test = np.round(train), np.round(test)
-    test[:4] = train[rng.integers(0, m, size=4)]
-    ids = rng.permutation(m).astype(str).astype(object)
-    pairs = rng.integers(0, 4, size=m)
-    k = int(rng.integers(1, m + 1))
-    largest = int(rng.integers(k, m + 1))
-    fitted = METRICS[metric]().fit(train)
-    of_train = neighbours(train, train, largest, own=np.arange(m), ids=ids, metric=fitted).rows
-    of_test = neighbours(test, train, largest, ids=ids, metric=fitted).rows
-    space = TrainingSpace(train, ids, fitted)
-    second = Offline2(space)
-    assert [second(vector) for vector in test] == offline2(of_test).tolist()
-    for vector, row in zip(test, of_test, strict=True):
-        assert set(space.neighbourhood(space.point(vector), k)) == set(row[:k])
-    with mock.patch.object(serving_lookup, "_DENSE_MOST", 4096 if dense else 0):
-        first = Offline1(space, Neighbourhoods(of_train[:, :k], pairs, choice), largest)
-    assert [first(vector) for vector in test] == offline1(of_test, of_train, pairs, [k], alike=choice)[k].tolist()
-    for row in of_test[:, :k]:
-        compiled, plain = first.neighbourhoods._shared(row), first.neighbourhoods._shared_plainly(row)
-        assert compiled.dtype == plain.dtype
-        np.testing.assert_array_equal(plain, compiled)
+        tiny.recipe.refuse_others(other, None, stored)
 
 
 def test_no_folder_is_made_for_the_output(
@@ -432,7 +441,7 @@ def test_the_command_that_makes_the_models_is_complete(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         load_ranker(fold)
     wanted = (
-        f"snakemake --cores all results/mine/fold1/rankers.parquet --directory {tmp_path}"
+        f"snakemake --cores all results/mine/fold1/served/knn-offline1.parquet --directory {tmp_path}"
         f" --configfile '{tmp_path}/my data.yaml'"
     )
     assert wanted in str(caught.value)

@@ -19,20 +19,10 @@ BEYOND_OPTIONS = {
 rule fit_beyond:
     """All rankers and controls of a fold, tuned on validation, with their scores of the test documents."""
     input:
+        **query_files("results/{dataset}", "{fold}"),
         judged="results/{dataset}/judged.parquet",
-        columns="results/{dataset}/columns.parquet",
-        topics="results/{dataset}/topics.parquet",
-        queries="results/{dataset}/{fold}/queries.parquet",
-        scale="results/{dataset}/{fold}/scale.parquet",
     output:
-        **{
-            method: f"results/{{dataset}}/{{fold}}/scores/{method}.parquet"
-            for method in run.methods_run(BEYOND)
-        },
-        **{
-            f"served_{method}": f"results/{{dataset}}/{{fold}}/served/{method}.parquet"
-            for method in settings.beyond.served
-        },
+        **scores_and_rankers(run.methods_run(BEYOND)),
         choices="results/{dataset}/{fold}/choices/beyond.parquet",
         controls="results/{dataset}/{fold}/beyond/controls.parquet",
         checks="results/{dataset}/{fold}/beyond/checks.parquet",
@@ -53,7 +43,6 @@ rule fit_beyond:
         queries=settings.queries.model_dump(),
         beyond=BEYOND_OPTIONS,
         methods=run.methods_run(BEYOND),
-        served=settings.beyond.served,
         code=code("beyond/fit_beyond", measure_module("ap")),
     script:
         "../../scripts/beyond/fit_beyond.py"

@@ -15,10 +15,12 @@ from qdrank.workflow.files import (
     CLAIMS,
     Files,
     all_forms_of_table,
+    query_files,
     reported,
     reported_table,
     reported_tables,
     rule_name,
+    scores_and_rankers,
     table_outputs,
 )
 from qdrank.workflow.page import (

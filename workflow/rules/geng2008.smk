@@ -13,7 +13,7 @@
 #         results/{dataset}/{fold}/geng/bound.parquet           the stability bound beside what is observed
 #         results/{dataset}/{fold}/geng/variants/{kind}.parquet measures of variants of KNN Online, by kind
 #         results/{dataset}/geng/table1-times.parquet           time of each step of testing, on the first fold
-#         results/{dataset}/{fold}/rankers.parquet              Single, Offline-1 and Offline-2 for `qdrank rank`
+#         results/{dataset}/{fold}/served/{method}.parquet      the methods for `qdrank rank`
 
 from qdrank.learners import LEARNERS
 from qdrank.studies.geng2008.methods import TREES, scored
@@ -126,12 +126,13 @@ rule gather_local:
 rule train_lambdamart:
     """LambdaMART, with and without query vectors: tuned on validation, its model, its scores of the test documents."""
     input:
+        **query_files("results/{dataset}", "{fold}"),
         judged="results/{dataset}/judged.parquet",
-        queries="results/{dataset}/{fold}/queries.parquet",
     output:
         models="results/{dataset}/{fold}/models/{method}.parquet",
         choices="results/{dataset}/{fold}/choices/{method}.parquet",
         scores="results/{dataset}/{fold}/scores/{method}.parquet",
+        served="results/{dataset}/{fold}/served/{method}.parquet",
     log:
         "logs/train_lambdamart/{dataset}/{fold}/{method}.log",
     benchmark:
@@ -155,6 +156,7 @@ rule train_lambdamart:
             "patience": [20],
         },
         query_vectors=lambda wc: TREES[wc.method],
+        queries=lambda wc: run.vector_options(TREES[wc.method]),
         seed=settings.seed,
         code=code("learn_method", LEARNERS.module("lambdamart"), *GENG_MODULES),
     script:
@@ -318,7 +320,7 @@ rule time_testing:
 
 
 rule pack_rankers:
-    """How queries were seen, their neighbours and the chosen models, packed for use without the data."""
+    """Every method with the setting that was chosen for it, as a ranker for new queries."""
     input:
         judged="results/{dataset}/judged.parquet",
         columns="results/{dataset}/columns.parquet",
@@ -329,9 +331,13 @@ rule pack_rankers:
         metric="results/{dataset}/{fold}/metric.parquet",
         whole="results/{dataset}/{fold}/models/global.parquet",
         local="results/{dataset}/{fold}/models/local.parquet",
+        classes="results/{dataset}/{fold}/classes.parquet",
         choices="results/{dataset}/{fold}/choices/geng.parquet",
     output:
-        "results/{dataset}/{fold}/rankers.parquet",
+        **{
+            method: f"results/{{dataset}}/{{fold}}/served/{method}.parquet"
+            for method in scored(settings.geng)
+        },
     log:
         "logs/pack_rankers/{dataset}/{fold}.log",
     benchmark:
@@ -342,27 +348,16 @@ rule pack_rankers:
         mem_mb=memory(600, 8),
         runtime=minutes(15),
     params:
-        seen={
-            "queries": settings.queries.model_dump(),
-            "metric": settings.neighbours.metric,
-            "scale": settings.training.scale,
-            "alike": settings.geng.offline1,
-        },
+        scale=settings.training.scale,
+        queries=settings.queries.model_dump(),
+        geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
         training={
+            "metric": settings.neighbours.metric,
             "penalty": settings.geng.penalty,
             "tol": settings.training.tol,
+            "n_classes": settings.geng.classes,
+            "seed": settings.seed,
         },
         code=code("geng2008/pack_rankers", METRICS.module(settings.neighbours.metric)),
     script:
         "../../scripts/geng2008/pack_rankers.py"
-
-
-rule rankers:
-    """Target: the rankers of every fold, for `qdrank rank`, and the configuration, for `qdrank features`."""
-    input:
-        "results/config.yaml",
-        [
-            f"results/{name}/{fold}/rankers.parquet"
-            for name in run.datasets_of(GENG)
-            for fold in planned.datasets[name].folds
-        ],

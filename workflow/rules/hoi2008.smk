@@ -1,11 +1,12 @@
 # Hoi and Jin 2008: SER and SSER with their controls, ensembles of methods, and the learning curve. What it shows is declared in its folder.
 #
-# reads:  results/{dataset}/judged.parquet, {fold}/models/{method}.parquet
+# reads:  results/{dataset}/judged.parquet, {fold}/served/{method}.parquet
 # writes: results/{dataset}/{fold}/hoi/weights.parquet         weights of every method, query and gamma, with their certificates
 #         results/{dataset}/{fold}/hoi/sweep.parquet           measures for every gamma
 #         results/{dataset}/{fold}/hoi/curve.parquet           measures for every number of training queries
 #         results/{dataset}/{fold}/choices/hoi.parquet         the settings tried, and which was chosen
 #         results/{dataset}/{fold}/scores/{method}.parquet     with the settings that validation chose
+#         results/{dataset}/{fold}/served/{method}.parquet     the methods for `qdrank rank`
 
 from qdrank.studies.hoi2008.methods import ensembles, stacked
 
@@ -59,10 +60,7 @@ rule score_hoi:
             "results/{{dataset}}/{{fold}}/hoi/weights/{scatteritem}.parquet"
         ),
     output:
-        **{
-            method: f"results/{{dataset}}/{{fold}}/scores/{method}.parquet"
-            for method in ensembles()
-        },
+        **scores_and_rankers(ensembles()),
         weights="results/{dataset}/{fold}/hoi/weights.parquet",
         sweep="results/{dataset}/{fold}/hoi/sweep.parquet",
         choices="results/{dataset}/{fold}/choices/hoi.parquet",
@@ -114,17 +112,14 @@ rule stack_hoi:
     """Ensembles whose rankers are methods: SER, SSER and BordaCount, learned on the validation queries."""
     input:
         judged="results/{dataset}/judged.parquet",
-        models=lambda wc: expand(
-            "results/{dataset}/{fold}/models/{method}.parquet",
+        rankers=lambda wc: expand(
+            "results/{dataset}/{fold}/served/{method}.parquet",
             dataset=wc.dataset,
             fold=wc.fold,
             method=settings.hoi.methods,
         ),
     output:
-        **{
-            method: f"results/{{dataset}}/{{fold}}/scores/{method}.parquet"
-            for method in ["ser-methods", "sser-methods", "borda-methods"]
-        },
+        **scores_and_rankers(["ser-methods", "sser-methods", "borda-methods"]),
     log:
         "logs/stack_hoi/{dataset}/{fold}.log",
     benchmark:
@@ -139,7 +134,6 @@ rule stack_hoi:
     params:
         scale=run.learner_scale,
         hoi=HOI_SOLVED,
-        methods=settings.hoi.methods,
         code=code(
             "hoi2008/stack_hoi",
             *sorted({CLASSIC[name].module for name in settings.hoi.methods}),

@@ -5,6 +5,7 @@
 # writes: results/{dataset}/{fold}/models/{method}.parquet     the model: linear weights, and the whole as JSON
 #         results/{dataset}/{fold}/choices/{method}.parquet    values tried, and which was chosen
 #         results/{dataset}/{fold}/scores/{method}.parquet     scores of the test documents
+#         results/{dataset}/{fold}/served/{method}.parquet     the method for `qdrank rank`
 #         results/{dataset}/tables/learners.*                  all methods
 #         results/{dataset}/tables/learners-tests.*            all methods against RankSVM
 #         results/{dataset}/tables/published.*                 published, ours, difference, verdict
@@ -18,6 +19,7 @@ rule learn_method:
         models="results/{dataset}/{fold}/models/{method}.parquet",
         choices="results/{dataset}/{fold}/choices/{method}.parquet",
         scores="results/{dataset}/{fold}/scores/{method}.parquet",
+        served="results/{dataset}/{fold}/served/{method}.parquet",
     log:
         "logs/learn_method/{dataset}/{fold}/{method}.log",
     benchmark:
@@ -36,6 +38,7 @@ rule learn_method:
         grid=lambda wc: run.learner_grid(wc.method),
         ranks=lambda wc: CLASSIC[wc.method].aggregates,
         query_vectors=lambda wc: CLASSIC[wc.method].query_vectors,
+        queries=lambda wc: run.vector_options(CLASSIC[wc.method].query_vectors),
         scale=run.learner_scale,
         measure=settings.learners.measure,
         seed=settings.seed,

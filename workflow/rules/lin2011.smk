@@ -3,6 +3,7 @@
 # reads:  results/{dataset}/judged.parquet, columns.parquet; scores of classic methods for the tables
 # writes: results/{dataset}/{fold}/models/lin-singles.parquet    RankSVM, every lambda
 #         results/{dataset}/{fold}/scores/{method}.parquet       with the settings that validation chose, first seed
+#         results/{dataset}/{fold}/served/{method}.parquet       the methods for `qdrank rank`
 #         results/{dataset}/{fold}/choices/lin.parquet           the settings tried, and which was chosen
 #         results/{dataset}/{fold}/lin/seeds.parquet             measures of every method and seed of the clusters
 #         results/{dataset}/{fold}/lin/curve.parquet             average precisions for every number of clusters
@@ -108,10 +109,7 @@ rule score_lin:
             "results/{{dataset}}/{{fold}}/lin/shards/{scatteritem}.models.parquet"
         ),
     output:
-        **{
-            method: f"results/{{dataset}}/{{fold}}/scores/{method}.parquet"
-            for method in run.methods_run(LIN)
-        },
+        **scores_and_rankers(run.methods_run(LIN)),
         choices="results/{dataset}/{fold}/choices/lin.parquet",
         seeds="results/{dataset}/{fold}/lin/seeds.parquet",
         curve="results/{dataset}/{fold}/lin/curve.parquet",

@@ -2,6 +2,7 @@
 #
 # reads:  results/{dataset}/judged.parquet, columns.parquet; for text also the collection
 # writes: results/{dataset}/{fold}/scores/{method}.parquet         query, document, score
+#         results/{dataset}/{fold}/served/reference.parquet        the reference feature for `qdrank rank`; not for text
 #         results/{dataset}/{fold}/first_stages.parquet    settings of BM25 and RM3 tried on validation
 
 from qdrank.rankers.methods import FIRST_STAGES
@@ -13,7 +14,8 @@ rule score_reference:
         judged="results/{dataset}/judged.parquet",
         columns="results/{dataset}/columns.parquet",
     output:
-        "results/{dataset}/{fold}/scores/reference.parquet",
+        scores="results/{dataset}/{fold}/scores/reference.parquet",
+        served="results/{dataset}/{fold}/served/reference.parquet",
     log:
         "logs/score_reference/{dataset}/{fold}.log",
     benchmark:

@@ -128,3 +128,10 @@ for _target, _files in files.study_targets().items():
             _target
         input:
             _files,
+
+
+rule rankers:
+    """Target: every method of every study as a ranker for `qdrank rank`, and the configuration, for `qdrank features`."""
+    input:
+        "results/config.yaml",
+        files.rankers(),

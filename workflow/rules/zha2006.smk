@@ -7,6 +7,7 @@
 #         results/{dataset}/{fold}/zha/objectives.parquet       the objective after every half step
 #         results/{dataset}/{fold}/choices/zha.parquet          the settings tried, and which was chosen
 #         results/{dataset}/{fold}/scores/zha-*.parquet         with the settings that validation chose
+#         results/{dataset}/{fold}/served/zha-*.parquet         the methods for `qdrank rank`
 
 from qdrank.learners import LEARNERS
 from qdrank.studies.zha2006.methods import FITTED_KINDS as ZHA_KINDS
@@ -33,7 +34,8 @@ rule fit_zha:
             for name in ZHA_TABLES
         },
         **{
-            f"scores_{kind}": f"results/{{dataset}}/{{fold}}/scores/zha-{{regressor}}-{kind}.parquet"
+            f"{made}_{kind}": f"results/{{dataset}}/{{fold}}/{made}/zha-{{regressor}}-{kind}.parquet"
+            for made in ("scores", "served")
             for kind in ZHA_KINDS
         },
     log:

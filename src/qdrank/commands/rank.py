@@ -20,12 +20,10 @@ from qdrank.datasets.letor.reader import letor_form, read_letor
 from qdrank.datasets.runs.writing import run_lines
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-from qdrank.serving.composed import ComposedRanker, load_any
-from qdrank.serving.pack import SERVED, own_columns
-from qdrank.serving.ranker import Ranker
+from qdrank.queries.recipe import topics_of
+from qdrank.serving.served import DEFAULT, ServedRanker, load_ranker
 from qdrank.store import atomic_path, read
 
-AnyRanker = Ranker | ComposedRanker
 LARGEST_LABEL = 127  # labels are ignored
 #: Bytes of text that are read, scored and written at a time.
 _BLOCK = 1 << 22
@@ -48,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--input", required=True, metavar="FILE", help="LETOR text: 0 qid:... 1:... #docid = ...; .gz, .xz, .bz2 too"
     )
     parser.add_argument(
-        "--method", default="offline1", help=f"{', '.join(SERVED)}, or a file of served/ (default: offline1)"
+        "--method", help=f"any method that a study scored: a file of the folder's served/ (default: {DEFAULT})"
     )
     parser.add_argument(
         "--k", type=float, help="neighbours, up to 1 a share of the training queries (default: the study's choice)"
@@ -70,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score the file batch by batch."""
     refuse_missing_folder(args.output)
-    ranker = load_any(args.models, args.method, k=args.k, lam=args.lam)
+    ranker = load_ranker(args.models, args.method, k=args.k, lam=args.lam)
     sparse = True if args.sparse else None
     refuse_other_width(args.input, ranker.n_features, sparse)
     topics = None if args.topics is None else read(args.topics, "topics")
@@ -78,14 +76,15 @@ def run(args: argparse.Namespace) -> int:
         args.input,
         n_features=ranker.n_features,
         sparse=sparse,
-        missing=ranker.terms.missing,
+        missing=ranker.documents.missing,
         max_label=LARGEST_LABEL,
         block_bytes=_BLOCK,
     )
     with _output(args.output) as file:
         for batch in whole_queries(chunks):
-            own = None if topics is None else own_columns(topics, batch.query_id)
-            scores = ranker.score_many(batch.X, batch.offsets, own=own, query_id=batch.query_id, doc_id=batch.doc_id)
+            own, text = (None, None) if topics is None else topics_of(topics, batch.query_id)
+            names = {"query_id": batch.query_id, "doc_id": batch.doc_id}
+            scores = ranker.score_many(batch.X, batch.offsets, own=own, text=text, **names)
             file.writelines(_FORMATS[args.format](batch, scores, ranker))
     return 0
 
@@ -141,17 +140,17 @@ def _joined(pieces: list[Batch]) -> Batch:
     return Batch(pieces[0].query_id, np.array([0, len(X)], dtype=np.int64), X, doc_id)
 
 
-def _as_scores(batch: Batch, scores: FloatArray, ranker: AnyRanker) -> Iterator[str]:  # noqa: ARG001
+def _as_scores(batch: Batch, scores: FloatArray, ranker: ServedRanker) -> Iterator[str]:  # noqa: ARG001
     """A score per row, in the order of the input, in full precision."""
     return (f"{score!r}\n" for score in scores.tolist())
 
 
-def _as_run(batch: Batch, scores: FloatArray, ranker: AnyRanker) -> Iterator[str]:
+def _as_run(batch: Batch, scores: FloatArray, ranker: ServedRanker) -> Iterator[str]:
     """A TREC run: each query's documents by descending score, ties in row order."""
     return run_lines(_queries(batch), batch.doc_id, scores, f"qdrank-{ranker.method}")
 
 
-def _as_letor(batch: Batch, scores: FloatArray, ranker: AnyRanker) -> Iterator[str]:  # noqa: ARG001
+def _as_letor(batch: Batch, scores: FloatArray, ranker: ServedRanker) -> Iterator[str]:  # noqa: ARG001
     """LETOR rows in the order of the input, the score in the place of the label, without features."""
     rows = zip(scores.tolist(), _queries(batch), batch.doc_id, strict=True)
     return (f"{score!r} qid:{name} #docid = {document}\n" for score, name, document in rows)
@@ -162,7 +161,7 @@ def _queries(batch: Batch) -> list[str]:
     return np.repeat(np.array(batch.query_id, dtype=object), np.diff(batch.offsets)).tolist()
 
 
-_FORMATS: dict[str, Callable[[Batch, FloatArray, AnyRanker], Iterator[str]]] = {
+_FORMATS: dict[str, Callable[[Batch, FloatArray, ServedRanker], Iterator[str]]] = {
     "scores": _as_scores,
     "trec": _as_run,
     "letor": _as_letor,

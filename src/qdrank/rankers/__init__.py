@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from qdrank.registry import Registry
 
-#: Rankers by the name that their stored form has.
+#: Rankers, and what they are made of, by the name that their stored form has; a study adds its own.
 RANKERS = Registry(
     "ranker",
     {
+        "feature": "qdrank.rankers.plain:OneFeature",
         "linear": "qdrank.rankers.plain:LinearRanker",
+        "learner": "qdrank.rankers.plain:LearnerRanker",
         "trees": "qdrank.rankers.plain:TreeRanker",
         "with-vectors": "qdrank.rankers.plain:WithQueryVectors",
         "with-evidence": "qdrank.rankers.plain:WithEvidence",
+        "ready": "qdrank.rankers.ready:ReadyModels",
         "local": "qdrank.rankers.local_ranker:LocalRanker",
         "bilinear": "qdrank.rankers.bilinear:Bilinear",
         "mixture": "qdrank.rankers.mixture:Mixture",
@@ -20,5 +23,7 @@ RANKERS = Registry(
         "candidates": "qdrank.queries.profiles:CandidateLists",
         "text": "qdrank.queries.profiles:QueryTexts",
         "vectors": "qdrank.queries.profiles:QueryVectors",
+        "documents": "qdrank.rankers.documents:DocumentView",
+        "document-vectors": "qdrank.queries.recipe:DocumentVectors",
     },
 )

@@ -6,11 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, Self
 
+import pyarrow as pa
+
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries, choose
 from qdrank.measures.compute import measure
+from qdrank.rankers.state import state_table
 
 Validation = tuple[Judged, FloatArray]
 """Documents, and the vectors of their queries."""
@@ -26,6 +29,9 @@ class QueryRanker:
 
     NAME: ClassVar[str]
     STATE: ClassVar[tuple[str, ...]]
+    #: Whether the ranker knows documents by their ids, and whether it learns from the training documents when it predicts.
+    NEEDS_NAMES: ClassVar[bool] = False
+    NEEDS_TRAINING: ClassVar[bool] = False
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
         """Learn from documents and the vectors (n_queries, n_columns) of their queries.
@@ -38,6 +44,21 @@ class QueryRanker:
         """Scores (n_documents,); ``vectors`` (n_queries, n_columns) as in `fit`. Grades are not looked at."""
         raise NotImplementedError
 
+    def state(self) -> pa.Table:
+        """The fitted ranker as plain values; `qdrank.rankers.state.from_state_table` gives it back."""
+        self.refuse_unfitted()
+        return state_table(self)
+
+    def remember(self, train: Judged, vectors: FloatArray) -> Self:
+        """Give a ranker that was stored the training documents again, as in `fit`, where it `NEEDS_TRAINING`."""
+        for ranker in inner_rankers(self):
+            ranker.remember(train, vectors)
+        return self
+
+    def needs(self, name: str) -> bool:
+        """Whether this ranker, or one that it is made of, has the class attribute ``NEEDS_{name}``."""
+        return bool(getattr(self, f"NEEDS_{name}")) or any(ranker.needs(name) for ranker in inner_rankers(self))
+
     def fresh(self) -> Self:
         """The same ranker, not fitted."""
         return type(self)(**{f.name: _fresh(getattr(self, f.name)) for f in fields(self) if f.init})
@@ -46,6 +67,13 @@ class QueryRanker:
         """Raise if the ranker has not been fitted."""
         if not all(hasattr(self, name) for name in self.STATE):
             raise InputError(f"this {self.NAME} has not been fitted", fix="call fit first")
+
+
+def inner_rankers(ranker: QueryRanker) -> list[QueryRanker]:
+    """Rankers that a ranker is made of."""
+    values = [getattr(ranker, f.name) for f in fields(ranker) if f.init]
+    listed = [item for value in values for item in (value if isinstance(value, list | tuple) else [value])]
+    return [item for item in listed if isinstance(item, QueryRanker)]
 
 
 def _fresh(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged, load_roles
 from qdrank.datasets.letor.features import column_moments, minmax_per_query
-from qdrank.errors import AnyPath
-from qdrank.groups import FloatArray
-from qdrank.learners.ranksvm.preferences import Preferences, prepare
+from qdrank.errors import AnyPath, InputError
+from qdrank.groups import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from qdrank.learners.ranksvm.preferences import Preferences
 
 FeatureScale = Literal["auto", "given", "zscore", "minmax"]
 
@@ -33,14 +35,20 @@ class FoldDocuments:
     mean, inverse : (n_features,)
         A pairwise learner sees ``(x - mean) * inverse``; a linear model w of these is ``w * inverse`` in the units
         of ``parts``, since a constant added to all scores of a query changes no ranking.
+    fill : (n_features,) what stands for missing values; None if none are missing
+    minmax : whether the features were scaled within each query
     """
 
     parts: Mapping[str, Judged]
     mean: FloatArray
     inverse: FloatArray
+    fill: FloatArray | None = None
+    minmax: bool = False
 
     def preferences(self) -> Preferences:
         """Training documents, scaled and made ready for pairwise learning."""
+        from qdrank.learners.ranksvm.preferences import prepare  # compiled
+
         train = self.parts["train"]
         return prepare(_scaled(train.X, self.mean, self.inverse), train.y, train.offsets, overwrite=True)
 
@@ -52,11 +60,67 @@ class FoldDocuments:
     def scaled(self) -> FoldDocuments:
         """The same documents as a learner sees them, with nothing left to scale: for jobs that need no other units."""
         width = len(self.mean)
-        return FoldDocuments({role: self.seen(role) for role in self.parts}, np.zeros(width), np.ones(width))
+        parts = {role: self.seen(role) for role in self.parts}
+        return FoldDocuments(parts, np.zeros(width), np.ones(width), self.fill, self.minmax)
+
+    def view(self, *, scaled: bool = True) -> DocumentView:
+        """How a ranker of these documents sees new ones; with ``scaled`` as a learner does, without as they are in ``parts``."""
+        width = len(self.mean)
+        mean, inverse = (self.mean, self.inverse) if scaled else (np.zeros(width), np.ones(width))
+        missing = self.fill is not None or any(np.isnan(part.X).any() for part in self.parts.values())
+        return DocumentView(minmax=self.minmax, missing=missing, fill=self.fill, mean=mean, inverse=inverse)
 
     def stored(self, W: FloatArray) -> FloatArray:
         """Weights learned on scaled features, (..., n_features), as they apply to the documents in ``parts``."""
         return W * self.inverse
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DocumentView:
+    """How a ranker sees the features of documents.
+
+    Attributes
+    ----------
+    minmax : whether they are scaled to [0, 1] within each query
+    missing : whether values may be missing
+    fill : (n_features,) what stands for missing values; None: they stay missing
+    mean, inverse : (n_features,) the ranker sees ``(x - mean) * inverse``
+    """
+
+    NAME: ClassVar[str] = "documents"
+    STATE: ClassVar[tuple[str, ...]] = ()
+
+    minmax: bool
+    missing: bool
+    fill: FloatArray | None
+    mean: FloatArray
+    inverse: FloatArray
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a document."""
+        return len(self.mean)
+
+    def checked(self, X: NDArray[Any], offsets: IntArray) -> NDArray[np.float32]:
+        """Features in single precision, if there are as many as the models know and the offsets fit them."""
+        X = np.asarray(X, dtype=np.float32)
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            problem = f"these models have {self.n_features} features"
+            fix = "give the features that the models were trained on, in their order"
+            raise InputError(problem, found=f"an array of shape {X.shape}", fix=fix)
+        if len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != len(X) or np.any(np.diff(offsets) < 1):
+            raise InputError("the offsets do not divide the documents into queries", fix="see qdrank.groups")
+        if not self.missing and not np.isfinite(X).all():
+            raise InputError(
+                "a feature has no finite value", fix="fill in the missing values; the training data had none"
+            )
+        return X
+
+    def features(self, X: NDArray[np.float32], offsets: IntArray) -> NDArray[np.float32]:
+        """The features that the ranker sees, (n_documents, n_features)."""
+        X = minmax_per_query(X, offsets) if self.minmax else X
+        X = X if self.fill is None else _filled(X, self.fill)
+        return seen(X, self.mean, self.inverse)
 
 
 def seen(X: NDArray[Any], mean: FloatArray, inverse: FloatArray) -> NDArray[Any]:
@@ -108,17 +172,18 @@ def _prepared(parts: dict[str, Judged], scale: FeatureScale) -> FoldDocuments:
     if scale == "minmax":
         parts = {role: part.with_features(minmax_per_query(part.X, part.offsets)) for role, part in parts.items()}
     mean, deviation = column_moments(parts["train"].X)
-    if any(np.isnan(part.X).any() for part in parts.values()):
-        parts = {role: _filled(part, mean) for role, part in parts.items()}
+    fill = mean if any(np.isnan(part.X).any() for part in parts.values()) else None
+    if fill is not None:
+        parts = {role: part.with_features(_filled(part.X, fill)) for role, part in parts.items()}
     if scale in ("given", "minmax") or (scale == "auto" and _in_unit_interval(parts["train"].X)):
-        return FoldDocuments(parts, np.zeros(len(mean)), np.ones(len(mean)))
+        return FoldDocuments(parts, np.zeros(len(mean)), np.ones(len(mean)), fill, scale == "minmax")
     constant = deviation <= 1e-12 * np.abs(mean)
-    return FoldDocuments(parts, mean, np.where(constant, 0.0, 1 / np.where(constant, 1.0, deviation)))
+    return FoldDocuments(parts, mean, np.where(constant, 0.0, 1 / np.where(constant, 1.0, deviation)), fill)
 
 
-def _filled(part: Judged, values: FloatArray) -> Judged:
+def _filled(X: NDArray[np.float32], values: FloatArray) -> NDArray[np.float32]:
     """Missing values replaced by ``values``, one per feature."""
-    return part.with_features(np.where(np.isnan(part.X), values.astype(np.float32), part.X))
+    return np.where(np.isnan(X), values.astype(np.float32), X)
 
 
 def _in_unit_interval(X: NDArray[np.float32]) -> bool:
@@ -145,5 +210,8 @@ def query_scores(documents: Judged, W: FloatArray) -> FloatArray:
 
 
 def one_model_scores(documents: Judged, w: FloatArray) -> FloatArray:
-    """Scores of documents, shape (n_documents,), by one model (n_features,)."""
-    return query_scores(documents, np.broadcast_to(w, (documents.n_queries, len(w))))
+    """Scores of documents, shape (n_documents,), by one model (n_features,); as `query_scores` has them, to the last bit."""
+    scores = np.empty(documents.n_documents)
+    for rows in _blocks(documents.X):
+        np.einsum("nf,f->n", documents.X[rows].astype(np.float64), w, out=scores[rows])
+    return scores

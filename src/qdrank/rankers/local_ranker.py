@@ -12,7 +12,7 @@ nearest 3 k take part. The score is that of ``mix w + (1 - mix) w_S``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
 from qdrank.learners.ranksvm.blocks import make_blocks
+from qdrank.learners.ranksvm.estimator import Penalty
 from qdrank.learners.ranksvm.local import TrainingBase, prepare_training, train_local
 from qdrank.learners.ranksvm.preferences import Preferences, prepare
 from qdrank.queries.neighbours import neighbours
@@ -42,7 +43,7 @@ class LocalRanker(QueryRanker):
     k : float
         Number of neighbours; up to 1 a share of the training queries.
     weights : {"hard", "kernel"}
-    lam, tol : as for `RankSVM`
+    lam, penalty, query_weights, tol : as for `RankSVM`
     proximity : float
         Share of the penalty that pulls to Single instead of 0; below 1.
     mix : float
@@ -55,17 +56,24 @@ class LocalRanker(QueryRanker):
     """
 
     NAME: ClassVar[str] = "local"
-    STATE: ClassVar[tuple[str, ...]] = ("single_", "vectors_", "query_id_", "X_", "offsets_", "lower_", "pairs_")
+    STATE: ClassVar[tuple[str, ...]] = ("single_", "vectors_", "query_id_")
+    NEEDS_TRAINING: ClassVar[bool] = True
 
     k: float = 0.27
     weights: Literal["hard", "kernel"] = "hard"
     lam: float = 0.01
+    penalty: Penalty = "half"
+    query_weights: str = "pairs"
     proximity: float = 0.0
     mix: float = 1.0
     random: int | None = None
     tol: float = 1e-6
     block: int = 256
     single_: FloatArray = field(init=False, repr=False)
+    vectors_: FloatArray = field(init=False, repr=False)
+    query_id_: NDArray[np.object_] = field(init=False, repr=False)
+    _data: Preferences | None = field(init=False, repr=False, default=None)
+    _base: TrainingBase | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         if self.weights not in ("hard", "kernel"):
@@ -78,12 +86,19 @@ class LocalRanker(QueryRanker):
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
         """Train Single and keep the training queries."""
-        refuse_other_vectors(train, vectors)
-        data = prepare(train.X, train.y, train.offsets)
-        self.X_, self.offsets_, self.lower_, self.pairs_ = data.X, data.offsets, data.lower, data.pairs
         self.vectors_, self.query_id_ = np.asarray(vectors, dtype=np.float64), train.query_id
-        self.single_ = prepare_training(data, lam=self.lam, tol=self.tol).single.w
-        self._base: TrainingBase | None = None
+        self.remember(train, vectors)
+        base = self._trained_base()
+        self.single_ = base.single.w
+        self._base = None if self.proximity else base
+        return self
+
+    def remember(self, train: Judged, vectors: FloatArray) -> Self:
+        """Keep the training documents, whose pairs the models of queries are trained on."""
+        refuse_other_vectors(train, vectors)
+        if not np.array_equal(train.query_id, self.query_id_):
+            raise InputError("these are not the training queries that the ranker was fitted on")
+        self._data, self._base = prepare(train.X, train.y, train.offsets), None
         return self
 
     def models(self, vectors: FloatArray, query_id: NDArray[np.object_] | None = None) -> FloatArray:
@@ -122,12 +137,15 @@ class LocalRanker(QueryRanker):
 
     def _prepared(self) -> TrainingBase:
         """What the local models share; trained when first needed."""
-        base: TrainingBase | None = getattr(self, "_base", None)
-        if base is None:
-            data = Preferences(self.X_, self.offsets_, self.lower_, self.pairs_)
-            prox = self.proximity * self.single_ if self.proximity else None
-            base = self._base = prepare_training(data, lam=self.lam, prox=prox, tol=self.tol)
-        return base
+        if self._base is None:
+            self._base = self._trained_base(self.proximity * self.single_ if self.proximity else None)
+        return self._base
+
+    def _trained_base(self, prox: FloatArray | None = None) -> TrainingBase:
+        options: dict[str, Any] = {name: getattr(self, name) for name in ("lam", "penalty", "query_weights", "tol")}
+        if self._data is None:
+            raise InputError("a stored ranker of local models has no training documents", fix="call remember first")
+        return prepare_training(self._data, prox=prox, **options)
 
 
 def kernel_weights(distance: FloatArray, k: int) -> FloatArray:

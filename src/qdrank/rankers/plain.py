@@ -1,20 +1,39 @@
-"""One model for all queries, linear or of trees; and what can be put around any ranker: the query's vector, evidence."""
+"""Rankers that use one model for all queries, and rankers whose documents carry further columns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-from qdrank.learners.ranksvm.estimator import RankSVM
-from qdrank.learners.ranksvm.preferences import prepare
-from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
+from qdrank.rankers.base import QueryRanker, Validation, inner_rankers, refuse_other_vectors
 from qdrank.rankers.documents import one_model_scores
-from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
+
+if TYPE_CHECKING:  # nothing compiled is imported before it is needed
+    from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
+
+
+@dataclass(kw_only=True, eq=False)
+class OneFeature(QueryRanker):
+    """One feature is the score; a missing value comes last. ``column`` counts from 0."""
+
+    NAME: ClassVar[str] = "feature"
+    STATE: ClassVar[tuple[str, ...]] = ()
+
+    column: int
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
+        """Nothing is learned."""
+        return self
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Scores (n_documents,)."""
+        scores = documents.X[:, self.column].astype(np.float64)
+        return np.where(np.isnan(scores), -np.inf, scores)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -30,6 +49,9 @@ class LinearRanker(QueryRanker):
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
         """Learn one weight per feature."""
+        from qdrank.learners.ranksvm.estimator import RankSVM
+        from qdrank.learners.ranksvm.preferences import prepare
+
         data = prepare(train.X, train.y, train.offsets)
         self.coef_ = RankSVM(lam=self.lam, tol=self.tol).fit_preferences(data).coef_
         return self
@@ -38,6 +60,29 @@ class LinearRanker(QueryRanker):
         """Scores (n_documents,)."""
         self.refuse_unfitted()
         return one_model_scores(documents, self.coef_)
+
+
+@dataclass(kw_only=True, eq=False)
+class LearnerRanker(QueryRanker):
+    """A learner of `qdrank.learners`, or an aggregator, for all queries; some of them combine whole lists."""
+
+    NAME: ClassVar[str] = "learner"
+    STATE: ClassVar[tuple[str, ...]] = ()
+
+    learner: Any
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
+        """Fit the learner."""
+        from qdrank.learners.tuning import fit_one
+
+        watched = None if validation is None else (validation[0].X, validation[0].y, validation[0].query)
+        judged = (train.X, train.y, train.query)
+        self.learner = fit_one(type(self.learner), self.learner.get_params(deep=False), judged, watched)
+        return self
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Scores (n_documents,)."""
+        return np.asarray(self.learner.predict(documents.X, documents.query_index), dtype=np.float64)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -85,17 +130,12 @@ class TreeRanker(QueryRanker):
         return self._booster
 
 
-def _inner(ranker: Any) -> list[QueryRanker]:
-    """Rankers that a ranker is made of."""
-    return [ranker.base] if hasattr(ranker, "base") else list(getattr(ranker, "bases", ()))
-
-
 def without_choice(ranker: QueryRanker, fitted: QueryRanker) -> QueryRanker:
     """``ranker`` with as many trees as ``fitted`` has, for data without a validation part."""
     if isinstance(ranker, TreeRanker) and isinstance(fitted, TreeRanker):
         ranker.rounds = max(1, fitted.rounds_)
-    for own, other in zip(_inner(ranker), _inner(fitted), strict=True):
-        without_choice(own, other)
+    for one, other in zip(inner_rankers(ranker), inner_rankers(fitted), strict=True):
+        without_choice(one, other)
     return ranker
 
 
@@ -118,6 +158,11 @@ class WithQueryVectors(QueryRanker):
         """Scores (n_documents,)."""
         return self.base.predict(self._wider(documents, vectors), vectors)
 
+    def remember(self, train: Judged, vectors: FloatArray) -> Self:
+        """Give the training documents to the ranker inside."""
+        self.base.remember(self._wider(train, vectors), vectors)
+        return self
+
     @staticmethod
     def _wider(documents: Judged, vectors: FloatArray) -> Judged:
         refuse_other_vectors(documents, vectors)
@@ -133,6 +178,7 @@ class WithEvidence(QueryRanker):
 
     NAME: ClassVar[str] = "with-evidence"
     STATE: ClassVar[tuple[str, ...]] = ("scale_",)
+    NEEDS_NAMES: ClassVar[bool] = True
 
     base: QueryRanker
     evidence: NeighbourEvidence | DocumentPrior
@@ -155,6 +201,11 @@ class WithEvidence(QueryRanker):
         """Scores (n_documents,)."""
         self.refuse_unfitted()
         return self.base.predict(self.wider(documents, vectors), vectors)
+
+    def remember(self, train: Judged, vectors: FloatArray) -> Self:
+        """Give the training documents to the ranker inside."""
+        self.base.remember(self.wider(train, vectors), vectors)
+        return self
 
     def wider(self, documents: Judged, vectors: FloatArray) -> Judged:
         """The documents with the columns of evidence behind their features."""

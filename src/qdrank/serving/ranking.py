@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, query_offsets
-from qdrank.serving.composed import load_any
+from qdrank.serving.served import load_ranker
 
 
 def rank(
@@ -19,7 +19,9 @@ def rank(
     X: NDArray[Any],
     query: Sequence[Any] | NDArray[Any] | None = None,
     *,
-    method: str = "offline1",
+    method: str | None = None,
+    own: NDArray[Any] | None = None,
+    text: Sequence[str] | None = None,
     doc_id: Sequence[str] | None = None,
     k: float | None = None,
     lam: float | None = None,
@@ -27,14 +29,15 @@ def rank(
     """Score the documents of new queries with the models of a study; a higher score is a better place.
 
     The models are read at every call. To score query after query, read them once:
-    `qdrank.serving.ranker.load_ranker`.
+    `qdrank.serving.served.load_ranker`.
 
     Parameters
     ----------
-    models : a fold's results, for instance ``results/mq2008/fold1``, or a file ``rankers.parquet``
+    models : a fold's results, for instance ``results/mq2008/fold1``, or one file of its folder ``served``
     X : (n_documents, n_features), the features that the models were trained on, in their order and units
     query : (n_documents,) query of each document, those of one query together; by default all are of one query
-    method : {"single", "offline1", "offline2", "online"}, or a file of ``served/``
+    method : any that a study scored, such as "single" or "knn-offline1", the default
+    own, text : (n_queries, own_columns) columns and (n_queries,) words of the queries themselves, for rankers that look at them
     doc_id : (n_documents,) names of the documents, for rankers that know documents by name
     k, lam : number of neighbours and lambda; by default those that the study chose
 
@@ -48,6 +51,6 @@ def rank(
             f"{len(X)} documents need as many query ids", found=f"{len(names)}", fix="one for each row of X"
         )
     offsets = query_offsets(names)
-    ranker = load_any(models, method, k=k, lam=lam)
+    ranker = load_ranker(models, method, k=k, lam=lam)
     asked = None if query is None else [str(name) for name in names[offsets[:-1]]]
-    return ranker.score_many(np.asarray(X), offsets, query_id=asked, doc_id=doc_id)
+    return ranker.score_many(np.asarray(X), offsets, own=own, text=text, query_id=asked, doc_id=doc_id)

@@ -140,7 +140,7 @@ _SHARED = [
         },
         nullable=frozenset({"k", "lam"}),
     ),
-    # Named arrays, one row for each of their rows; see qdrank.serving.pack.
+    # Named arrays, one row for each of their rows; see qdrank.rankers.state.
     Shape(
         "rankers",
         {

@@ -14,7 +14,7 @@ from qdrank.figures.palette import PURPLE
 from qdrank.rankers.methods import FIRST_STAGES
 from qdrank.registry import loaded
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # it takes a while to import
     from qdrank.sections import StudySection
 
 ALL_KINDS = ("letor", "agg", "text", "simulated")
@@ -110,7 +110,9 @@ class Study:
     neighbours : from its section to the numbers of nearest queries that it uses; up to 1 they are shares
     across : "module:function" for claims that compare data sets
     timed : ids of outputs that hold times, which differ from run to run
-    served : names that `qdrank rank` knows, and the methods they stand for
+    served : short names that `qdrank rank` knows, and the methods they stand for
+    rankers : kinds of rankers of its own, by the name that their stored form has: "module:class"
+    retune : "module:function" that gives a stored ranker another number of neighbours and lambda
     also : further files that it makes, as patterns of ``{dataset}`` and ``{fold}``
     kinds : kinds of data sets that it can be run on
     """
@@ -134,6 +136,8 @@ class Study:
     across: str = ""
     timed: tuple[str, ...] = ()
     served: Mapping[str, str] = field(default_factory=dict)
+    rankers: Mapping[str, str] = field(default_factory=dict)
+    retune: str = ""
     also: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ALL_KINDS
 

@@ -32,6 +32,22 @@ def filled(pattern: str, **values: Iterable[str]) -> list[str]:
     return [pattern.format(**dict(zip(values, chosen, strict=True))) for chosen in product(*values.values())]
 
 
+def scores_and_rankers(methods: Iterable[str]) -> dict[str, str]:
+    """Outputs of a job that scores the test documents by several methods, and stores these for `qdrank rank`."""
+    made = {"": "scores", "served_": "served"}
+    return {
+        f"{prefix}{method}": f"results/{{dataset}}/{{fold}}/{folder}/{method}.parquet"
+        for prefix, folder in made.items()
+        for method in methods
+    }
+
+
+def query_files(folder: str, fold: str) -> dict[str, str]:
+    """Vectors of the queries of a fold, and how queries became vectors; ``folder`` is that of the data set."""
+    files = {name: f"{folder}/{name}.parquet" for name in ("columns", "topics")}
+    return files | {name: f"{folder}/{fold}/{name}.parquet" for name in ("queries", "scale")}
+
+
 def rule_name(id_: str) -> str:
     """An id of a figure or table as a name of a rule."""
     return id_.replace("-", "_")
@@ -134,9 +150,7 @@ class Files:
         """What a classic method learns from."""
         method, folder = CLASSIC[wildcards.method], f"results/{wildcards.dataset}"
         files = {"judged": f"{folder}/{'ranks' if method.aggregates else 'judged'}.parquet"}
-        if method.query_vectors:
-            files["queries"] = f"{folder}/{wildcards.fold}/queries.parquet"
-        return files
+        return files | (query_files(folder, wildcards.fold) if method.query_vectors else {})
 
     # ---- figures ----
 
@@ -197,7 +211,18 @@ class Files:
     def whole_study(self, study: Study) -> list[str]:
         """Everything that a study makes."""
         outputs = [path for files in self.by_id(study).values() for path in files]
-        return outputs + self.each_dataset_and_fold(study.also, self.run.datasets_of(study))
+        served = [f"results/{{dataset}}/{{fold}}/served/{method}.parquet" for method in self.run.methods_run(study)]
+        return outputs + self.each_dataset_and_fold([*study.also, *served], self.run.datasets_of(study))
+
+    def rankers(self) -> list[str]:
+        """Every method of every data set, for `qdrank rank`; a first stage that searches a collection ranks no features."""
+        pattern, run = "results/{dataset}/{fold}/served/{method}.parquet", self.run
+        paths = []
+        for name, dataset in run.planned.datasets.items():
+            searches = run.first_stages_of(name) if dataset.kind == "text" else []
+            methods = [method for method in run.methods_of(name) if method not in searches]
+            paths += filled(pattern, dataset=[name], fold=dataset.folds, method=methods)
+        return paths
 
     def study_targets(self) -> Mapping[str, list[str]]:
         """Files by the name of the target: figures and tables by id, studies by both their names."""

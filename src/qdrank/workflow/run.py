@@ -122,6 +122,10 @@ class WorkflowRun:
         named: Mapping[str, str] = self.settings.learners.conventions
         return named.get(dataset, first)
 
+    def vector_options(self, looked_at: bool) -> dict[str, Any] | None:
+        """How queries become vectors, for methods that look at these."""
+        return self.settings.queries.model_dump() if looked_at else None
+
     def learner_scale(self, wildcards: Any) -> str:
         """Scale of the features for the classic methods on the data set of a job."""
         scales: Mapping[str, str] = self.settings.learners.scales

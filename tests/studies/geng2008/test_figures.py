@@ -11,12 +11,12 @@ import pytest
 from qdrank.evaluation.intervals import column_intervals
 from qdrank.evaluation.pairs import query_values
 from qdrank.figures.style import save_figure
-from qdrank.rankers.query_classes import K_MEANS, NO_CLASSIFIER
 from qdrank.store import read, write
 from qdrank.store.lists import list_column
 from qdrank.studies.geng2008 import bound, fig1, fig7, fig8, fig9
 from qdrank.studies.geng2008.curves import curve
 from qdrank.studies.geng2008.methods import BY_NAME, PAPER
+from qdrank.studies.geng2008.query_classes import K_MEANS, NO_CLASSIFIER
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, SWEEP_SHAPE
 from qdrank.studies.geng2008.tables import classes_table, comparisons_table, folds_table, methods_table
 from qdrank.studies.geng2008.variants_table import variants_table

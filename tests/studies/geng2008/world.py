@@ -12,14 +12,14 @@ from qdrank.datasets.simulated.features import REFERENCE, simulate
 from qdrank.queries.artifacts import Queries, VectorOptions, describe_queries
 from qdrank.queries.graph import GraphOptions, neighbours_table
 from qdrank.rankers.documents import fold_documents
-from qdrank.rankers.global_models import GlobalModels, train_global
-from qdrank.rankers.local_models import ModelBank, gathered, train_shard
-from qdrank.rankers.query_classes import query_classes
 from qdrank.store.lists import list_matrix
 from qdrank.studies.geng2008.families import families
 from qdrank.studies.geng2008.fold import GengFold
+from qdrank.studies.geng2008.global_models import GlobalModels, train_global
+from qdrank.studies.geng2008.local_models import ModelBank, gathered, train_shard
 from qdrank.studies.geng2008.offline import OfflineModels, offline_table
 from qdrank.studies.geng2008.options import Options
+from qdrank.studies.geng2008.query_classes import query_classes
 
 VECTORS = VectorOptions(top=50, pooling="mean", view="given", query_columns=False, scale="zscore")
 GENG = Options(

@@ -11,13 +11,17 @@ from qdrank.errors import InputError
 from qdrank.learners import SER, SSER
 from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.measures.compute import average_precision
+from qdrank.rankers.plain import OneFeature
+from qdrank.rankers.state import from_state_table
+from qdrank.serving.served import kind_of
 from qdrank.store.lists import list_matrix
-from qdrank.studies.hoi2008.fold import query_rows, shard_range
+from qdrank.studies.hoi2008.fold import shard_range
 from qdrank.studies.hoi2008.learning_curve import METHODS, subsets
 from qdrank.studies.hoi2008.methods import SOLVED, TIES, ensembles, with_ties
 from qdrank.studies.hoi2008.options import Options
+from qdrank.studies.hoi2008.rankers import StackedRanker, as_rankers, query_rows
 from qdrank.studies.hoi2008.scoring import WeightBank, score_fold
-from qdrank.studies.hoi2008.stacking import rankers_of, stacked_scores
+from qdrank.studies.hoi2008.stacking import stacked_rankers
 
 
 def rows(table, **where):
@@ -144,30 +148,43 @@ def test_the_learning_curve_ends_at_the_methods_themselves():
 
 
 def test_an_ensemble_of_methods_is_ser_of_their_scores():
-    of = fold()
-    parts, rng = of.documents.parts, np.random.default_rng(3)
-    scores = {
-        name: {role: parts[role].X[:, i] * 7 + rng.normal(0, 0.1, parts[role].n_documents) for role in ("vali", "test")}
-        for i, name in enumerate(("one", "two", "three"))
+    documents = fold().documents
+    bases, test = [OneFeature(column=i) for i in range(3)], documents.seen("test")
+    found = stacked_rankers(documents, bases, OPTIONS)
+    scores = {name: ranker.predict(test, np.zeros((test.n_queries, 0))) for name, ranker in found.items()}
+    of_methods = {
+        role: as_rankers(part, [part.X[:, i] for i in range(3)])
+        for role, part in ((role, documents.seen(role)) for role in ("vali", "test"))
     }
-    found, rankers = stacked_scores(parts, scores, OPTIONS), rankers_of(parts, scores)
-    vali, test = rankers["vali"], rankers["test"]
-    assert vali.X.min() == 0
-    assert vali.X.max() == 1
-    ser = SER().fit(vali.X, vali.y, vali.query)
-    np.testing.assert_array_equal(found["ser-methods"], ser.predict(test.X))
-    sser = SSER(gamma=0.5).fit(vali.X, vali.y, vali.query)
-    np.testing.assert_array_equal(found["sser-methods"], sser.predict(test.X, test.query))
+    vali, X = of_methods["vali"], of_methods["test"].X
+    assert (vali.X.min(), vali.X.max()) == (0, 1)
+    ser = SER(max_grade=2).fit(vali.X, vali.y, vali.query)
+    np.testing.assert_array_equal(scores["ser-methods"], ser.predict(X))
+    sser = SSER(gamma=0.5, max_grade=2).fit(vali.X, vali.y, vali.query)
+    np.testing.assert_array_equal(scores["sser-methods"], sser.predict(X, test.query))
     first = slice(0, test.offsets[1])
-    below = [
-        sum((s[first] < s[i]).sum() for s in (own["test"] for own in scores.values())) for i in range(test.offsets[1])
-    ]
-    np.testing.assert_allclose(found["borda-methods"][first], below)
+    own = test.X[first, :3]
+    points = [[(own < row).sum() + ((own == row).sum() - 3) / 2] for row in own]  # a tied document is half below
+    np.testing.assert_allclose(scores["borda-methods"][first], np.ravel(points))
+    none = {role: np.zeros((documents.parts[role].n_queries, 0)) for role in ("train", "vali", "test")}
+    again = StackedRanker(bases=bases, kind="ser", learner=SSER(gamma=0.5, max_grade=2))
+    again.fit(documents.seen("train"), none["train"], (documents.seen("vali"), none["vali"]))
+    np.testing.assert_array_equal(again.predict(test, none["test"]), scores["ser-methods"])
+
+
+def test_rankers_of_new_queries_give_the_scores_of_the_study():
+    of = fold()
+    scored, test = score_fold("fold1", of, WeightBank(weights(of))), of.documents.parts["test"]
+    assert scored.rankers.keys() == scored.scores.keys()
+    for method, ranker in scored.rankers.items():
+        stored = from_state_table(ranker.state(), kind_of)
+        found = stored.predict(test, np.zeros((test.n_queries, 0)))
+        np.testing.assert_array_equal(found, scored.scores[method], err_msg=method)
 
 
 def test_an_ensemble_of_nothing_is_refused():
     with pytest.raises(InputError, match="methods"):
-        stacked_scores(fold().documents.parts, {}, OPTIONS)
+        stacked_rankers(fold().documents, [], OPTIONS)
 
 
 def test_the_path_holds_0_and_the_fixed_gamma():

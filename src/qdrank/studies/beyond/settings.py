@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from qdrank.sections import Fraction, PositiveFloat, PositiveInt, StudySection, known
-from qdrank.studies.beyond.methods import METHODS
+from qdrank.sections import Fraction, PositiveFloat, PositiveInt, StudySection
 
 Share = Annotated[float, Field(ge=0, le=1)]
 _Similarity = Annotated[float, Field(gt=0, le=1)]
-Served = Annotated[str, AfterValidator(known("method", [method.name for method in METHODS]))]
 
 _CURVES = {"thinning", "sizes", "repeats"}
 
@@ -70,10 +68,6 @@ class Beyond(StudySection):
         default=[50, 100, 200, 400, 800], description="Training queries of the learning curve; all of them come last."
     )
     repeats: PositiveInt = Field(default=2, description="Random subsets of each size and share.")
-    served: list[Served] = Field(
-        default=["beyond-evidence", "beyond-trees-evidence"],
-        description="Methods that `qdrank rank` can use afterwards.",
-    )
 
     @model_validator(mode="after")
     def _same_budget(self) -> Beyond:
@@ -94,7 +88,7 @@ class Beyond(StudySection):
 
     def solved(self) -> dict[str, Any]:
         """The keys that decide the rankers."""
-        return self.model_dump(exclude={"datasets", "served", *_CURVES})
+        return self.model_dump(exclude={"datasets", *_CURVES})
 
     def curves(self) -> dict[str, Any]:
         """The keys that only the curves look at."""

@@ -115,6 +115,12 @@ STUDY = Study(
     neighbours=neighbours_tried,
     across=f"{_ROOM}.across:judge_across",
     timed=("geng-table1", "table1-times"),
-    also=("results/{dataset}/{fold}/models/local.parquet", "results/{dataset}/{fold}/rankers.parquet"),
+    also=("results/{dataset}/{fold}/models/local.parquet",),
+    rankers={
+        "query-classes": f"{_ROOM}.class_ranker:ClassRanker",
+        "query-columns": f"{_ROOM}.query_classes:QueryColumns",
+        "online": f"{_ROOM}.online_ranker:OnlineRanker",
+    },
+    retune=f"{_ROOM}.rankers:retuned",
     served={"single": "single", "offline1": "knn-offline1", "offline2": "knn-offline2", "online": "knn-online"},
 )

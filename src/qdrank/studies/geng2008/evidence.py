@@ -14,10 +14,10 @@ from qdrank.evaluation.pairs import query_values
 from qdrank.groups import FloatArray
 from qdrank.learners.choose import choose, most_regularised_first
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
-from qdrank.rankers.query_classes import K_MEANS, Classes
 from qdrank.studies.geng2008.claims import DIFFERENCES, FLAT, NEIGHBOURS, PAPERS_K
 from qdrank.studies.geng2008.curves import Curve, curve
 from qdrank.studies.geng2008.methods import KNN, MEASURE, OFFLINE
+from qdrank.studies.geng2008.query_classes import K_MEANS, Classes
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, SWEEP_SHAPE
 from qdrank.studies.making import Inputs, Shown
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from qdrank.errors import InputError
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.knn import random_neighbours
-from qdrank.rankers.local_models import Family
+from qdrank.studies.geng2008.local_models import Family
 from qdrank.studies.geng2008.options import Options
 
 

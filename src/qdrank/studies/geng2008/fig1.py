@@ -17,7 +17,7 @@ from qdrank.groups import FloatArray
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.queries.types import type_share
 from qdrank.queries.vectors import principal_plane
-from qdrank.rankers.query_classes import K_MEANS
+from qdrank.studies.geng2008.query_classes import K_MEANS
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
 from qdrank.studies.making import Inputs, Shown
 

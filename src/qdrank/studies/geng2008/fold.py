@@ -16,13 +16,13 @@ from qdrank.learners.choose import ValidationQueries, choose, most_regularised_f
 from qdrank.measures.compute import measure
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import FoldDocuments, query_scores
-from qdrank.rankers.global_models import GlobalModels
-from qdrank.rankers.local_models import ModelBank
-from qdrank.rankers.query_classes import Classes
 from qdrank.rankers.sizes import Setting
+from qdrank.studies.geng2008.global_models import GlobalModels
+from qdrank.studies.geng2008.local_models import ModelBank
 from qdrank.studies.geng2008.methods import GLOBAL, LOCAL, OFFLINE
 from qdrank.studies.geng2008.offline import OfflineModels
 from qdrank.studies.geng2008.options import Options
+from qdrank.studies.geng2008.query_classes import Classes
 
 #: What is measured for every setting.
 SWEPT = ("mean_ndcg/geng", "ndcg@5/geng", "ndcg@10/geng")

@@ -13,8 +13,8 @@ from qdrank.evaluation.pairs import Pairs, fold_columns, query_values
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.queries.types import type_scores
-from qdrank.rankers.query_classes import Classes
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES, present
+from qdrank.studies.geng2008.query_classes import Classes
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
 from qdrank.studies.making import Inputs, Shown
 

@@ -97,6 +97,7 @@ STUDY = Study(
         ("hoi.gamma",),
     ),
     claims=f"{_ROOM}.claims:declare",
+    rankers={"ensemble": f"{_ROOM}.rankers:EnsembleRanker", "stacked": f"{_ROOM}.rankers:StackedRanker"},
     budget=("hoi.gammas", "hoi.tried_C", "hoi.tried_theta", "hoi.tried_delta"),
     timed=("hoi-table3",),
     kinds=("letor", "text", "simulated"),

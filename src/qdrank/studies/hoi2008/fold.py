@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, IntArray, rows_of
 from qdrank.learners.choose import Choice, ValidationQueries
 from qdrank.learners.ensemble.program import ProgramSolution
@@ -21,6 +21,7 @@ from qdrank.rankers.documents import FoldDocuments
 from qdrank.store.lists import list_column
 from qdrank.studies.hoi2008.methods import SOLVED, TIES, with_ties
 from qdrank.studies.hoi2008.options import Options
+from qdrank.studies.hoi2008.rankers import other_queries, query_rows
 
 _ROLES = ("vali", "test")
 TIE_RULES: tuple[Ties, ...] = ("half", "file")
@@ -60,10 +61,19 @@ class EnsembleFold:
         spread = np.maximum.reduceat(train.X, starts, axis=0) - np.minimum.reduceat(train.X, starts, axis=0)
         return np.asarray((spread == 0).all(axis=0))
 
-    def without_constant(self, ties: Ties) -> SSER:
-        """SSER of the rankers that are not constant: the others have no say and, with that, no weight."""
-        model = self.fitted(ties)
-        return model.fit_coefficients(np.where(self.constant(), 0.0, model.coefficients_))
+    def models(self, ties: Ties) -> dict[str, SSER]:
+        """SSER by the name of its SER: plain, tuned, without rankers that are constant in training, without w >= 0.
+
+        A ranker that is left out has no say and, with that, no weight.
+        """
+        plain = self.fitted(ties)
+        B = plain.coefficients_
+        return {
+            "ser": plain,
+            "ser-tuned": self.tuned(ties)[0],
+            "ser-varying": _fitted_again(plain, np.where(self.constant(), 0.0, B)),
+            "ser-free": _fitted_again(plain, B, nonnegative=False),
+        }
 
     @cached_property
     def validation(self) -> ValidationQueries:
@@ -80,25 +90,24 @@ class EnsembleFold:
         for changed in self.options.tried():
             # C comes last: the coefficients, which take longest, do not depend on it.
             if model is not None and last == (changed["theta"], changed["delta"]):
-                model = self._fitted_again(model, changed["C"])
+                model = _fitted_again(model, C=changed["C"])
             else:
                 model, last = self.fitted(ties, **changed), (changed["theta"], changed["delta"])
             choice.offer(model, self.validation.values(rounded_scores(part.X, model.weights_)))
         return choice.chosen, choice
 
-    def _fitted_again(self, model: SSER, C: float) -> SSER:
-        return SSER(**model.get_params() | {"C": C}).fit_coefficients(model.coefficients_)
-
     def others(self, role: str) -> IntArray:
         """For every query of a role another one of it, at random, shape (n_queries,)."""
-        n = self.documents.parts[role].n_queries
-        rng = np.random.default_rng([self.seed, _ROLES.index(role)])
-        return (np.arange(n) + rng.integers(1, max(2, n), n)) % n
+        return other_queries(self.documents.parts[role].n_queries, self.seed_of_others(role))
+
+    def seed_of_others(self, role: str) -> tuple[int, int]:
+        """What decides which other query is taken."""
+        return self.seed, _ROLES.index(role)
 
 
-def query_rows(part: Judged, query: int) -> FloatArray:
-    """Documents of one query, shape (n, n_rankers)."""
-    return part.X[part.offsets[query] : part.offsets[query + 1]].astype(np.float64)
+def _fitted_again(model: SSER, B: FloatArray | None = None, **changed: Any) -> SSER:
+    """The model with some parameters changed that its coefficients do not depend on, or with other coefficients."""
+    return SSER(**model.get_params() | changed).fit_coefficients(model.coefficients_ if B is None else B)
 
 
 # ---- weights -----------------------------------------------------------------------------------------------------
@@ -117,11 +126,10 @@ _Row = tuple[str, str, str, float, ProgramSolution]
 
 
 def _solved(fold: EnsembleFold, ties: Ties, shard: int, n_shards: int) -> Iterator[_Row]:
-    plain, tuned, varying = fold.fitted(ties), fold.tuned(ties)[0], fold.without_constant(ties)
+    models = fold.models(ties)
+    plain, tuned, varying = (models[name] for name in ("ser", "ser-tuned", "ser-varying"))
     if shard == 0:
-        free = fold.fitted(ties, nonnegative=False)
-        whole = {"ser": plain, "ser-tuned": tuned, "ser-varying": varying, "ser-free": free}
-        for name, model in whole.items():
+        for name, model in models.items():
             yield with_ties(name, ties), "train", "", 0.0, model.solved()[1]
     mask = np.where(fold.constant(), 0.0, 1.0)
     for role in _ROLES:

@@ -13,8 +13,8 @@ from qdrank.learners.classic.listnet import ListNet
 from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.measures.compute import measure
-from qdrank.studies.hoi2008.fold import EnsembleFold, query_rows
-from qdrank.studies.hoi2008.scoring import scores_by
+from qdrank.studies.hoi2008.fold import EnsembleFold
+from qdrank.studies.hoi2008.rankers import query_rows, scores_by
 
 #: Methods of the curve, with fixed settings: choosing on validation would spend labels that are counted as not there.
 METHODS = ("ser", "sser", "ranksvm", "listnet")

@@ -12,12 +12,13 @@ import pyarrow as pa
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, rows_of
 from qdrank.learners.choose import Choice, choose
-from qdrank.learners.ensemble.ser import rounded_scores
+from qdrank.learners.ensemble.sser import SSER
 from qdrank.learners.ensemble.trace_coefficients import Ties
 from qdrank.measures.compute import measure
 from qdrank.store.lists import list_matrix
 from qdrank.studies.hoi2008.fold import TIE_RULES, EnsembleFold
 from qdrank.studies.hoi2008.methods import PATHS, with_ties
+from qdrank.studies.hoi2008.rankers import EnsembleRanker, scores_by
 
 #: What is measured for every gamma.
 SWEPT = ("ap",)
@@ -40,15 +41,6 @@ class WeightBank:
         return self.weights[rows[rows_of(part.query_id, self.query_id[rows])]]
 
 
-def scores_by(part: Judged, W: FloatArray) -> FloatArray:
-    """Scores of documents, each query's by its own weights W (n_queries, n_rankers), rounded; shape (n_documents,)."""
-    scores = np.empty(part.n_documents)
-    for query, w in enumerate(W):
-        rows = slice(part.offsets[query], part.offsets[query + 1])
-        scores[rows] = rounded_scores(part.X[rows], w)
-    return scores
-
-
 @dataclass(frozen=True)
 class Scored:
     """Methods of a fold with their chosen gammas.
@@ -56,11 +48,13 @@ class Scored:
     Attributes
     ----------
     scores : of the test documents, by method
+    rankers : the methods, for new queries
     choices : the artifact ``choices``
     sweep : measures for every method, gamma, and query of validation and test
     """
 
     scores: dict[str, FloatArray]
+    rankers: dict[str, EnsembleRanker]
     choices: pa.Table
     sweep: pa.Table
 
@@ -69,23 +63,40 @@ def score_fold(name: str, fold: EnsembleFold, bank: WeightBank) -> Scored:
     """Measure every gamma, choose one a method on validation, and score the test documents with it."""
     test = fold.documents.parts["test"]
     scores: dict[str, FloatArray] = {}
+    rankers: dict[str, EnsembleRanker] = {}
     choices, sweep = [], []
     for ties in TIE_RULES:
-        for base in ("ser", "ser-tuned", "ser-varying", "ser-free"):
+        models = fold.models(ties)
+        for base, model in models.items():
             method = with_ties(base, ties)
             scores[method] = scores_by(test, bank.of(method, test, 0.0))
+            rankers[method] = EnsembleRanker(learner=model)
         for base in PATHS:
             method = with_ties(base, ties)
             by_gamma = _test_scores(fold, bank, method)
             values = _validation_values(fold, bank, method)
             sweep += [_swept(name, fold, method, values), _swept_test(name, fold, method, by_gamma)]
             gamma, rows = _chosen(name, fold, method, values)
-            scores[method] = by_gamma[gamma]
+            scores[method], rankers[method] = by_gamma[gamma], _ranker(fold, models, base, gamma)
             choices += rows
             if base in _FIXED:
-                scores[with_ties(f"{base}-fixed", ties)] = by_gamma[float(fold.options.gamma)]
+                method, gamma = with_ties(f"{base}-fixed", ties), float(fold.options.gamma)
+                scores[method], rankers[method] = by_gamma[gamma], _ranker(fold, models, base, gamma)
         choices += _tuned_choices(name, fold, ties)
-    return Scored(scores, pa.Table.from_pylist(choices, _CHOICES), pa.concat_tables(sweep))
+    return Scored(scores, rankers, pa.Table.from_pylist(choices, _CHOICES), pa.concat_tables(sweep))
+
+
+def _ranker(fold: EnsembleFold, models: dict[str, SSER], base: str, gamma: float) -> EnsembleRanker:
+    """A method of `PATHS` with the chosen gamma."""
+    varying = base == "sser-varying"
+    return EnsembleRanker(
+        learner=models.get(base.replace("sser", "ser"), models["ser"]),
+        gammas=fold.options.path,
+        gamma=gamma,
+        printed=base == "sser-printed",
+        mask=np.where(fold.constant(), 0.0, 1.0) if varying else None,
+        others=fold.seed_of_others("test") if base == "sser-other" else None,
+    )
 
 
 #: Methods that are also run with the fixed gamma.

@@ -87,5 +87,6 @@ STUDY = Study(
         _CLASSES,
     ),
     claims=f"{_ROOM}.claims:declare",
+    rankers={"clusters": f"{_ROOM}.ranker:ClusterRanker"},
     budget=("lin.ms", "lin.lambdas", "lin.ts", "lin.ks", "lin.seeds"),
 )

@@ -70,6 +70,19 @@ class Role:
         return np.asarray(ap_matrix(np.ascontiguousarray(S), self.part.y > 0, self.offsets)) * self.found
 
 
+def role_of(part: Judged, documents: FoldDocuments, reference: int, single: FloatArray, readings: Readings) -> Role:
+    """Documents as the algorithms see them; parameters as for `LinFold`, of ``documents`` the scale alone matters."""
+    X = part.X.astype(np.float64)
+    base, own = X[:, reference], model_scores(X, single[None])[0]
+    points = transformed(base, own, part.offsets, readings)
+    return Role(part, X, seen_rows(documents, part).astype(np.float64), base, own, points)
+
+
+def model_scores(X: FloatArray, W: FloatArray) -> FloatArray:
+    """Scores (m, n_documents) of models (m, n_features): the one product that everything else is made of."""
+    return W @ X.T
+
+
 class LinFold:
     """A fold with its clusters and models.
 
@@ -97,15 +110,7 @@ class LinFold:
         self.roles = {name: self._role(part) for name, part in documents.parts.items() if part.n_queries}
 
     def _role(self, part: Judged) -> Role:
-        X = part.X.astype(np.float64)
-        base, single = X[:, self.reference], self.scores_of(X, self.single[None])[0]
-        points = transformed(base, single, part.offsets, self.readings)
-        return Role(part, X, seen_rows(self.documents, part).astype(np.float64), base, single, points)
-
-    @staticmethod
-    def scores_of(X: FloatArray, W: FloatArray) -> FloatArray:
-        """Scores (m, n_documents) of models (m, n_features): the one product that everything else is made of."""
-        return W @ X.T
+        return role_of(part, self.documents, self.reference, self.single, self.readings)
 
     @property
     def validation(self) -> str:
@@ -135,11 +140,89 @@ class LinFold:
         return halves(self.roles["train"].part.n_queries, self.base)
 
 
-class LocalScores:
-    """Local models of one clustering on the documents of one role; everything is computed once."""
+@dataclass(frozen=True)
+class Members:
+    """Training queries of the clusters: the cluster of each, and divergence and precision of its model on it, (n_members,) each."""
+
+    cluster: IntArray
+    delta: FloatArray
+    ap: FloatArray
+
+
+class ClusterScores:
+    """Local models of one clustering on some documents, and the three algorithms; everything is computed once."""
+
+    def __init__(self, role: Role, readings: Readings) -> None:
+        self.role, self.readings = role, readings
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights of the models, (m, n_features)."""
+        raise NotImplementedError
+
+    @property
+    def centres(self) -> FloatArray:
+        """Centres of the clusters, (m, n_columns), NaN where one is empty."""
+        raise NotImplementedError
+
+    @property
+    def members(self) -> Members:
+        """Training queries of the clusters."""
+        raise NotImplementedError
+
+    @property
+    def points(self) -> FloatArray:
+        """Transformed queries on the scale of the training queries, (n_queries, 2)."""
+        raise NotImplementedError
+
+    @property
+    def width(self) -> float:
+        """Median distance of the training queries from the centre of their cluster."""
+        raise NotImplementedError
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """Scores (m, n_documents)."""
+        return model_scores(self.role.X, self.weights)
+
+    @cached_property
+    def scaled(self) -> FloatArray:
+        """Scores as eq. 1 adds them up, (m, n_documents)."""
+        return scaled(self.scores, self.role.offsets, self.readings.score_scale)
+
+    def naive(self, ts: Sequence[int]) -> dict[int, IntArray]:
+        """Cluster that Naive chooses for every query, for every t (algorithm 1)."""
+        role = self.role
+        return naive_choices(role.vectors, role.single, role.offsets, self.centres, ts, self.readings.representation)
+
+    def scores_of(self, choice: IntArray) -> FloatArray:
+        """Scores of the documents, each query's by the model of its cluster, shape (n_documents,)."""
+        own = np.repeat(choice, np.diff(self.role.offsets))
+        return np.asarray(self.scores[own, np.arange(len(own))])
+
+    def select_weights(self, ks: Sequence[int]) -> dict[int, FloatArray]:
+        """Weights of SelectRanker (algorithm 2), (m, n_queries) for every k."""
+        readings, role, members = self.readings, self.role, self.members
+        P = distributions(self.scores, role.offsets, readings.distribution)
+        base = distributions(role.base, role.offsets, readings.distribution)
+        delta = divergences(P, base, role.offsets, readings.divergence)
+        return select_weights(delta, members.cluster, members.delta, members.ap, ks, readings.confidence)
+
+    def transform_weights(self) -> FloatArray:
+        """Weights of Transform (algorithm 3), (m, n_queries)."""
+        return distance_weights(self.points, self.centres, self.readings.weighting, self.width)
+
+    def aggregated(self, weights: FloatArray) -> FloatArray:
+        """Eq. 1 with weights (m, n_queries): scores (n_documents,)."""
+        return combined(self.scaled, weights, self.role.offsets)
+
+
+class LocalScores(ClusterScores):
+    """The models of a clustering of a fold on the documents of one of its roles."""
 
     def __init__(self, fold: LinFold, role: str, key: Key, lam: float) -> None:
-        self.fold, self.role, self.name, self.key, self.lam = fold, fold.roles[role], role, key, lam
+        super().__init__(fold.roles[role], fold.readings)
+        self.fold, self.name, self.key, self.lam = fold, role, key, lam
 
     @cached_property
     def weights(self) -> FloatArray:
@@ -147,62 +230,38 @@ class LocalScores:
         return self.fold.bank.weights(self.key, self.lam)
 
     @cached_property
-    def scores(self) -> FloatArray:
-        """Scores (m, n_documents)."""
-        return self.fold.scores_of(self.role.X, self.weights)
+    def clusters(self) -> Clusters:
+        """The clusters."""
+        return self.fold.bank.clusters(self.key)
+
+    @property
+    def centres(self) -> FloatArray:
+        """Centres of the clusters."""
+        return self.clusters.centres
+
+    @property
+    def points(self) -> FloatArray:
+        """Transformed queries of the role."""
+        return self.fold.points(self.name)
 
     @cached_property
     def ap(self) -> FloatArray:
         """Average precisions (m, n_queries)."""
         return self.role.ap(self.scores)
 
-    @cached_property
-    def scaled(self) -> FloatArray:
-        """Scores as eq. 1 adds them up, (m, n_documents)."""
-        return scaled(self.scores, self.role.offsets, self.fold.readings.score_scale)
-
-    @cached_property
-    def clusters(self) -> Clusters:
-        """The clusters."""
-        return self.fold.bank.clusters(self.key)
-
-    # ---- Naive, and the oracles ----------------------------------------------------------------------------------
-
-    def naive(self, ts: Sequence[int]) -> dict[int, IntArray]:
-        """Cluster that Naive chooses for every query, for every t."""
-        role, readings = self.role, self.fold.readings
-        return naive_choices(
-            role.vectors, role.single, role.offsets, self.clusters.centres, ts, readings.representation
-        )
-
     def relevant_only(self) -> IntArray:
         """Cluster nearest to the relevant documents of every query: an oracle."""
         role = self.role
-        return relevant_choices(role.vectors, role.part.y, role.offsets, self.clusters.centres)
+        return relevant_choices(role.vectors, role.part.y, role.offsets, self.centres)
 
     def ap_of(self, choice: IntArray) -> FloatArray:
         """Average precision of every query with the model of its cluster, shape (n_queries,)."""
         return np.asarray(self.ap[choice, np.arange(len(choice))])
 
-    def scores_of(self, choice: IntArray) -> FloatArray:
-        """Scores of the documents, each query's by the model of its cluster, shape (n_documents,)."""
-        own = np.repeat(choice, np.diff(self.role.offsets))
-        return np.asarray(self.scores[own, np.arange(len(own))])
-
-    # ---- SelectRanker --------------------------------------------------------------------------------------------
-
-    def select_weights(self, ks: Sequence[int]) -> dict[int, FloatArray]:
-        """Weights of algorithm 2, (m, n_queries) for every k."""
-        readings, role = self.fold.readings, self.role
-        P = distributions(self.scores, role.offsets, readings.distribution)
-        base = distributions(role.base, role.offsets, readings.distribution)
-        delta = divergences(P, base, role.offsets, readings.divergence)
-        cluster, member_delta, member_ap = self._members()
-        return select_weights(delta, cluster, member_delta, member_ap, ks, readings.confidence)
-
-    def _members(self) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Clusters of the member queries, and divergence and precision of the cluster's model on each."""
-        readings, train = self.fold.readings, self.fold.roles["train"]
+    @cached_property
+    def members(self) -> Members:
+        """Training queries of the clusters."""
+        readings, train = self.readings, self.fold.roles["train"]
         query, cluster = self.clusters.members(readings.membership)
         rows, bounds = ranges(train.offsets, query)
         own = np.repeat(np.arange(len(query)), np.diff(bounds))
@@ -214,23 +273,23 @@ class LocalScores:
             left_out = np.where(self.fold.first_half[query], 0, 1)
             scores = np.einsum("nf,nf->n", train.X[rows], W[left_out, cluster][own])
         ap = ap_matrix(np.ascontiguousarray(scores[None]), train.part.y[rows] > 0, bounds)[0]
-        return cluster, delta, ap
+        return Members(cluster, delta, ap)
 
-    # ---- Transform -----------------------------------------------------------------------------------------------
+    @cached_property
+    def width(self) -> float:
+        """Median distance of the training queries from the centre of their cluster."""
+        label = np.zeros(self.fold.roles["train"].part.n_queries, dtype=np.int64)
+        label[self.clusters.query] = self.clusters.cluster
+        return median_distance(self.fold.points("train"), self.centres, label)
 
-    def transform_weights(self) -> FloatArray:
-        """Weights of algorithm 3, (m, n_queries)."""
-        clusters, fold = self.clusters, self.fold
-        label = np.zeros(fold.roles["train"].part.n_queries, dtype=np.int64)
-        label[clusters.query] = clusters.cluster
-        width = median_distance(fold.points("train"), clusters.centres, label)
-        return distance_weights(fold.points(self.name), clusters.centres, fold.readings.weighting, width)
 
-    # ---- eq. 1 ---------------------------------------------------------------------------------------------------
-
-    def aggregated(self, weights: FloatArray) -> FloatArray:
-        """Eq. 1 with weights (m, n_queries): scores (n_documents,)."""
-        return combined(self.scaled, weights, self.role.offsets)
+def scores_for(local: ClusterScores, kind: str, sizes: Sequence[int]) -> dict[int, FloatArray]:
+    """Scores of the documents (n_documents,) by an algorithm, for every t or k; Transform has neither, and the size 0."""
+    if kind == "naive":
+        return {t: local.scores_of(choice) for t, choice in local.naive(sizes).items()}
+    if kind == "select":
+        return {k: local.aggregated(weights) for k, weights in local.select_weights(sizes).items()}
+    return {0: local.aggregated(local.transform_weights())}
 
 
 def ranges(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:

@@ -91,8 +91,13 @@ def _top_mean(scores: FloatArray, offsets: IntArray, t: int) -> FloatArray:
     return group_means(np.asarray(scores, dtype=np.float64)[:, None], rows, bounds)[:, 0]
 
 
+def point_scale(train: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and inverse deviation of the points of the training queries in each dimension; 0 where they do not differ."""
+    deviation = train.std(axis=0)
+    return train.mean(axis=0), np.where(deviation > 0, 1 / np.where(deviation > 0, deviation, 1.0), 0.0)
+
+
 def standardised_rows(train: FloatArray, *others: FloatArray) -> list[FloatArray]:
     """Points on the scale on which those of the training queries have mean 0 and deviation 1 in each dimension."""
-    mean, deviation = train.mean(axis=0), train.std(axis=0)
-    inverse = np.where(deviation > 0, 1 / np.where(deviation > 0, deviation, 1.0), 0.0)
+    mean, inverse = point_scale(train)
     return [(points - mean) * inverse for points in (train, *others)]

@@ -15,7 +15,7 @@ from qdrank.measures.compute import measure
 from qdrank.store.lists import list_column
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.controls import Perturbed, directions, matched, ranked
-from qdrank.studies.lin2011.fold import ClusterSetting, LinFold, LocalScores
+from qdrank.studies.lin2011.fold import ClusterSetting, LinFold, model_scores, scores_for
 from qdrank.studies.lin2011.methods import ALGORITHMS, NAIVE, RANKSVM, Algorithm
 from qdrank.studies.lin2011.options import Grid
 
@@ -34,21 +34,12 @@ def budget_lambdas(lambdas: Sequence[float], budget: int) -> list[float]:
     return sorted({*known, *between}, reverse=True)
 
 
-def scores_for(local: LocalScores, method: Algorithm, sizes: Sequence[int]) -> dict[int, FloatArray]:
-    """Scores of the documents (n_documents,) by a method, for every t or k."""
-    if method.kind == "naive":
-        return {t: local.scores_of(choice) for t, choice in local.naive(sizes).items()}
-    if method.kind == "select":
-        return {k: local.aggregated(weights) for k, weights in local.select_weights(sizes).items()}
-    return {0: local.aggregated(local.transform_weights())}
-
-
 def validated(fold: LinFold, method: Algorithm, seed: int, grid: Grid) -> Values:
     """Validation MAP of every setting of a method, for one seed of the clusters."""
     values: Values = {}
     for m, lam in grid.models:
         local = fold.local(fold.validation, Key(method.family, seed, m), lam)
-        scores = scores_for(local, method, grid.sizes(method))
+        scores = scores_for(local, method.kind, grid.sizes(method))
         for size in grid.sizes(method):
             values[ClusterSetting(m, lam, size)] = fold.validation_queries.mean(scores[size])
     return values
@@ -84,7 +75,7 @@ def sweep(fold: LinFold, grid: Grid, methods: Mapping[str, Algorithm] = ALGORITH
 def test_scores(fold: LinFold, method: Algorithm, seed: int, setting: ClusterSetting) -> FloatArray:
     """Scores of the test documents by a method with one setting, shape (n_documents,)."""
     local = fold.local("test", Key(method.family, seed, setting.m), setting.lam)
-    return scores_for(local, method, [setting.size])[setting.size]
+    return scores_for(local, method.kind, [setting.size])[setting.size]
 
 
 def seed_measures_table(name: str, fold: LinFold, swept: Swept, names: Sequence[str]) -> pa.Table:
@@ -109,12 +100,12 @@ def _heads(fold: str, method: str, seed: int, query_id: Any) -> dict[str, Any]:
     return texts | {"seed": np.full(n, seed, dtype=np.int32), "query_id": pa.array(query_id, pa.string())}
 
 
-def first_scores(fold: LinFold, swept: Swept) -> Iterator[tuple[str, FloatArray]]:
-    """Every method with the first seed of its clusters and the setting chosen for it: scores of the test documents."""
+def first_methods(swept: Swept) -> Iterator[tuple[str, int, ClusterSetting]]:
+    """Every method with the first seed of its clusters and the setting chosen for it."""
     first = min(seed for _, seed in swept.values)
     for method, seed in swept.values:
         if seed == first:
-            yield method, test_scores(fold, ALGORITHMS[method], seed, swept.chosen(method, seed))
+            yield method, seed, swept.chosen(method, seed)
 
 
 def all_choices(name: str, swept: Swept, single: pa.Table) -> pa.Table:
@@ -184,7 +175,7 @@ def _aps(fold: LinFold, swept: Swept, seed: int, m: int) -> Iterator[tuple[str, 
             continue
         setting = swept.chosen(method, seed, m)
         local = fold.local("test", Key(ALGORITHMS[method].family, seed, m), setting.lam)
-        scores = scores_for(local, ALGORITHMS[method], [setting.size])[setting.size]
+        scores = scores_for(local, ALGORITHMS[method].kind, [setting.size])[setting.size]
         yield method, local.role.ap(scores[None])[0]
         if method == NAIVE:
             yield "relevant-only", local.ap_of(local.relevant_only())
@@ -208,7 +199,7 @@ def _models(fold: LinFold, swept: Swept, seed: int, m: int) -> Iterator[tuple[st
     found = matched(
         learned,
         steps,
-        lambda W: queries.mean(fold.scores_of(X, W * inverse).T),
+        lambda W: queries.mean(model_scores(X, W * inverse).T),
         queries.mean(local.scores.T),
     )
     yield "-perturbed", Perturbed(found.W * inverse, found.size, found.wanted, found.reached)
@@ -220,7 +211,7 @@ def _weights(models: FloatArray | Perturbed) -> FloatArray:
 
 def _test_aps(fold: LinFold, models: Models) -> dict[str, FloatArray]:
     test = fold.roles["test"]
-    return {kind: test.ap(fold.scores_of(test.X, _weights(one))) for kind, one in models.items()}
+    return {kind: test.ap(model_scores(test.X, _weights(one))) for kind, one in models.items()}
 
 
 def _control_row(name: str, fold: LinFold, seed: int, m: int, models: Models) -> dict[str, Any]:

@@ -26,13 +26,14 @@ SHOWN_ROUNDS = {"ridge": 20, "trees": 3}
 
 @dataclass(frozen=True)
 class FoldResult:
-    """Tables of one regressor and fold, and the scores of the test documents by kind of method."""
+    """Tables of one regressor and fold, and by kind of method the scores of the test documents and the fitted model."""
 
     cells: pa.Table
     maps: pa.Table
     objectives: pa.Table
     choices: pa.Table
     scores: Mapping[str, pa.Table]
+    models: Mapping[str, ATVT]
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ def run_fold(fold: str, data: FoldData, h: str, options: Options) -> FoldResult:
         scores={
             kind: scores_table(data.parts["test"].judged, fit.scores["test"]) for kind, fit in found.methods.items()
         },
+        models={kind: fit.model for kind, fit in found.methods.items()},
     )
 
 

@@ -19,8 +19,8 @@ from qdrank.studies.zha2006.methods import PAIRWISE, method_name
 
 def run_pairwise(
     fold: str, documents: FoldDocuments, data: FoldData, h: str, grid: Mapping[str, Any] | None = None
-) -> tuple[pa.Table, pa.Table, pa.Table]:
-    """The learner that is set against ``h``, tuned on a fold: the tables of cells, choices and scores."""
+) -> tuple[pa.Table, pa.Table, pa.Table, Any]:
+    """The learner that is set against ``h``, tuned on a fold: the tables of cells, choices and scores, and the learner."""
     learner = PAIRWISE[h][0]
     tried = dict(GRIDS[learner] if grid is None else grid)
     choice = fit_method(learner, tried, documents, measure=data.measure, seed=data.seed)
@@ -32,4 +32,5 @@ def run_pairwise(
         cells,
         choices_table(fold, method_name(h, "pairwise"), tried, choice, data.measure),
         scores_table(test, scores),
+        choice.chosen,
     )

@@ -66,7 +66,7 @@ def _of_lambda(
     yield _row("single-equal", data.n_queries, lam, equal.coef_, pairs, equal.gap_, equal.n_iter_)
     names = sorted(set(classes.tolist()))
     members = [np.flatnonzero(classes == name) for name in names]
-    models = train_block(base, _padded(members), tol=tol)
+    models = train_block(base, padded_members(members), tol=tol)
     for i, name in enumerate(names):
         figures = (models.W[i], models.pairs[i], models.gaps[i], models.evaluations[i])
         yield _row(f"{CLASS}{name}", len(members[i]), lam, *figures)
@@ -77,7 +77,7 @@ def _row(name: str, k: int, lam: float, w: FloatArray, pairs: int, gap: float, i
     return row | {"pairs": int(pairs), "gap": float(gap), "iterations": int(iterations)}
 
 
-def _padded(members: Sequence[IntArray]) -> IntArray:
+def padded_members(members: Sequence[IntArray]) -> IntArray:
     """Lists of different length as one matrix, -1 for none."""
     table = np.full((len(members), max(map(len, members))), -1, dtype=np.int64)
     for row, own in zip(table, members, strict=True):

@@ -9,7 +9,7 @@ import pytest
 from qdrank.errors import InputError
 from qdrank.queries.artifacts import Queries
 from qdrank.queries.clusters import k_means, nearest_centre
-from qdrank.rankers.query_classes import Classes, query_classes, text_columns
+from qdrank.studies.geng2008.query_classes import Classes, fitted_columns, query_classes
 
 WORDS = {"homepage": "home page of", "topic": "history and theory of"}
 
@@ -75,7 +75,10 @@ def test_classes_survive_the_store():
 
 
 def test_words_that_only_test_queries_have_are_the_rarest():
-    columns = text_columns(["a b", "a c", "zebra"], np.array([True, True, False]))
+    recipe = fitted_columns(0, ["a b", "a c"])
+    columns = recipe.vectors(np.zeros((3, 0)), np.arange(4), None, ["a b", "a c", "zebra"])
+    with pytest.raises(InputError, match="look at the words of a query"):
+        recipe.vectors(np.zeros((1, 0)), np.arange(2))
     assert columns[2, 6] > columns[:2, 6].max()
 
 

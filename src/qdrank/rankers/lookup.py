@@ -154,7 +154,7 @@ class Neighbourhoods:
 
     def _shared(self, own: IntArray) -> NDArray[Any]:
         """Size of what each neighbourhood shares with ``own``, shape (m,)."""
-        from qdrank.serving.kernels import add_rows, add_shared
+        from qdrank.rankers.lookup_kernels import add_rows, add_shared
 
         if self._matrix.size:
             dense = np.zeros(len(self._size), dtype=np.int32)

@@ -1,0 +1,134 @@
+"""How a query becomes a vector, kept with the rankers that look at it, so that new queries become vectors in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from qdrank.datasets.columns import reference_column
+from qdrank.datasets.judged import Judged
+from qdrank.datasets.letor.features import minmax_per_query
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray, rows_of
+from qdrank.queries.artifacts import VectorOptions
+from qdrank.queries.fitted import load_scale
+from qdrank.queries.vectors import Pooling, Standardiser, query_vectors
+from qdrank.store import read
+
+
+class Recipe(Protocol):
+    """What makes vectors of queries."""
+
+    def vectors(
+        self, X: NDArray[np.float32], offsets: IntArray, own: NDArray[Any] | None, text: Sequence[str] | None
+    ) -> FloatArray:
+        """Vectors (n_queries, n_columns) from documents (n_documents, n_features) and what is known of the queries themselves."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DocumentVectors:
+    """Vectors of the top documents of a query, and of columns of its own, standardised as the training queries' are.
+
+    Attributes
+    ----------
+    reference : column of the feature that says which documents are on top, counted from 0
+    top, pooling, view : as in the section ``queries`` of the configuration
+    missing : whether values of features may be missing
+    own_columns : number of columns of the query itself behind those of its documents
+    standardise : whether the deviation of the training queries becomes 1
+    mean, deviation : (n_columns,) of the training queries
+    """
+
+    NAME: ClassVar[str] = "document-vectors"
+    STATE: ClassVar[tuple[str, ...]] = ()
+
+    reference: int
+    top: int
+    pooling: Pooling
+    view: Literal["given", "minmax"]
+    missing: bool
+    own_columns: int
+    standardise: bool
+    mean: FloatArray
+    deviation: FloatArray
+
+    def vectors(
+        self,
+        X: NDArray[np.float32],
+        offsets: IntArray,
+        own: NDArray[Any] | None = None,
+        text: Sequence[str] | None = None,  # noqa: ARG002
+    ) -> FloatArray:
+        """Vectors of queries, (n_queries, n_columns)."""
+        scaler = Standardiser(scale=self.standardise)
+        scaler.mean_, scaler.scale_ = self.mean, self.deviation
+        return scaler.transform(self.pooled(X, offsets, own))
+
+    def pooled(self, X: NDArray[np.float32], offsets: IntArray, own: NDArray[Any] | None = None) -> FloatArray:
+        """The vectors before they are standardised."""
+        shown = minmax_per_query(X, offsets) if self.view == "minmax" else X
+        missing: Literal["omit", "error"] = "omit" if self.missing else "error"
+        made = query_vectors(shown, offsets, X[:, self.reference], top=self.top, pooling=self.pooling, missing=missing)
+        return np.hstack([made, checked_columns(own, len(made), self.own_columns)]) if self.own_columns else made
+
+    def refuse_others(self, train: Judged, own: FloatArray | None, stored: FloatArray) -> None:
+        """Raise unless these training documents give the stored vectors (n_queries, n_columns)."""
+        if not np.array_equal(self.vectors(train.X, train.offsets, own), stored):
+            fix = "run the workflow again; do not mix results of different configurations"
+            raise InputError("the stored query vectors do not match these documents and settings", fix=fix)
+
+
+def document_vectors(
+    options: VectorOptions, scaler: Standardiser, topics: pa.Table, *, reference: int, missing: bool
+) -> DocumentVectors:
+    """The recipe of a fold whose queries became vectors with these options and this fitted standardiser."""
+    return DocumentVectors(
+        reference=reference,
+        top=options.top,
+        pooling=options.pooling,
+        view=options.view,
+        missing=missing,
+        own_columns=len(topics.column("query_columns")[0]) if options.query_columns else 0,
+        standardise=scaler.scale,
+        mean=scaler.mean_,
+        deviation=scaler.scale_,
+    )
+
+
+def load_document_vectors(files: Any, options: Mapping[str, Any], *, missing: bool) -> DocumentVectors:
+    """The recipe of a fold from its artifacts: ``files`` has the paths ``columns``, ``topics`` and ``scale``.
+
+    ``options`` is the section ``queries`` of the configuration; ``missing`` says whether values of features are.
+    """
+    topics, reference = read(files.topics, "topics"), reference_column(files.columns)
+    return document_vectors(
+        VectorOptions(**options), load_scale(files.scale), topics, reference=reference, missing=missing
+    )
+
+
+def checked_columns(own: NDArray[Any] | None, n_queries: int, wanted: int) -> NDArray[Any]:
+    """Columns of the queries themselves, (n_queries, wanted); raise if they are not given."""
+    if own is None or own.shape != (n_queries, wanted):
+        raise InputError(
+            f"these models need {wanted} columns of the query itself",
+            found="none" if own is None else f"an array of shape {own.shape}",
+            fix="give them (own=..., or --topics), or train with queries: {query_columns: false}",
+        )
+    return own
+
+
+def topics_of(topics: pa.Table, query_id: Sequence[str]) -> tuple[FloatArray, list[str] | None]:
+    """From the artifact ``topics``: columns of queries, (n_queries, own_columns), and their texts, None if one has none."""
+    place = rows_of(
+        np.array(query_id, dtype=object), topics.column("query_id").to_numpy(zero_copy_only=False), among="the topics"
+    )
+    rows = topics.take(pa.array(place))
+    own = np.array(rows.column("query_columns").to_pylist(), dtype=np.float64).reshape(len(rows), -1)
+    text = rows.column("text").to_pylist()
+    return own, None if None in text else text

@@ -1,0 +1,116 @@
+"""Local models that are trained ahead, one for the neighbourhood of each training query; a query is served by one of them.
+
+`nearest` takes the model of the nearest training query; the other ways take that of the training query whose neighbourhood is
+most like the query's own (see `qdrank.rankers.knn`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.datasets.judged import Judged
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray
+from qdrank.queries.fitted import metric_with
+from qdrank.queries.metrics import Euclidean
+from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
+from qdrank.rankers.documents import query_scores
+from qdrank.rankers.knn import ALIKE, Alikeness
+from qdrank.rankers.lookup import Neighbourhoods, Offline1, Offline2, TrainingSpace
+from qdrank.rankers.sizes import neighbour_count
+
+if TYPE_CHECKING:
+    from qdrank.learners.ranksvm.estimator import Penalty
+
+_Choice = Literal["nearest"] | Alikeness
+
+
+@dataclass(kw_only=True, eq=False)
+class ReadyModels(QueryRanker):
+    """Models made ready for the training queries.
+
+    Parameters
+    ----------
+    k : float
+        Training queries that a model is trained on; up to 1 a share of them.
+    lam, penalty, tol : as for `RankSVM`
+    choice : "nearest", or what makes two neighbourhoods alike
+        Which model serves a query.
+    metric : name of the distance between query vectors
+    largest : int, optional
+        Neighbours of a query that are looked at where neighbourhoods are equally alike; all unless given.
+    """
+
+    NAME: ClassVar[str] = "ready"
+    STATE: ClassVar[tuple[str, ...]] = ("weights_", "vectors_", "query_id_", "neighbours_", "pairs_", "map_")
+
+    k: float = 0.27
+    lam: float = 0.01
+    penalty: Penalty = "half"
+    tol: float = 1e-6
+    choice: _Choice = "shared_pairs"
+    metric: str = "euclidean"
+    largest: int | None = None
+    weights_: FloatArray = field(init=False, repr=False)
+    """(m, n_features) weights of the model of each training query."""
+    vectors_: FloatArray = field(init=False, repr=False)
+    query_id_: NDArray[np.object_] = field(init=False, repr=False)
+    neighbours_: NDArray[np.int32] = field(init=False, repr=False)
+    """(m, k) training queries of each model."""
+    pairs_: IntArray = field(init=False, repr=False)
+    map_: FloatArray = field(init=False, repr=False)
+    """(n_columns, rank) what the metric has learned; of size 0 where it learns nothing."""
+
+    def __post_init__(self) -> None:
+        if self.choice not in ("nearest", *ALIKE):
+            raise InputError(f"unknown choice {self.choice!r}", fix="allowed: " + ", ".join(("nearest", *ALIKE)))
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
+        """Train a model for the neighbourhood of every training query."""
+        from qdrank.learners.ranksvm.blocks import block_size, locality_order, make_blocks
+        from qdrank.learners.ranksvm.local import prepare_training, train_local
+        from qdrank.learners.ranksvm.preferences import prepare
+        from qdrank.queries.graph import fitted_metric
+        from qdrank.queries.neighbours import neighbours
+
+        refuse_other_vectors(train, vectors)
+        m, self.vectors_, self.query_id_ = len(vectors), np.asarray(vectors, dtype=np.float64), train.query_id
+        metric = fitted_metric(self.metric, self.vectors_, train)
+        self.map_ = getattr(metric, "map_", np.zeros((0, 0)))
+        k = neighbour_count(self.k, m)
+        near = neighbours(self.vectors_, self.vectors_, k, own=np.arange(m), ids=self.query_id_, metric=metric)
+        self.neighbours_, self.pairs_ = near.rows, train.pairs
+        base = prepare_training(
+            prepare(train.X, train.y, train.offsets), lam=self.lam, penalty=self.penalty, tol=self.tol
+        )
+        size = block_size(None, m)
+        models = train_local(base, near.rows, make_blocks(locality_order(self.vectors_, size), size), tol=self.tol)
+        self.weights_ = np.empty_like(models.W)
+        self.weights_[models.rows] = models.W
+        self.__dict__.pop("finder", None)
+        return self
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Scores (n_documents,), each query's by the model that serves it."""
+        refuse_other_vectors(documents, vectors)
+        return query_scores(documents, self.weights_[self.models(vectors)])
+
+    def models(self, vectors: FloatArray) -> IntArray:
+        """Training query whose model serves each of the queries with these vectors, shape (n_queries,)."""
+        self.refuse_unfitted()
+        return np.array([self.finder(vector) for vector in vectors], dtype=np.int64)
+
+    @cached_property
+    def finder(self) -> Offline1 | Offline2:
+        """From the vector of a query to the training query whose model serves it."""
+        fitted: Euclidean = metric_with(self.metric, self.map_)
+        space = TrainingSpace(self.vectors_, self.query_id_, fitted)
+        if self.choice == "nearest":
+            return Offline2(space)
+        largest = len(self.vectors_) if self.largest is None else self.largest
+        return Offline1(space, Neighbourhoods(self.neighbours_, self.pairs_, self.choice), largest)

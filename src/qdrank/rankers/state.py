@@ -1,0 +1,116 @@
+"""Fitted rankers as plain values: a description that is JSON, and named arrays; nothing is pickled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from qdrank.store.lists import list_matrix, open_list_column
+
+Arrays = dict[str, NDArray[Any]]
+#: Name of the description among the arrays of the artifact.
+_DESCRIPTION = "description"
+_INT32 = np.iinfo(np.int32)
+
+
+def described(value: Any, name: str, arrays: Arrays) -> Any:
+    """``value`` as JSON; its arrays are added to ``arrays`` under names that begin with ``name``.
+
+    A fitted object has ``NAME``, its parameters are its fields, and ``STATE`` names its fitted attributes.
+    """
+    if isinstance(value, np.ndarray):
+        arrays[name] = value
+        kind = "text" if value.dtype == object else value.dtype.name
+        return {"array": name, "type": kind, "shape": list(value.shape)}
+    if isinstance(value, list | tuple):
+        return {"items": [described(item, f"{name}.{i}", arrays) for i, item in enumerate(value)]}
+    if isinstance(value, Mapping):
+        return {"entries": {key: described(item, f"{name}.{key}", arrays) for key, item in value.items()}}
+    if hasattr(value, "STATE"):
+        params = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+        state = {key: getattr(value, key) for key in value.STATE}
+        return {"object": value.NAME} | {
+            kind: {key: described(item, f"{name}.{key}", arrays) for key, item in items.items()}
+            for kind, items in (("params", params), ("state", state))
+        }
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def restored(description: Any, arrays: Mapping[str, NDArray[Any]], kind: Callable[[str], Any]) -> Any:
+    """The inverse of `described`; ``kind`` gives the class of a name."""
+    if not isinstance(description, dict):
+        return description
+    if "array" in description:
+        shape, dtype = description["shape"], object if description["type"] == "text" else description["type"]
+        array = arrays[description["array"]] if description["array"] in arrays else np.zeros(0)
+        return np.ascontiguousarray(array.reshape(shape).astype(dtype, copy=False))
+    if "items" in description:
+        return tuple(restored(item, arrays, kind) for item in description["items"])
+    if "entries" in description:
+        return {key: restored(item, arrays, kind) for key, item in description["entries"].items()}
+    params, state = (
+        {name: restored(value, arrays, kind) for name, value in description[part].items()}
+        for part in ("params", "state")
+    )
+    made = kind(description["object"])(**params)
+    for name, value in state.items():
+        setattr(made, name, value)
+    return made
+
+
+def state_table(value: Any) -> pa.Table:
+    """A fitted object as the artifact ``rankers``: its description, and a row for each row of its arrays."""
+    arrays: Arrays = {}
+    text = json.dumps(described(value, "", arrays), sort_keys=True)
+    tables = [_rows(_DESCRIPTION, np.array([text], dtype=object))]
+    tables += [_rows(name, array) for name, array in arrays.items() if array.size]
+    return pa.concat_tables(tables).combine_chunks()
+
+
+def from_state_table(table: pa.Table, kind: Callable[[str], Any]) -> Any:
+    """The inverse of `state_table`; ``kind`` gives the class of a name."""
+    arrays = dict(_arrays_of(table))
+    return restored(json.loads(arrays.pop(_DESCRIPTION)[0]), arrays, kind)
+
+
+def _rows(name: str, array: NDArray[Any]) -> pa.Table:
+    """An array as rows: texts and numbers each in their own column; whole numbers that fit take half the room."""
+    matrix = (
+        array.reshape(len(array), -1)
+        if array.ndim > 1
+        else array.reshape(-1, 1 if array.dtype == object else array.size)
+    )
+    n = len(matrix)
+    none = np.zeros((n, 0))
+    whole = array.dtype.kind in "iub" and _INT32.min <= array.min() and array.max() <= _INT32.max
+    is_text = array.dtype == object
+    texts = pa.array([str(one) for one in matrix[:, 0]], pa.string()) if is_text else pa.nulls(n, pa.string())
+    return pa.table(
+        {
+            "part": pa.array([name] * n, pa.string()),
+            "row": pa.array(np.arange(n, dtype=np.int32)),
+            "text": texts,
+            "numbers": open_list_column((none if is_text or whole else matrix).astype(np.float64, copy=False)),
+            "wholes": open_list_column((matrix if whole else none).astype(np.int32)),
+        }
+    )
+
+
+def _arrays_of(table: pa.Table) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Arrays of the artifact by name; those of size 0 have left no row."""
+    names = table.column("part").to_numpy(zero_copy_only=False)
+    starts = [0, *(np.flatnonzero(names[1:] != names[:-1]) + 1).tolist(), len(names)]
+    for a, b in pairwise(starts):
+        part = table.slice(a, b - a)
+        if not part.column("text").null_count:
+            yield names[a], part.column("text").to_numpy(zero_copy_only=False)
+            continue
+        numbers = list_matrix(part.column("numbers"))
+        yield names[a], numbers if numbers.size else list_matrix(part.column("wholes"))

@@ -1,0 +1,99 @@
+"""KNN Online, served: the model of a query is trained when the query arrives.
+
+What does not depend on the query is made ready once: the training documents, Single, and the second derivatives of every
+training query's pairs at Single. For a query its k nearest training queries are found, and a model of their pairs is
+trained from Single to a certified gap. Each query is trained alone, so that its scores do not depend on its company; they
+agree with those of the study to the tolerance of training.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.datasets.judged import Judged
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray
+from qdrank.learners.ranksvm.local import LocalModels, TrainingBase, train_block
+from qdrank.queries.fitted import metric_with
+from qdrank.rankers.base import Validation, refuse_other_vectors
+from qdrank.rankers.documents import query_scores, seen
+from qdrank.rankers.knn import random_neighbours
+from qdrank.rankers.local_ranker import LocalRanker
+from qdrank.rankers.lookup import TrainingSpace
+from qdrank.rankers.sizes import neighbour_count
+
+#: Requests among which the cost of what is made ready is divided when the engine weighs costs.
+REQUESTS = 10**6
+
+
+@dataclass(kw_only=True, eq=False)
+class OnlineRanker(LocalRanker):
+    """Local models of the nearest training queries, each trained alone.
+
+    Parameters
+    ----------
+    metric : name of the distance between query vectors
+    mean, inverse : (n_features,) the engine learns from ``(x - mean) * inverse``; scores are of x itself
+
+    Others as for `LocalRanker`; weights are hard, and nothing is mixed with Single.
+    """
+
+    NAME: ClassVar[str] = "online"
+    STATE: ClassVar[tuple[str, ...]] = ("vectors_", "query_id_", "map_")
+
+    metric: str = "euclidean"
+    mean: FloatArray
+    inverse: FloatArray
+    map_: FloatArray = field(init=False, repr=False)
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
+        """Train Single and keep the training queries."""
+        from qdrank.queries.graph import fitted_metric
+
+        self.map_ = getattr(fitted_metric(self.metric, vectors, train), "map_", np.zeros((0, 0)))
+        super().fit(train, vectors, validation)
+        return self
+
+    def remember(self, train: Judged, vectors: FloatArray) -> Self:
+        """Keep the training documents as the engine sees them."""
+        super().remember(train.with_features(seen(train.X, self.mean, self.inverse)), vectors)
+        return self
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Scores (n_documents,), each query's by the model that is trained for it."""
+        refuse_other_vectors(documents, vectors)
+        return query_scores(documents, self.models(vectors, documents.query_id))
+
+    def models(self, vectors: FloatArray, query_id: NDArray[np.object_] | None = None) -> FloatArray:
+        """Weights of queries with the given vectors, (n_queries, n_features), for documents as given."""
+        names = np.full(len(vectors), None) if query_id is None else query_id
+        W = [self.trained(*one).W[0] for one in zip(vectors, names, strict=True)]
+        return np.array(W).reshape(-1, len(self.inverse)) * self.inverse
+
+    def trained(self, vector: FloatArray, query_id: str | None = None) -> LocalModels:
+        """The model of a query with the given vector (n_columns,), alone in its table."""
+        m = len(self.vectors_)
+        k = neighbour_count(self.k, m)
+        if self.random is None:
+            near = np.sort(self.space.neighbourhood(self.space.point(vector), k))
+        elif query_id is None:
+            raise InputError("random neighbours are drawn by query id", fix="give the ids of the queries")
+        else:
+            near = random_neighbours([query_id], m, k, self.random)[0]
+        return train_block(self._prepared(), near[None, :], tol=self.tol, uses=REQUESTS)
+
+    @cached_property
+    def space(self) -> TrainingSpace:
+        """The training queries as points."""
+        return TrainingSpace(self.vectors_, self.query_id_, metric_with(self.metric, self.map_))
+
+    def _trained_base(self, prox: FloatArray | None = None) -> TrainingBase:
+        base = super()._trained_base(prox)
+        if base.bank.fits:
+            base.bank.kept(np.arange(base.data.n_queries))
+        return base

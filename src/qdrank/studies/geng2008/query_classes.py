@@ -1,0 +1,187 @@
+"""Hard classes of queries for QC, the baseline that trains one model per class (Geng 2008, section 4.2.1).
+
+The classes are the query types in the data, or K-means classes of the query vectors if the data have no types. Two
+classifiers trained on the training queries predict the class of a query. The first sees only the query, as in
+the paper: its words, their number and rarity, and the query columns of the data. The second sees the query's vector,
+that is its top documents: as much as the KNN methods see.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray
+from qdrank.queries.artifacts import Queries
+from qdrank.queries.clusters import k_means, nearest_centre
+from qdrank.queries.recipe import checked_columns, topics_of
+from qdrank.queries.types import TypeClassifier
+
+#: What is said of classes that the data do not know.
+K_MEANS = "K-means classes"
+#: What is said of classes that are not guessed, since nothing is known of a query but its documents.
+NO_CLASSIFIER = "nothing is known of a query but its documents: no classifier of the query alone"
+#: Most words that are columns of their own, and the fewest training queries that such a word is in.
+_WORDS, IN_QUERIES = 200, 3
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Class (None if unknown) and both predicted classes of every query of a fold, and where the classes come from.
+
+    ``guess`` is predicted from the query alone; if only the documents of a query are known, it equals ``from_documents``.
+    """
+
+    true: NDArray[np.object_]
+    guess: NDArray[np.object_]
+    from_documents: NDArray[np.object_]
+    origin: str
+
+    @property
+    def sees_queries(self) -> bool:
+        """Whether ``guess`` is made from the query alone."""
+        return NO_CLASSIFIER not in self.origin
+
+    @classmethod
+    def from_table(cls, table: pa.Table) -> Classes:
+        """Read the artifact ``classes``."""
+        names = ("class", "guess", "guess_documents")
+        true, guess, from_documents = (table.column(name).to_numpy(zero_copy_only=False) for name in names)
+        return cls(true, guess, from_documents, table.column("origin")[0].as_py())
+
+    def to_table(self, queries: Queries) -> pa.Table:
+        """The artifact ``classes``."""
+        texts = {"query_id": queries.query_id, "role": queries.role, "class": self.true, "guess": self.guess}
+        texts |= {"guess_documents": self.from_documents}
+        columns = {name: pa.array(values, pa.string()) for name, values in texts.items()}
+        return pa.table(columns | {"origin": pa.array([self.origin] * len(self.guess), pa.string())})
+
+
+def query_classes(queries: Queries, topics: pa.Table, *, n_classes: int, seed: int) -> Classes:
+    """Classes of the queries of a fold, and the guesses of two classifiers trained on the training queries."""
+    true, origin, _ = true_classes(queries, n_classes, seed)
+    # A K-means class is decided by the vector itself: there is nothing to guess.
+    from_documents = true if K_MEANS in origin else _guessed(queries.vectors, true, queries.is_train)
+    _, columns = query_columns(queries, topics)
+    if columns.shape[1] == 0:
+        return Classes(true, from_documents, from_documents, f"{origin}; {NO_CLASSIFIER}")
+    return Classes(true, _guessed(columns, true, queries.is_train), from_documents, origin)
+
+
+def _guessed(columns: FloatArray, true: NDArray[np.object_], train: NDArray[np.bool_]) -> NDArray[np.object_]:
+    """Guesses for all queries, (n_queries,), of a classifier that sees ``columns`` (n_queries, n_columns)."""
+    known = set(true[train])
+    if len(known) == 1:
+        return np.array([*known] * len(true), dtype=object)
+    guess: NDArray[np.object_] = type_classifier(columns, true, train).predict(columns).astype(object)
+    return guess
+
+
+def type_classifier(columns: FloatArray, true: NDArray[np.object_], train: NDArray[np.bool_]) -> TypeClassifier:
+    """The classifier of the training queries, which sees ``columns`` (n_queries, n_columns) of them."""
+    return TypeClassifier().fit(columns[train], true[train].astype(str))
+
+
+def true_classes(queries: Queries, n_classes: int, seed: int) -> tuple[NDArray[np.object_], str, FloatArray]:
+    """Classes of the queries, where they come from, and the K-means centres; of size 0 if the data have types."""
+    train = queries.is_train
+    if all(kind is not None for kind in queries.type[train]):
+        return queries.type, "query types in the data", np.zeros((0, 0))
+    n_classes = min(n_classes, int(train.sum()))
+    centres, _ = k_means(queries.vectors[train], n_classes, seed=seed)
+    classes = class_names(n_classes)[nearest_centre(queries.vectors, centres)]
+    return classes, f"{n_classes} {K_MEANS} of query vectors", centres
+
+
+def class_names(n_classes: int) -> NDArray[np.object_]:
+    """Names of K-means classes, (n_classes,)."""
+    return np.array([f"class {i + 1}" for i in range(n_classes)], dtype=object)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class QueryColumns:
+    """What a classifier of the query alone sees: the query columns of the data, and length, rarity and words of its text.
+
+    Attributes
+    ----------
+    own_columns : number of query columns of the data
+    words : (n_words,) words of the training queries, None where their texts are not known
+    idf : (n_words,) their rarity
+    n_frequent : the first so many words are columns of their own
+    rarest : rarity of any other word
+    """
+
+    NAME: ClassVar[str] = "query-columns"
+    STATE: ClassVar[tuple[str, ...]] = ()
+
+    own_columns: int
+    words: NDArray[np.object_] | None
+    idf: FloatArray
+    n_frequent: int
+    rarest: float
+
+    def vectors(
+        self,
+        X: NDArray[np.float32],  # noqa: ARG002
+        offsets: IntArray,
+        own: NDArray[Any] | None = None,
+        text: Sequence[str] | None = None,
+    ) -> FloatArray:
+        """Columns of queries, (n_queries, n_columns)."""
+        n = len(offsets) - 1
+        columns = checked_columns(own, n, self.own_columns) if self.own_columns else np.zeros((n, 0))
+        if self.words is None:
+            return columns
+        if text is None or len(text) != n:
+            raise InputError("these models look at the words of a query", fix="give them (text=..., or --topics)")
+        return np.hstack([columns, self._text_columns(text)])
+
+    def _text_columns(self, texts: Sequence[str]) -> FloatArray:
+        assert self.words is not None
+        idf = dict(zip(self.words.tolist(), self.idf.tolist(), strict=True))
+        words = [text.lower().split() for text in texts]
+        rows = [_described(one, text, idf, self.rarest) for one, text in zip(words, texts, strict=True)]
+        frequent = self.words[: self.n_frequent].tolist()
+        has: Any = [[word in one for word in frequent] for one in map(set, words)]
+        return np.hstack(
+            [np.array(rows).reshape(len(texts), -1), np.array(has, dtype=np.float64).reshape(len(texts), -1)]
+        )
+
+
+def fitted_columns(own_columns: int, texts: Sequence[str] | None) -> QueryColumns:
+    """What to look at in queries, learned from the texts of the training queries where they are known."""
+    if texts is None:
+        return QueryColumns(own_columns=own_columns, words=None, idf=np.zeros(0), n_frequent=0, rarest=0.0)
+    known = [set(text.lower().split()) for text in texts]
+    in_queries = Counter(word for one in known for word in one)
+    words = sorted(in_queries, key=lambda word: (-in_queries[word], word))
+    return QueryColumns(
+        own_columns=own_columns,
+        words=np.array(words, dtype=object),
+        idf=np.array([float(np.log(len(known) / in_queries[word])) for word in words]),
+        n_frequent=min(_WORDS, sum(n >= IN_QUERIES for n in in_queries.values())),
+        rarest=float(np.log(len(known) + 1.0)),
+    )
+
+
+def query_columns(queries: Queries, topics: pa.Table) -> tuple[QueryColumns, FloatArray]:
+    """What is known about the queries without their documents: the recipe, and columns (n_queries, n_columns); perhaps none."""
+    own, texts = topics_of(topics, queries.query_id.tolist())
+    train = (
+        None if texts is None else [text for text, is_train in zip(texts, queries.is_train, strict=True) if is_train]
+    )
+    recipe = fitted_columns(own.shape[1], train)
+    return recipe, recipe.vectors(np.zeros((0, 0), dtype=np.float32), np.arange(len(own) + 1), own, texts)
+
+
+def _described(words: list[str], text: str, idf: dict[str, float], rarest: float) -> list[float]:
+    rarity = [idf.get(word, rarest) for word in words] or [0.0]
+    digits = sum(c.isdigit() for c in text)
+    return [len(words), len(text), digits, sum(rarity), sum(rarity) / len(rarity), min(rarity), max(rarity)]

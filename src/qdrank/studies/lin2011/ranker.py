@@ -1,0 +1,179 @@
+"""Naive, SelectRanker and Transform with the models of their clusters, as a ranker that serves new queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from qdrank.datasets.judged import Judged
+from qdrank.groups import FloatArray, IntArray
+from qdrank.learners.ranksvm.kernels import one_thread
+from qdrank.rankers.base import QueryRanker, Validation
+from qdrank.rankers.documents import FoldDocuments
+from qdrank.studies.lin2011.bank import FoldBank, Key
+from qdrank.studies.lin2011.fold import (
+    ClusterScores,
+    ClusterSetting,
+    LinFold,
+    LocalScores,
+    Members,
+    Role,
+    role_of,
+    scores_for,
+)
+from qdrank.studies.lin2011.methods import Algorithm
+from qdrank.studies.lin2011.options import Readings
+from qdrank.studies.lin2011.representations import point_scale
+from qdrank.studies.lin2011.training import train_singles
+from qdrank.studies.lin2011.units import ClusterPlan, Workshop, shard_units
+
+
+@dataclass(kw_only=True, eq=False)
+class ClusterRanker(QueryRanker):
+    """Local models of clusters, one chosen or several aggregated; or the global Ranking SVM that they are compared with.
+
+    Parameters
+    ----------
+    kind : algorithm 1, 2 or 3, or the global model
+    reference : column of the base model's score, counted from 0
+    family : clusterings whose models are used
+    m, size : number of clusters; t of Naive or k of SelectRanker
+    lam, single_lam : lambda of the local models and of the global one
+    seed, base : of the clusters, and of the study
+    tol : as for `RankSVM`
+    readings : the inferred choices, keys of `Readings`
+    mean, inverse : (n_features,) clusters and learners see ``(x - mean) * inverse``
+    """
+
+    NAME: ClassVar[str] = "clusters"
+    STATE: ClassVar[tuple[str, ...]] = (
+        *("single_", "weights_", "centres_", "member_cluster_", "member_delta_", "member_ap_"),
+        *("point_mean_", "point_inverse_", "width_"),
+    )
+
+    kind: Literal["single", "naive", "select", "transform"]
+    reference: int
+    family: str = "pairs"
+    m: int = 10
+    size: int = 1
+    lam: float = 0.01
+    single_lam: float = 0.01
+    seed: int = 1
+    base: int = 1
+    tol: float = 1e-6
+    readings: Mapping[str, Any]
+    mean: FloatArray
+    inverse: FloatArray
+    single_: FloatArray = field(init=False, repr=False)
+    weights_: FloatArray = field(init=False, repr=False)
+    centres_: FloatArray = field(init=False, repr=False)
+    member_cluster_: IntArray = field(init=False, repr=False)
+    member_delta_: FloatArray = field(init=False, repr=False)
+    member_ap_: FloatArray = field(init=False, repr=False)
+    point_mean_: FloatArray = field(init=False, repr=False)
+    point_inverse_: FloatArray = field(init=False, repr=False)
+    width_: float = field(init=False, repr=False)
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
+        """Divide the training queries into clusters and train a model for each."""
+        documents = FoldDocuments({"train": train}, self.mean, self.inverse)
+        singles = train_singles(
+            documents.preferences(), sorted({self.lam, self.single_lam}, reverse=True), tol=self.tol
+        )
+        single = singles[self.single_lam].w
+        readings = Readings(**self.readings)
+        plan = ClusterPlan(
+            ms=[self.m], seeds=[self.seed], base=self.base, random=self.family.endswith("-random"), readings=readings
+        )
+        shop = Workshop(documents, self.reference, {self.lam: singles[self.lam]}, single, plan, tol=self.tol)
+        bank = FoldBank(*shop.run(shard_units(plan, 0, 1)), train.query_id)
+        fold = LinFold(documents, self.reference, documents.stored(single), bank, readings, base=self.base)
+        return self.take(fold, Key(self.family, self.seed, self.m), self.lam)
+
+    def take(self, fold: LinFold, key: Key | None = None, lam: float = 0.0) -> Self:
+        """Take what a fold has trained; without a clustering the global model alone."""
+        none = np.zeros(0)
+        self.single_ = fold.single
+        self.weights_ = self.centres_ = np.zeros((0, 0))
+        self.member_cluster_, self.member_delta_, self.member_ap_ = np.zeros(0, dtype=np.int64), none, none
+        self.point_mean_, self.point_inverse_ = point_scale(fold.roles["train"].points)
+        self.width_ = 0.0
+        if key is None:
+            return self
+        local = LocalScores(fold, "train", key, lam)
+        self.weights_, self.centres_ = local.weights, local.centres
+        if self.kind == "select":
+            members = local.members
+            self.member_cluster_, self.member_delta_, self.member_ap_ = members.cluster, members.delta, members.ap
+        if self.kind == "transform":
+            self.width_ = local.width
+        return self
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Scores (n_documents,); the last bits depend on what is scored along, as those of a matrix product do."""
+        self.refuse_unfitted()
+        readings = Readings(**self.readings)
+        with one_thread():
+            scale = FoldDocuments({}, self.mean, self.inverse)
+            role = role_of(documents, scale, self.reference, self.single_, readings)
+            if self.kind == "single":
+                return role.single
+            return scores_for(_Stored(self, role, readings), self.kind, [self.size])[self.size]
+
+
+class _Stored(ClusterScores):
+    """The models of a ranker on new documents."""
+
+    def __init__(self, ranker: ClusterRanker, role: Role, readings: Readings) -> None:
+        super().__init__(role, readings)
+        self._ranker = ranker
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights of the models."""
+        return self._ranker.weights_
+
+    @property
+    def centres(self) -> FloatArray:
+        """Centres of the clusters."""
+        return self._ranker.centres_
+
+    @property
+    def members(self) -> Members:
+        """Training queries of the clusters."""
+        ranker = self._ranker
+        return Members(ranker.member_cluster_, ranker.member_delta_, ranker.member_ap_)
+
+    @property
+    def points(self) -> FloatArray:
+        """Transformed queries."""
+        return (self.role.points - self._ranker.point_mean_) * self._ranker.point_inverse_
+
+    @property
+    def width(self) -> float:
+        """Median distance of the training queries from their centres."""
+        return self._ranker.width_
+
+
+def cluster_ranker(
+    fold: LinFold, algorithm: Algorithm | None = None, seed: int = 1, setting: ClusterSetting | None = None
+) -> ClusterRanker:
+    """A method of a fold with one seed and setting; without an algorithm the global Ranking SVM."""
+    documents = fold.documents
+    common: dict[str, Any] = {"reference": fold.reference, "base": fold.base, "readings": dict(vars(fold.readings))}
+    common |= {"mean": documents.mean, "inverse": documents.inverse}
+    if algorithm is None or setting is None:
+        return ClusterRanker(kind="single", **common).take(fold)
+    ranker = ClusterRanker(
+        kind=algorithm.kind,
+        family=algorithm.family,
+        m=setting.m,
+        size=setting.size,
+        lam=setting.lam,
+        seed=seed,
+        **common,
+    )
+    return ranker.take(fold, Key(algorithm.family, seed, setting.m), setting.lam)

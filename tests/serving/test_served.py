@@ -1,0 +1,172 @@
+"""Rankers of every kind are served from one file, with the scores that they gave before they were stored."""
+
+from __future__ import annotations
+
+from math import inf
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from qdrank.aggregators import AGGREGATORS
+from qdrank.cli import main
+from qdrank.datasets.judged import Judged, load_judged
+from qdrank.datasets.simulated.tables import write_simulated
+from qdrank.errors import InputError
+from qdrank.learners import LEARNERS
+from qdrank.learners.atvt.estimator import ATVT
+from qdrank.learners.ensemble.sser import SSER
+from qdrank.learners.ranksvm.estimator import RankSVM
+from qdrank.queries.artifacts import VectorOptions, describe_queries
+from qdrank.queries.recipe import document_vectors
+from qdrank.rankers import RANKERS as REGISTRY
+from qdrank.rankers.bilinear import Bilinear
+from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
+from qdrank.rankers.local_ranker import LocalRanker
+from qdrank.rankers.mixture import Mixture
+from qdrank.rankers.plain import LearnerRanker, LinearRanker, OneFeature, TreeRanker, WithEvidence, WithQueryVectors
+from qdrank.rankers.ready import ReadyModels
+from qdrank.serving.served import ServedRanker, kind_of, load_ranker, write_ranker
+from qdrank.store import read, write
+from qdrank.store.lists import list_matrix
+from qdrank.studies import STUDIES
+
+TREES = {"rounds": 5, "leaves": 4, "min_leaf": 2}
+RANKERS = {
+    "feature": OneFeature(column=2),
+    "linear": LinearRanker(lam=0.1),
+    **{name: LearnerRanker(learner=LEARNERS[name]()) for name in ("ranksvm", "listnet", "rankboost", "regression")},
+    "sser": LearnerRanker(learner=SSER(gamma=0.5)),
+    "atvt": LearnerRanker(learner=ATVT(lam_alpha=inf, lam_beta=1.0)),
+    "ready": ReadyModels(k=7, lam=0.1),
+    "ready-nearest": ReadyModels(k=0.3, lam=0.1, choice="nearest", metric="mahalanobis"),
+    "ready-gamma": ReadyModels(k=5, lam=0.1, choice="smallest_gamma", metric="cosine"),
+    "trees": TreeRanker(**TREES),
+    "trees-queries": WithQueryVectors(base=TreeRanker(**TREES)),
+    "evidence": WithEvidence(base=LinearRanker(), evidence=NeighbourEvidence(reference=2, exclude_near=0.9)),
+    "by-vectors": WithEvidence(base=LinearRanker(), evidence=NeighbourEvidence(similarity="vectors", gammas=(2.0,))),
+    "prior": WithEvidence(base=TreeRanker(**TREES), evidence=DocumentPrior()),
+    "proximal": LocalRanker(k=0.3, proximity=0.5),
+    "by-evidence": WithEvidence(base=LocalRanker(k=0.3), evidence=DocumentPrior()),
+    "kernel": LocalRanker(k=5, weights="kernel", mix=0.5),
+    "bilinear": Bilinear(components=2),
+    "gated": Mixture(bases=[LinearRanker(), TreeRanker(**TREES)], gate=True, components=2),
+}
+OPTIONS = VectorOptions(top=20, pooling="mean", view="given", query_columns=False, scale="zscore")
+
+
+@pytest.fixture(scope="module")
+def fold(tmp_path_factory):
+    """A fold of tiny data whose documents recur."""
+    folder = tmp_path_factory.mktemp("served")
+    files = {name: folder / f"{name}.parquet" for name in ("judged", "columns", "topics")}
+    write_simulated(files, like="sim1", seed=3, train=30, vali=10, test=10, features=8)
+    judged = load_judged(files["judged"])
+    rng = np.random.default_rng(0)
+    drawn = [rng.permutation(150)[:size] for size in np.diff(judged.offsets)]
+    judged.doc_id[:] = [f"d{i}" for i in np.concatenate(drawn)]
+    write(files["judged"], "judged", judged.to_table())
+    topics = read(files["topics"], "topics")
+    queries, scaler = describe_queries(judged, topics, 2, "fold1", OPTIONS)
+    recipe = document_vectors(OPTIONS, scaler, topics, reference=2, missing=False)
+    place = folder / "fold1"
+    return place, judged, fold_documents(judged, "fold1"), list_matrix(queries.column("vector")), recipe
+
+
+def stored(fold, name: str) -> tuple[Path, ServedRanker]:
+    """A fitted ranker in the place where the command looks for it."""
+    place, _, documents, vectors, recipe = fold
+    ranker = RANKERS[name].fresh().fit(documents.seen("train"), vectors[:30])
+    served = ServedRanker(method=name, fold="fold1", documents=documents.view(), queries=recipe, ranker=ranker)
+    path = place / "served" / f"{name}.parquet"
+    write_ranker(path, served)
+    return path, served
+
+
+def letor(path: Path, part: Judged) -> Path:
+    rows = []
+    for i, name in enumerate(part.query):
+        features = " ".join(f"{j}:{value!r}" for j, value in enumerate(part.X[i].tolist(), 1))
+        rows.append(f"0 qid:{name} {features} #docid = {part.doc_id[i]}\n")
+    path.write_text("".join(rows))
+    return path
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_stored_rankers_give_the_scores_of_the_fitted_ones(fold, name, capsys):
+    place, judged, documents, vectors, _ = fold
+    _, served = stored(fold, name)
+    expected = served.ranker.predict(documents.seen("test"), vectors[40:])
+    test, again = judged.of_role("fold1", "test"), load_ranker(place, name)
+    scores = again.score_many(test.X, test.offsets, query_id=test.query_id, doc_id=test.doc_id)
+    np.testing.assert_array_equal(scores, expected)
+    file = letor(place / "new.txt", test)
+    assert main(["rank", "--models", str(place), "--input", str(file), "--method", name]) == 0
+    printed = [float(line) for line in capsys.readouterr().out.splitlines()]
+    # Scored in batches: models that are trained together agree to the tolerance of training, matrix products but for rounding.
+    apart = 1e-5 if served.ranker.needs("TRAINING") else 1e-12
+    np.testing.assert_allclose(printed, expected, rtol=0, atol=apart)
+    for query in (0, 7):
+        rows = slice(*test.offsets[query : query + 2])
+        names = {"query_id": test.query_id[query : query + 1], "doc_id": test.doc_id[rows]}
+        one = again.score_many(test.X[rows], np.array([0, rows.stop - rows.start]), **names)
+        np.testing.assert_allclose(one, expected[rows], rtol=0, atol=apart)
+
+
+def test_ready_models_are_the_ranking_svms_of_their_neighbours(fold):
+    _, _, documents, vectors, _ = fold
+    train, ranker = documents.seen("train"), RANKERS["ready"].fresh()
+    ranker.fit(train, vectors[:30])
+    for query in (0, 13):
+        near = np.argsort(((vectors[:30] - vectors[query]) ** 2).sum(axis=1), kind="stable")[:7]
+        part = train.take(np.sort(near))
+        peer = RankSVM(lam=0.1, tol=1e-10).fit(part.X, part.y, part.query)
+        np.testing.assert_allclose(ranker.weights_[query], peer.coef_, atol=2 * np.sqrt(2e-6 / 0.1))
+    with pytest.raises(InputError, match="unknown choice"):
+        ReadyModels(choice="farthest")
+
+
+def test_every_kind_that_is_stored_has_one_name():
+    names = [*REGISTRY, *LEARNERS, *AGGREGATORS, *(kind for study in STUDIES for kind in STUDIES[study].rankers)]
+    assert sorted(set(names)) == sorted(names)
+    for name in names:
+        assert name == kind_of(name).NAME
+    with pytest.raises(InputError, match="unknown kind"):
+        kind_of("nothing")
+
+
+def test_evidence_needs_the_names_of_documents(fold):
+    _, judged, *_ = fold
+    test = judged.of_role("fold1", "test")
+    assert np.isfinite(stored(fold, "linear")[1].score_many(test.X, test.offsets)).all()
+    served = stored(fold, "evidence")[1]
+    with pytest.raises(InputError, match="have no ids"):
+        served.score_many(test.X, test.offsets)
+    other = np.array(["nowhere"] * len(test.X), dtype=object)
+    assert np.isfinite(served.score_many(test.X, test.offsets, doc_id=other)).all()
+
+
+def test_rankers_that_train_on_request_say_what_they_lack(fold, tmp_path):
+    path, served = stored(fold, "proximal")
+    alone = tmp_path / "data" / "fold1" / "served" / path.name
+    alone.parent.mkdir(parents=True)
+    alone.write_bytes(path.read_bytes())
+    with pytest.raises(InputError, match="proximal learns from the training documents, which are missing"):
+        load_ranker(alone)
+    fresh = served.ranker.fresh()
+    fresh.single_, fresh.vectors_, fresh.query_id_ = (getattr(served.ranker, name) for name in fresh.STATE)
+    with pytest.raises(InputError, match="call remember first"):
+        fresh.models(fresh.vectors_)
+
+
+def test_unknown_names_and_settings_are_refused(fold):
+    place, judged, *_ = fold
+    stored(fold, "linear")
+    with pytest.raises(InputError, match="did you mean linear"):
+        load_ranker(place, "linera")
+    with pytest.raises(InputError, match="leave out k"):
+        load_ranker(place, "linear", k=3)
+    test = judged.of_role("fold1", "test")
+    with pytest.raises(InputError, match="8 features"):
+        load_ranker(place, "linear").score_many(test.X[:, :5], test.offsets)
