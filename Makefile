@@ -10,7 +10,7 @@ READY := $(VENV)/.made-from-$(shell cksum < requirements/dev.txt | cut -d' ' -f1
 CONFIG ?= config/first.yaml
 DIRECTORY ?=
 
-.PHONY: help setup run test test-cluster lint bench picture docs lock clean
+.PHONY: help setup run findings test test-cluster lint bench picture docs lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -21,6 +21,13 @@ setup: $(READY) ## set up .venv, compile the kernels, and look for what would st
 
 run: $(READY) ## run a first study on all cores: results/index.html (CONFIG=file for another, DIRECTORY=folder for its results)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" DIRECTORY="$(DIRECTORY)" sh workflow/run.sh --configfile $(CONFIG)
+
+# Every configuration that a table on the pages comes from (docs/ledger.yaml has the same list); each has a folder of its own.
+FINDINGS := claims seeds nfcorpus affine hoi2008
+findings: $(READY) ## run all configurations behind the studies' pages, and write their tables (hours; goes on where it was stopped)
+	@for name in $(FINDINGS); do PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --cores all --rerun-incomplete --directory runs/$$name \
+	  --configfile config/$$name.yaml -- results/claims-overview.html || exit 1; done
+	$(BIN)/qdrank findings $(FINDINGS:%=runs/%/results/claims.parquet)
 
 test: $(READY) ## run the tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder

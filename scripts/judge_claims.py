@@ -3,12 +3,13 @@
 import pyarrow as pa
 
 from qdrank.evaluation.evidence import load_evidence
-from qdrank.evaluation.judging import judge, verdicts_table
+from qdrank.evaluation.judging import judge, stamped, verdicts_table
 from qdrank.figures.tables import write_table
 from qdrank.figures.verdicts import FOLDED, expected_errors, readable, titled, verdicts_overview
 from qdrank.jobs import job
 from qdrank.registry import loaded
 from qdrank.store import read, write
+from qdrank.workflow.provenance import commit
 
 with job(snakemake.log[0]):
     tables = [verdicts_table([])]
@@ -26,7 +27,7 @@ with job(snakemake.log[0]):
             tables.append(judge(declaration, members, dataset=called, world=of["worlds"][name]))
         if of["across"]:
             tables.append(loaded(of["across"])(declaration, evidence, of["worlds"]))
-    table = pa.concat_tables(tables)
+    table = stamped(pa.concat_tables(tables), commit=commit(), configuration=snakemake.params.configuration)
     write(snakemake.output.table, "verdicts", table)
     titles = snakemake.params.titles
     write_table(

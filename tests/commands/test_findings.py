@@ -8,10 +8,10 @@ import pytest
 from qdrank.cli import main
 from qdrank.commands.findings import BEGIN, END
 from qdrank.store import write
-from qdrank.store.schemas import SHAPES
+from qdrank.store.schemas import SHAPES, VERDICT_FIGURES
 
 
-def verdicts(path, dataset, effect):
+def verdicts(path, dataset, effect, configuration="toy.yaml"):
     text = {name: "" for name, kind in SHAPES["verdicts"].columns.items() if kind == pa.string()}
     row = text | {"study": "geng2008", "paper": "Geng 2008", "claim": "a - b", "text": "A beats B", "dataset": dataset}
     row |= {
@@ -21,8 +21,11 @@ def verdicts(path, dataset, effect):
         "verdict": "holds",
         "margin": 0.005,
         "n": 9,
+        "fits": 1,
+        "commit": "abcdef0",
+        "configuration": configuration,
     }
-    row |= dict.fromkeys(("effect", "low", "high", "level", "p", "p_corrected", "detectable"), effect)
+    row |= dict.fromkeys(VERDICT_FIGURES, effect)
     write(path, "verdicts", pa.Table.from_pylist([row]))
     return str(path)
 
@@ -45,10 +48,19 @@ def test_runs_are_joined_in_one_table(page, tmp_path):
     assert "| one | two |" in text
     assert "+0.100" in text
     assert "+0.200" in text
+    assert "Made by `toy.yaml` at commit abcdef0." in text
+
+
+def test_two_configurations_may_judge_one_data_set(page, tmp_path):
+    files = [verdicts(tmp_path / f"{name}.parquet", "one", 0.1, f"{name}.yaml") for name in "ab"]
+    assert main(["findings", *files, "--docs", str(page.parent)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "| one | one (b.yaml) |" in text
+    assert "Made by `a.yaml` at commit abcdef0, `b.yaml` at commit abcdef0." in text
 
 
 def test_a_claim_that_two_runs_judge_is_refused(page, tmp_path, capsys):
     files = [verdicts(tmp_path / f"{name}.parquet", "one", 0.1) for name in "ab"]
     assert main(["findings", *files, "--docs", str(page.parent)]) != 0
-    assert "geng2008 was judged on one in" in capsys.readouterr().err
+    assert "geng2008 was judged on one twice by toy.yaml" in capsys.readouterr().err
     assert "old" in page.read_text(encoding="utf-8")

@@ -31,6 +31,7 @@ def row(claim: str, dataset: str, verdict: str, group: str = "finding", **change
         | numbers
         | about
         | {"group": group, "verdict": verdict, "unit": "NDCG", "analysis": "queries", "reason": "so"}
+        | {"commit": "abcdef0", "configuration": "toy.yaml"}
         | changed
     )
 

@@ -50,6 +50,7 @@ rule judge_claims:
             for study in ALL_STUDIES
         },
         titles=claim_titles(run),
+        configuration=run.configuration,
         code=code(
             "judge_claims",
             *(

@@ -1,11 +1,11 @@
-"""``qdrank findings``: the table of what was found, from the claims of a run, in the page of each study."""
+"""``qdrank findings``: the table of what was found, from the claims of runs, in the page of each study; and the ledger's page."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qdrank.errors import InputError
 from qdrank.store.atomic import write_text
@@ -24,10 +24,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "claims", type=Path, nargs="*", default=[Path("results/claims.parquet")], help="of one or more finished runs"
     )
     parser.add_argument("--docs", type=Path, default=Path("docs/studies"), help="folder of the studies' pages")
+    parser.add_argument("--ledger", action="store_true", help="write the page of the ledger of declarations alone")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the table into every page whose study has claims in the runs."""
+    """Write the page of the ledger, and the table into every page whose study has claims in the runs."""
+    _write_ledger(args.docs.parent)
+    if args.ledger:
+        return 0
     from qdrank.figures.tables import markdown
     from qdrank.figures.verdicts import findings_table
 
@@ -35,26 +39,59 @@ def run(args: argparse.Namespace) -> int:
     for name in STUDIES:
         page, table = args.docs / f"{name}.md", findings_table(verdicts, name)
         if page.is_file() and len(table):
-            write_text(page, with_table(page.read_text(encoding="utf-8"), markdown(table), page))
+            text = f"{made_by(verdicts, name)}\n\n{markdown(table)}"
+            write_text(page, with_table(page.read_text(encoding="utf-8"), text, page))
             print(page)
     return 0
 
 
-def joined_verdicts(files: Sequence[Path]) -> pa.Table:
-    """Verdicts of several runs; a claim may be judged on a data set by one of them only."""
-    import pyarrow as pa
+def _write_ledger(docs: Path) -> None:
+    """The page ``ledger.md`` beside ``ledger.yaml``, where there is one."""
+    import yaml
 
+    from qdrank.evaluation.ledger import ledger_page
+
+    if (source := docs / "ledger.yaml").is_file():
+        write_text(docs / "ledger.md", ledger_page(yaml.safe_load(source.read_text(encoding="utf-8"))))
+        print(docs / "ledger.md")
+
+
+def joined_verdicts(files: Sequence[Path]) -> pa.Table:
+    """Verdicts of several runs; what another configuration judged already has its configuration beside the data set's name."""
+    from qdrank.evaluation.judging import verdicts_table
     from qdrank.store import read
 
-    tables = {file: read(file, "verdicts") for file in files}
-    judged: dict[tuple[str, str, str], Path] = {}
-    for file, table in tables.items():
-        for row in table.select(["study", "claim", "dataset"]).to_pylist():
-            first = judged.setdefault((row["study"], row["claim"], row["dataset"]), file)
-            if first != file:
-                problem = f"{row['study']} was judged on {row['dataset']} in {first} too"
-                raise InputError(problem, file=file, fix="give one of the two files")
-    return pa.concat_tables(list(tables.values()))
+    rows: list[dict[str, Any]] = []
+    judged: dict[tuple[str, str, str], str] = {}
+    for file in files:
+        for row in read(file, "verdicts").to_pylist():
+            first = judged.setdefault((row["study"], row["claim"], row["dataset"]), row["configuration"])
+            if first != row["configuration"]:
+                row["dataset"] += f" ({row['configuration']})"
+            rows.append(row)
+    _refuse_twice(rows)
+    return verdicts_table(rows)
+
+
+def _refuse_twice(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Two runs of one configuration cannot stand in one table."""
+    seen: set[tuple[str, ...]] = set()
+    for row in rows:
+        key = tuple(row[name] for name in ("study", "claim", "dataset"))
+        if key in seen:
+            problem = (
+                f"{row['study']} was judged on {row['dataset']} twice by {row['configuration'] or 'one configuration'}"
+            )
+            raise InputError(problem, fix="give one of the two files")
+        seen.add(key)
+
+
+def made_by(verdicts: pa.Table, study: str) -> str:
+    """The commits and configurations that made a study's verdicts, as a sentence."""
+    made = sorted(
+        {(row["configuration"], row["commit"] or "unknown") for row in verdicts.to_pylist() if row["study"] == study}
+    )
+    return "Made by " + ", ".join(f"`{file}` at commit {commit}" for file, commit in made) + "."
 
 
 def with_table(text: str, table: str, page: Path) -> str:

@@ -139,6 +139,8 @@ def row(
         "verdict": one.verdict,
         "reason": one.reason,
         "note": "; ".join(filter(None, [claim.note, note])),
+        "commit": "",
+        "configuration": "",
     }
 
 
@@ -147,6 +149,16 @@ def verdicts_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     schema = SHAPES["verdicts"].schema({})
     known = [{name: _or_null(one[name]) for name in schema.names} for one in rows]
     return pa.Table.from_pylist(known, schema)
+
+
+def stamped(verdicts: pa.Table, **stamps: str) -> pa.Table:
+    """The artifact ``verdicts`` with the ``commit`` and the ``configuration`` that made it in every row."""
+    for name, text in stamps.items():
+        place = verdicts.schema.get_field_index(name)
+        verdicts = verdicts.set_column(
+            place, verdicts.schema.field(place), pa.array([text] * len(verdicts), pa.string())
+        )
+    return verdicts
 
 
 def _or_null(value: Any) -> Any:

@@ -172,7 +172,7 @@ _SHARED = [
             "fits": pa.int64(),
         }
         | dict.fromkeys(VERDICT_FIGURES, _NUMBER)
-        | dict.fromkeys(("verdict", "reason", "note"), _TEXT),
+        | dict.fromkeys(("verdict", "reason", "note", "commit", "configuration"), _TEXT),
         nullable=frozenset(VERDICT_FIGURES),
     ),
     # The queries of a data set in the plane; columns of average precisions follow (qdrank.pages.queries).

@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -41,6 +42,17 @@ def asset_digest(folder: Path) -> str:
     for path in sorted(path for path in folder.iterdir() if path.is_file()):
         sha256.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
     return sha256.hexdigest()[:16]
+
+
+def commit(project: Path = SOURCE.parent) -> str:
+    """The commit of the code in ``project``, with + where files differ from it; empty where there is no repository."""
+    git = ("git", "-C", str(project))
+    try:
+        name = subprocess.run((*git, "rev-parse", "--short=7", "HEAD"), capture_output=True, text=True, check=True)  # noqa: S603
+        dirty = subprocess.run((*git, "diff", "--quiet", "HEAD"), capture_output=True, check=False)  # noqa: S603
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return name.stdout.strip() + ("+" if dirty.returncode else "")
 
 
 def imported_modules(script: Path) -> set[str]:

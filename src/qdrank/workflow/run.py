@@ -56,6 +56,11 @@ class WorkflowRun:
         evaluation = self.settings.evaluation
         return {"level": evaluation.confidence, "resamples": evaluation.resamples, "seed": self.settings.seed}
 
+    @property
+    def configuration(self) -> str:
+        """Names of the configuration files, for the tables that say what made them."""
+        return ", ".join(Path(file).name for file in self.config_files) or "config.yaml"
+
     def option(self, key: str) -> Any:
         """Value of a key of the configuration, such as ``training.tol``."""
         value: Any = self.settings

@@ -1,4 +1,4 @@
-"""The claims of Geng 2008: what would count as their success and their failure, written before the numbers."""
+"""The claims of Geng 2008: what would count as their success and their failure. docs/ledger.md says what had been seen by then."""
 
 from __future__ import annotations
 
