@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qdrank.cli import main
 from qdrank.errors import InputError
-from qdrank.workflow.config import Settings
+from qdrank.workflow.config import WholeSettings
 from qdrank.workflow.config_files import default_yaml, generated, load_sources, load_yaml, resolve
 
 
@@ -26,7 +26,7 @@ def test_generated_files_are_in_step_with_the_models(project: Path) -> None:
 
 
 def test_the_default_file_is_the_default_configuration() -> None:
-    assert Settings.model_validate(yaml.safe_load(default_yaml())) == Settings()
+    assert WholeSettings.model_validate(yaml.safe_load(default_yaml())) == WholeSettings()
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=8,
 )
-keys = st.sampled_from([*Settings.model_fields, "neighbors", ""])
+keys = st.sampled_from([*WholeSettings.model_fields, "neighbors", ""])
 
 
 @settings(deadline=None, max_examples=150)

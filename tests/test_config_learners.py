@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qdrank.errors import InputError
-from qdrank.workflow.config import Settings
+from qdrank.workflow.config import WholeSettings
 from qdrank.workflow.config_files import resolve
 
 
@@ -27,4 +27,4 @@ def test_a_fault_names_key_and_fix(section: dict, words: str) -> None:
 
 def test_null_is_all_methods() -> None:
     assert resolve({"learners": {"methods": None}}).learners.methods is None
-    assert "ranksvm" in (Settings().learners.methods or [])
+    assert "ranksvm" in (WholeSettings().learners.methods or [])

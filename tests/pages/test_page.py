@@ -29,7 +29,7 @@ from qdrank.store import write
 from qdrank.store.lists import list_column
 from qdrank.studies import STUDIES
 from qdrank.studies.study import Study
-from qdrank.workflow.config import Settings
+from qdrank.workflow.config import WholeSettings
 from tests.pages.made import ROWS, made_map, made_page, made_run, row
 
 
@@ -204,7 +204,7 @@ def test_the_map_of_two_folds_against_a_count_by_hand(tmp_path: Path) -> None:
 
 def declared(study: Study) -> list[str]:
     """Names of a study's claims under the default configuration."""
-    settings = Settings()
+    settings = WholeSettings()
     keys = [key.partition(" as ") for key in study.budget]
     found = {new or key.rpartition(".")[2]: reduce(getattr, key.split("."), settings) for key, _, new in keys}
     return [claim.name for claim in loaded(study.claims)(found)]

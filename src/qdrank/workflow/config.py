@@ -21,9 +21,11 @@ from qdrank.sections import (
     PositiveInt,
     Scale,
     Section,
+    StudySection,
     known,
 )
 from qdrank.studies import STUDIES
+from qdrank.studies.study import Study
 from qdrank.workflow.own_data import OwnDataset, SimulatedVariant
 
 Convention = Annotated[
@@ -248,8 +250,8 @@ class Figures(Section):
     dpi: Annotated[int, Field(ge=50, le=1200)] = Field(default=150, description="Resolution of png.")
 
 
-class _Settings(Section):
-    """The configuration without the sections of the studies."""
+class Settings(Section):
+    """What the library knows of a configuration by name; every study adds a section (`WholeSettings`)."""
 
     datasets: list[DatasetName] = Field(
         default=["simweb", "simweb-control"],
@@ -283,6 +285,11 @@ class _Settings(Section):
     learners: Learners = Field(default_factory=Learners, description="The classic learners and aggregators.")
     figures: Figures = Field(default_factory=Figures, description="Pictures.")
 
+    def of_study(self, study: Study) -> StudySection:
+        """The section of a study."""
+        section: StudySection = getattr(self, study.short)
+        return section
+
     @field_validator("datasets", "folds")
     @classmethod
     def _no_repeats(cls, names: list[str]) -> list[str]:
@@ -308,4 +315,6 @@ def _study_sections() -> dict[str, Any]:
     }
 
 
-Settings: Any = create_model("Settings", __base__=_Settings, __doc__="The whole configuration.", **_study_sections())
+WholeSettings: type[Settings] = create_model(
+    "Settings", __base__=Settings, __doc__="The whole configuration.", **_study_sections()
+)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from qdrank.datasets.registry import UniqueKeyLoader
 from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
-from qdrank.workflow.config import Settings
+from qdrank.workflow.config import Settings, WholeSettings
 from qdrank.workflow.own_data import OWN_KINDS
 
 Source = tuple[str, Mapping[str, Any]]
@@ -29,7 +29,7 @@ def resolve(values: Mapping[str, Any], sources: Sequence[Source] = ()) -> Settin
         With one line per fault: file, key path, what is allowed, and the nearest valid key.
     """
     try:
-        return Settings.model_validate(values)
+        return WholeSettings.model_validate(values)
     except ValidationError as error:
         faults = [_fault(fault, sources) for fault in error.errors(include_url=False)]
         raise InputError("the configuration has faults\n" + "\n".join(f"  {fault}" for fault in faults)) from None
@@ -112,7 +112,7 @@ def _holds(values: Any, path: Sequence[str]) -> bool:
 
 def _keys_beside(loc: Sequence[int | str]) -> list[str]:
     """Valid keys of the section of the last step of ``loc``."""
-    schema = Settings.model_json_schema()
+    schema = WholeSettings.model_json_schema()
     node: dict[str, Any] = schema
     for step in loc[:-1]:
         node = _below(node, str(step), schema)
@@ -148,7 +148,7 @@ def generated() -> dict[str, str]:
     """Path in the project to text, for every file that is derived from the models."""
     return {
         "config/config.yaml": default_yaml(),
-        "workflow/schemas/config.schema.json": json.dumps(Settings.model_json_schema(), indent=2) + "\n",
+        "workflow/schemas/config.schema.json": json.dumps(WholeSettings.model_json_schema(), indent=2) + "\n",
         "docs/configuration.md": reference_table(),
     }
 
@@ -159,7 +159,7 @@ def default_yaml() -> str:
         "# The default configuration: every key, with its default. Copy what you change into a file of your own and give it\n"
         "# with --configfile; config/README.md explains. Generated from src/qdrank/workflow/config.py by `qdrank config generate`.\n"
     )
-    return head + "\n".join(_yaml_lines(Settings(), indent=0)) + "\n"
+    return head + "\n".join(_yaml_lines(WholeSettings(), indent=0)) + "\n"
 
 
 def _yaml_lines(section: BaseModel, indent: int) -> list[str]:
@@ -195,7 +195,9 @@ def reference_table() -> str:
         "| key | allowed | default | meaning |",
         "| --- | --- | --- | --- |",
     ]
-    return "\n".join(head + _table_rows(Settings.model_json_schema(), Settings.model_json_schema(), "")) + "\n"
+    return (
+        "\n".join(head + _table_rows(WholeSettings.model_json_schema(), WholeSettings.model_json_schema(), "")) + "\n"
+    )
 
 
 def _table_rows(node: dict[str, Any], schema: dict[str, Any], prefix: str) -> list[str]:

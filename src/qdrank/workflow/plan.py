@@ -127,7 +127,7 @@ def _refuse_unknown_datasets(settings: Settings, known: Iterable[str]) -> None:
     """Data sets that other sections name: a misspelt one would silently run nothing."""
     names = [*known, *settings.own]
     named = {f"learners.{key}": getattr(settings.learners, key) for key in ("datasets", "scales", "conventions")}
-    named |= {f"{STUDIES[name].short}.datasets": getattr(settings, STUDIES[name].short).datasets for name in STUDIES}
+    named |= {f"{STUDIES[name].short}.datasets": settings.of_study(STUDIES[name]).datasets for name in STUDIES}
     for key, datasets in named.items():
         for name in datasets or ():
             if name not in names:

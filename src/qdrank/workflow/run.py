@@ -13,6 +13,7 @@ from qdrank.measures import CONVENTIONS, MEASURES
 from qdrank.measures.names import parse as parse_measure
 from qdrank.rankers.methods import CLASSIC, FIRST_STAGES, REFERENCE
 from qdrank.rankers.sizes import largest_used
+from qdrank.sections import StudySection
 from qdrank.studies import STUDIES
 from qdrank.studies.study import Study
 from qdrank.workflow.config import Settings
@@ -152,9 +153,9 @@ class WorkflowRun:
 
     # ---- studies ----
 
-    def section(self, study: Study) -> Any:
+    def section(self, study: Study) -> StudySection:
         """Section of the configuration that belongs to a study."""
-        return getattr(self.settings, study.short)
+        return self.settings.of_study(study)
 
     @cached_property
     def _datasets_by_study(self) -> dict[str, dict[str, PlannedDataset]]:
@@ -201,7 +202,7 @@ class WorkflowRun:
         def names(wildcards: Any) -> list[str]:
             known = self.learners_of(wildcards.dataset)
             first = self.first_stages_of(wildcards.dataset)
-            return [*first, *(name for name in self.section(study).baselines if name in known)]
+            return [*first, *(name for name in self.option(f"{study.short}.baselines") if name in known)]
 
         return names
 

@@ -15,12 +15,12 @@ from qdrank.studies.geng2008.claims import DIFFERENCES, budget_text, budgets, de
 from qdrank.studies.geng2008.evidence import locality_evidence, same_class_share
 from qdrank.studies.geng2008.methods import KNN, TREES, run
 from qdrank.studies.geng2008.tables import classes_table
-from qdrank.workflow.config import Settings
+from qdrank.workflow.config import WholeSettings
 
 
 def options(**changes):
     """Values of the keys of the default configuration that decide the budgets."""
-    settings, found = Settings(), {}
+    settings, found = WholeSettings(), {}
     for key in STUDY.budget:
         path, _, name = key.partition(" as ")
         section, _, last = path.partition(".")
@@ -43,7 +43,7 @@ def test_unequal_budgets_are_said():
 
 
 def test_trees_can_be_left_out():
-    assert set(run(Settings().geng)) - set(run(Settings(geng={"trees": None}).geng)) == set(TREES)
+    assert set(run(WholeSettings().geng)) - set(run(WholeSettings(geng={"trees": None}).geng)) == set(TREES)
     assert budget_text(options(trees=None)) == "every method chooses among 12 settings"
 
 
@@ -56,7 +56,7 @@ def test_knn_is_compared_with_the_qc_of_the_paper_and_with_one_that_sees_as_much
 
 def test_what_is_compared_is_run():
     methods = {name for pair in DIFFERENCES.values() for name in pair}
-    assert methods <= set(run(Settings().geng))
+    assert methods <= set(run(WholeSettings().geng))
     assert set(DIFFERENCES) <= set(claims())
 
 
