@@ -54,10 +54,14 @@ docs: ## build the documentation as a site: build/site/index.html
 	NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --strict --quiet
 	@echo "Open build/site/index.html"
 
+RESOLVE = build/lock/bin/uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
+  --no-emit-index-url --no-header
+
 lock: ## resolve the requirements anew (needs the uv command, taken from a throw-away environment)
 	$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv
-	for name in run dev docs; do build/lock/bin/uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
-	  --no-emit-index-url --no-header requirements/$$name.in --output-file requirements/$$name.txt $(LOCKFLAGS) || exit 1; done
+	$(RESOLVE) pyproject.toml --extra workflow --output-file requirements/run.txt $(LOCKFLAGS)
+	$(RESOLVE) pyproject.toml --all-extras --group dev --output-file requirements/dev.txt $(LOCKFLAGS)
+	$(RESOLVE) --group docs --output-file requirements/docs.txt $(LOCKFLAGS)
 	$(PYTHON) envs/generate.py
 
 clean: ## remove what runs and tools made; downloads and .venv stay

@@ -35,9 +35,11 @@ def _kernel_cache() -> str:
 
 
 def __getattr__(name: str) -> Any:
-    """``qdrank.rank``, imported when it is first asked for: the package itself stays light."""
+    """``qdrank.rank`` and ``qdrank.results``, imported when they are first asked for: the package itself stays light."""
     if name == "rank":
         return import_module("qdrank.serving.ranking").rank
+    if name == "results":
+        return import_module("qdrank.run_results").results
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

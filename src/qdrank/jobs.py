@@ -75,7 +75,7 @@ def threads_given() -> int:
 def leave_pandas_out() -> None:
     """Spare the process the half second in which Arrow imports pandas.
 
-    Arrow does that when it makes its first array, to know a pandas series if it is given one. This project has none. Once Arrow
+    Arrow does that when it makes its first array, to know a pandas series if it is given one. No job has one. Once Arrow
     has found no pandas it does not look again; `import pandas` still works.
     """
     if "pyarrow" in sys.modules and "pandas" not in sys.modules:

@@ -27,6 +27,22 @@ def loaded(target: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
+def needed(module: str, extra: str) -> Any:
+    """A library that only an extra of this package brings.
+
+    Raises
+    ------
+    InputError
+        If it is not installed; names the extra.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
+            raise
+        raise InputError(f"{module} is not installed", fix=f"pip install 'qdrank[{extra}]'") from None
+
+
 class Registry(Mapping[str, Any]):
     """A mapping from names to lazily imported objects."""
 

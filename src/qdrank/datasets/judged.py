@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qdrank.datasets.folds import ROLES, fold_names, roles
 from qdrank.errors import InputError
@@ -54,6 +54,52 @@ class Judged:
     X: NDArray[np.float32]
     missed: TextArray | None = field(default=None)
     missed_id: TextArray | None = field(default=None)
+
+    @classmethod
+    def from_arrays(
+        cls, X: ArrayLike, y: ArrayLike, query: ArrayLike, doc_id: ArrayLike | None = None, part: str = "all"
+    ) -> Judged:
+        """Documents of arrays: features (n_documents, n_features), grades and query ids (n_documents,), each query's rows together.
+
+        Documents without names are numbered within their query; all queries are in ``part``.
+        """
+        features, grades, ids = np.ascontiguousarray(X, dtype=np.float32), np.asarray(y), np.asarray(query)
+        offsets = query_offsets(ids)
+        if features.ndim != 2 or grades.shape != ids.shape or len(features) != len(ids):
+            problem = f"features {features.shape}, grades {grades.shape} and query ids {ids.shape} do not match"
+            raise InputError(problem, fix="give one grade and one query id per row of features")
+        whole = grades.astype(np.int64)
+        if (whole != grades).any() or (whole < 0).any():
+            raise InputError("the grades must be whole numbers, 0 or more", fix="give grades such as 0, 1 or 2")
+        numbers = np.arange(len(ids)) - np.repeat(offsets[:-1], np.diff(offsets))
+        names = numbers + 1 if doc_id is None else np.asarray(doc_id)
+        if names.shape != ids.shape:
+            raise InputError(f"{len(names)} names do not fit {len(ids)} documents", fix="give every document a name")
+        query_id = ids[offsets[:-1]].astype(str).astype(object)
+        parts = np.full(len(query_id), part, dtype=object)
+        return cls(query_id, parts, offsets, names.astype(str).astype(object), whole, features)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        query: str = "query_id",
+        grade: str = "label",
+        document: str | None = None,
+        part: str = "all",
+    ) -> Judged:
+        """Documents of a pandas DataFrame, one row each: columns of query ids, grades and, if ``document`` names it, names.
+
+        All other columns are features, in their order.
+        """
+        given = [query, grade] if document is None else [query, grade, document]
+        for name in given:
+            if name not in frame.columns:
+                raise InputError(f"there is no column {name!r}", fix=did_you_mean(name, [*map(str, frame.columns)]))
+        names = None if document is None else frame[document].to_numpy()
+        X = frame.drop(columns=given).to_numpy(dtype=np.float32)
+        return cls.from_arrays(X, frame[grade].to_numpy(), frame[query].to_numpy(), names, part)
 
     @property
     def n_queries(self) -> int:

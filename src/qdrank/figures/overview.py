@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
-LIBRARIES = ("snakemake", "numpy", "scipy", "scikit-learn", "numba", "pyarrow", "lightgbm", "bm25s", "matplotlib")
+LIBRARIES = ("snakemake", "numpy", "scipy", "numba", "pyarrow", "lightgbm", "matplotlib")
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>This run</title><style>

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qdrank.registry import needed
 from qdrank.store import atomic_path
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _METADATA: dict[str, dict[str, Any]] = {
 
 def new_figure(rows: int = 1, columns: int = 1, *, height: float = 3.0, **options: Any) -> tuple[Figure, Any]:
     """A figure of the text's width and its axes, as from ``plt.subplots``."""
-    import matplotlib as mpl
+    mpl = needed("matplotlib", "workflow")
 
     mpl.use("Agg")
     import matplotlib.pyplot as plt

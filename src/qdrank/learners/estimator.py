@@ -13,7 +13,7 @@ from inspect import signature
 from typing import Any, ClassVar, Self
 
 from qdrank.errors import InputError
-from qdrank.registry import did_you_mean
+from qdrank.registry import did_you_mean, needed
 
 _ROUTED = ("fit", "predict", "score")
 
@@ -62,22 +62,19 @@ class Estimator:
         return type("NotFitted", kinds, {})(f"this {type(self).__name__} has not been fitted", fix="call fit first")  # type: ignore[no-any-return]
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(
+        tags = needed("sklearn.utils", "sklearn")
+        return tags.Tags(
             estimator_type=None,
-            target_tags=TargetTags(required=self.NEEDS_FIT, positive_only=self.GRADED),
-            input_tags=InputTags(allow_nan=self.MISSING),
+            target_tags=tags.TargetTags(required=self.NEEDS_FIT, positive_only=self.GRADED),
+            input_tags=tags.InputTags(allow_nan=self.MISSING),
             requires_fit=self.NEEDS_FIT,
         )
 
     def get_metadata_routing(self) -> Any:
         """What `fit`, `predict` and `score` ask for, as scikit-learn's ``MetadataRequest``."""
-        from sklearn.utils.metadata_routing import MetadataRequest
-
         if hasattr(self, "_metadata_request"):
             return deepcopy(self._metadata_request)
-        request = MetadataRequest(owner=type(self).__name__)
+        request = needed("sklearn.utils.metadata_routing", "sklearn").MetadataRequest(owner=type(self).__name__)
         for method in _ROUTED:
             for name in list(signature(getattr(self, method)).parameters)[2 if method != "predict" else 1 :]:
                 getattr(request, method).add_request(param=name, alias=True if name == "query" else None)

@@ -16,12 +16,10 @@ from typing import Any
 _LIBRARIES = (
     "numpy",
     "scipy",
-    "scikit-learn",
     "numba",
     "llvmlite",
     "pyarrow",
     "lightgbm",
-    "bm25s",
     "matplotlib",
     "snakemake",
 )

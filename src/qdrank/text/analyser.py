@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.groups import IntArray
-from qdrank.registry import did_you_mean
+from qdrank.registry import did_you_mean, needed
 from qdrank.text.stopwords import STOP_WORDS
 
 # Texts that are split at a time: few, so that their pieces are still in the processor's cache when they are counted.
@@ -56,7 +56,7 @@ class Analyser:
     unicode: str = "NFKC"
 
     def __post_init__(self) -> None:
-        from Stemmer import algorithms
+        algorithms = needed("Stemmer", "text").algorithms
 
         allowed = {
             "stemmer": [*algorithms(), "none"],
@@ -94,9 +94,7 @@ class Analyser:
         if self.stemmer == "none":
             stems = list(words)
         else:
-            from Stemmer import Stemmer
-
-            stems = Stemmer(self.stemmer).stemWords(list(words))
+            stems = needed("Stemmer", "text").Stemmer(self.stemmer).stemWords(list(words))
         return ["" if word in stops else stem for word, stem in zip(words, stems, strict=True)]
 
     def analyse(self, texts: Iterable[str]) -> AnalysedTokens:

@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
+from qdrank.registry import needed
 
 #: Most documents for which the kernel form is solved: its matrices have their square as size.
 MOST_KERNEL_DOCUMENTS = 2000
@@ -146,7 +147,7 @@ class Trees:
     }
 
     def __post_init__(self) -> None:
-        import lightgbm
+        lightgbm = needed("lightgbm", "trees")
 
         params = self._PARAMS | {"min_data_in_leaf": self.min_leaf, "seed": self.seed}
         self.boosters: list[Any] = []
@@ -164,7 +165,7 @@ class Trees:
         return self._h
 
     def _grown(self, target: FloatArray, weight: FloatArray, rounds: int) -> Any:
-        import lightgbm
+        lightgbm = needed("lightgbm", "trees")
 
         self._data.set_label(target)
         self._data.set_weight(weight)

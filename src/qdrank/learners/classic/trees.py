@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
-import lightgbm
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -17,6 +16,9 @@ from qdrank.learners.base import Learner
 from qdrank.learners.choose import ValidationQueries, shuffled_within
 from qdrank.learners.inputs import JudgedArrays, as_judged
 from qdrank.learners.validation import validation_queries
+from qdrank.registry import needed
+
+lightgbm = needed("lightgbm", "trees")
 
 LARGEST_GRADE = 30
 """Highest grade that has a gain in LightGBM."""

@@ -1,0 +1,111 @@
+"""The package as it is installed: what it asks for, and what it says where an extra is missing."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from email import message_from_string
+from pathlib import Path
+
+import pytest
+
+CORE = {"numba", "numpy", "pyarrow", "pydantic", "pyyaml", "scipy", "threadpoolctl"}
+
+
+@pytest.fixture(scope="module")
+def metadata(project: Path, tmp_path_factory: pytest.TempPathFactory):
+    """Metadata of a wheel built from a copy of the project."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(project / name, folder / name)
+    shutil.copytree(project / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    code = "from setuptools import build_meta; print(build_meta.build_wheel('dist'))"
+    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True, capture_output=True)
+    (wheel,) = (folder / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        assert "qdrank/learners/estimator.py" in archive.namelist()
+        return message_from_string(archive.read(name).decode())
+
+
+def asked_for(metadata, extra: str | None = None) -> set[str]:
+    lines = [line.partition(";") for line in metadata.get_all("Requires-Dist")]
+    wanted = "" if extra is None else f'extra == "{extra}"'
+    return {re.split(r"[<>=\[ ]", line)[0].lower() for line, _, marker in lines if marker.strip() == wanted}
+
+
+def test_the_library_alone_brings_no_workflow(metadata):
+    assert asked_for(metadata) == CORE
+    assert "snakemake" in asked_for(metadata, "workflow")
+    assert asked_for(metadata, "trees") == {"lightgbm"}
+    assert asked_for(metadata, "text") == {"pystemmer"}
+    assert asked_for(metadata, "pandas") == {"pandas"}
+    assert asked_for(metadata, "sklearn") == {"scikit-learn"}
+    assert set(metadata.get_all("Provides-Extra")) == {"workflow", "trees", "text", "pandas", "sklearn"}
+
+
+def test_no_requirement_is_an_exact_pin(metadata):
+    assert not [
+        line for line in metadata.get_all("Requires-Dist") if re.search(r"={2}[^\"]*(;|$)", line.partition(";")[0])
+    ]
+
+
+BLOCKED = ("snakemake", "lightgbm", "Stemmer", "pandas", "sklearn", "matplotlib", "bm25s", "vl_convert")
+WITHOUT = f"""
+import sys
+class Nothing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {BLOCKED}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Nothing())
+import numpy as np
+from qdrank.errors import InputError
+"""
+
+
+def without_extras(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", WITHOUT + code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_library_learns_ranks_and_measures_without_any_extra(tmp_path: Path):
+    code = """
+from qdrank.aggregators import AGGREGATORS
+from qdrank.datasets.judged import Judged
+from qdrank.learners import LEARNERS
+from qdrank.rankers.local_ranker import LocalRanker
+X = np.random.default_rng(0).random((40, 3)); y = (X[:, 0] > 0.5).astype(int); query = np.repeat(np.arange(4), 10)
+for name in set(LEARNERS) - {"lambdamart", "boosted-regression"}:
+    assert LEARNERS[name]().fit(X, y, query).score(X, y, query) > 0.5, name
+for name in AGGREGATORS:
+    AGGREGATORS[name]().fit(X, y, query).predict(X, query)
+print(Judged.from_arrays(X, y, query).n_queries)
+"""
+    assert without_extras(code).strip() == "4"
+
+
+@pytest.mark.parametrize(
+    ("code", "extra"),
+    [
+        ("from qdrank.learners import LambdaMART", "trees"),
+        ("import qdrank; qdrank.results('results')", "pandas"),
+        ("from qdrank.text.analyser import Analyser; Analyser(stemmer='english')", "text"),
+        ("from qdrank.learners import RankSVM; RankSVM().__sklearn_tags__()", "sklearn"),
+        ("from qdrank.learners import ATVT; X = np.random.rand(9, 2); ATVT(h='trees').fit(X, np.arange(9))", "trees"),
+    ],
+)
+def test_a_missing_extra_is_named(code: str, extra: str):
+    told = without_extras(f"try:\n    {code}\nexcept InputError as error:\n    print(error)\n")
+    assert f"pip install 'qdrank[{extra}]'" in told
+
+
+def test_the_lock_holds_what_the_package_asks_for(metadata, project: Path):
+    lock = (project / "requirements" / "run.txt").read_text()
+    for name in asked_for(metadata) | asked_for(metadata, "workflow") - {"qdrank"}:
+        assert re.search(rf"^{re.escape(name)}==", lock, re.MULTILINE), name
+    for name in ("scikit-learn", "bm25s"):
+        assert not re.search(rf"^{name}==", lock, re.MULTILINE), f"nothing in a run uses {name}"
