@@ -7,6 +7,7 @@ import pytest
 from qdrank.errors import InputError
 from qdrank.workflow.config_files import resolve
 from qdrank.workflow.plan import plan, shards_of
+from qdrank.workflow.run import WorkflowRun
 
 
 @pytest.fixture(autouse=True)
@@ -142,3 +143,13 @@ def test_shards_stay_what_they_were_and_what_was_asked_for(tmp_path: Path) -> No
     assert shards_of(settings, plan(settings), 16, recorded) == 16
     given = resolve({"datasets": ["sim1"], "training": {"shards": 3}})
     assert shards_of(given, plan(given), 16, recorded) == 3
+
+
+def test_a_study_that_would_see_its_own_judgments_is_refused(mirror: Path) -> None:
+    values = {"datasets": ["cranfield"], "mirror": str(mirror), "text": {"judged": True}}
+    settings = resolve(values)
+    with pytest.raises(InputError, match="judged and the study beyond do not go together on cranfield"):
+        WorkflowRun(settings, plan(settings), Path()).refuse_leaks()
+    for change in ({"text": {"judged": False}}, {"beyond": {"datasets": []}}):
+        settings = resolve(values | change)
+        WorkflowRun(settings, plan(settings), Path()).refuse_leaks()

@@ -127,3 +127,36 @@ def test_cranfield(mirror: Path) -> None:
     assert found.judged.column_names[-2:] == ["missed", "missed_id"]
     total = sum(map(len, found.judged["missed"].to_pylist()))
     assert 200 < total < 600
+
+
+@pytest.mark.parametrize("judged_candidates", [False, True])
+def test_evidence_does_not_see_its_own_judgments_unless_they_make_candidates(
+    tmp_path: Path, judged_candidates: bool
+) -> None:
+    """The judgments of one query are replaced in the collection; with ``judged`` they reach its own evidence."""
+    from dataclasses import replace
+
+    from qdrank.rankers.evidence import NeighbourEvidence
+
+    collection = made()
+    qrels, query = collection.qrels, 3
+    kept = qrels.query != query
+    others = np.array([1, 4, 11, 30, 45], dtype=qrels.document.dtype)
+    turned = replace(
+        qrels,
+        query=np.r_[qrels.query[kept], np.full(len(others), query, qrels.query.dtype)],
+        document=np.r_[qrels.document[kept], others],
+        grade=np.r_[qrels.grade[kept], np.full(len(others), 2, qrels.grade.dtype)],
+    )
+    name, evidence = collection.queries[query].query_id, []
+    for own in (collection, replace(collection, qrels=turned)):
+        settings = TextSettings(n_top=5, judged=judged_candidates)
+        write(tmp_path / "judged.parquet", "judged", judged_text(own, settings).judged)
+        data = load_judged(tmp_path / "judged.parquet")
+        columns = NeighbourEvidence(similarity="candidates", reference=20, gammas=(1.0,)).fit_transform(data, None)
+        at = data.query_id.tolist().index(name)
+        rows = slice(data.offsets[at], data.offsets[at + 1])
+        evidence.append(dict(zip(data.doc_id[rows].tolist(), columns[rows, 0].tolist(), strict=True)))
+    both = set(evidence[0]) & set(evidence[1])
+    changed = max(abs(evidence[0][doc] - evidence[1][doc]) for doc in both)
+    assert (changed > 0.01) if judged_candidates else (changed == 0 and set(evidence[0]) == set(evidence[1]))

@@ -115,6 +115,7 @@ class Study:
     retune : "module:function" that gives a stored ranker another number of neighbours and lambda
     also : further files that it makes, as patterns of ``{dataset}`` and ``{fold}``
     kinds : kinds of data sets that it can be run on
+    refuses : settings of raw text under which it would see what it must not, such as ``text.judged``, and why
     """
 
     name: str
@@ -140,6 +141,7 @@ class Study:
     retune: str = ""
     also: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ALL_KINDS
+    refuses: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def settings(self) -> type[StudySection]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from qdrank.errors import InputError
 from qdrank.measures import CONVENTIONS, MEASURES
 from qdrank.measures.names import parse as parse_measure
 from qdrank.rankers.methods import CLASSIC, FIRST_STAGES, REFERENCE
@@ -168,6 +169,23 @@ class WorkflowRun:
             for name, dataset in self.planned.datasets.items()
             if dataset.kind in study.kinds and (wanted is None or name in wanted)
         }
+
+    def refuse_leaks(self) -> None:
+        """Stop where a study would see what it must not on raw text (`Study.refuses`).
+
+        Raises
+        ------
+        InputError
+            With the key, the reason, and both ways out.
+        """
+        for study in ALL_STUDIES:
+            text = [name for name, dataset in self.datasets_of(study).items() if dataset.kind == "text"]
+            for key, reason in study.refuses.items():
+                if text and self.option(key):
+                    raise InputError(
+                        f"{key} and the study {study.short} do not go together on {', '.join(text)}: {reason}",
+                        fix=f"set {key} to false, or leave these data sets out of {study.short}.datasets",
+                    )
 
     def datasets_of(self, study: Study) -> dict[str, PlannedDataset]:
         """Data sets that a study is run on."""

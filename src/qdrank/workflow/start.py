@@ -45,7 +45,7 @@ def start(workflow: Any, config: Mapping[str, Any], project: Path) -> WorkflowRu
     except QdrankError as error:
         raise WorkflowError(str(error)) from None
     resources = workflow.resource_settings
-    return WorkflowRun(
+    run = WorkflowRun(
         settings,
         planned,
         project,
@@ -54,6 +54,11 @@ def start(workflow: Any, config: Mapping[str, Any], project: Path) -> WorkflowRu
         started_in=started_in(workflow.overwrite_workdir),
         shards=shards_of(settings, planned, resources.cores or resources.nodes or 1, _RECORDED_SHARDS),
     )
+    try:
+        run.refuse_leaks()
+    except QdrankError as error:
+        raise WorkflowError(str(error)) from None
+    return run
 
 
 def scattered(workflow: Any, run: WorkflowRun, name: str) -> int:

@@ -250,3 +250,13 @@ def test_what_makes_no_sense_is_refused(change, named):
 def test_levels_out_of_range_are_refused():
     with pytest.raises(InputError, match="levels"):
         relevance_levels([-2, 0, 1])
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_the_digits_of_a_score_know_the_size_of_the_features(size):
+    """Features of any size rank alike: the digits are relative to max |X| times sum |w|."""
+    X, y, query = ensemble(3)
+    model = SER().fit(X, y, query)
+    expected, found = model.predict(X), model.predict(X * size)
+    assert len(np.unique(found)) == len(np.unique(expected)) > 10
+    np.testing.assert_allclose(found / size, expected, rtol=1e-6, atol=1e-9)

@@ -80,6 +80,23 @@ def test_test_queries_choose_nothing(study, swept):
     assert sizes[0] == sizes[1]
 
 
+def test_memberships_count_relevant_documents_that_are_missed(study):
+    """SelectRanker's precisions of training queries are those that the study's other precisions are."""
+    parts = dict(documents().parts)
+    train: Judged = parts["train"]
+    missed = np.empty(train.n_queries, dtype=object)
+    missed[:] = [(1,) * (q % 3) for q in range(train.n_queries)]
+    parts["train"] = replace(train, missed=missed)
+    other = FoldDocuments(parts, documents().mean, documents().inverse)
+    counted = LinFold(other, study.reference, study.single, study.bank, study.readings)
+    key = Key("pairs", 1, 5)
+    plain, found = (one.local("test", key, 0.1).members for one in (study, counted))
+    query, _ = counted.local("test", key, 0.1).clusters.members(study.readings.membership)
+    relevant = np.add.reduceat(train.y > 0, train.offsets[:-1])[query]
+    np.testing.assert_allclose(found.ap, plain.ap * relevant / np.maximum(relevant + query % 3, 1))
+    assert (found.ap < plain.ap).any()
+
+
 def test_without_validation_queries_training_queries_choose(study):
     parts = dict(documents().parts)
     parts["vali"] = parts["vali"].take(np.zeros(0, dtype=np.int64))

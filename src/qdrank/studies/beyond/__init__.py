@@ -17,6 +17,10 @@ STUDY = Study(
     idea="Find what a ranker gains by knowing the query, beyond what the same ranker gains without that knowledge.",
     against=SINGLE,
     section=f"{_ROOM}.settings:Beyond",
+    refuses={
+        "text.judged": "judged documents become candidates, candidates make the similarity of queries, and so a query's "
+        "evidence would see its own judgments"
+    },
     methods=METHODS,
     run=run,
     measures=("letor4",),

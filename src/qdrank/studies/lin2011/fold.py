@@ -273,7 +273,7 @@ class LocalScores(ClusterScores):
             left_out = np.where(self.fold.first_half[query], 0, 1)
             scores = np.einsum("nf,nf->n", train.X[rows], W[left_out, cluster][own])
         ap = ap_matrix(np.ascontiguousarray(scores[None]), train.part.y[rows] > 0, bounds)[0]
-        return Members(cluster, delta, ap)
+        return Members(cluster, delta, ap * train.found[query])
 
     @cached_property
     def width(self) -> float:
