@@ -46,12 +46,12 @@ def in_order(
 
 def _tried(work: Callable[[Item], Iterable[Result]], item: Item) -> tuple[list[Result], Exception | None]:
     """What ``work`` gave, and the error with which it ended."""
-    found: list[Result] = []
+    results: list[Result] = []
     try:
-        found.extend(work(item))
+        results.extend(work(item))
     except Exception as error:
-        return found, error
-    return found, None
+        return results, error
+    return results, None
 
 
 def _given(results: list[Result], error: Exception | None) -> Iterator[Result]:

@@ -130,14 +130,14 @@ class Judged:
     def n_relevant(self) -> IntArray:
         """Number of relevant documents of every query, missed ones among them, shape (n_queries,)."""
         here = np.bincount(self.query_index, weights=self.y > 0, minlength=self.n_queries).astype(np.int64)
-        return here if self.missed is None else here + np.array([len(own) for own in self.missed], dtype=np.int64)
+        return here if self.missed is None else here + np.array([len(grades) for grades in self.missed], dtype=np.int64)
 
     @property
     def unranked(self) -> tuple[IntArray, IntArray] | None:
         """Grades and offsets of the missed documents, as `qdrank.measures.measure` takes them."""
         if self.missed is None:
             return None
-        grades = [np.asarray(own, dtype=np.int64) for own in self.missed]
+        grades = [np.asarray(one, dtype=np.int64) for one in self.missed]
         return np.concatenate([*grades, np.empty(0, dtype=np.int64)]), np.cumsum([0, *map(len, grades)], dtype=np.int64)
 
     @property
@@ -148,7 +148,7 @@ class Judged:
         if self.missed_id is None or self.unranked is None:
             return query, names, grades
         missed, offsets = self.unranked
-        missed_id = np.array([name for own in self.missed_id for name in own], dtype=object)
+        missed_id = np.array([name for ids in self.missed_id for name in ids], dtype=object)
         return (
             np.concatenate([query, query_index(offsets)]),
             np.concatenate([names, missed_id]),
@@ -279,8 +279,8 @@ def with_missed(
 def _in_first_rows(values: Sequence[Sequence[Any]] | TextArray, offsets: IntArray, kind: pa.DataType) -> pa.Array:
     """Lists of queries, (n_queries,), as a column of documents: each in the first row of its query."""
     rows: list[Sequence[Any]] = [()] * int(offsets[-1])
-    for start, own in zip(offsets[:-1].tolist(), values, strict=True):
-        rows[start] = list(own)
+    for start, of_query in zip(offsets[:-1].tolist(), values, strict=True):
+        rows[start] = list(of_query)
     return pa.array(rows, pa.list_(kind))
 
 
@@ -307,10 +307,10 @@ def load_roles(
         _check_role(role, ROLES)
     with open_artifact(path, "judged") as file:
         heads = _without_features(file, with_names)
-        parts = {role: own for role, own in roles(heads.parts, fold).items() if role in wanted}
-        kept = np.flatnonzero(np.isin(heads.part, [part for own in parts.values() for part in own]))
-        found = _with_features(file, heads, kept) if with_features else heads
-    return {role: found.select(own) for role, own in parts.items()}
+        parts = {role: names for role, names in roles(heads.parts, fold).items() if role in wanted}
+        kept = np.flatnonzero(np.isin(heads.part, [part for names in parts.values() for part in names]))
+        documents = _with_features(file, heads, kept) if with_features else heads
+    return {role: documents.select(names) for role, names in parts.items()}
 
 
 def _wanted(columns: Sequence[str] | None) -> tuple[bool, bool]:
@@ -357,11 +357,11 @@ def _with_features(file: pq.ParquetFile, whole: Judged, queries: IntArray) -> Ju
     start = filled = 0
     for group in range(file.num_row_groups):
         end = start + file.metadata.row_group(group).num_rows
-        own = of_document[start:end]
-        n = int(own.sum())
+        in_group = of_document[start:end]
+        n = int(in_group.sum())
         if n:
             features = _matrix(file.read_row_group(group, columns=["features"], use_threads=False)["features"])
-            X[filled : filled + n] = features if n == len(features) else features[own]
+            X[filled : filled + n] = features if n == len(features) else features[in_group]
         start, filled = end, filled + n
     return replace(whole.take(queries), X=X)
 
@@ -399,9 +399,9 @@ def _tuples(heads: pa.Table, name: str, keep: NDArray[np.bool_]) -> TextArray | 
     """Lists of a column as tuples, of the rows to ``keep``; None if the column is not there."""
     if name not in heads.column_names:
         return None
-    found = np.empty(len(heads), dtype=object)
-    found[:] = [tuple(own) for own in heads[name].to_pylist()]
-    return found[keep]
+    lists = np.empty(len(heads), dtype=object)
+    lists[:] = [tuple(items) for items in heads[name].to_pylist()]
+    return lists[keep]
 
 
 def iter_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Iterator[Judged]:

@@ -21,7 +21,7 @@ def topics_table(
     """The artifact ``topics``: what is not known of the queries is null, or of width 0."""
     n = len(query_id)
     unknown: list[None] = [None] * n
-    own: Any = np.zeros((n, 0)) if columns is None else columns
+    numbers: Any = np.zeros((n, 0)) if columns is None else columns
     texts = {"query_id": query_id, "part": part, "text": text or unknown, "type": types or unknown}
-    lists = pa.array(np.asarray(own, dtype=np.float64).tolist(), pa.list_(pa.float64()))
+    lists = pa.array(np.asarray(numbers, dtype=np.float64).tolist(), pa.list_(pa.float64()))
     return pa.table({name: pa.array(values, pa.string()) for name, values in texts.items()} | {"query_columns": lists})

@@ -44,9 +44,9 @@ def _with_relevant(documents: Judged) -> int:
     return len(np.unique(documents.query_index[documents.y > 0]))
 
 
-def _too_few(fold: str, role: str, found: int, what: str, least: int) -> InputError:
-    queries = "query has" if found == 1 else "queries have"
+def _too_few(fold: str, role: str, count: int, what: str, least: int) -> InputError:
+    queries = "query has" if count == 1 else "queries have"
     return InputError(
-        f"{fold}: {found} {role} {queries} {what}; a study needs at least {least}",
+        f"{fold}: {count} {role} {queries} {what}; a study needs at least {least}",
         fix="give more judged queries, or other parts: `files: {all: FILE}` divides the queries evenly into five",
     )

@@ -21,12 +21,12 @@ def readable_breakdown(table: pa.Table, labels: Mapping[str, str], baseline: str
     base = labels.get(baseline, baseline)
     rows = []
     for row in table.to_pylist():
-        found: dict[str, Any] = {"measure": parse(row["measure"]).title, "class": row["class"]}
-        found |= {"relevant documents": row["relevant"], "queries": row["queries"], "share": row["share"]}
-        found |= {"method": labels.get(row["method"], row["method"]), "mean": row["mean"]}
-        found |= {f"difference from {base}": row["difference"], "low": row["difference_low"]}
-        found |= {"high": row["difference_high"], "p": row["p"], "p (Holm)": row["p_holm"]}
-        rows.append(found | {"note": row["lacks"]})
+        shown: dict[str, Any] = {"measure": parse(row["measure"]).title, "class": row["class"]}
+        shown |= {"relevant documents": row["relevant"], "queries": row["queries"], "share": row["share"]}
+        shown |= {"method": labels.get(row["method"], row["method"]), "mean": row["mean"]}
+        shown |= {f"difference from {base}": row["difference"], "low": row["difference_low"]}
+        shown |= {"high": row["difference_high"], "p": row["p"], "p (Holm)": row["p_holm"]}
+        rows.append(shown | {"note": row["lacks"]})
     return pa.Table.from_pylist(rows)
 
 
@@ -54,8 +54,8 @@ def draw(
     figure, panels = new_figure(len(measures), len(classes), height=height, squeeze=False, sharey=True)
     for line, measure in zip(panels, measures, strict=True):
         for axes, name in zip(line, classes, strict=True):
-            own = [row for row in rows if row["measure"] == measure and row["class"] == name]
-            _draw_panel(axes, own, methods, colours or {}, parse(measure).title)
+            of_class = [row for row in rows if row["measure"] == measure and row["class"] == name]
+            _draw_panel(axes, of_class, methods, colours or {}, parse(measure).title)
         line[0].set_yticks(
             -np.arange(len(methods)), [labels.get(method, method) for method in methods], fontsize="x-small"
         )

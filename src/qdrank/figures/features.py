@@ -91,8 +91,8 @@ def _best(measures: pa.Table, columns: pa.Table, name: str, interval: Mapping[st
     for number, text, reference in zip(
         *(columns.column(c).to_pylist() for c in ("number", "name", "reference")), strict=True
     ):
-        own = values[method == number]
-        rows.append({"feature": number, "name": text, "reference": reference, "mean": float(own.mean())})
+        of_feature = values[method == number]
+        rows.append({"feature": number, "name": text, "reference": reference, "mean": float(of_feature.mean())})
     rows.sort(key=lambda row: (-row["mean"], row["feature"]))
     rows = [row for i, row in enumerate(rows) if i < SHOWN or row["reference"]]
     for row in rows:

@@ -33,8 +33,8 @@ def shown_measures(measures: pa.Table, convention: str) -> list[str]:
 
 def means_of(measures: pa.Table, method: str, name: str) -> FoldMeans:
     """Means of a measure of a method, by fold, of the folds and of all queries."""
-    own = measures.filter(pc.equal(measures.column("method"), method))
-    return fold_means(own.column(name).to_numpy(), own.column("fold").to_numpy(zero_copy_only=False))
+    of_method = measures.filter(pc.equal(measures.column("method"), method))
+    return fold_means(of_method.column(name).to_numpy(), of_method.column("fold").to_numpy(zero_copy_only=False))
 
 
 def learners_table(
@@ -83,11 +83,11 @@ _TESTS = pa.schema(
 def _tests(
     measures: pa.Table, methods: Sequence[str], against: str, name: str, interval: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    found = {}
+    compared = {}
     for method in methods:
         ids, values = query_values(measures, [method, against], name)
-        found[method] = compare(Pairs(ids, values[:, 0], values[:, 1]), family=len(methods), **interval)
-    corrected = holm({method: one.t.p for method, one in found.items()}, family=f"{name} against {against}").adjusted
+        compared[method] = compare(Pairs(ids, values[:, 0], values[:, 1]), family=len(methods), **interval)
+    corrected = holm({method: one.t.p for method, one in compared.items()}, family=f"{name} against {against}").adjusted
     return [
         {
             "measure": name,
@@ -105,7 +105,7 @@ def _tests(
             _DETECTABLE: one.detectable,
             "verdict": one.verdict(p=corrected[method]),
         }
-        for method, one in found.items()
+        for method, one in compared.items()
     ]
 
 
@@ -148,10 +148,10 @@ def _nearest_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The table's last rows: how often the right method is the nearest."""
     means = [row for row in rows if row["fold"] == "mean"]
     folds = [row for row in rows if row["fold"] != "mean"]
-    found = {"mean": right_method_nearest(means), "single folds": right_method_nearest(folds)}
+    nearest = {"mean": right_method_nearest(means), "single folds": right_method_nearest(folds)}
     blank = dict.fromkeys(_PUBLISHED.names)
     return [
         blank | {"method": "all methods", "measure": "all measures", "fold": fold, "verdict": one.text}
-        for fold, one in found.items()
+        for fold, one in nearest.items()
         if one.figures
     ]

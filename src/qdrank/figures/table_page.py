@@ -80,9 +80,9 @@ def _turned(names: Sequence[str], cells: Sequence[Sequence[str]], kinds: Sequenc
     rows = []
     for i in range(1, len(names)):
         # Marks behind numbers make a column of texts; what begins with a digit is lined up like a number.
-        own = [row[i] for row in cells]
-        kind = kinds[i] or ("n" if all(text[:1].isdigit() for text in own) else "")
-        rows.append(f"<tr>{_tag('td', _breakable(names[i]), '')}{''.join(_cell(text, kind) for text in own)}</tr>\n")
+        texts = [row[i] for row in cells]
+        kind = kinds[i] or ("n" if all(text[:1].isdigit() for text in texts) else "")
+        rows.append(f"<tr>{_tag('td', _breakable(names[i]), '')}{''.join(_cell(text, kind) for text in texts)}</tr>\n")
     many = " class='turned many'" if len(cells) > _MANY else " class=turned"
     return _PAGE.format(title=html.escape(title), said=above, head=head, body="".join(rows), many=many)
 

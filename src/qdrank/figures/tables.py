@@ -48,11 +48,11 @@ def write_table(
 
 def chosen_by_fold(choices: Sequence[pa.Table]) -> dict[str, list[str]]:
     """Method to the settings that validation chose, one per fold, from the artifacts ``choices`` of the folds."""
-    found: dict[str, list[str]] = {}
+    settings: dict[str, list[str]] = {}
     for row in (row for table in choices for row in table.to_pylist()):
         if row["chosen"]:
-            found.setdefault(row["method"], []).append(row["setting"])
-    return found
+            settings.setdefault(row["method"], []).append(row["setting"])
+    return settings
 
 
 def markdown(table: pa.Table, *, digits: int = 4) -> str:

@@ -64,8 +64,8 @@ def section_of(one: Mapping[str, Any]) -> str:
 
 def _lines(section: str, rows: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -> list[dict[str, str]]:
     """Lines of one section: claims of the papers before controls, otherwise in the order of the verdicts."""
-    own = [one for one in rows if section_of(one) == section]
-    claims = dict.fromkeys((one["paper"], one["text"], one["group"]) for one in own)
+    in_section = [one for one in rows if section_of(one) == section]
+    claims = dict.fromkeys((one["paper"], one["text"], one["group"]) for one in in_section)
     lines = []
     for paper, text, group in sorted(claims, key=lambda claim: claim[2] == CONTROL):
         asked = [one for one in rows if (one["paper"], one["text"], one["group"]) == (paper, text, group)]
@@ -156,5 +156,5 @@ def titled(overview: pa.Table, titles: Mapping[str, str]) -> pa.Table:
 
 def findings_table(verdicts: pa.Table, study: str) -> pa.Table:
     """The overview of one study; without rows where the run has no verdicts of it."""
-    own = verdicts.filter(pc.equal(verdicts.column("study"), study))
-    return verdicts_overview(own).drop_columns(["paper"])
+    of_study = verdicts.filter(pc.equal(verdicts.column("study"), study))
+    return verdicts_overview(of_study).drop_columns(["paper"])

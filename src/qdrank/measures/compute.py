@@ -81,8 +81,8 @@ def definitions(names: Iterable[str]) -> Definitions:
     for name, parameters in dict.fromkeys((m.definition, m.parameters) for m in measures):
         given = dict(parameters)
         only_judged = bool(given.pop("judged_only", False))
-        own = [m for m in measures if (m.definition, m.parameters) == (name, parameters)]
-        wanted = sorted(((m.cutoff or _NO_CUTOFF, m) for m in own), key=lambda pair: pair[0])
+        alike = [m for m in measures if (m.definition, m.parameters) == (name, parameters)]
+        wanted = sorted(((m.cutoff or _NO_CUTOFF, m) for m in alike), key=lambda pair: pair[0])
         entries.append((replace(MEASURES[name], **given) if given else MEASURES[name], only_judged, wanted))
     return entries
 

@@ -36,9 +36,9 @@ def ap_matrix(S: NDArray[Any], relevant: NDArray[Any], offsets: NDArray[Any]) ->
 
     ``relevant`` is (n_documents,) bool; a query without a relevant document has 0.
     """
-    found = np.zeros((len(S), len(offsets) - 1))
+    values = np.zeros((len(S), len(offsets) - 1))
     for i in range(len(S)):
         for q in range(len(offsets) - 1):
             start, end = offsets[q], offsets[q + 1]
-            found[i, q] = _one_query(S[i, start:end], relevant[start:end])
-    return found
+            values[i, q] = _one_query(S[i, start:end], relevant[start:end])
+    return values

@@ -148,11 +148,11 @@ def _parameters(name: str, family: str, text: str | None) -> tuple[tuple[str, Pa
 
 def _suggestion(measure: Measure) -> str:
     """The closest definition, with the same cutoff; the convention is never guessed."""
-    own = [name for name in MEASURES if re.split("[@/]", name)[0] == measure.family]
-    if own and not measure.convention and measure.family not in own:
-        hint = "say which convention: " + ", ".join(own)
+    of_family = [name for name in MEASURES if re.split("[@/]", name)[0] == measure.family]
+    if of_family and not measure.convention and measure.family not in of_family:
+        hint = "say which convention: " + ", ".join(of_family)
     else:
-        hint = did_you_mean(measure.definition, own or list(MEASURES))
+        hint = did_you_mean(measure.definition, of_family or list(MEASURES))
     return hint.replace("@k", f"@{measure.cutoff}") if measure.cutoff else hint
 
 

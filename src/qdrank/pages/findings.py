@@ -28,17 +28,17 @@ def number(value: float | None, *, signed: bool = False) -> str:
 
 def tally(rows: Sequence[Row]) -> str:
     """How many statements there are, and how they came out."""
-    own = [row for row in rows if row["group"] == FINDING]
-    claims, datasets = len({row["claim"] for row in own}), len({row["dataset"] for row in own})
-    if not own:
+    findings = [row for row in rows if row["group"] == FINDING]
+    claims, datasets = len({row["claim"] for row in findings}), len({row["dataset"] for row in findings})
+    if not findings:
         return "None of its claims could be judged in this run."
-    found = {verdict: sum(row["verdict"] == verdict for row in own) for verdict in VERDICTS}
-    yes, no, open_ = (found[verdict] for verdict in VERDICTS)
+    counts = {verdict: sum(row["verdict"] == verdict for row in findings) for verdict in VERDICTS}
+    yes, no, open_ = (counts[verdict] for verdict in VERDICTS)
     parts = [f"{yes} hold{'s' if yes == 1 else ''}"] if yes else []
     parts += [f"{no} do{'es' if no == 1 else ''} not hold"] if no else []
     parts += [f"for {open_} the data cannot tell"] if open_ else []
     said = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-    several = "" if len(own) == claims else f" ({len(own)} verdicts)"
+    several = "" if len(findings) == claims else f" ({len(findings)} verdicts)"
     return f"{_count(claims, 'claim')} on {_count(datasets, 'data set')}{several}: {said}."
 
 

@@ -142,11 +142,11 @@ def _not_run(studies: Sequence[Described]) -> str:
 
 
 def _findings(study: Described, rows: Sequence[Described], names: Mapping[str, str]) -> str:
-    own = [row for row in rows if row["study"] == study["name"]]
-    if not own:
+    of_study = [row for row in rows if row["study"] == study["name"]]
+    if not of_study:
         return ""
-    text = f"<section class=paper><h3>{escape(study['paper'])}</h3><p>{escape(study['idea'])} {escape(tally(own))}</p>"
-    for verdict, claims in sentences(own, names):
+    text = f"<section class=paper><h3>{escape(study['paper'])}</h3><p>{escape(study['idea'])} {escape(tally(of_study))}</p>"
+    for verdict, claims in sentences(of_study, names):
         if claims:
             opened = "" if verdict == UNCLEAR else " open"
             head = f"{SIGNS[verdict]} {WORDS[verdict]}: {len(claims)} of the claims"
@@ -177,14 +177,16 @@ def _matrix(run: Described, rows: Sequence[Described], names: Mapping[str, str])
     head = "".join(_column_head(name, names.get(name, name)) for name in datasets)
     lines = []
     for study in run["studies"]:
-        own = [(i, row) for i, row in enumerate(rows) if row["study"] == study["name"]]
-        claims = dict.fromkeys((row["claim"], row["text"], row["group"], row["unit"]) for _, row in own)
+        of_study = [(i, row) for i, row in enumerate(rows) if row["study"] == study["name"]]
+        claims = dict.fromkeys((row["claim"], row["text"], row["group"], row["unit"]) for _, row in of_study)
         if claims:
             lines.append(
                 f'<tr class=head data-study="{escape(study["name"])}"><th colspan={len(datasets) + 1}>{escape(study["paper"])}</th></tr>'
             )
         for claim, text, group, unit in claims:
-            cells = {row["dataset"]: _cell(i, row) for i, row in own if (row["claim"], row["text"]) == (claim, text)}
+            cells = {
+                row["dataset"]: _cell(i, row) for i, row in of_study if (row["claim"], row["text"]) == (claim, text)
+            }
             about = f"<small>{escape(unit)}</small>" if unit else ""
             lines.append(
                 f'<tr data-study="{escape(study["name"])}" data-group="{group}"><th scope=row>{escape(text)} {about}</th>'

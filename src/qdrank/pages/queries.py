@@ -86,7 +86,7 @@ def _short(words: str | None) -> str | None:
 
 def _nearest(ids: _Texts, folds: Sequence[tuple[str | Path, str | Path]]) -> pa.Array:
     """Nearest training queries of each query, nearest first: of the fold in which it is tested, else of the first."""
-    found: dict[str, list[str]] = {}
+    trained: dict[str, list[str]] = {}
     tested: dict[str, list[str]] = {}
     for queries_path, neighbours_path in folds:
         queries = load_queries(queries_path)
@@ -95,8 +95,8 @@ def _nearest(ids: _Texts, folds: Sequence[tuple[str | Path, str | Path]]) -> pa.
         roles = dict(zip(queries.query_id, queries.role, strict=True))
         for name, row in zip(names, nearest[:, : NEAREST + 1], strict=True):
             near = [train[i] for i in row if i >= 0 and train[i] != name][:NEAREST]
-            (tested if roles[name] == "test" else found).setdefault(name, near)
-    return pa.array([tested.get(name, found.get(name, [])) for name in ids], pa.list_(pa.string()))
+            (tested if roles[name] == "test" else trained).setdefault(name, near)
+    return pa.array([tested.get(name, trained.get(name, [])) for name in ids], pa.list_(pa.string()))
 
 
 def _precisions(measures: Sequence[pa.Table], ids: _Texts) -> Mapping[str, pa.Array]:
@@ -105,7 +105,7 @@ def _precisions(measures: Sequence[pa.Table], ids: _Texts) -> Mapping[str, pa.Ar
     columns: dict[str, pa.Array] = {}
     for table in measures:
         for method in pc.unique(table.column("method")).to_pylist():
-            own = table.filter(pc.equal(table.column("method"), method)).select(["query_id", "ap"])
-            joined = place.join(own, "query_id").sort_by("row")
+            of_method = table.filter(pc.equal(table.column("method"), method)).select(["query_id", "ap"])
+            joined = place.join(of_method, "query_id").sort_by("row")
             columns.setdefault(f"{AP}{method}", pc.round(joined.column("ap"), 4))
     return columns

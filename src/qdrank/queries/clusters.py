@@ -21,14 +21,14 @@ def k_means(vectors: FloatArray, k: int, *, seed: int, limit: int = 100) -> tupl
     if not np.isfinite(vectors).all():
         raise InputError("a query vector has a value that is not finite")
     centres = _spread_out(vectors, k, np.random.default_rng(seed))
-    own = nearest_centre(vectors, centres)
+    nearest = nearest_centre(vectors, centres)
     for _ in range(limit):
-        centres = _means(vectors, own, centres)
+        centres = _means(vectors, nearest, centres)
         moved = nearest_centre(vectors, centres)
-        if (moved == own).all():
+        if (moved == nearest).all():
             break
-        own = moved
-    return centres, own
+        nearest = moved
+    return centres, nearest
 
 
 def nearest_centre(vectors: FloatArray, centres: FloatArray) -> IntArray:
@@ -59,13 +59,13 @@ def _spread_out(vectors: FloatArray, k: int, rng: np.random.Generator) -> FloatA
     return vectors[chosen].copy()
 
 
-def _means(vectors: FloatArray, own: IntArray, centres: FloatArray) -> FloatArray:
-    sizes = np.bincount(own, minlength=len(centres))
+def _means(vectors: FloatArray, nearest: IntArray, centres: FloatArray) -> FloatArray:
+    sizes = np.bincount(nearest, minlength=len(centres))
     sums = np.zeros_like(centres)
-    np.add.at(sums, own, vectors)
+    np.add.at(sums, nearest, vectors)
     means: FloatArray = sums / np.maximum(sizes, 1)[:, None]
     lonely = np.flatnonzero(sizes == 0)
     if len(lonely):
-        far = np.argsort(-_squared_distances(vectors, centres)[np.arange(len(own)), own], kind="stable")
+        far = np.argsort(-_squared_distances(vectors, centres)[np.arange(len(nearest)), nearest], kind="stable")
         means[lonely] = vectors[far[: len(lonely)]]
     return means

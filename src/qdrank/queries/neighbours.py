@@ -85,10 +85,10 @@ def neighbours(
             f"{k} neighbours were asked for", fix=f"ask for 1 to {len(train)}, the number of training queries"
         )
     space = _Space(vectors, train, own, ids, metric or Euclidean())
-    found = _tree_candidates(space, k) if search == "kdtree" else _block_candidates(space, k, block)
+    blocks = _tree_candidates(space, k) if search == "kdtree" else _block_candidates(space, k, block)
     rows = np.empty((len(vectors), k), dtype=np.int32)
     distance = np.empty((len(vectors), k))
-    for start, bounds, candidates in found:
+    for start, bounds, candidates in blocks:
         order, distances = space.sorted_candidates(start, bounds, candidates)
         taken = bounds[:-1, None] + np.arange(k)
         block_rows = slice(start, start + len(taken))
@@ -115,7 +115,7 @@ def within_radius(
     least = min(least, len(train))
     space = _Space(vectors, train, own, ids, metric or Euclidean())
     limit = space.metric.raw(radius) * (1 + 1e-12)  # the exact test follows
-    parts = [_kept(space, radius, least, *found) for found in _block_candidates(space, least, block, limit)]
+    parts = [_kept(space, radius, least, *near) for near in _block_candidates(space, least, block, limit)]
     counts = np.concatenate([[0], *(part[0] for part in parts)])
     index = np.concatenate([np.empty(0, dtype=np.int64), *(part[1] for part in parts)])
     distance = np.concatenate([np.empty(0), *(part[2] for part in parts)])
@@ -253,6 +253,6 @@ def _tree_candidates(space: _Space, k: int) -> _Candidates:
         vectors = space.vectors[start : start + TREE_BLOCK]
         farthest = np.asarray(tree.query(vectors, k=[k], p=p)[0])[:, 0]
         # a little more than the k-th distance, for rounding and ties
-        found = tree.query_ball_point(vectors, farthest * (1 + 1e-9), p=p, return_sorted=True)
-        bounds = np.concatenate([[0], np.cumsum([len(rows) for rows in found])]).astype(np.int64)
-        yield start, bounds, np.concatenate([np.asarray(rows, dtype=np.int64) for rows in found])
+        inside = tree.query_ball_point(vectors, farthest * (1 + 1e-9), p=p, return_sorted=True)
+        bounds = np.concatenate([[0], np.cumsum([len(rows) for rows in inside])]).astype(np.int64)
+        yield start, bounds, np.concatenate([np.asarray(rows, dtype=np.int64) for rows in inside])

@@ -27,8 +27,8 @@ Similarity = Literal["candidates", "vectors", "text"]
 
 def places(names: NDArray[Any], known: NDArray[Any]) -> IntArray:
     """Place of each of ``names`` in ``known``, -1 where it is not there, shape (n_names,)."""
-    found = pc.index_in(pa.array(names, pa.string()), pa.array(known, pa.string()))
-    return np.asarray(found.fill_null(-1)).astype(np.int64)
+    place = pc.index_in(pa.array(names, pa.string()), pa.array(known, pa.string()))
+    return np.asarray(place.fill_null(-1)).astype(np.int64)
 
 
 def distinct(names: NDArray[Any]) -> tuple[NDArray[np.object_], IntArray]:

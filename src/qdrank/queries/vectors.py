@@ -187,10 +187,10 @@ class PrincipalComponents:
 
 def principal_plane(vectors: FloatArray, train: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
     """Queries in the first two principal components of the training queries, (n_queries, 2), and explained shares."""
-    found = PrincipalComponents(components=min(2, vectors.shape[1])).fit(vectors[train])
+    axes = PrincipalComponents(components=min(2, vectors.shape[1])).fit(vectors[train])
     plane = np.zeros((len(vectors), 2))
-    plane[:, : found.components] = found.transform(vectors)
-    return plane, found.explained_
+    plane[:, : axes.components] = axes.transform(vectors)
+    return plane, axes.explained_
 
 
 def row_product(rows: FloatArray, matrix: FloatArray) -> FloatArray:

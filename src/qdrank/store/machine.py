@@ -34,7 +34,7 @@ def machine_record() -> dict[str, Any]:
         "vector_instructions": _vector_instructions(),
         "blas": _blas(),
         "python": platform.python_version(),
-        "libraries": {name: found for name in _LIBRARIES if (found := _version(name))},
+        "libraries": {name: version for name in _LIBRARIES if (version := _version(name))},
     }
 
 
@@ -71,5 +71,5 @@ def _blas() -> list[dict[str, str]]:
         import_module(library)
     loaded = [one for one in import_module("threadpoolctl").threadpool_info() if one["user_api"] == "blas"]
     names = {"library": "internal_api", "version": "version", "kernel": "architecture"}
-    found = [{name: str(one.get(key)) for name, key in names.items()} for one in loaded]
-    return sorted(found, key=lambda one: tuple(one.values()))
+    kernels = [{name: str(one.get(key)) for name, key in names.items()} for one in loaded]
+    return sorted(kernels, key=lambda one: tuple(one.values()))

@@ -42,8 +42,8 @@ def manifest_text(folder: str | Path, timed: Collection[str] = ()) -> str:
     """
     files = digests(folder, timed)
     rows = "".join(f"{value}  {name}\n" for name, value in files.items())
-    found = {"all": hashlib.sha256(rows.encode()).hexdigest(), "machine": machine_record(), "files": files}
-    return json.dumps(found, indent=1) + "\n"
+    record = {"all": hashlib.sha256(rows.encode()).hexdigest(), "machine": machine_record(), "files": files}
+    return json.dumps(record, indent=1) + "\n"
 
 
 def _recorded(place: Path) -> dict[str, str]:
@@ -60,7 +60,7 @@ def changed(folder: str | Path, timed: Collection[str] = ()) -> list[str]:
     place = Path(folder) / "manifest.json"
     if not place.is_file():
         raise InputError("no manifest", file=place, fix="run the workflow to its end first")
-    recorded, found = _recorded(place), digests(folder, timed)
+    recorded, present = _recorded(place), digests(folder, timed)
     words = {(True, True): "changed", (True, False): "gone", (False, True): "not in the manifest"}
-    names = sorted(name for name in {**recorded, **found} if recorded.get(name) != found.get(name))
-    return [f"{name}: {words[name in recorded, name in found]}" for name in names]
+    names = sorted(name for name in {**recorded, **present} if recorded.get(name) != present.get(name))
+    return [f"{name}: {words[name in recorded, name in present]}" for name in names]

@@ -121,9 +121,9 @@ class Analyser:
         term_of = dict(zip(distinct, self.terms_of(distinct), strict=True))
         terms = sorted(set(term_of.values()) - {""})
         place = {term: i for i, term in enumerate(terms)}
-        own = [[place[term_of[word]] for word in some if term_of[word]] for some in words]
-        ids = np.fromiter(chain.from_iterable(own), dtype=np.int32)
-        return ids, _bounds([len(some) for some in own]), terms
+        numbers = [[place[term_of[word]] for word in some if term_of[word]] for some in words]
+        ids = np.fromiter(chain.from_iterable(numbers), dtype=np.int32)
+        return ids, _bounds([len(some) for some in numbers]), terms
 
 
 def _bounds(lengths: list[int] | IntArray) -> IntArray:
@@ -136,11 +136,11 @@ def _expand(
 ) -> tuple[NDArray[np.int32], IntArray]:
     """Replace each piece by its terms, ``ids[starts[piece]:starts[piece + 1]]``; terms and offsets of the texts."""
     sizes = np.diff(starts).astype(np.int32)
-    found = [np.zeros(0, dtype=np.int32)]
+    blocks = [np.zeros(0, dtype=np.int32)]
     for first in range(0, len(pieces), LONG_BLOCK):
         some = pieces[first : first + LONG_BLOCK]
         ends = np.cumsum(sizes[some], dtype=np.int64)
         shift = np.repeat(starts[some] - ends + sizes[some], sizes[some])
-        found.append(ids[np.arange(ends[-1]) + shift])
+        blocks.append(ids[np.arange(ends[-1]) + shift])
     before = np.concatenate([[0], np.cumsum(sizes[pieces], dtype=np.int64)])
-    return np.concatenate(found), before[offsets]
+    return np.concatenate(blocks), before[offsets]

@@ -43,16 +43,16 @@ def find_candidates(
     return Candidates(keys // n_documents, keys % n_documents, _labels(keys, known, qrels))
 
 
-def missed_documents(found: Candidates, qrels: JudgedPairs, n_documents: int) -> dict[int, list[tuple[int, int]]]:
+def missed_documents(candidates: Candidates, qrels: JudgedPairs, n_documents: int) -> dict[int, list[tuple[int, int]]]:
     """Grade and row of the relevant documents that are not among the candidates, highest grade first, by row of the query."""
     known = qrels.query * n_documents + qrels.document
-    absent = (qrels.grade > 0) & ~np.isin(known, found.query * n_documents + found.document)
+    absent = (qrels.grade > 0) & ~np.isin(known, candidates.query * n_documents + candidates.document)
     missed: dict[int, list[tuple[int, int]]] = {}
     for query, *one in zip(
         *(column[absent].tolist() for column in (qrels.query, qrels.grade, qrels.document)), strict=True
     ):
         missed.setdefault(query, []).append((one[0], one[1]))
-    return {query: sorted(own, key=lambda one: (-one[0], one[1])) for query, own in missed.items()}
+    return {query: sorted(of_query, key=lambda one: (-one[0], one[1])) for query, of_query in missed.items()}
 
 
 def _labels(keys: IntArray, known: IntArray, qrels: JudgedPairs) -> NDArray[np.int8]:
@@ -75,11 +75,11 @@ def parts_of(collection: Collection, *, folds: int | None = None, seed: int = 0)
         read as vali, test) if it has one, else five parts.
     """
     judged = np.bincount(collection.qrels.query, minlength=len(collection.queries)) > 0
-    own = [query for query, known in zip(collection.queries, judged, strict=True) if known]
-    splits = {query.split for query in own}
+    with_judgments = [query for query, known in zip(collection.queries, judged, strict=True) if known]
+    splits = {query.split for query in with_judgments}
     if folds is None and None not in splits:
         return [_part(query.split) if known else None for query, known in zip(collection.queries, judged, strict=True)]
-    parts = assign_parts([query.query_id for query in own], seed=seed, n_parts=folds or 5)
+    parts = assign_parts([query.query_id for query in with_judgments], seed=seed, n_parts=folds or 5)
     return [parts.get(query.query_id) for query in collection.queries]
 
 

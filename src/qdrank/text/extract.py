@@ -40,14 +40,16 @@ def read_collection(
     """
     if files is not None and like == "smart":
         documents = tuple(files["documents"])
-        found: Collection = COLLECTIONS["smart"](Path(), SmartForm(**{**files, "documents": documents}, **(form or {})))
+        collection: Collection = COLLECTIONS["smart"](
+            Path(), SmartForm(**{**files, "documents": documents}, **(form or {}))
+        )
     elif files is not None:
-        found = COLLECTIONS[like](**files, **(form or {}))
+        collection = COLLECTIONS[like](**files, **(form or {}))
     elif like in SMART:
-        found = COLLECTIONS["smart"](Path(folder), like)
+        collection = COLLECTIONS["smart"](Path(folder), like)
     else:
-        found = COLLECTIONS[like](Path(folder))
-    return found
+        collection = COLLECTIONS[like](Path(folder))
+    return collection
 
 
 def text_settings(options: Mapping[str, Any], seed: int) -> TextSettings:

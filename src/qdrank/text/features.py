@@ -120,7 +120,7 @@ def _fill(
     for field in dict.fromkeys(field for field, _ in split):
         if field not in index.fields:
             continue
-        found = match(index.fields[field], queries, pairs.query, pairs.document, constants)
-        for column, (own, model) in enumerate(split):
-            if own == field and model in MODELS:
-                X[:, column] = MODELS[model](found)
+        met = match(index.fields[field], queries, pairs.query, pairs.document, constants)
+        for column, (of_field, model) in enumerate(split):
+            if of_field == field and model in MODELS:
+                X[:, column] = MODELS[model](met)

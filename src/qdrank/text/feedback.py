@@ -72,9 +72,9 @@ def expanded_queries(
     length: FloatArray = np.asarray(counts.sum(axis=1), dtype=np.float64)
     asked = sparse.diags_array(1.0 / np.maximum(length, 1.0)) @ counts
     model = relevance_models(field, ranking, feedback)
-    found = np.diff(model.indptr) > 0
-    own = np.where(found, feedback.weight, 1.0)
-    mixed = sparse.csr_array(sparse.diags_array(own) @ asked + sparse.diags_array(1.0 - own) @ model)
+    has_model = np.diff(model.indptr) > 0
+    share = np.where(has_model, feedback.weight, 1.0)
+    mixed = sparse.csr_array(sparse.diags_array(share) @ asked + sparse.diags_array(1.0 - share) @ model)
     mixed.eliminate_zeros()
     mixed.sort_indices()
     return replace(queries, counts=mixed)

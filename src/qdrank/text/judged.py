@@ -97,20 +97,20 @@ def judged_text(collection: Collection, settings: TextSettings | None = None) ->
     columns = columns_table(names, _reference(names))
     searched = index.field(settings.searched)
     ranking = retrieve(searched, queries, settings.bm25, n_top=settings.n_top)
-    found = find_candidates(ranking, collection.qrels, len(index.doc_id), judged=settings.judged)
-    found = found.where(np.array([part is not None for part in parts], dtype=bool)[found.query])
-    first = bm25_scores(searched, queries, found.query, found.document, settings.bm25)
+    candidates = find_candidates(ranking, collection.qrels, len(index.doc_id), judged=settings.judged)
+    candidates = candidates.where(np.array([part is not None for part in parts], dtype=bool)[candidates.query])
+    first = bm25_scores(searched, queries, candidates.query, candidates.document, settings.bm25)
     static = web_columns(collection.documents)
-    X = feature_values(index, queries, found, names, constants=settings.constants, static=static, first=first)
-    kept = np.unique(found.query)
-    missed = missed_documents(found, collection.qrels, len(index.doc_id))
+    X = feature_values(index, queries, candidates, names, constants=settings.constants, static=static, first=first)
+    kept = np.unique(candidates.query)
+    missed = missed_documents(candidates, collection.qrels, len(index.doc_id))
     topics, topic_names = topic_columns(searched, queries, ranking, settings.lsa)
     return JudgedText(
-        judged=_judged_table(collection, found, parts, X, missed if settings.relevant == "all" else None),
+        judged=_judged_table(collection, candidates, parts, X, missed if settings.relevant == "all" else None),
         columns=columns,
         topics=_topics_table(collection, kept, parts, topics),
         topic_columns=topic_names,
-        notes=(*collection.notes, *_notes(collection, queries, found, parts, missed)),
+        notes=(*collection.notes, *_notes(collection, queries, candidates, parts, missed)),
     )
 
 
@@ -118,10 +118,10 @@ def write_judged_text(
     out: Mapping[str, str | Path], collection: Collection, settings: TextSettings | None = None
 ) -> tuple[Note, ...]:
     """Write the artifacts ``judged``, ``columns`` and ``topics`` of a collection to the paths in ``out``; the notes."""
-    found = judged_text(collection, settings)
-    for name, table in (("judged", found.judged), ("columns", found.columns), ("topics", found.topics)):
+    tables = judged_text(collection, settings)
+    for name, table in (("judged", tables.judged), ("columns", tables.columns), ("topics", tables.topics)):
         write(out[name], name, table)
-    return found.notes
+    return tables.notes
 
 
 def topic_columns(
@@ -138,31 +138,31 @@ def topic_columns(
 
 def _reference(names: list[str]) -> int:
     """Place of the column that ranks like BM25."""
-    found = [names.index(name) for name in REFERENCES if name in names]
-    if not found:
+    places = [names.index(name) for name in REFERENCES if name in names]
+    if not places:
         fix = f"add one of {', '.join(REFERENCES)}"
         raise InputError("no column ranks like BM25", found=", ".join(names), fix=fix)
-    return found[0]
+    return places[0]
 
 
 def _judged_table(
     collection: Collection,
-    found: Candidates,
+    candidates: Candidates,
     parts: list[str | None],
     X: NDArray[np.float32],
     missed: Mapping[int, list[tuple[int, int]]] | None,
 ) -> pa.Table:
-    query, document = pa.array(found.query), pa.array(found.document)
+    query, document = pa.array(candidates.query), pa.array(candidates.document)
     query_id = pa.array([query.query_id for query in collection.queries], pa.string())
     doc_id = pa.array(collection.documents.doc_id, pa.string())
     part = pa.array(parts, pa.string())
-    table = judged_table(query_id.take(query), doc_id.take(document), found.label, part.take(query), X)
+    table = judged_table(query_id.take(query), doc_id.take(document), candidates.label, part.take(query), X)
     if missed is None:
         return table
-    own = [missed.get(row, []) for row in np.unique(found.query)]
-    grades = [[grade for grade, _ in one] for one in own]
-    names = [[collection.documents.doc_id[row] for _, row in one] for one in own]
-    return with_missed(table, grades, query_offsets(found.query), names)
+    missing = [missed.get(row, []) for row in np.unique(candidates.query)]
+    grades = [[grade for grade, _ in one] for one in missing]
+    names = [[collection.documents.doc_id[row] for _, row in one] for one in missing]
+    return with_missed(table, grades, query_offsets(candidates.query), names)
 
 
 def _topics_table(collection: Collection, kept: IntArray, parts: list[str | None], columns: FloatArray) -> pa.Table:
@@ -179,13 +179,13 @@ def _topics_table(collection: Collection, kept: IntArray, parts: list[str | None
 def _notes(
     collection: Collection,
     queries: AnalysedQueries,
-    found: Candidates,
+    candidates: Candidates,
     parts: list[str | None],
     missed: Mapping[int, list[tuple[int, int]]],
 ) -> tuple[Note, ...]:
     book = Notebook()
-    n = np.bincount(found.query, minlength=len(queries))
-    relevant = np.bincount(found.query, weights=found.label > 0, minlength=len(queries))
+    n = np.bincount(candidates.query, minlength=len(queries))
+    relevant = np.bincount(candidates.query, weights=candidates.label > 0, minlength=len(queries))
     for row, query in enumerate(collection.queries):
         if parts[row] is None:
             continue  # without judgments: the collection's own notes count it

@@ -109,19 +109,19 @@ def top_by_score(
 
     Returns
     -------
-    found : (n_queries, n_top) document numbers, best first, -1 where there are no more
+    best : (n_queries, n_top) document numbers, best first, -1 where there are no more
     scores : (n_queries, n_top), 0 where there are no more
     sizes, matches : (n_queries,) how many were found, and how many documents contain any term of the query
     """
     n_queries = len(query_starts) - 1
-    found = np.full((n_queries, n_top), -1, dtype=np.int64)
+    best = np.full((n_queries, n_top), -1, dtype=np.int64)
     scores = np.zeros((n_queries, n_top))
     sizes = np.zeros(n_queries, dtype=np.int64)
     matches = np.zeros(n_queries, dtype=np.int64)
     total = np.full(n_documents, np.nan)
     seen = np.empty(n_documents, dtype=np.int64)
     for query in range(n_queries):
-        own = slice(query_starts[query], query_starts[query + 1])
-        matches[query] = add_postings(query_terms[own], query_times[own], starts, documents, weights, total, seen)
-        sizes[query] = keep_best(total, seen, matches[query], scores[query], found[query])
-    return found, scores, sizes, matches
+        row = slice(query_starts[query], query_starts[query + 1])
+        matches[query] = add_postings(query_terms[row], query_times[row], starts, documents, weights, total, seen)
+        sizes[query] = keep_best(total, seen, matches[query], scores[query], best[query])
+    return best, scores, sizes, matches

@@ -41,21 +41,21 @@ def new_query_features(
     searched = index.field(settings.searched)
     ranking = retrieve(searched, asked, settings.bm25, n_top=settings.n_top)
     nothing: np.ndarray[tuple[int], np.dtype[np.int64]] = np.empty(0, dtype=np.int64)
-    found = find_candidates(ranking, JudgedPairs(nothing, nothing, nothing), len(index.doc_id))
-    if len(found.query) == 0:
+    candidates = find_candidates(ranking, JudgedPairs(nothing, nothing, nothing), len(index.doc_id))
+    if len(candidates.query) == 0:
         raise InputError("no word of any query occurs in the collection", fix="check the language of the queries")
     names = column_names(index, settings.groups)
     static = web_columns(collection.documents)
-    first = bm25_scores(searched, asked, found.query, found.document, settings.bm25)
-    X = feature_values(index, asked, found, names, constants=settings.constants, static=static, first=first)
-    kept = np.unique(found.query)
+    first = bm25_scores(searched, asked, candidates.query, candidates.document, settings.bm25)
+    X = feature_values(index, asked, candidates, names, constants=settings.constants, static=static, first=first)
+    kept = np.unique(candidates.query)
     ids = np.array([query.query_id for query in queries], dtype=object)[kept]
     judged = Judged(
         query_id=ids,
         part=np.full(len(kept), PART, dtype=object),
-        offsets=query_offsets(found.query),
-        doc_id=np.array(collection.documents.doc_id, dtype=object)[found.document],
-        y=np.zeros(len(found.query), dtype=np.int64),
+        offsets=query_offsets(candidates.query),
+        doc_id=np.array(collection.documents.doc_id, dtype=object)[candidates.document],
+        y=np.zeros(len(candidates.query), dtype=np.int64),
         X=X,
     )
     columns, _ = topic_columns(searched, asked, ranking, settings.lsa)
@@ -73,20 +73,20 @@ def read_new_queries(path: Path) -> list[Query]:
     """
     first = next((line.strip() for _, line in files.lines(path) if line.strip()), "")
     if first.startswith("{"):
-        found = list(read_queries(path))
+        queries = list(read_queries(path))
     elif first.lower().startswith("<top"):
-        found = list(read_topics(path))
+        queries = list(read_topics(path))
     else:
-        found = list(_tabbed(path))
-    if not found:
+        queries = list(_tabbed(path))
+    if not queries:
         raise InputError("has no queries", file=path, fix="write one query per line: ID, a tab, its words")
     seen: set[str] = set()
-    for query in found:
+    for query in queries:
         if query.query_id in seen or query.query_id.split() != [query.query_id]:
             problem = "the id of a query comes twice" if query.query_id in seen else "the id of a query contains blanks"
             raise InputError(problem, file=path, found=query.query_id, fix="give each query an id of its own, one word")
         seen.add(query.query_id)
-    return found
+    return queries
 
 
 def _tabbed(path: Path) -> Iterator[Query]:

@@ -17,12 +17,12 @@ def query_columns(field: FieldIndex, queries: AnalysedQueries, ranking: RankedDo
     idf = np.log(field.n_documents / np.maximum(field.df, 1.0))
     counts = queries.counts
     known = np.diff(counts.indptr)
-    own = np.repeat(np.arange(len(queries)), known)
+    query = np.repeat(np.arange(len(queries)), known)
     values = idf[counts.indices]
-    total = np.bincount(own, weights=values, minlength=len(queries))
+    total = np.bincount(query, weights=values, minlength=len(queries))
     most, least = np.zeros(len(queries)), np.full(len(queries), np.inf)
-    np.maximum.at(most, own, values)
-    np.minimum.at(least, own, values)
+    np.maximum.at(most, query, values)
+    np.minimum.at(least, query, values)
     least[known == 0] = 0.0
     mean = total / np.maximum(known, 1)
     matched = np.log1p(ranking.matches)
@@ -53,10 +53,10 @@ def lsa_coordinates(field: FieldIndex, n_dimensions: int) -> FloatArray:
 def lsa_columns(coordinates: FloatArray, ranking: RankedDocuments, n_best: int = 10) -> FloatArray:
     """Mean coordinates of each query's ``n_best`` documents by BM25, (n_queries, n_dimensions)."""
     best = ranking.document[:, :n_best]
-    found = best >= 0
-    rows, places = np.nonzero(found)
+    ranked = best >= 0
+    rows, places = np.nonzero(ranked)
     chosen = sparse.csr_array(
-        (1.0 / found.sum(axis=1)[rows], (rows, best[rows, places])), shape=(len(best), len(coordinates))
+        (1.0 / ranked.sum(axis=1)[rows], (rows, best[rows, places])), shape=(len(best), len(coordinates))
     )
     return np.asarray(chosen @ coordinates, dtype=np.float64)
 

@@ -163,14 +163,14 @@ def _documents(documents: Iterable[Document], book: Notebook, file: Path) -> Doc
 
 def _links(ordered: list[Document], book: Notebook, file: Path) -> IntArray | None:
     row = {document.doc_id: i for i, document in enumerate(ordered)}
-    found = set()
+    links = set()
     for i, document in enumerate(ordered):
         for target in document.links:
             if target in row:
-                found.add((i, row[target]))
+                links.add((i, row[target]))
             else:
                 book.add("link to an unknown document, left out", f"{document.doc_id} -> {target}", file)
-    return np.array(sorted(found), dtype=np.int64).reshape(-1, 2) if found else None
+    return np.array(sorted(links), dtype=np.int64).reshape(-1, 2) if links else None
 
 
 def _qrels(judgments: Iterable[Judgment], documents: Documents, queries: list[Query], book: Notebook) -> JudgedPairs:

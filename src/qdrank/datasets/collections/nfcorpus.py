@@ -56,7 +56,7 @@ def _judgments(folder: Path, split: str, qrels: str) -> Iterator[Judgment]:
 
 def _missing(folder: Path, known: set[str], book: Notebook) -> list[Query]:
     """Queries of the original archive that BEIR does not have, by their (lowercased) titles."""
-    found = []
+    lost = []
     for split in beir.SPLITS:
         path = folder / "original" / f"{split}.titles.queries"
         for number, line in files.lines(path):
@@ -65,8 +65,8 @@ def _missing(folder: Path, known: set[str], book: Notebook) -> list[Query]:
                 raise InputError("no tab after the query's id", file=path, line=number, found=line)
             if query_id not in known:
                 book.add("query missing in BEIR, text from the original titles", query_id, path)
-                found.append(Query(query_id, text))
-    return found
+                lost.append(Query(query_id, text))
+    return lost
 
 
 def _typed(queries: list[Query], folder: Path) -> list[Query]:

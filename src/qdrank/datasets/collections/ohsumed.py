@@ -83,15 +83,15 @@ def _topics(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     topic: dict[str, str] | None = None
     start, tag = 0, ""
     for number, line in files.lines(path):
-        found = TAG.match(line)
-        if found and found[1] == "top":
+        tagged = TAG.match(line)
+        if tagged and tagged[1] == "top":
             topic, start, tag = {}, number, ""
-        elif found and found[1] == "/top" and topic is not None:
+        elif tagged and tagged[1] == "/top" and topic is not None:
             yield start, topic
             topic = None
-        elif topic is not None and found:
-            tag = found[1]
-            topic[tag] = found[2].strip()
+        elif topic is not None and tagged:
+            tag = tagged[1]
+            topic[tag] = tagged[2].strip()
         elif topic is not None and tag:
             topic[tag] = f"{topic[tag]} {line.strip()}".strip()
         elif line.strip():

@@ -152,14 +152,15 @@ def _queries(path: Path, form: SmartForm, book: Notebook) -> Iterator[Query]:
 def _judgments(path: Path, form: SmartForm, book: Notebook) -> Iterator[Judgment]:
     how = _told_apart(path) if form.judgments == "auto" else form.judgments
     if how == "trec":
-        found = trec.read_judgments(path)
+        judgments = trec.read_judgments(path)
     elif how == "rows":
-        found = _rows(path)
+        judgments = _rows(path)
     else:
-        found = _columns(path, how, form, book)
+        judgments = _columns(path, how, form, book)
     # Judgments write 01 where records write 1.
     return (
-        judgment._replace(query_id=_number(judgment.query_id), doc_id=_number(judgment.doc_id)) for judgment in found
+        judgment._replace(query_id=_number(judgment.query_id), doc_id=_number(judgment.doc_id))
+        for judgment in judgments
     )
 
 

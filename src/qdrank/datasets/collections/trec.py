@@ -52,11 +52,11 @@ def read_trec(
     places, book = list(map(Path, documents)), Notebook()
     asked, judgments = list(read_topics(Path(topics), parts, encoding=encoding)), []
     for split, path in (qrels if isinstance(qrels, Mapping) else {"": qrels}).items():
-        own = [judgment._replace(query_id=_number(judgment.query_id)) for judgment in read_judgments(Path(path))]
-        asked = with_splits(asked, own, split) if split else asked
-        judgments += own
-    found = (document for place in places for document in read_documents(place, book, encoding=encoding))
-    return assemble(_distinct(found, places[0]), asked, judgments, book, places[0])
+        of_split = [judgment._replace(query_id=_number(judgment.query_id)) for judgment in read_judgments(Path(path))]
+        asked = with_splits(asked, of_split, split) if split else asked
+        judgments += of_split
+    texts = (document for place in places for document in read_documents(place, book, encoding=encoding))
+    return assemble(_distinct(texts, places[0]), asked, judgments, book, places[0])
 
 
 def read_documents(path: Path, book: Notebook, *, encoding: str = "utf-8") -> Iterator[Document]:
@@ -110,11 +110,11 @@ def _blocks(path: Path, tag: str, encoding: str) -> Iterator[tuple[int, str]]:
         rest = line
         while rest.strip() or rows is not None:
             if rows is None:
-                found = opening.search(rest)
-                if found is None or rest[: found.start()].strip():
+                opened = opening.search(rest)
+                if opened is None or rest[: opened.start()].strip():
                     fix = f"the file consists of <{tag}> ... </{tag}> elements"
                     raise InputError(f"text outside <{tag}>", file=path, line=number, found=line, fix=fix)
-                rows, start, rest = [], number, rest[found.end() :]
+                rows, start, rest = [], number, rest[opened.end() :]
             end = closing.search(rest)
             if end is None:
                 rows.append(rest)

@@ -104,15 +104,15 @@ def _plain(name: str, archive: Path) -> str:
 
 def _match(names: list[str], wanted: Mapping[str, Path], archive: Path) -> dict[str, Path]:
     """Name in the archive to path outside, for every wanted member; each must be there once."""
-    found: dict[str, Path] = {}
+    placed: dict[str, Path] = {}
     for member, path in wanted.items():
         hits = [name for name in names if name == member] or [name for name in names if name.endswith("/" + member)]
         if not hits:
             raise InputError(f"the archive has no member {member}", file=archive, fix="is it the right archive?")
         if len(hits) > 1:
             raise _refuse(archive, f"the archive has {len(hits)} members {member}", hits[0])
-        found[hits[0]] = path
-    return found
+        placed[hits[0]] = path
+    return placed
 
 
 def _copy(source: IO[bytes], path: Path, archive: Path, budget: int) -> int:

@@ -54,10 +54,10 @@ def fetch(
     if target.is_file():
         check(target, file)
         return target
-    found = locate(dataset, name, mirror=mirror, downloads=downloads)
-    if found is None:
-        found = _downloaded(dataset, file, folder, patience)
-    _bring(dataset, file, found, target)
+    source = locate(dataset, name, mirror=mirror, downloads=downloads)
+    if source is None:
+        source = _downloaded(dataset, file, folder, patience)
+    _bring(dataset, file, source, target)
     return target
 
 
@@ -98,21 +98,21 @@ def _expected(contents: Sequence[Content | Archive]) -> Expected:
     return Expected(tuple(digests), tuple(sizes) if len(sizes) == len(contents) else ())
 
 
-def _bring(dataset: Dataset, file: DataFile, found: Found, target: Path) -> None:
+def _bring(dataset: Dataset, file: DataFile, source: Found, target: Path) -> None:
     """Write the content of what was found to ``target``, if it is the right one."""
-    if found.path == target:
+    if source.path == target:
         check(target, file)
         return
     with atomic_path(target) as partial:
-        if found.kind == "archive":
-            known = _check_archive(dataset.archive(str(file.archive)), found.path)
-            extract(found.path, {str(file.member): partial})
+        if source.kind == "archive":
+            known = _check_archive(dataset.archive(str(file.archive)), source.path)
+            extract(source.path, {str(file.member): partial})
             # What came out of an archive that is known needs no digest of its own.
             if known and not file.contents:
                 return
         else:
-            _unpack(found.path, partial, file)
-        check(partial, file, origin=found.path, record=target)
+            _unpack(source.path, partial, file)
+        check(partial, file, origin=source.path, record=target)
 
 
 def _unpack(source: Path, partial: Path, file: DataFile) -> None:

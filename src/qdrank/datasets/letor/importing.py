@@ -87,7 +87,7 @@ def _chunks(parts: Mapping[str, AnyPath], options: Mapping[str, Any]) -> Iterato
 
 def _query_ids(path: AnyPath) -> list[str]:
     """Queries of a file in order. Rows are not checked: they will be read again, and what is wrong is then named."""
-    found: dict[bytes, None] = {}
+    ids: dict[bytes, None] = {}
     for block in blocks(path, _NAMES_BLOCK):
         text, starts = block.tobytes(), np.concatenate([[0], np.flatnonzero(block == ord("\n")) + 1])
         changes = np.flatnonzero(~_like_the_row_before(block, starts[:-1]))
@@ -96,8 +96,8 @@ def _query_ids(path: AnyPath) -> list[str]:
             if len(row) < 3 and end > start + 2 * _HEAD:  # a long name
                 row = text[start:end].split(None, 2)
             if len(row) > 1 and row[1][:4] == b"qid:":
-                found[row[1][4:]] = None
-    return [name.decode("utf-8", "replace") for name in found]
+                ids[row[1][4:]] = None
+    return [name.decode("utf-8", "replace") for name in ids]
 
 
 def _like_the_row_before(block: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.bool_]:

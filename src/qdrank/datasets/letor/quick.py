@@ -129,8 +129,8 @@ class _Tokens(NamedTuple):
 
     def spells(self, token: int, word: bytes) -> bool:
         """Whether a token is ``word`` in all rows."""
-        found = (self.data[self.starts[token] + i] == byte for i, byte in enumerate(word))
-        return bool((self.lengths[token] == len(word)).all()) and all(bool(same.all()) for same in found)
+        agreeing = (self.data[self.starts[token] + i] == byte for i, byte in enumerate(word))
+        return bool((self.lengths[token] == len(word)).all()) and all(bool(same.all()) for same in agreeing)
 
     def names(self, token: int) -> _Names | None:
         """A token of all rows as text, shape (n_rows,); None if one is empty or long."""

@@ -40,8 +40,8 @@ class Columns:
             return b"\n".join(self.cells[column]).decode().split("\n")
         except UnicodeDecodeError:
             row = next(i for i, word in enumerate(self.cells[column]) if not _is_text(word))
-            found, fix = self.cells[column][row], "save the file as UTF-8 or ASCII text"
-            raise InputError("an id is not UTF-8", file=path, line=self.line(row), found=found, fix=fix) from None
+            cell, fix = self.cells[column][row], "save the file as UTF-8 or ASCII text"
+            raise InputError("an id is not UTF-8", file=path, line=self.line(row), found=cell, fix=fix) from None
 
 
 def _is_text(word: bytes) -> bool:

@@ -133,8 +133,8 @@ def _by_tag(columns: Columns, score: FloatArray, path: AnyPath) -> Iterator[Run]
     names = list(dict.fromkeys(tags))
     for name in names:
         rows = None if len(names) == 1 else np.flatnonzero(np.array([tag == name for tag in tags]))
-        query, doc, own = _grouped(columns, (0, 2), score, path, rows)
-        yield Run(query, doc, own, name.decode("utf-8", "replace"), TREC_RUN)
+        query, doc, scores = _grouped(columns, (0, 2), score, path, rows)
+        yield Run(query, doc, scores, name.decode("utf-8", "replace"), TREC_RUN)
 
 
 def _short_run(path: AnyPath) -> Run:
@@ -142,8 +142,8 @@ def _short_run(path: AnyPath) -> Run:
     words = columns.cells[2]
     score = read_numbers(columns, 2, path, read=float, problem="the score is not a number", fix=_SCORE_FIX)
     ranked = all(map(bytes.isdigit, words)) and _counts_up(columns.cells[0], score)
-    query, doc, own = _grouped(columns, (0, 1), -score if ranked else score, path)
-    return Run(query, doc, own, _stem(path), RANKED_RUN if ranked else SCORED_RUN)
+    query, doc, scores = _grouped(columns, (0, 1), -score if ranked else score, path)
+    return Run(query, doc, scores, _stem(path), RANKED_RUN if ranked else SCORED_RUN)
 
 
 def _counts_up(query: Sequence[bytes], value: FloatArray) -> bool:

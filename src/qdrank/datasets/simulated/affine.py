@@ -64,16 +64,16 @@ def simulate_affine(seed: int = 0, **changes: Any) -> Simulated:
     maps = MAPS[queries.integers(len(MAPS), size=n)]
     low, high = settings.documents
     offsets = np.concatenate([[0], np.cumsum(documents.integers(low, high + 1, size=n))]).astype(np.int64)
-    own = documents.standard_normal((offsets[-1], settings.features))
+    X = documents.standard_normal((offsets[-1], settings.features))
     weights = _weights(settings, world)
-    merit = _merit(own @ weights, settings.noise, grades)
+    merit = _merit(X @ weights, settings.noise, grades)
     of = query_index(offsets)
     shifted = settings.features // 2
     shifts = settings.shift * queries.standard_normal((n, settings.features - shifted))
-    own[:, shifted:] += shifts[of]
+    X[:, shifted:] += shifts[of]
     scale, offset = maps.T
     return Simulated(
-        X=rounded(own),
+        X=rounded(X),
         y=(offset[of] + scale[of] * merit).astype(np.int8),
         **names_of(Simulation(train=settings.train, vali=settings.vali, test=settings.test), offsets),
         types=np.array([f"scale {a}, offset {b}" for a, b in maps]),

@@ -131,9 +131,9 @@ def simulate(what: str | Simulation = "sim1", seed: int = 0, **changes: Any) -> 
     means = _means(settings, latent, world, queries)
     low, high = settings.documents
     offsets = np.concatenate([[0], np.cumsum(documents.integers(low, high + 1, size=len(kind)))]).astype(np.int64)
-    own = _documents(settings, offsets, world, documents)
-    y = _grades(settings, own, weights, offsets, grades)
-    X = _visible(own, means, offsets)
+    hidden = _documents(settings, offsets, world, documents)
+    y = _grades(settings, hidden, weights, offsets, grades)
+    X = _visible(hidden, means, offsets)
     return Simulated(
         X=X,
         y=y,
@@ -207,19 +207,19 @@ def _documents(
 ) -> FloatArray:
     """What sets a document apart from the others of its query: correlated features of deviation 1."""
     loadings = world.standard_normal((FACTORS, settings.features)) * (CORRELATED / FACTORS) ** 0.5
-    own = rng.standard_normal((offsets[-1], settings.features))
-    own *= (1 - CORRELATED) ** 0.5
-    own += rng.standard_normal((offsets[-1], FACTORS)) @ loadings
-    return own
+    X = rng.standard_normal((offsets[-1], settings.features))
+    X *= (1 - CORRELATED) ** 0.5
+    X += rng.standard_normal((offsets[-1], FACTORS)) @ loadings
+    return X
 
 
 def _grades(
-    settings: Simulation, own: FloatArray, weights: FloatArray, offsets: IntArray, rng: np.random.Generator
+    settings: Simulation, hidden: FloatArray, weights: FloatArray, offsets: IntArray, rng: np.random.Generator
 ) -> NDArray[np.int8]:
     """Grades 0 to 4: the weighted sum of the features, and noise, cut at fixed borders."""
-    utility = np.einsum("ij,ij->i", own, weights[query_index(offsets)])
+    utility = np.einsum("ij,ij->i", hidden, weights[query_index(offsets)])
     utility /= utility.std()
-    utility += settings.noise * rng.standard_normal(len(own))
+    utility += settings.noise * rng.standard_normal(len(hidden))
     utility /= (1 + settings.noise**2) ** 0.5
     fertile = RICHNESS * rng.standard_normal(len(weights))  # some queries have many good documents, some none
     utility += fertile[query_index(offsets)]
@@ -228,11 +228,11 @@ def _grades(
     return grade.astype(np.int8)
 
 
-def _visible(own: FloatArray, means: FloatArray, offsets: IntArray) -> NDArray[np.float32]:
+def _visible(hidden: FloatArray, means: FloatArray, offsets: IntArray) -> NDArray[np.float32]:
     """Features as a learner sees them; the reference column is positive and skewed as BM25 scores are."""
-    own += means[query_index(offsets)]
-    own[:, REFERENCE] = np.logaddexp(0.0, own[:, REFERENCE])
-    return rounded(own)
+    hidden += means[query_index(offsets)]
+    hidden[:, REFERENCE] = np.logaddexp(0.0, hidden[:, REFERENCE])
+    return rounded(hidden)
 
 
 def rounded(values: FloatArray) -> NDArray[np.float32]:

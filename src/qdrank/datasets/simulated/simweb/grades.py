@@ -40,8 +40,8 @@ def utilities(properties: dict[str, FloatArray], kind: IntArray, query: IntArray
         return _saturated(np.mean(fits, axis=0))
     worth = np.zeros(len(query))
     for number, name in enumerate(QUERY_KINDS):
-        own = kind[query] == number
-        worth[own] = _saturated(fits[list(RULES).index(name)][own])
+        of_kind = kind[query] == number
+        worth[of_kind] = _saturated(fits[list(RULES).index(name)][of_kind])
     return worth
 
 

@@ -148,13 +148,13 @@ def make_urls(sites: Sites, pages: Pages, vocabulary: Vocabulary) -> list[str]:
 
 def url_tokens(sites: Sites, pages: Pages) -> Tokens:
     """The words of the addresses: brand, subject, and the names on the way."""
-    own = np.arange(len(pages.site))
-    page, word = [np.repeat(own, 2)], [np.column_stack([sites.brand, sites.subject])[pages.site].ravel()]
-    step = own
+    inside = np.arange(len(pages.site))
+    page, word = [np.repeat(inside, 2)], [np.column_stack([sites.brand, sites.subject])[pages.site].ravel()]
+    step = inside
     for _ in range(3):
         inner = pages.depth[step] > 0
-        own, step = own[inner], step[inner]
-        page.append(np.repeat(own, 2))
+        inside, step = inside[inner], step[inner]
+        page.append(np.repeat(inside, 2))
         word.append(pages.name[step].ravel())
         step = pages.parent[step]
     return tokens(np.concatenate(page), np.concatenate(word))

@@ -76,8 +76,8 @@ def made_words(n: int, rng: np.random.Generator) -> list[str]:
 def drawn(weight: NDArray[np.floating], size: int, rng: np.random.Generator) -> IntArray:
     """Numbers from 0 below n, each as often as its ``weight`` (n,) says, shape (size,)."""
     bounds: FloatArray = np.cumsum(weight)
-    found = np.searchsorted(bounds / bounds[-1], rng.random(size), side="right")
-    return found.clip(max=len(weight) - 1).astype(np.int64)
+    place = np.searchsorted(bounds / bounds[-1], rng.random(size), side="right")
+    return place.clip(max=len(weight) - 1).astype(np.int64)
 
 
 def zipf(n: int, size: int, rng: np.random.Generator, *, shift: float) -> IntArray:

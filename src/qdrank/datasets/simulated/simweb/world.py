@@ -76,8 +76,8 @@ def simulate_web(seed: int = 0, settings: WebSimulation | None = None, **changes
     pages_rng, queries_rng, order_rng, grades_rng = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(4))
     web = _make_web(settings, pages_rng)
     asked = make_queries(settings, web.sites, web.pages, web.vocabulary, queries_rng)
-    query, page, found = _candidates(settings, web, asked)
-    worth = utilities(found, asked.kind, query, one_rule=settings.one_rule)
+    query, page, fits = _candidates(settings, web, asked)
+    worth = utilities(fits, asked.kind, query, one_rule=settings.one_rule)
     grade = make_grades(settings, worth, query, grades_rng)
     # Pages are numbered at random: their order must not tell homepages from the rest.
     number = order_rng.permutation(len(web.pages.site))
@@ -109,14 +109,14 @@ def _candidates(settings: WebSimulation, web: _Web, asked: Asked) -> tuple[IntAr
     wanted = query_matrix(asked, shape[1])
     whole = reduce(operator.add, counts.values())
     query, page = candidate_pages(wanted, whole, settings.candidates)
-    found = {name: _matched(wanted, matrix, query, page) for name, matrix in counts.items()}
+    fits = {name: _matched(wanted, matrix, query, page) for name, matrix in counts.items()}
     links = web.links.distinct
-    found |= {
+    fits |= {
         "depth": web.pages.depth[page].astype(np.float64),
         "inlinks": np.log1p(np.bincount(links[:, 1], minlength=shape[0]))[page],
         "outlinks": np.log1p(np.bincount(links[:, 0], minlength=shape[0]))[page],
     }
-    return query, page, found
+    return query, page, fits
 
 
 def _matched(wanted: Any, counts: Any, query: IntArray, page: IntArray) -> FloatArray:
@@ -132,7 +132,7 @@ def _documents(web: _Web, number: IntArray) -> Documents:
     texts["url"] = make_urls(web.sites, web.pages, web.vocabulary)
     place = np.argsort(number).tolist()
     links = number[web.links.distinct]
-    fields = {name: [own[i] for i in place] for name, own in texts.items()}
+    fields = {name: [of_field[i] for i in place] for name, of_field in texts.items()}
     return Documents([f"p{i:06d}" for i in range(n)], fields, links[np.lexsort((links[:, 1], links[:, 0]))])
 
 
