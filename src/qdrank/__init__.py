@@ -22,13 +22,13 @@ def _kernel_cache() -> str:
     Numba recompiles a kernel when its own file changes, but not when a kernel that it calls, in another file, does.
     """
     sha256 = hashlib.sha256()
-    found: list[str] = []
+    sources: list[str] = []
     for folder, _, files in os.walk(os.path.dirname(__file__)):
         inside = os.path.basename(folder) == "kernels"
-        found += [
+        sources += [
             os.path.join(folder, name) for name in files if name.endswith(".py") and (inside or "kernels" in name)
         ]
-    for path in sorted(found):
+    for path in sorted(sources):
         with open(path, "rb") as file:
             sha256.update(file.read())
     return os.path.join(cache_folder(), f"kernels-{sha256.hexdigest()[:16]}")

@@ -80,8 +80,8 @@ def difficulty(judged: Judged, bounds: Mapping[str, Sequence[int | None]] | None
     relevant = judged.n_relevant
     name = np.full(len(relevant), OTHER, dtype=object)
     name[relevant == 0] = NONE
-    for own, (low, high) in checked.items():
-        name[(relevant >= low) & (relevant <= (relevant.max(initial=0) if high is None else high))] = own
+    for label, (low, high) in checked.items():
+        name[(relevant >= low) & (relevant <= (relevant.max(initial=0) if high is None else high))] = label
     return Difficulty(judged.query_id, relevant, name, checked)
 
 
@@ -160,8 +160,8 @@ def _of_measure(
     measures: pa.Table, classes: Difficulty, name: str, methods: Sequence[str], interval: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     ids, values = query_values(measures, methods, name)
-    own = classes.of(ids)
-    groups = {ALL: np.ones(len(own), dtype=bool)} | {one: own == one for one in classes.present}
+    class_of = classes.of(ids)
+    groups = {ALL: np.ones(len(class_of), dtype=bool)} | {one: class_of == one for one in classes.present}
     rows = [
         {"measure": name, "class": one, "relevant": classes.meaning(one), **row}
         for one, inside in groups.items()

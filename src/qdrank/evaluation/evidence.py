@@ -64,15 +64,17 @@ Evidence = Mapping[str, Mapping[str, Part]]
 
 def evidence_table(evidence: Evidence) -> pa.Table:
     """The artifact ``evidence``: claim, part, fold, query_id, fit, value."""
-    rows = [(claim, name, own) for claim, parts in evidence.items() for name, own in parts.items()]
+    rows = [(claim, name, values) for claim, parts in evidence.items() for name, values in parts.items()]
     return pa.table(
         {
-            "claim": pa.array([claim for claim, _, own in rows for _ in own.value], pa.string()),
-            "part": pa.array([name for _, name, own in rows for _ in own.value], pa.string()),
-            "fold": pa.array([fold for _, _, own in rows for fold in own.fold], pa.string()),
-            "query_id": pa.array([query for _, _, own in rows for query in own.query_id], pa.string()),
-            "fit": pa.array(np.concatenate([np.empty(0, np.int64), *(own.fit for _, _, own in rows)]), pa.int64()),
-            "value": pa.array(np.concatenate([np.empty(0), *(own.value for _, _, own in rows)]), pa.float64()),
+            "claim": pa.array([claim for claim, _, values in rows for _ in values.value], pa.string()),
+            "part": pa.array([name for _, name, values in rows for _ in values.value], pa.string()),
+            "fold": pa.array([fold for _, _, values in rows for fold in values.fold], pa.string()),
+            "query_id": pa.array([query for _, _, values in rows for query in values.query_id], pa.string()),
+            "fit": pa.array(
+                np.concatenate([np.empty(0, np.int64), *(values.fit for _, _, values in rows)]), pa.int64()
+            ),
+            "value": pa.array(np.concatenate([np.empty(0), *(values.value for _, _, values in rows)]), pa.float64()),
         }
     )
 
@@ -80,9 +82,11 @@ def evidence_table(evidence: Evidence) -> pa.Table:
 def load_evidence(table: pa.Table) -> dict[str, dict[str, Part]]:
     """Evidence from the artifact ``evidence``, claims and parts in the order of the rows."""
     claims, names = (table.column(name).to_pylist() for name in ("claim", "part"))
-    found: dict[str, dict[str, Part]] = {}
+    parts: dict[str, dict[str, Part]] = {}
     for claim, name in dict.fromkeys(zip(claims, names, strict=True)):
-        own = table.filter(pc.and_(pc.equal(table.column("claim"), claim), pc.equal(table.column("part"), name)))
-        columns = (own.column(column).to_numpy(zero_copy_only=False) for column in ("value", "query_id", "fold", "fit"))
-        found.setdefault(claim, {})[name] = part(*columns)
-    return found
+        rows = table.filter(pc.and_(pc.equal(table.column("claim"), claim), pc.equal(table.column("part"), name)))
+        columns = (
+            rows.column(column).to_numpy(zero_copy_only=False) for column in ("value", "query_id", "fold", "fit")
+        )
+        parts.setdefault(claim, {})[name] = part(*columns)
+    return parts

@@ -54,15 +54,15 @@ def judge(declaration: Declaration, members: Members, *, dataset: str, world: st
 
 def _parts(claim: Claim, members: Members) -> dict[str, list[FloatArray]]:
     """Values of every part, (n_queries, n_fits) for each member that has evidence for the claim."""
-    found = {name: own[claim.name] for name, own in members.items() if own.get(claim.name)}
+    known = {name: by_part[claim.name] for name, by_part in members.items() if by_part.get(claim.name)}
     parts: dict[str, list[FloatArray]] = {}
-    for name, own in found.items():
-        if parts and set(parts) != set(own):
+    for name, by_part in known.items():
+        if parts and set(parts) != set(by_part):
             raise InputError(
                 f"claim {claim.name}: the evidence of {name} has other parts than that of the other seeds",
-                found=", ".join(own),
+                found=", ".join(by_part),
             )
-        for part, values in own.items():
+        for part, values in by_part.items():
             parts.setdefault(part, []).append(values.by_fit)
     return parts
 
@@ -82,8 +82,8 @@ def _verdict(
         return judge_exactly(
             claim, {part: np.concatenate([values.ravel() for values in seeds]) for part, seeds in parts.items()}
         )
-    found = {part: _estimate(seeds, analysis) for part, seeds in parts.items()}
-    one = judge_estimates(claim, found, size=size, rules=rules)
+    estimates = {part: _estimate(seeds, analysis) for part, seeds in parts.items()}
+    one = judge_estimates(claim, estimates, size=size, rules=rules)
     if analysis == THESE_WORLDS:
         seeds = len(next(iter(parts.values())))
         reason = f"{one.reason}; {seeds} {'seed' if seeds == 1 else 'seeds'}, {rules.seeds} needed for a statement beyond these worlds"
@@ -100,7 +100,7 @@ def _estimate(seeds: Sequence[FloatArray], analysis: str) -> Estimate:
 
 def estimate_of(members: Members, claim: str, part: str, rules: Rules) -> tuple[Estimate, str]:
     """Estimate of one part of the evidence, and the unit of analysis: for claims that compare data sets."""
-    seeds = [own[claim][part].by_fit for own in members.values()]
+    seeds = [evidence[claim][part].by_fit for evidence in members.values()]
     analysis = QUERIES if len(seeds) == 1 else SEEDS if len(seeds) >= rules.seeds else THESE_WORLDS
     return _estimate(seeds, analysis), analysis
 

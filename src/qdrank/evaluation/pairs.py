@@ -102,13 +102,13 @@ def query_values(measures: pa.Table, methods: Sequence[str], name: str) -> tuple
     """Query ids, ascending, and values of a measure, shape (n_queries, n_methods), joined on the ids."""
     columns, ids = [], None
     for method in methods:
-        own = measures.filter(pc.equal(measures.column("method"), method))
-        names = own.column("query_id").to_numpy(zero_copy_only=False)
+        of_method = measures.filter(pc.equal(measures.column("method"), method))
+        names = of_method.column("query_id").to_numpy(zero_copy_only=False)
         order = np.argsort(names.astype(str), kind="stable")
         if ids is not None and not np.array_equal(ids, names[order]):
             raise InputError(f"{method} is not measured on the same queries as {methods[0]}")
         ids = names[order]
-        columns.append(own.column(name).to_numpy()[order])
+        columns.append(of_method.column(name).to_numpy()[order])
     assert ids is not None
     return ids, np.stack(columns, axis=1)
 

@@ -122,7 +122,7 @@ def compare_published(
         row
         | ({} if method == figures.method else {"method": method, "counts": False, "published method": figures.method})
         for figures in expected.figures
-        for method in [figures.method, *(own for own, of in expected.variants.items() if of == figures.method)]
+        for method in [figures.method, *(variant for variant, of in expected.variants.items() if of == figures.method)]
         for row in _rows(expected, figures, measured.get(method, {}))
     ]
 

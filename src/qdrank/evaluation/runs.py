@@ -80,12 +80,12 @@ def judged_run(run: Run, qrels: Qrels, *, file: AnyPath | None = None) -> Judged
 def _refuse_another_collection(run: Run, qrels: Qrels, level: IntArray, file: AnyPath | None) -> None:
     fix = "give the judgments of the collection that the run was made on"
     if not run.place.keys() & qrels.by_query.keys():
-        found = f"query {next(iter(run.place))} in the run, {next(iter(qrels.by_query))} in the judgments"
-        raise InputError("the run has none of the judged queries", file=file, found=found, fix=fix)
+        both = f"query {next(iter(run.place))} in the run, {next(iter(qrels.by_query))} in the judgments"
+        raise InputError("the run has none of the judged queries", file=file, found=both, fix=fix)
     known = {doc for judged in qrels.by_query.values() for doc in judged} if (level < 0).all() else set()
     if known and not known & set(run.doc.tolist()):
-        found = f"document {run.doc[0]} in the run, {qrels.doc[0]} in the judgments"
-        raise InputError("the run has none of the judged documents", file=file, found=found, fix=fix)
+        both = f"document {run.doc[0]} in the run, {qrels.doc[0]} in the judgments"
+        raise InputError("the run has none of the judged documents", file=file, found=both, fix=fix)
 
 
 def measure_run(names: Iterable[str], run: Run, qrels: Qrels) -> tuple[list[str], dict[str, FloatArray]]:

@@ -47,9 +47,9 @@ def paired_t(pairs: Pairs) -> PairedTest:
     """Student's t test of the mean difference; differences that are all equal have no spread to test with: p = 1."""
     if pairs.n < 2:
         raise InputError("a paired t test needs at least two queries", found=str(pairs.n))
-    found = over_queries(pairs.differences)
-    t = found.mean / found.error if found.error > 0 else 0.0
-    return PairedTest("paired t", t, float(2 * stdtr(found.df, -abs(t))), found.mean, pairs.n)
+    estimate = over_queries(pairs.differences)
+    t = estimate.mean / estimate.error if estimate.error > 0 else 0.0
+    return PairedTest("paired t", t, float(2 * stdtr(estimate.df, -abs(t))), estimate.mean, pairs.n)
 
 
 def wilcoxon(pairs: Pairs) -> PairedTest:

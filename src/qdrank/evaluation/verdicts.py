@@ -132,20 +132,20 @@ _OUTCOMES: dict[str, _Outcome] = {
 """Whether a claim holds, and whether it fails, from the statements about the upper and the lower side."""
 
 
-def claim_p_value(claim: Claim, found: Estimate) -> float:
+def claim_p_value(claim: Claim, estimate: Estimate) -> float:
     """Two-sided p-value of the nearest true value at which the claim is false; below the level exactly where it is excluded.
 
     For superiority that value is 0; for a difference that must not reach the margin, the margin; for a limit, the limit.
     """
-    flipped = Estimate(-found.mean, found.error, found.df, found.n)
+    flipped = Estimate(-estimate.mean, estimate.error, estimate.df, estimate.n)
     above = {"above": claim.limit or 0.0}.get(claim.kind, 0.0)
     tails = {
         "no superiority": [flipped.tail(-claim.margin)],
-        "equivalence": [flipped.tail(-claim.margin), found.tail(-claim.margin)],
-        "non-inferiority": [found.tail(-claim.margin)],
-        "flat": [found.tail(-claim.margin)],
+        "equivalence": [flipped.tail(-claim.margin), estimate.tail(-claim.margin)],
+        "non-inferiority": [estimate.tail(-claim.margin)],
+        "flat": [estimate.tail(-claim.margin)],
         "below": [flipped.tail(-(claim.limit or 0.0))],
-    }.get(claim.kind, [found.tail(above)])
+    }.get(claim.kind, [estimate.tail(above)])
     worst = max(tails)
     return nan if isnan(worst) else min(1.0, 2 * worst)
 
@@ -162,7 +162,7 @@ def judge_estimates(claim: Claim, parts: Mapping[str, Estimate], *, size: int, r
     """
     _check_parts(claim, parts)
     level = rules.alpha / size
-    each = {name: _judge_part(claim, found, level, size, rules) for name, found in parts.items()}
+    each = {name: _judge_part(claim, estimate, level, size, rules) for name, estimate in parts.items()}
     verdicts = {one.verdict for one in each.values()}
     overall = FAILS if FAILS in verdicts else HOLDS if verdicts == {HOLDS} else UNCLEAR
     # The part that decided: of those with the overall verdict the one that is furthest from holding.
@@ -187,36 +187,36 @@ def _replaced(one: Verdict, *, reason: str) -> Verdict:
     return Verdict(**{**vars(one), "reason": reason})
 
 
-def _judge_part(claim: Claim, found: Estimate, level: float, size: int, rules: Rules) -> Verdict:
-    sample = found.sample
+def _judge_part(claim: Claim, estimate: Estimate, level: float, size: int, rules: Rules) -> Verdict:
+    sample = estimate.sample
     differing = nan if sample is None else sample.differing
     if sample is not None and (lack := sample.lacks(level, rules)):
         # No interval: the one that can be computed says less than it seems to.
-        return Verdict(UNCLEAR, lack, found.mean, n=found.n, differing=differing, fits=found.fits)
-    low, high = found.interval(level)
-    verdict = verdict_by_interval(claim.kind, low, found.mean, high, margin=claim.margin, limit=claim.limit)
-    reason, boot = _reason(claim, verdict, low, found.mean, high), (nan, nan)
+        return Verdict(UNCLEAR, lack, estimate.mean, n=estimate.n, differing=differing, fits=estimate.fits)
+    low, high = estimate.interval(level)
+    verdict = verdict_by_interval(claim.kind, low, estimate.mean, high, margin=claim.margin, limit=claim.limit)
+    reason, boot = _reason(claim, verdict, low, estimate.mean, high), (nan, nan)
     if verdict != UNCLEAR:
-        boot = found.bootstrap(level)
-        verdict, reason = _agreed(claim, found.mean, boot, verdict, reason)
-    if found.left_out:
-        reason += f"; {found.left_out} values left out that are not finite"
-    p = claim_p_value(claim, found)
+        boot = estimate.bootstrap(level)
+        verdict, reason = _agreed(claim, estimate.mean, boot, verdict, reason)
+    if estimate.left_out:
+        reason += f"; {estimate.left_out} values left out that are not finite"
+    p = claim_p_value(claim, estimate)
     return Verdict(
         verdict,
         reason,
-        found.mean,
+        estimate.mean,
         low,
         high,
         level,
         p,
         p if isnan(p) else min(1.0, size * p),
-        found.detectable(level, rules.power),
-        found.n,
+        estimate.detectable(level, rules.power),
+        estimate.n,
         differing,
         *boot,
-        found.fits,
-        found.fit_spread if found.fits > 1 else nan,
+        estimate.fits,
+        estimate.fit_spread if estimate.fits > 1 else nan,
     )
 
 
@@ -268,4 +268,4 @@ def family_sizes(claims: Sequence[Claim], parts: Mapping[str, int]) -> dict[str,
     """
     judged = [claim for claim in claims if claim.name in parts and not CLAIM_KINDS[claim.kind].exact]
     family = {claim.name: claim.family or f"({claim.name})" for claim in judged}
-    return {name: sum(parts[other] for other in family if family[other] == own) for name, own in family.items()}
+    return {name: sum(parts[other] for other in family if family[other] == named) for name, named in family.items()}

@@ -244,8 +244,8 @@ def _widths(table: pa.Table, shape: Shape, name: str) -> dict[str, int]:
     widths = {}
     for column, kind in shape.columns.items():
         if isinstance(kind, Vector):
-            found = table.schema.field(column).type
-            if not pa.types.is_fixed_size_list(found):
-                raise InputError(f"not a {name} table: {column} is {found}, not a fixed-size list")
-            widths[column] = found.list_size
+            stored = table.schema.field(column).type
+            if not pa.types.is_fixed_size_list(stored):
+                raise InputError(f"not a {name} table: {column} is {stored}, not a fixed-size list")
+            widths[column] = stored.list_size
     return widths

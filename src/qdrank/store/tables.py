@@ -105,10 +105,10 @@ def open_artifact(path: AnyPath, kind: ArtifactKind) -> pq.ParquetFile:
     verify(path)
     with _readable(path):
         file = pq.ParquetFile(path, pre_buffer=False)  # read ahead, a whole group would be held twice
-        found = (file.metadata.metadata or {}).get(_KIND, b"unknown").decode()
-    if found != name:
+        stored = (file.metadata.metadata or {}).get(_KIND, b"unknown").decode()
+    if stored != name:
         raise InputError(
-            f"the kind of this artifact is {found}, not {name}", file=path, fix="give the path of the right artifact"
+            f"the kind of this artifact is {stored}, not {name}", file=path, fix="give the path of the right artifact"
         )
     return file
 
