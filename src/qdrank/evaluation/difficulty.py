@@ -87,7 +87,7 @@ def difficulty(judged: Judged, bounds: Mapping[str, Sequence[int | None]] | None
 
 def _checked(bounds: Mapping[str, Sequence[int | None]]) -> dict[str, tuple[int, int | None]]:
     """Classes that do not overlap, each with a name of its own."""
-    found: dict[str, tuple[int, int | None]] = {}
+    ranges: dict[str, tuple[int, int | None]] = {}
     last: int | None = 0
     for name, (low, high) in bounds.items():
         if name in (NONE, OTHER, ALL):
@@ -98,9 +98,9 @@ def _checked(bounds: Mapping[str, Sequence[int | None]]) -> dict[str, tuple[int,
                 found=f"{low} to {high}",
                 fix="give least and greatest numbers of relevant documents, rising, for example hard: [1, 3]",
             )
-        found[name] = (int(low), None if high is None else int(high))
-        last = found[name][1]
-    return found
+        ranges[name] = (int(low), None if high is None else int(high))
+        last = ranges[name][1]
+    return ranges
 
 
 def shares(classes: Difficulty) -> pa.Table:

@@ -181,14 +181,14 @@ def _row(
 
 def _others(expected: PublishedFigures, figures: MethodFigures, measure: str, fold: int | None) -> dict[str, float]:
     """The same figure of the other methods of the source."""
-    found: dict[str, float] = {}
+    nearest: dict[str, float] = {}
     for other in expected.figures:
         same = expected.group(other.source) == expected.group(figures.source)
         if same and other.counts and other.method != figures.method:
             values = {0: other.values.get(measure)} if fold is None else dict(enumerate(other.folds.get(measure, [])))
             if (value := values.get(fold or 0)) is not None:
-                found.setdefault(other.method, value)
-    return found
+                nearest.setdefault(other.method, value)
+    return nearest
 
 
 def _nearest(ours: float, published: Mapping[str, float]) -> list[str]:
