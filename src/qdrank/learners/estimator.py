@@ -19,19 +19,8 @@ _ROUTED = ("fit", "predict", "score")
 
 
 @dataclass(kw_only=True, eq=False)
-class Estimator:
-    """Parameters are the fields of a dataclass; what was fitted has names that end in ``_``.
-
-    ``query`` is routed metadata of `fit`, `predict` and `score`, asked for unless `set_fit_request` and its like say
-    otherwise; what else they take is not routed unless asked for. Routing must be switched on, as for any metadata:
-    ``sklearn.set_config(enable_metadata_routing=True)``.
-    """
-
-    NEEDS_FIT: ClassVar[bool] = True
-    MISSING: ClassVar[bool] = False
-    """Whether NaN may stand among the features."""
-    GRADED: ClassVar[bool] = True
-    """Whether targets must be grades: whole numbers, 0 or more."""
+class Parameters:
+    """Parameters are the fields of a dataclass; what was fitted has names that end in ``_``."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; with ``deep`` those of estimators among them too, as ``name__parameter``."""
@@ -60,6 +49,22 @@ class Estimator:
         if "sklearn.exceptions" in sys.modules:
             kinds = (InputError, sys.modules["sklearn.exceptions"].NotFittedError)
         return type("NotFitted", kinds, {})(f"this {type(self).__name__} has not been fitted", fix="call fit first")  # type: ignore[no-any-return]
+
+
+@dataclass(kw_only=True, eq=False)
+class Estimator(Parameters):
+    """What `fit`, `predict` and `score` of features, grades and query ids need to be known to scikit-learn.
+
+    ``query`` is routed metadata of `fit`, `predict` and `score`, asked for unless `set_fit_request` and its like say
+    otherwise; what else they take is not routed unless asked for. Routing must be switched on, as for any metadata:
+    ``sklearn.set_config(enable_metadata_routing=True)``.
+    """
+
+    NEEDS_FIT: ClassVar[bool] = True
+    MISSING: ClassVar[bool] = False
+    """Whether NaN may stand among the features."""
+    GRADED: ClassVar[bool] = True
+    """Whether targets must be grades: whole numbers, 0 or more."""
 
     def __sklearn_tags__(self) -> Any:
         tags = needed("sklearn.utils", "sklearn")

@@ -12,6 +12,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries, choose
+from qdrank.learners.estimator import Parameters
 from qdrank.measures.compute import measure
 from qdrank.rankers.state import state_table
 
@@ -20,7 +21,7 @@ Validation = tuple[Judged, FloatArray]
 
 
 @dataclass(kw_only=True, eq=False)
-class QueryRanker:
+class QueryRanker(Parameters):
     """A ranker learned from judged documents and the vectors of their queries.
 
     Subclasses declare their parameters as fields and their fitted state as ``name_``. ``STATE`` names the arrays, numbers or
@@ -66,7 +67,7 @@ class QueryRanker:
     def refuse_unfitted(self) -> None:
         """Raise if the ranker has not been fitted."""
         if not all(hasattr(self, name) for name in self.STATE):
-            raise InputError(f"this {self.NAME} has not been fitted", fix="call fit first")
+            raise self.not_fitted()
 
 
 def inner_rankers(ranker: QueryRanker) -> list[QueryRanker]:
