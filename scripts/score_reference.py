@@ -7,7 +7,7 @@ from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.rankers.plain import OneFeature
+from qdrank.rankers.learned import OneFeature
 from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.store import write
 

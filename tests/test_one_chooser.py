@@ -26,7 +26,7 @@ ENDS = {
     "qdrank.studies.geng2008.variants._measured": TEST_QUERIES,
     "qdrank.studies.hoi2008.learning_curve._table": TEST_QUERIES,
     "qdrank.studies.hoi2008.scoring._swept_test": TEST_QUERIES,
-    "qdrank.studies.lin2011.fold.LocalScores._members": TRAINING_QUERIES,
+    "qdrank.studies.lin2011.fold.LocalScores.members": TRAINING_QUERIES,
     "qdrank.studies.lin2011.sweep._aps": TEST_QUERIES,
     "qdrank.studies.lin2011.sweep._measured": TEST_QUERIES,
     "qdrank.studies.lin2011.sweep._test_aps": TEST_QUERIES,
@@ -39,7 +39,7 @@ ENDS = {
 }
 #: Helpers that measure what they are given: their callers are looked at, too.
 HELPERS = {
-    "qdrank.rankers.base.query_values_of",
+    "qdrank.rankers.tuning.query_values_of",
     "qdrank.studies.lin2011.fold.LocalScores.ap",
     "qdrank.studies.lin2011.fold.LocalScores.ap_of",
     "qdrank.studies.lin2011.fold.Role.ap",
@@ -80,7 +80,7 @@ import numpy as np
 import qdrank.measures.compute as values_of
 from qdrank.learners.choose import ValidationQueries, choose
 from qdrank.measures.compute import measure as looked_at
-from qdrank.rankers.base import query_values_of as helper
+from qdrank.rankers.tuning import query_values_of as helper
 from qdrank.studies.lin2011.fold import Role
 
 

@@ -5,7 +5,8 @@ import numpy as np
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
 from qdrank.rankers.documents import load_fold
-from qdrank.serving.served import ServedRanker, load_ranker, write_ranker
+from qdrank.serving.loading import load_ranker
+from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.store import write
 from qdrank.studies.hoi2008.options import Options
 from qdrank.studies.hoi2008.stacking import stacked_rankers

@@ -5,7 +5,7 @@ import pyarrow as pa
 from qdrank.datasets.judged import load_judged
 from qdrank.jobs import job
 from qdrank.rankers.documents import fold_documents
-from qdrank.rankers.plain import LearnerRanker
+from qdrank.rankers.learned import LearnerRanker
 from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.store import write
 from qdrank.studies.zha2006.data import fold_data

@@ -14,15 +14,11 @@ from qdrank.learners import LEARNERS
 from qdrank.learners.choose import ValidationQueries
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import fold_documents
-from qdrank.rankers.learning import (
-    TrainedMethod,
-    choices_table,
-    fit_method,
-    load_method,
-    rank_documents,
-    with_query_vectors,
-)
+from qdrank.rankers.learned import LearnerRanker
+from qdrank.rankers.learning import choices_table, fit_method, model_table, rank_documents, with_query_vectors
 from qdrank.rankers.methods import CLASSIC
+from qdrank.rankers.state import from_state_table
+from qdrank.serving.loading import kind_of
 from qdrank.store import read, write
 
 SMALL = {
@@ -87,7 +83,11 @@ def learned(name: str, *, raw: bool = False):
     method, documents = CLASSIC[name], documents_for(name, raw=raw)
     grid = method.grid(SMALL.get(method.learner))
     choice = fit_method(method.learner, grid, documents, measure="ap", seed=1)
-    return documents, grid, choice, TrainedMethod(choice.chosen, documents.mean, documents.inverse)
+    return documents, grid, choice, LearnerRanker(learner=choice.chosen)
+
+
+def scored(ranker: LearnerRanker, documents: Judged):
+    return ranker.predict(documents, np.zeros((documents.n_queries, 0)))
 
 
 def test_every_learner_and_aggregator_is_a_method():
@@ -97,12 +97,14 @@ def test_every_learner_and_aggregator_is_a_method():
 
 @pytest.mark.parametrize("name", CLASSIC)
 def test_a_model_read_again_scores_the_same(name, tmp_path):
-    documents, grid, choice, trained = learned(name, raw=True)
-    path = tmp_path / "model.parquet"
-    write(path, "models", trained.to_table(name, documents.parts["train"]))
-    test = documents.parts["test"]
-    scores = trained.predict(test)
-    np.testing.assert_array_equal(load_method(path).predict(test), scores)
+    documents, grid, choice, ranker = learned(name, raw=True)
+    path, inverse = tmp_path / "model.parquet", documents.inverse
+    write(path, "models", model_table(name, choice.chosen, inverse, documents.parts["train"]))
+    test = documents.seen("test")
+    scores = scored(ranker, test)
+    write(tmp_path / "ranker.parquet", "rankers", ranker.state())
+    stored = from_state_table(read(tmp_path / "ranker.parquet", "rankers"), kind_of)
+    np.testing.assert_array_equal(scored(stored, test), scores)
     assert np.ptp(scores) > 0
     row = read(path, "models").to_pylist()[0]
     assert (row["model"], row["k"]) == (name, 12)
@@ -113,10 +115,10 @@ def test_a_model_read_again_scores_the_same(name, tmp_path):
 
 
 def test_weights_apply_to_the_features_as_they_are():
-    documents, _, _, trained = learned("ranksvm", raw=True)
-    test = documents.parts["test"]
-    weights = np.array(trained.to_table("ranksvm", documents.parts["train"]).column("weights")[0].as_py())
-    difference = trained.predict(test) - test.X @ weights
+    documents, _, choice, ranker = learned("ranksvm", raw=True)
+    table = model_table("ranksvm", choice.chosen, documents.inverse, documents.parts["train"])
+    weights = np.array(table.column("weights")[0].as_py())
+    difference = scored(ranker, documents.seen("test")) - documents.parts["test"].X @ weights
     np.testing.assert_allclose(difference, difference[0], atol=1e-4)  # one constant for all: no ranking changes
 
 
@@ -129,7 +131,7 @@ def test_query_vectors_reach_every_document_of_their_query():
 
 
 def test_the_two_readings_of_rankings_are_opposites():
-    low, high = (learned(name)[3].predict(rankings()) for name in ("bordacount", "bordacount-high"))
+    low, high = (scored(learned(name)[3], rankings()) for name in ("bordacount", "bordacount-high"))
     assert np.corrcoef(low, high)[0, 1] < -0.5
 
 
@@ -168,6 +170,6 @@ def test_missed_documents_count_in_the_choice(name):
     grid = {"l2": [10.0, 1.0]} if name == "regression" else {"rounds": [3], "min_leaf": [2]}
     choice = fit_method(name, grid, documents, measure="ap", seed=1)
     vali = documents.parts["vali"]
-    scores = TrainedMethod(choice.chosen, documents.mean, documents.inverse).predict(vali)
+    scores = scored(LearnerRanker(learner=choice.chosen), documents.seen("vali"))
     assert choice.value == ValidationQueries.of(vali, measure="ap", seed=1).mean(scores)
     assert choice.value < ValidationQueries(vali.y, vali.offsets, measure="ap", seed=1).mean(scores)

@@ -96,14 +96,20 @@ def gather(inputs, shown):
 
 import numpy as np
 
-from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import scores_table
 from qdrank.jobs import job
+from qdrank.rankers.documents import load_fold
+from qdrank.rankers.learned import OneFeature
+from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.store import write
 
 with job(snakemake.log[0]):
-    test = load_judged(snakemake.input.judged).of_role(snakemake.wildcards.fold, "test")
-    write(snakemake.output[0], "scores", scores_table(test, test.X[:, 0].astype(np.float64)))
+    fold, out, method = snakemake.wildcards.fold, snakemake.output, "toy-first"
+    documents = load_fold(snakemake.input.judged, fold, columns=["doc_id", "features"])
+    test, ranker = documents.parts["test"], OneFeature(column=0)
+    write(out[method], "scores", scores_table(test, ranker.predict(test, np.zeros((test.n_queries, 0)))))
+    view = documents.view(scaled=False)
+    write_ranker(out[f"served_{method}"], ServedRanker(method=method, fold=fold, documents=view, ranker=ranker))
 ''',
     "workflow/rules/toy2026.smk": '''# Toy 2026.
 
@@ -113,7 +119,7 @@ rule score_toy:
     input:
         judged="results/{dataset}/judged.parquet",
     output:
-        "results/{dataset}/{fold}/scores/toy-first.parquet",
+        **scores_and_rankers(["toy-first"]),
     log:
         "logs/score_toy/{dataset}/{fold}.log",
     benchmark:

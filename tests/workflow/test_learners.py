@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from qdrank.rankers.learning import load_method
 from qdrank.rankers.methods import CLASSIC
+from qdrank.serving.loading import load_ranker
 from qdrank.store import read
 from qdrank.workflow.provenance import _closure, imported_modules
 from tests.workflow.project import Project
@@ -38,8 +38,9 @@ def test_no_module_takes_a_learner_from_the_package(project: Path) -> None:
 def test_every_method_leaves_its_artifacts(finished: Project) -> None:
     fold = finished.folder / "results/tiny/fold1"
     for name in METHODS_OF_TINY:
-        model = load_method(fold / f"models/{name}.parquet")
-        assert CLASSIC[name].learner == model.learner.NAME
+        assert read(fold / f"models/{name}.parquet", "models").num_rows == 1
+        ranker = load_ranker(fold, name).ranker
+        assert CLASSIC[name].learner == getattr(ranker, "base", ranker).learner.NAME
         assert any(read(fold / f"choices/{name}.parquet", "choices").column("chosen").to_pylist())
     measured = set(read(finished.folder / "results/tiny/measures.parquet", "measures").column("method").to_pylist())
     assert {"reference", *METHODS_OF_TINY} <= measured

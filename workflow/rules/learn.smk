@@ -2,7 +2,7 @@
 #
 # reads:  results/{dataset}/judged.parquet (ranks.parquet for data to aggregate), {fold}/queries.parquet,
 #         resources/expected/{dataset}.yaml
-# writes: results/{dataset}/{fold}/models/{method}.parquet     the model: linear weights, and the whole as JSON
+# writes: results/{dataset}/{fold}/models/{method}.parquet     linear weights, pairs and gap of training
 #         results/{dataset}/{fold}/choices/{method}.parquet    values tried, and which was chosen
 #         results/{dataset}/{fold}/scores/{method}.parquet     scores of the test documents
 #         results/{dataset}/{fold}/served/{method}.parquet     the method for `qdrank rank`

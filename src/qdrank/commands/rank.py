@@ -21,7 +21,8 @@ from qdrank.datasets.runs.writing import run_lines
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
 from qdrank.queries.recipe import topics_of
-from qdrank.serving.served import DEFAULT, ServedRanker, load_ranker
+from qdrank.serving.loading import DEFAULT, load_ranker
+from qdrank.serving.served import ServedRanker
 from qdrank.store import atomic_path, read
 
 LARGEST_LABEL = 127  # labels are ignored

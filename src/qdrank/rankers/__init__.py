@@ -8,11 +8,11 @@ from qdrank.registry import Registry
 RANKERS = Registry(
     "ranker",
     {
-        "feature": "qdrank.rankers.plain:OneFeature",
+        "feature": "qdrank.rankers.learned:OneFeature",
         "linear": "qdrank.rankers.plain:LinearRanker",
-        "learner": "qdrank.rankers.plain:LearnerRanker",
+        "learner": "qdrank.rankers.learned:LearnerRanker",
         "trees": "qdrank.rankers.plain:TreeRanker",
-        "with-vectors": "qdrank.rankers.plain:WithQueryVectors",
+        "with-vectors": "qdrank.rankers.learned:WithQueryVectors",
         "with-evidence": "qdrank.rankers.plain:WithEvidence",
         "ready": "qdrank.rankers.ready:ReadyModels",
         "local": "qdrank.rankers.local_ranker:LocalRanker",

@@ -1,11 +1,9 @@
-"""A classic method on one fold: tuned on validation, stored as a model of plain values, used to score."""
+"""A classic method on one fold: tuned on validation, and what is kept of its model."""
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from math import nan
 from typing import Any
 
@@ -25,7 +23,6 @@ from qdrank.learners.tuning import grid_settings, tune
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import FoldDocuments, seen
 from qdrank.registry import Registry, did_you_mean
-from qdrank.store import read
 
 _Grid = Mapping[str, Sequence[Any]]
 
@@ -108,39 +105,18 @@ def choices_table(fold: str, method: str, grid: _Grid, choice: Choice[Any], meas
 # ---- models ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class TrainedMethod:
-    """A fitted learner, and the scale on which it sees features."""
-
-    learner: Any
-    mean: FloatArray
-    inverse: FloatArray
-
-    def predict(self, documents: Judged) -> FloatArray:
-        """Scores of documents, shape (n_documents,)."""
-        scores = self.learner.predict(seen(documents.X, self.mean, self.inverse), documents.query)
-        return np.asarray(scores, dtype=np.float64)
-
-    def to_table(self, method: str, train: Judged) -> pa.Table:
-        """The artifact ``models``: one row, the whole model as JSON, linear weights in the units of the documents."""
-        learner = self.learner
-        record = learner.to_record() | {"mean": self.mean.tolist(), "inverse": self.inverse.tolist()}
-        linear = isinstance(learner, LinearLearner)
-        row = {
-            "model": method,
-            "k": train.n_queries,
-            "lam": float(getattr(learner, "lam", nan)),
-            "weights": (learner.coef_ * self.inverse).tolist() if linear else [],
-            "text": json.dumps(record),
-            "pairs": int(train.pairs.sum()),
-            "gap": float(getattr(learner, "gap_", nan)),
-            "iterations": int(getattr(learner, "n_iter_", 0)),
-        }
-        return pa.Table.from_pylist([row])
-
-
-def load_method(path: str | os.PathLike[str]) -> TrainedMethod:
-    """The model that ``to_table`` gave, from the artifact at ``path``."""
-    record = json.loads(read(path, "models").column("text")[0].as_py())
-    learner = registry_of(record["learner"])[record["learner"]].from_record(record)
-    return TrainedMethod(learner, np.array(record["mean"]), np.array(record["inverse"]))
+def model_table(method: str, learner: Any, inverse: FloatArray, train: Judged) -> pa.Table:
+    """The artifact ``models``: one row; weights of a linear model in the units of the documents, whose scale is ``inverse``."""
+    linear = isinstance(learner, LinearLearner)
+    row = {
+        "model": method,
+        "k": train.n_queries,
+        "lam": float(getattr(learner, "lam", nan)),
+        "weights": (learner.coef_ * inverse).tolist() if linear else [],
+        "text": None,
+        "pairs": int(train.pairs.sum()),
+        "gap": float(getattr(learner, "gap_", nan)),
+        "iterations": int(getattr(learner, "n_iter_", 0)),
+    }
+    kinds = {"text": pa.string(), "weights": pa.list_(pa.float64()), "k": pa.int32(), "iterations": pa.int32()}
+    return pa.table({name: pa.array([value], kinds.get(name)) for name, value in row.items()})

@@ -1,4 +1,4 @@
-"""Rankers that use one model for all queries, and rankers whose documents carry further columns."""
+"""One model for all queries, linear or of trees; and evidence, which can be put around any ranker."""
 
 from __future__ import annotations
 
@@ -10,30 +10,11 @@ import numpy as np
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray
-from qdrank.rankers.base import QueryRanker, Validation, inner_rankers, refuse_other_vectors
+from qdrank.rankers.base import QueryRanker, Validation, inner_rankers
 from qdrank.rankers.documents import one_model_scores
 
 if TYPE_CHECKING:  # nothing compiled is imported before it is needed
     from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
-
-
-@dataclass(kw_only=True, eq=False)
-class OneFeature(QueryRanker):
-    """One feature is the score; a missing value comes last. ``column`` counts from 0."""
-
-    NAME: ClassVar[str] = "feature"
-    STATE: ClassVar[tuple[str, ...]] = ()
-
-    column: int
-
-    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
-        """Nothing is learned."""
-        return self
-
-    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Scores (n_documents,)."""
-        scores = documents.X[:, self.column].astype(np.float64)
-        return np.where(np.isnan(scores), -np.inf, scores)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -60,29 +41,6 @@ class LinearRanker(QueryRanker):
         """Scores (n_documents,)."""
         self.refuse_unfitted()
         return one_model_scores(documents, self.coef_)
-
-
-@dataclass(kw_only=True, eq=False)
-class LearnerRanker(QueryRanker):
-    """A learner of `qdrank.learners`, or an aggregator, for all queries; some of them combine whole lists."""
-
-    NAME: ClassVar[str] = "learner"
-    STATE: ClassVar[tuple[str, ...]] = ()
-
-    learner: Any
-
-    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
-        """Fit the learner."""
-        from qdrank.learners.tuning import fit_one
-
-        watched = None if validation is None else (validation[0].X, validation[0].y, validation[0].query)
-        judged = (train.X, train.y, train.query)
-        self.learner = fit_one(type(self.learner), self.learner.get_params(deep=False), judged, watched)
-        return self
-
-    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Scores (n_documents,)."""
-        return np.asarray(self.learner.predict(documents.X, documents.query_index), dtype=np.float64)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -137,36 +95,6 @@ def without_choice(ranker: QueryRanker, fitted: QueryRanker) -> QueryRanker:
     for one, other in zip(inner_rankers(ranker), inner_rankers(fitted), strict=True):
         without_choice(one, other)
     return ranker
-
-
-@dataclass(kw_only=True, eq=False)
-class WithQueryVectors(QueryRanker):
-    """A ranker whose documents carry the vector of their query as further features; for trees."""
-
-    NAME: ClassVar[str] = "with-vectors"
-    STATE: ClassVar[tuple[str, ...]] = ()
-
-    base: QueryRanker
-
-    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
-        """Fit the ranker on the wider documents."""
-        wider = None if validation is None else (self._wider(*validation), validation[1])
-        self.base.fit(self._wider(train, vectors), vectors, wider)
-        return self
-
-    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
-        """Scores (n_documents,)."""
-        return self.base.predict(self._wider(documents, vectors), vectors)
-
-    def remember(self, train: Judged, vectors: FloatArray) -> Self:
-        """Give the training documents to the ranker inside."""
-        self.base.remember(self._wider(train, vectors), vectors)
-        return self
-
-    @staticmethod
-    def _wider(documents: Judged, vectors: FloatArray) -> Judged:
-        refuse_other_vectors(documents, vectors)
-        return documents.with_features(np.hstack([documents.X, vectors[documents.query_index].astype(np.float32)]))
 
 
 @dataclass(kw_only=True, eq=False)

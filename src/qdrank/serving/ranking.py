@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, query_offsets
-from qdrank.serving.served import load_ranker
+from qdrank.serving.loading import load_ranker
 
 
 def rank(
@@ -29,7 +29,7 @@ def rank(
     """Score the documents of new queries with the models of a study; a higher score is a better place.
 
     The models are read at every call. To score query after query, read them once:
-    `qdrank.serving.served.load_ranker`.
+    `qdrank.serving.loading.load_ranker`.
 
     Parameters
     ----------

@@ -1,7 +1,4 @@
-"""Any ranker of any study in one file, and scores for new queries.
-
-    ranker = load_ranker("results/mq2008/fold1", method="knn-offline1")
-    scores = ranker.score(X)
+"""Any ranker of any study in one file, ready to score new queries.
 
 The file has the fitted ranker, and how documents and queries were seen in training. On the documents of a study the scores
 are, to the last bit, those that the study wrote; rankers that train a model when a query arrives agree to the tolerance of
@@ -11,33 +8,22 @@ training.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qdrank.aggregators import AGGREGATORS
 from qdrank.datasets.judged import Judged, load_roles
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
-from qdrank.learners import LEARNERS
 from qdrank.queries.recipe import Recipe, topics_of
-from qdrank.rankers import RANKERS
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import DocumentView
-from qdrank.rankers.methods import FIRST_STAGES
-from qdrank.rankers.state import from_state_table, state_table
-from qdrank.registry import did_you_mean, loaded
+from qdrank.rankers.state import state_table
 from qdrank.store import read, write
-from qdrank.studies import STUDIES
-from qdrank.workflow.recorded import command, recorded_options
-
-#: Folder of the rankers, within the folder of a fold.
-FOLDER = "served"
-DEFAULT = "knn-offline1"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -147,100 +133,3 @@ class ServedRanker:
 def write_ranker(path: str | os.PathLike[str], ranker: ServedRanker) -> None:
     """Store a ranker: the artifact ``rankers``."""
     write(path, "rankers", state_table(ranker))
-
-
-def load_ranker(
-    folder: str | os.PathLike[str], method: str | None = None, *, k: float | None = None, lam: float | None = None
-) -> ServedRanker:
-    """Load a method of a fold.
-
-    Parameters
-    ----------
-    folder : a fold's results, for instance ``results/mq2008/fold1``, or one file of its folder ``served``
-    method : any that a study scored, such as "single" or "knn-offline1", the default
-    k, lam : number of neighbours (up to 1: a share of the training queries) and lambda; by default those that the study
-        chose. Others must have been trained, and are read from the models in the folder.
-
-    Raises
-    ------
-    InputError
-        If there is no such ranker, or its models were not trained with these settings.
-    CorruptArtifact
-        If a file was changed after it was written.
-    """
-    path = _file_of(Path(folder), method)
-    ranker: ServedRanker = from_state_table(read(path, "rankers"), kind_of)
-    fold = path.parent.parent
-    if k is not None or lam is not None:
-        ranker = _retuned(ranker, fold, k, lam)
-    if ranker.ranker.needs("TRAINING"):
-        ranker.remember(fold)
-    return ranker
-
-
-def kind_of(name: str) -> Any:
-    """The class that a stored object has the name of: a ranker or what it is made of, a learner, an aggregator."""
-    if name == ServedRanker.NAME:
-        return ServedRanker
-    for registry in (RANKERS, LEARNERS, AGGREGATORS):
-        if name in registry:
-            return registry[name]
-    kinds = {kind: target for study in STUDIES for kind, target in STUDIES[study].rankers.items()}
-    if name not in kinds:
-        raise InputError(f"a ranker of an unknown kind, {name!r}", fix="read it with the version that wrote it")
-    return loaded(kinds[name])
-
-
-def _retuned(ranker: ServedRanker, fold: Path, k: float | None, lam: float | None) -> ServedRanker:
-    """The ranker with other settings, which its study finds among the models in the folder of the fold."""
-    retune = STUDIES[ranker.study].retune if ranker.study else ""
-    if not retune:
-        raise InputError(
-            f"the settings of {ranker.method} are those that validation chose", fix="leave out k and lambda"
-        )
-    return replace(ranker, ranker=loaded(retune)(ranker.method, ranker.ranker, fold, k, lam))
-
-
-# ---- files ---------------------------------------------------------------------------------------------------------
-
-
-def _file_of(folder: Path, method: str | None) -> Path:
-    """The file of a method; ``folder`` may be the file itself."""
-    if folder.suffix == ".parquet":
-        if method is not None and folder.stem not in (method, dict(_short_names()).get(method)):
-            raise InputError(f"this is the ranker {folder.stem}, not {method}", file=folder, fix="leave out the method")
-        return folder
-    place = folder / FOLDER
-    path = place / f"{method or DEFAULT}.parquet"
-    if path.is_file():
-        return path
-    return place / f"{_long_name(place, method or DEFAULT)}.parquet"
-
-
-def _long_name(place: Path, method: str) -> str:
-    """The method that a short name stands for; raise if it has no file."""
-    there, short = sorted(file.stem for file in place.glob("*.parquet")), dict(_short_names())
-    name = short.get(method, method)
-    if name in there:
-        return name
-    if (place.parent / "scores" / f"{name}.parquet").is_file() or not there:
-        path = place / f"{name}.parquet"
-        if name in FIRST_STAGES and there:
-            fix = "qdrank features gives new queries the score of their first stage as a feature"
-            raise InputError(f"{name} searches the collection, and ranks no rows of features", file=path, fix=fix)
-        raise InputError(f"there is no ranker {name}", file=path, fix=_how_to_make(path))
-    known = [*there, *(alias for alias, of in short.items() if of in there and alias != of)]
-    raise InputError(f"unknown method {method!r}", file=place, fix=did_you_mean(method, known))
-
-
-def _short_names() -> Iterator[tuple[str, str]]:
-    """Short names that studies give to methods, and the methods."""
-    return (pair for study in STUDIES for pair in STUDIES[study].served.items())
-
-
-def _how_to_make(path: Path) -> str:
-    """How to make a ranker, with the configuration that its results were made with."""
-    results = path.parents[3] if len(path.parents) > 3 else path.parent
-    if recorded_options(results) is None:
-        return "give the folder of a fold of a finished run, such as results/mq2008/fold1"
-    return f"make it: {command(results, path.relative_to(results.parent))}"

@@ -12,7 +12,7 @@ from qdrank.queries.clusters import k_means
 from qdrank.rankers.documents import one_model_scores
 from qdrank.rankers.sizes import Setting
 from qdrank.rankers.state import from_state_table
-from qdrank.serving.served import kind_of
+from qdrank.serving.loading import kind_of
 from qdrank.studies.geng2008.class_ranker import ClassRanker
 from qdrank.studies.geng2008.online_ranker import OnlineRanker
 

@@ -11,9 +11,9 @@ from qdrank.errors import InputError
 from qdrank.learners import SER, SSER
 from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.measures.compute import average_precision
-from qdrank.rankers.plain import OneFeature
+from qdrank.rankers.learned import OneFeature
 from qdrank.rankers.state import from_state_table
-from qdrank.serving.served import kind_of
+from qdrank.serving.loading import kind_of
 from qdrank.store.lists import list_matrix
 from qdrank.studies.hoi2008.fold import shard_range
 from qdrank.studies.hoi2008.learning_curve import METHODS, subsets

@@ -8,7 +8,7 @@ from tests.studies.lin2011.lin_world import documents, fold
 
 from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.rankers.state import from_state_table
-from qdrank.serving.served import kind_of
+from qdrank.serving.loading import kind_of
 from qdrank.studies.lin2011.fold import ClusterSetting
 from qdrank.studies.lin2011.methods import ALGORITHMS
 from qdrank.studies.lin2011.ranker import ClusterRanker, cluster_ranker

@@ -10,10 +10,11 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray
-from qdrank.rankers.base import QueryRanker, query_values_of
+from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.evidence import recurrence
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.plain import LinearRanker, WithEvidence
+from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.beyond.fold import Ladder
 from qdrank.studies.beyond.methods import CONTROLS, MEASURE, SINGLE
 

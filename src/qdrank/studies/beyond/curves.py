@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged, TextArray
 from qdrank.groups import FloatArray, IntArray
-from qdrank.rankers.base import QueryRanker, query_values_of
+from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.evidence import recurrence
 from qdrank.rankers.plain import LinearRanker, WithEvidence
+from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.beyond.fold import FoldData
 from qdrank.studies.beyond.methods import MEASURE, SINGLE, TREES
 from qdrank.studies.beyond.options import Options

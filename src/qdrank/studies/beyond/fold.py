@@ -13,11 +13,12 @@ from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, rows_of
 from qdrank.learners.choose import Choice, choose
 from qdrank.queries.artifacts import Queries
-from qdrank.rankers.base import QueryRanker, Validation, query_values_of, tune_rankers
+from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.mixture import Mixture, out_of_fold
 from qdrank.rankers.plain import WithEvidence
+from qdrank.rankers.tuning import query_values_of, tune_rankers
 from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, FIXED, GATED, MEASURE, OF_CHOSEN, OTHER_GATE, SINGLE, TREES
 from qdrank.studies.beyond.options import Options
 

@@ -9,8 +9,9 @@ from qdrank.learners.choose import most_regularised_first
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
+from qdrank.rankers.learned import WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
-from qdrank.rankers.plain import LinearRanker, TreeRanker, WithQueryVectors
+from qdrank.rankers.plain import LinearRanker, TreeRanker
 
 if TYPE_CHECKING:
     from qdrank.studies.beyond.settings import Beyond as _Keys

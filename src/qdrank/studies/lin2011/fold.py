@@ -146,7 +146,7 @@ class Members:
 
     cluster: IntArray
     delta: FloatArray
-    ap: FloatArray
+    precision: FloatArray
 
 
 class ClusterScores:
@@ -206,7 +206,7 @@ class ClusterScores:
         P = distributions(self.scores, role.offsets, readings.distribution)
         base = distributions(role.base, role.offsets, readings.distribution)
         delta = divergences(P, base, role.offsets, readings.divergence)
-        return select_weights(delta, members.cluster, members.delta, members.ap, ks, readings.confidence)
+        return select_weights(delta, members.cluster, members.delta, members.precision, ks, readings.confidence)
 
     def transform_weights(self) -> FloatArray:
         """Weights of Transform (algorithm 3), (m, n_queries)."""

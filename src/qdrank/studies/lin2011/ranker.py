@@ -107,7 +107,11 @@ class ClusterRanker(QueryRanker):
         self.weights_, self.centres_ = local.weights, local.centres
         if self.kind == "select":
             members = local.members
-            self.member_cluster_, self.member_delta_, self.member_ap_ = members.cluster, members.delta, members.ap
+            self.member_cluster_, self.member_delta_, self.member_ap_ = (
+                members.cluster,
+                members.delta,
+                members.precision,
+            )
         if self.kind == "transform":
             self.width_ = local.width
         return self

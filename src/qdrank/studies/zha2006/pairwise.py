@@ -11,7 +11,7 @@ import pyarrow as pa
 from qdrank.evaluation.measuring import scores_table
 from qdrank.learners.grids import GRIDS
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.rankers.learning import TrainedMethod, choices_table, fit_method
+from qdrank.rankers.learning import choices_table, fit_method
 from qdrank.studies.zha2006.data import FoldData
 from qdrank.studies.zha2006.fold import fit_rows
 from qdrank.studies.zha2006.methods import PAIRWISE, method_name
@@ -24,13 +24,12 @@ def run_pairwise(
     learner = PAIRWISE[h][0]
     tried = dict(GRIDS[learner] if grid is None else grid)
     choice = fit_method(learner, tried, documents, measure=data.measure, seed=data.seed)
-    trained = TrainedMethod(choice.chosen, documents.mean, documents.inverse)
-    test = data.parts["test"].judged
-    scores = trained.predict(test)
-    cells = fit_rows(fold, h, "pairwise", "test", (inf, inf), test.query_id, value=data.reported("test", scores))
+    test = data.parts["test"]
+    scores = choice.chosen.predict(test.X, test.judged.query)
+    cells = fit_rows(fold, h, "pairwise", "test", (inf, inf), test.judged.query_id, value=data.reported("test", scores))
     return (
         cells,
         choices_table(fold, method_name(h, "pairwise"), tried, choice, data.measure),
-        scores_table(test, scores),
+        scores_table(test.judged, scores),
         choice.chosen,
     )

@@ -1,0 +1,29 @@
+"""Rankers measured, and one of several chosen on validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from qdrank.datasets.judged import Judged
+from qdrank.groups import FloatArray
+from qdrank.learners.choose import Choice, ValidationQueries, choose
+from qdrank.measures.compute import measure
+from qdrank.rankers.base import QueryRanker, Validation
+
+
+def query_values_of(name: str, documents: Judged, scores: FloatArray) -> FloatArray:
+    """Measure ``name`` of every query, (n_queries,); relevant documents that are not among the candidates count."""
+    return measure([name], documents.y, scores, documents.offsets, unranked=documents.unranked)[name]
+
+
+def tune_rankers(
+    tried: Iterable[QueryRanker], train: Validation, validation: Validation, *, name: str = "ap", seed: int = 1
+) -> Choice[QueryRanker]:
+    """Fit every ranker on ``train``, and choose among them by measure ``name`` on ``validation``.
+
+    Without validation queries the training queries decide.
+    """
+    watched = validation if validation[0].n_queries else train
+    queries = ValidationQueries.of(watched[0], measure=name, seed=seed)
+    fitted = (ranker.fit(*train, validation=watched) for ranker in tried)
+    return choose((ranker, queries.values(ranker.predict(*watched))) for ranker in fitted)
