@@ -14,9 +14,8 @@ import numpy as np
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.atvt.maps import BoolArray, Maps, Penalties, fit_maps, moments, sums
 from qdrank.learners.atvt.regressors import Linear
+from qdrank.learners.newton import halved
 
-#: Share of the decrease that the gradient promises which a step must bring.
-ARMIJO = 1e-4
 #: Rounding error of the objective, relative: near the minimum the gradient knows more than the value.
 _ROUNDING = 1e-13
 #: Share of the largest eigenvalue below which one counts as 0.
@@ -54,13 +53,9 @@ class Projected:
     def step(self, at: MapPoint) -> MapPoint:
         """A point that is no worse: Newton's, shortened or bent towards steepest descent until the objective falls."""
         direction, slope = self._direction(at)
-        length = 1.0
-        for _ in range(HALVINGS):
-            trial = self.at(at.w + length * direction)
-            if trial.value <= at.value * (1 + _ROUNDING) + ARMIJO * length * slope:
-                return trial
-            length /= 2
-        return at
+        return halved(
+            at, lambda length: self.at(at.w + length * direction), slope, halvings=HALVINGS, rounding=_ROUNDING
+        )
 
     def _direction(self, at: MapPoint) -> tuple[FloatArray, float]:
         """Where to go, and the slope of the objective on the way."""

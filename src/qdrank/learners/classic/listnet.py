@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.groups import FloatArray, IntArray, query_index
 from qdrank.learners.base import LinearLearner
-from qdrank.learners.classic.convex import newton_minimise
 from qdrank.learners.inputs import JudgedArrays
+from qdrank.learners.newton import newton_minimise
 
 
 @dataclass(kw_only=True, eq=False)

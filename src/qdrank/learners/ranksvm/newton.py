@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from qdrank.groups import FloatArray, IntArray
+from qdrank.learners.newton import descend
 from qdrank.learners.ranksvm import kernels
 from qdrank.learners.ranksvm.preferences import Preferences, normal_matrix, subset
 
@@ -91,17 +92,6 @@ def evaluate_point(problem: Problem, w: FloatArray, mu: float | None = None) -> 
     return Point(w, float(loss + ridge), gradient, float(true + ridge), float(relative), excess)
 
 
-def _search(problem: Problem, at: Point, step: FloatArray, mu: float | None) -> Point:
-    """Halve the step until the objective falls enough (Armijo); the point itself where rounding forbids any fall."""
-    slope, size = float(at.gradient @ step), 1.0
-    for _ in range(60):
-        trial = evaluate_point(problem, at.w + size * step, mu)
-        if trial.value <= at.value + 1e-4 * size * slope:
-            return trial
-        size /= 2
-    return at
-
-
 def newton(
     problem: Problem, start: FloatArray, tol: float, limit: int, mu: float | None = None, enough: float = 0.0
 ) -> tuple[Point, int]:
@@ -109,18 +99,13 @@ def newton(
 
     A step that was expected to gain less than ``enough`` times the excess of smoothing is the last one, too.
     """
-    at = evaluate_point(problem, start, mu)
     ridge = problem.lam * np.eye(len(start))
-    for steps in range(limit):
+
+    def direction(at: Point) -> tuple[FloatArray, bool] | None:
         if float(at.gradient @ at.gradient) / (2 * problem.lam) <= tol * at.value:
-            return at, steps
+            return None
         H = problem.curvature(at.w, np.inf if mu is None else mu) * (2.0 if mu is None else 1 / mu) + ridge
         step = np.asarray(-np.linalg.solve(H, at.gradient), dtype=np.float64)
-        new = _search(problem, at, step, mu)
-        if new is at:
-            return at, steps
-        last = -float(at.gradient @ step) / 2 < enough * at.excess
-        at = new
-        if last:
-            return at, steps + 1
-    return at, limit
+        return step, -float(at.gradient @ step) / 2 < enough * at.excess
+
+    return descend(evaluate_point(problem, start, mu), lambda w: evaluate_point(problem, w, mu), direction, limit)

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from qdrank.learners.classic.convex import newton_minimise
+from qdrank.learners.newton import newton_minimise
 
 
 class Quadratic:
