@@ -146,5 +146,5 @@ class Study:
     @property
     def settings(self) -> type[StudySection]:
         """Class of its section of the configuration."""
-        found: type[StudySection] = loaded(self.section)
-        return found
+        section: type[StudySection] = loaded(self.section)
+        return section

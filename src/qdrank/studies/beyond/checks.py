@@ -32,17 +32,17 @@ def values_table(fold: str, query_id: FloatArray, values: Mapping[str, FloatArra
                 "control": pa.array([name] * n, pa.string()),
                 "near": np.full(n, near),
                 "query_id": pa.array(query_id, pa.string()),
-                MEASURE: own,
+                MEASURE: ap,
             }
         )
-        for name, own in values.items()
+        for name, ap in values.items()
     ]
     return pa.concat_tables(tables)
 
 
 def without_near(ladder: Ladder, near: float) -> dict[str, FloatArray]:
     """Evidence and prior without near-duplicate queries, with the settings chosen with all: values by method or control."""
-    found = {}
+    values = {}
     reference = ladder.data.reference
     for method in ("beyond-evidence", "beyond-trees-evidence"):
         for name, columns in (
@@ -53,8 +53,8 @@ def without_near(ladder: Ladder, near: float) -> dict[str, FloatArray]:
             assert isinstance(tuned, WithEvidence)
             ranker = WithEvidence(base=tuned.base.fresh(), evidence=columns)
             ranker.fit(*ladder.data.train, validation=ladder.data.vali)
-            found[name] = query_values_of(MEASURE, ladder.data.test[0], ranker.predict(*ladder.data.test))
-    return found
+            values[name] = query_values_of(MEASURE, ladder.data.test[0], ranker.predict(*ladder.data.test))
+    return values
 
 
 def checks_table(fold: str, ladder: Ladder) -> pa.Table:
@@ -75,8 +75,8 @@ def _leak(ladder: Ladder, train: Judged, vectors: FloatArray) -> float:
         y[rows] = rng.permutation(y[rows]) + rng.integers(0, 2, len(y[rows]))
         other = _without_missed(replace(train, y=y), int(query))
         changed = ladder.options.evidence(ladder.data.reference).fit(other, given)
-        own = train.take(np.array([query]))
-        after = changed.transform(own, None if given is None else given[[query]])
+        asked = train.take(np.array([query]))
+        after = changed.transform(asked, None if given is None else given[[query]])
         worst = max(worst, float(np.abs(after - before[rows]).max(initial=0.0)))
     return worst
 
@@ -101,6 +101,6 @@ def _all_neighbours(ladder: Ladder) -> float:
 def recurrence_table(fold: str, ladder: Ladder) -> pa.Table:
     """How often the documents of the test queries recur among those of the training queries."""
     train, test = ladder.data.train[0], ladder.data.test[0]
-    found = vars(recurrence(train, test))
+    shares = vars(recurrence(train, test))
     size = {"training queries": train.n_queries, "test queries": test.n_queries, "test rows": test.n_documents}
-    return pa.Table.from_pylist([{"fold": fold, **size, **found}])
+    return pa.Table.from_pylist([{"fold": fold, **size, **shares}])

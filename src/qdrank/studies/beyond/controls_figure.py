@@ -46,7 +46,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     label_axes(panels[0], "gain on the control, MAP", "")
     figure.suptitle(f"{shown.title}: rankers against their controls", fontsize="medium")
     by_threshold = {name: [row for row in rows if row["method"] == name] for name in WITH_EVIDENCE}
-    if any(row["low"] or row["high"] for own in by_threshold.values() for row in own):
+    if any(row["low"] or row["high"] for of_method in by_threshold.values() for row in of_method):
         _draw_near(panels[1], by_threshold)
         figure.legend(*panels[1].get_legend_handles_labels(), ncols=2, loc="outside lower center", fontsize="small")
     else:
@@ -57,11 +57,15 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
 
 def _draw_near(axes: Any, by_threshold: Mapping[str, list[dict[str, Any]]]) -> None:
     """Gain of evidence on the prior, by the threshold from which queries are left out."""
-    for shift, (name, own) in enumerate(by_threshold.items()):
-        bars = np.array([[row["difference"] - row["low"], row["high"] - row["difference"]] for row in own]).T.clip(0)
-        places = np.arange(len(own)) + 0.1 * shift
-        axes.errorbar(places, [row["difference"] for row in own], bars, elinewidth=1, **BY_NAME[name].marked)
-    axes.set_xticks(np.arange(len(own)), ["all" if not row["near"] else f"< {row['near']:g}" for row in own])
+    for shift, (name, of_method) in enumerate(by_threshold.items()):
+        bars = np.array(
+            [[row["difference"] - row["low"], row["high"] - row["difference"]] for row in of_method]
+        ).T.clip(0)
+        places = np.arange(len(of_method)) + 0.1 * shift
+        axes.errorbar(places, [row["difference"] for row in of_method], bars, elinewidth=1, **BY_NAME[name].marked)
+    axes.set_xticks(
+        np.arange(len(of_method)), ["all" if not row["near"] else f"< {row['near']:g}" for row in of_method]
+    )
     axes.axhline(0, color="black", linewidth=0.8)
     label_axes(axes, "similarity of queries used", "gain of evidence on prior, MAP", "without near-duplicates")
 

@@ -66,15 +66,15 @@ def thinned(train: Judged, share: float, seed: list[int]) -> Judged:
     known = replace(train, y=np.where(rng.random(train.n_documents) < share, train.y, 0))
     if train.missed is None or train.missed_id is None:
         return known
-    kept = [rng.random(len(own)) < share for own in train.missed]
+    kept = [rng.random(len(grades)) < share for grades in train.missed]
     return replace(known, missed=_where(train.missed, kept), missed_id=_where(train.missed_id, kept))
 
 
 def _where(lists: TextArray, kept: Sequence[NDArray[np.bool_]]) -> TextArray:
     """Entries of each list that are kept."""
-    found = np.empty(len(lists), dtype=object)
-    found[:] = [tuple(one for one, keep in zip(*own, strict=True) if keep) for own in zip(lists, kept, strict=True)]
-    return found
+    shorter = np.empty(len(lists), dtype=object)
+    shorter[:] = [tuple(one for one, keep in zip(*pair, strict=True) if keep) for pair in zip(lists, kept, strict=True)]
+    return shorter
 
 
 def recurrence_curve(fold: str, data: FoldData, options: Options, chosen: Mapping[str, int]) -> pa.Table:

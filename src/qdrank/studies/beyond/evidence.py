@@ -29,11 +29,11 @@ LOCAL = ("beyond-knn", "beyond-proximal", "beyond-kernel", "beyond-bilinear")
 def gather(inputs: Inputs, shown: Shown) -> _Found:  # noqa: ARG001
     """Evidence of one data set from its artifacts."""
     values = gathered_values(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
-    found = _primary(values) | _evidence(values) | _weights(values)
-    found |= _curve(values, inputs.table("curves", "figure"))
-    found |= _recurrence(values, inputs.table("thinned", "figure"))
-    found |= _checks(inputs.table("checks", "figure"))
-    return {claim: parts for claim, parts in found.items() if parts}
+    claims = _primary(values) | _evidence(values) | _weights(values)
+    claims |= _curve(values, inputs.table("curves", "figure"))
+    claims |= _recurrence(values, inputs.table("thinned", "figure"))
+    claims |= _checks(inputs.table("checks", "figure"))
+    return {claim: parts for claim, parts in claims.items() if parts}
 
 
 def _part(values: Values, apart: FloatArray) -> Part:

@@ -203,13 +203,13 @@ def setting_choices(fold: str, ladder: Ladder) -> pa.Table:
 def chosen_places(choices: pa.Table) -> dict[str, int]:
     """Place of the chosen setting among those of each method."""
     tried: dict[str, int] = {}
-    found: dict[str, int] = {}
+    chosen: dict[str, int] = {}
     for row in choices.to_pylist():
         place = tried.get(row["method"], 0)
         tried[row["method"]] = place + 1
         if row["chosen"]:
-            found[row["method"]] = place
-    return found
+            chosen[row["method"]] = place
+    return chosen
 
 
 def method_scores(ladder: Ladder, methods: Sequence[str]) -> dict[str, FloatArray]:
@@ -224,4 +224,4 @@ def control_values(ladder: Ladder) -> dict[str, FloatArray]:
     names = [*CONTROLS.values(), OTHER_GATE]
     scores = {name: ladder.scores[FIXED if name == CONTROLS[GATED] else name] for name in names}
     scores[OF_CHOSEN] = scores[CONTROLS[ladder.chosen()]]
-    return {name: query_values_of(MEASURE, test, own) for name, own in scores.items()}
+    return {name: query_values_of(MEASURE, test, of_control) for name, of_control in scores.items()}

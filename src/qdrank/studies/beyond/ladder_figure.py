@@ -18,10 +18,10 @@ from qdrank.studies.making import Inputs, Shown
 
 def numbers(values: Values, interval: Mapping[str, Any]) -> pa.Table:
     """MAP of every ranker, and its paired differences from Single and LambdaMART with their intervals."""
-    own = np.stack([values.of[method.name, 0.0] for method in METHODS], axis=1)
-    columns: dict[str, Any] = {"method": [method.name for method in METHODS], "mean": own.mean(axis=0)}
+    of_methods = np.stack([values.of[method.name, 0.0] for method in METHODS], axis=1)
+    columns: dict[str, Any] = {"method": [method.name for method in METHODS], "mean": of_methods.mean(axis=0)}
     for name, other in (("single", SINGLE), ("lambdamart", TREES)):
-        apart = own - values.of[other, 0.0][:, None]
+        apart = of_methods - values.of[other, 0.0][:, None]
         low, high = column_intervals(apart, **interval)
         columns |= {f"from_{name}": apart.mean(axis=0), f"from_{name}_low": low, f"from_{name}_high": high}
     return pa.table(columns)

@@ -72,14 +72,14 @@ class Beyond(StudySection):
     @model_validator(mode="after")
     def _same_budget(self) -> Beyond:
         wanted = len(self.lambdas)
-        found = {
+        budgets = {
             "leaves x min_leaf": len(self.leaves) * len(self.min_leaf),
             "ks x local_lambdas": len(self.ks) * len(self.local_lambdas),
             "ks x proximities": len(self.ks) * len(self.proximities),
             "ks x mixes": len(self.ks) * len(self.mixes),
             "local_lambdas x interactions": len(self.local_lambdas) * len(self.interactions),
         }
-        for name, size in found.items():
+        for name, size in budgets.items():
             if size != wanted:
                 raise ValueError(
                     f"every ranker must have as many settings as there are lambdas, {wanted}, but {name} makes {size}"

@@ -56,9 +56,9 @@ def methods_table(
         row: dict[str, Any] = {"method": method.label}
         row |= {name: float(query_values(measures, [method.name], name)[1].mean()) for name in TABLED_MEASURES}
         for other in (SINGLE, TREES):
-            found = compare(values.pairs((method.name, 0.0), (other, 0.0)), **interval)
+            apart = compare(values.pairs((method.name, 0.0), (other, 0.0)), **interval)
             words = f"from {BY_NAME[other].label}"
-            row |= {words: found.difference, f"{words}, low": found.interval.low, f"{words}, high": found.interval.high}
+            row |= {words: apart.difference, f"{words}, low": apart.interval.low, f"{words}, high": apart.interval.high}
         row["settings by fold"] = "; ".join(
             chosen.get(method.name, chosen_methods(choices) if method.name == CHOSEN else [])
         )
@@ -68,19 +68,19 @@ def methods_table(
 
 def chosen_methods(choices: Sequence[pa.Table]) -> list[str]:
     """Label of the query-dependent ranker that validation chose in each fold."""
-    found = []
+    labels = []
     for table in choices:
         best = {row["method"]: row["value"] for row in table.to_pylist() if row["chosen"] and row["method"] in CONTROLS}
-        found.append(BY_NAME[choose((name, best[name]) for name in CONTROLS).chosen].label)
-    return found
+        labels.append(BY_NAME[choose((name, best[name]) for name in CONTROLS).chosen].label)
+    return labels
 
 
 def _tests_table(values: Values, pairs: Sequence[tuple[Key, Key]], interval: Mapping[str, Any]) -> pa.Table:
     """Differences in MAP with p-values corrected after Holm over the whole table, and what could have been found."""
-    found: list[Comparison] = [compare(values.pairs(*pair), family=len(pairs), **interval) for pair in pairs]
-    adjusted = holm({str(i): one.t.p for i, one in enumerate(found)}, family="this table").adjusted
+    comparisons: list[Comparison] = [compare(values.pairs(*pair), family=len(pairs), **interval) for pair in pairs]
+    adjusted = holm({str(i): one.t.p for i, one in enumerate(comparisons)}, family="this table").adjusted
     rows = []
-    for i, (pair, one) in enumerate(zip(pairs, found, strict=True)):
+    for i, (pair, one) in enumerate(zip(pairs, comparisons, strict=True)):
         row: dict[str, Any] = {"method": _label(pair[0]), "against": _label(pair[1])}
         row |= {"difference in MAP": one.difference, "low": one.interval.low, "high": one.interval.high}
         row |= {"p, t test": one.t.p, "p, Holm": adjusted[str(i)], "p, Wilcoxon": one.wilcoxon.p}

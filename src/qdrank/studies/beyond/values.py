@@ -45,11 +45,13 @@ def gathered_values(measures: pa.Table, controls: pa.Table) -> Values:
     of: dict[Key, FloatArray] = {(name, 0.0): values[:, i] for i, name in enumerate(names)}
     fold = dict(zip(controls.column("query_id").to_pylist(), controls.column("fold").to_pylist(), strict=True))
     for name, near in dict.fromkeys(zip(*(controls.column(c).to_pylist() for c in ("control", "near")), strict=True)):
-        own = controls.filter(
+        of_control = controls.filter(
             pc.and_(pc.equal(controls.column("control"), name), pc.equal(controls.column("near"), near))
         )
-        place = rows_of(ids, own.column("query_id").to_numpy(zero_copy_only=False), among="the queries of the controls")
-        of[name, near] = own.column(MEASURE).to_numpy()[place]
+        place = rows_of(
+            ids, of_control.column("query_id").to_numpy(zero_copy_only=False), among="the queries of the controls"
+        )
+        of[name, near] = of_control.column(MEASURE).to_numpy()[place]
     return Values(ids, np.array([fold[query] for query in ids.tolist()], dtype=object), of)
 
 
@@ -60,15 +62,15 @@ def thresholds(values: Values) -> list[float]:
 
 def comparisons(values: Values) -> list[tuple[Key, Key]]:
     """Everything that is explored: each ranker against Single, LambdaMART and its control; and without near-duplicates."""
-    found: list[tuple[Key, Key]] = []
+    pairs: list[tuple[Key, Key]] = []
     for method in METHODS[2:-1]:
         against = [SINGLE, TREES, *([CONTROLS[method.name]] if method.name in CONTROLS else [])]
         against += [OTHER_GATE] if method.name == GATED else []
-        found += [((method.name, 0.0), (other, 0.0)) for other in against]
+        pairs += [((method.name, 0.0), (other, 0.0)) for other in against]
     for near in thresholds(values):
         for method_name in ("beyond-evidence", "beyond-trees-evidence"):
-            found.append(((method_name, near), (CONTROLS[method_name], near)))
-    return found
+            pairs.append(((method_name, near), (CONTROLS[method_name], near)))
+    return pairs
 
 
 def mean_by(table: pa.Table, by: Sequence[str], ids: NDArray[np.object_]) -> dict[tuple[float | str, ...], FloatArray]:
@@ -76,12 +78,12 @@ def mean_by(table: pa.Table, by: Sequence[str], ids: NDArray[np.object_]) -> dic
     keys = list(zip(*(table.column(name).to_pylist() for name in by), strict=True))
     row = rows_of(table.column("query_id").to_numpy(zero_copy_only=False), ids, among="the measured queries")
     value = table.column(MEASURE).to_numpy()
-    found = {}
+    means = {}
     place = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     at = np.array([place[key] for key in keys])
     for key, i in place.items():
-        own = at == i
-        count = np.bincount(row[own], minlength=len(ids))
-        total = np.bincount(row[own], value[own], minlength=len(ids))
-        found[key] = total / np.where(count > 0, count, np.nan)
-    return found
+        of_key = at == i
+        count = np.bincount(row[of_key], minlength=len(ids))
+        total = np.bincount(row[of_key], value[of_key], minlength=len(ids))
+        means[key] = total / np.where(count > 0, count, np.nan)
+    return means

@@ -26,9 +26,9 @@ def judge_across(declaration: Declaration, groups: Mapping[str, Members], worlds
     rows = []
     for small, large in LARGER:
         if small in groups and large in groups:
-            found = list(_claims(groups[small], groups[large], declaration.rules))
-            for claim, apart, analysis in found:
-                one = judge_estimates(claim, {"difference": apart}, size=len(found), rules=declaration.rules)
+            claims = list(_claims(groups[small], groups[large], declaration.rules))
+            for claim, apart, analysis in claims:
+                one = judge_estimates(claim, {"difference": apart}, size=len(claims), rules=declaration.rules)
                 about = {"dataset": f"{small}, {large}", "world": worlds[large], "analysis": analysis}
                 rows.append(row(declaration, claim, one, **about))
     return verdicts_table(rows)
@@ -65,4 +65,4 @@ def _places(method: str, small: Members, large: Members) -> Iterator[tuple[str, 
 
 def _parts(members: Members, claim: str) -> set[str]:
     """Parts of a claim that every member has."""
-    return set.intersection(*(set(own.get(claim, {})) for own in members.values()))
+    return set.intersection(*(set(evidence.get(claim, {})) for evidence in members.values()))

@@ -30,12 +30,19 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
         return say_instead(title, "Every change ratio is 0: the offline methods use KNN Online's models."), bound
     figure, (left, right) = new_figure(1, 2, height=3.6)
     for method in dict.fromkeys(rows["method"].tolist()):
-        own = drawn & (rows["method"] == method)
+        of_method = drawn & (rows["method"] == method)
         look = BY_NAME[method]
         style = {"c": look.colour, "marker": look.marker, "label": look.label}
-        left.scatter(rows["bound"][own], rows["observed"][own].clip(PRECISION), s=12, alpha=0.5, linewidths=0, **style)
-        if own.any():
-            _draw_means(right, {name: column[own] for name, column in rows.items()}, method)
+        left.scatter(
+            rows["bound"][of_method],
+            rows["observed"][of_method].clip(PRECISION),
+            s=12,
+            alpha=0.5,
+            linewidths=0,
+            **style,
+        )
+        if of_method.any():
+            _draw_means(right, {name: column[of_method] for name, column in rows.items()}, method)
     _draw_diagonal(left, rows["bound"][drawn], rows["observed"][drawn].clip(PRECISION))
     left.legend(markerscale=1.5, fontsize="small")
     label_axes(left, "bound κ²γ/λ", "largest difference of hinge loss", "each test query and k")
@@ -73,7 +80,7 @@ def _places(rows: Mapping[str, Any]) -> NDArray[np.int64]:
     """Place of each row's k among those of its fold, counted from the largest: folds differ a little in size."""
     place = np.empty(len(rows["k"]), dtype=np.int64)
     for fold in set(rows["fold"].tolist()):
-        own = rows["fold"] == fold
-        ks, order = np.unique(rows["k"][own], return_inverse=True)
-        place[own] = order - len(ks)
+        of_fold = rows["fold"] == fold
+        ks, order = np.unique(rows["k"][of_fold], return_inverse=True)
+        place[of_fold] = order - len(ks)
     return place

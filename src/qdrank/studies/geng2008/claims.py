@@ -65,22 +65,22 @@ def declare(options: Mapping[str, Any]) -> Declaration:
 
 def budgets(options: Mapping[str, Any]) -> dict[str, int]:
     """Settings that validation decides between, by kind of method."""
-    found = {
+    settings = {
         "local models": len(options["candidates"]) * len(options["lambdas"]),
         "models of many queries": len({*options["global_lambdas"], options["lam"]}),
     }
     if options["trees"] is not None:
-        found["LambdaMART"] = prod(len(values) for values in options["trees"].values())
-    return found
+        settings["LambdaMART"] = prod(len(values) for values in options["trees"].values())
+    return settings
 
 
 def budget_text(options: Mapping[str, Any]) -> str:
     """Budgets in words."""
-    found = budgets(options)
-    trees = "; the number of LambdaMART's trees is chosen on validation too" if "LambdaMART" in found else ""
-    if len(set(found.values())) == 1:
-        return f"every method chooses among {found['local models']} settings{trees}"
-    return "; ".join(f"{kind} choose among {n} settings" for kind, n in found.items()) + trees
+    settings = budgets(options)
+    trees = "; the number of LambdaMART's trees is chosen on validation too" if "LambdaMART" in settings else ""
+    if len(set(settings.values())) == 1:
+        return f"every method chooses among {settings['local models']} settings{trees}"
+    return "; ".join(f"{kind} choose among {n} settings" for kind, n in settings.items()) + trees
 
 
 def _label(method: str) -> str:

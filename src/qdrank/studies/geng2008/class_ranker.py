@@ -103,8 +103,8 @@ class ClassRanker(QueryRanker):
         classifier.scaler_ = Standardiser()
         classifier.scaler_.mean_, classifier.scaler_.scale_ = self.mean_, self.deviation_
         classifier.types_, classifier.weights_ = np.arange(len(self.classes_)), self.softmax_
-        found: IntArray = classifier.predict(vectors)
-        return found
+        guess: IntArray = classifier.predict(vectors)
+        return guess
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
         """Scores (n_documents,), each query's by the model of its class."""

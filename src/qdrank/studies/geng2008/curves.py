@@ -61,8 +61,8 @@ def curve(sweep: pa.Table, method: str, name: str, *, lam: float, role: str = "t
 
 def _training_sizes(sweep: pa.Table) -> dict[str, int]:
     """Training queries of every fold: what Single learns from."""
-    own = sweep.filter(pc.equal(sweep.column("method"), "single"))
-    return dict(zip(own.column("fold").to_pylist(), own.column("k").to_pylist(), strict=True))
+    single = sweep.filter(pc.equal(sweep.column("method"), "single"))
+    return dict(zip(single.column("fold").to_pylist(), single.column("k").to_pylist(), strict=True))
 
 
 def _fold_curve(

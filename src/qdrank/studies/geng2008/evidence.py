@@ -26,7 +26,7 @@ def gather(inputs: Inputs, shown: Shown) -> dict[str, dict[str, Part]]:
     """Evidence of one data set from its artifacts."""
     classes = inputs.tables("classes", CLASSES_SHAPE)
     files = [map(load_queries, inputs.files["queries"]), (load_neighbours(f)[1] for f in inputs.files["neighbours"])]
-    found = evidence(
+    claims = evidence(
         inputs.table("measures", "measures"),
         inputs.table("sweeps", SWEEP_SHAPE),
         inputs.table("bounds", "figure"),
@@ -35,7 +35,7 @@ def gather(inputs: Inputs, shown: Shown) -> dict[str, dict[str, Part]]:
     )
     # Where nothing is known of a query but its documents there is no QC that sees the query alone.
     blind = not all(Classes.from_table(table).sees_queries for table in classes)
-    return {name: parts for name, parts in found.items() if not (blind and "qc" in DIFFERENCES.get(name, ()))}
+    return {name: parts for name, parts in claims.items() if not (blind and "qc" in DIFFERENCES.get(name, ()))}
 
 
 def evidence(
@@ -54,30 +54,30 @@ def evidence(
     """
     single = curve(sweep, "single", MEASURE, lam=lam)
     curves = {method: curve(sweep, method, MEASURE, lam=lam) for method in KNN}
-    found = _differences(measures)
-    for method, own in curves.items():
-        if (at := _place(own, PAPERS_K)) is not None:
-            found[f"{method} - single, as the paper"] = {
-                "difference": _part(own, own.values[:, at] - single.values[:, -1])
+    claims = _differences(measures)
+    for method, knn in curves.items():
+        if (at := _place(knn, PAPERS_K)) is not None:
+            claims[f"{method} - single, as the paper"] = {
+                "difference": _part(knn, knn.values[:, at] - single.values[:, -1])
             }
-        found |= _curve_evidence(sweep, method, own, single.values[:, -1], lam)
+        claims |= _curve_evidence(sweep, method, knn, single.values[:, -1], lam)
     online = curves["knn-online"]
     if online.to_the_end:
-        found["k = m"] = {"difference": _part(online, online.values[:, -1] - single.values[:, -1])}
-    found |= _gamma_evidence(sweep, lam)
-    found |= _bound_evidence(bound)
-    return found | ({} if same_class is None else {"locality": {"difference": same_class}})
+        claims["k = m"] = {"difference": _part(online, online.values[:, -1] - single.values[:, -1])}
+    claims |= _gamma_evidence(sweep, lam)
+    claims |= _bound_evidence(bound)
+    return claims | ({} if same_class is None else {"locality": {"difference": same_class}})
 
 
 def _differences(measures: pa.Table) -> dict[str, dict[str, Part]]:
     present = set(measures.column("method").to_pylist())
     fold = dict(zip(measures.column("query_id").to_pylist(), measures.column("fold").to_pylist(), strict=True))
-    found = {}
+    claims = {}
     for name, pair in DIFFERENCES.items():
         if present >= set(pair):
             ids, values = query_values(measures, pair, MEASURE)
-            found[name] = {"difference": part(values[:, 0] - values[:, 1], ids, [fold[query] for query in ids])}
-    return found
+            claims[name] = {"difference": part(values[:, 0] - values[:, 1], ids, [fold[query] for query in ids])}
+    return claims
 
 
 def _part(of: Curve, values: FloatArray) -> Part:
@@ -111,36 +111,38 @@ def _curve_evidence(
         return {}
     best = _best_by_fold(curve(sweep, method, MEASURE, lam=lam, role="vali"), len(test.k))
     top = test.values[np.arange(len(test.values)), [best[fold] for fold in test.fold]]
-    found = {f"curve {method}": {"rise": _part(test, top - test.values[:, 0]), "fall": _part(test, top - single)}}
+    claims = {f"curve {method}": {"rise": _part(test, top - test.values[:, 0]), "fall": _part(test, top - single)}}
     inside = [i for i, share in enumerate(test.share) if FLAT[0] - 0.01 <= share <= FLAT[1]]
     flat = {f"k/m = {test.share[i]:.2f}": _part(test, test.values[:, i] - top) for i in inside}
-    return found | ({f"flat {method}": flat} if flat else {})
+    return claims | ({f"flat {method}": flat} if flat else {})
 
 
 def _best_by_fold(vali: Curve, n: int) -> dict[str, int]:
     """Place of the best k of each fold among the last ``n`` of its curve, which rise."""
-    found = {}
+    best = {}
     for fold in np.unique(vali.fold):
         values = vali.values[vali.fold == fold][:, -n:]
-        found[fold] = choose((i, values[:, i]) for i in most_regularised_first("k", range(n))).chosen
-    return found
+        best[fold] = choose((i, values[:, i]) for i in most_regularised_first("k", range(n))).chosen
+    return best
 
 
 def _gamma_evidence(sweep: pa.Table, lam: float) -> dict[str, dict[str, Part]]:
-    found: dict[str, dict[str, Part]] = {}
+    claims: dict[str, dict[str, Part]] = {}
     for method in OFFLINE:
-        own = curve(sweep, method, "gamma", lam=lam)
-        found[f"gammas {method}"] = {f"{k:.0f}": _part(own, v) for k, v in zip(own.k, own.values.T, strict=True)}
-        if (at := _place(own, PAPERS_K)) is not None:
-            found[f"gamma {method}"] = {"value": _part(own, own.values[:, at])}
-        if own.to_the_end:
-            found[f"gamma to 0 {method}"] = {"value": _part(own, own.values[:, -1])}
-    ratios = [found[name]["value"] for name in (f"gamma {method}" for method in OFFLINE) if name in found]
+        gammas = curve(sweep, method, "gamma", lam=lam)
+        claims[f"gammas {method}"] = {
+            f"{k:.0f}": _part(gammas, v) for k, v in zip(gammas.k, gammas.values.T, strict=True)
+        }
+        if (at := _place(gammas, PAPERS_K)) is not None:
+            claims[f"gamma {method}"] = {"value": _part(gammas, gammas.values[:, at])}
+        if gammas.to_the_end:
+            claims[f"gamma to 0 {method}"] = {"value": _part(gammas, gammas.values[:, -1])}
+    ratios = [claims[name]["value"] for name in (f"gamma {method}" for method in OFFLINE) if name in claims]
     if len(ratios) == 2:
-        found["gamma order"] = {
+        claims["gamma order"] = {
             "difference": part(ratios[1].value - ratios[0].value, ratios[0].query_id, ratios[0].fold)
         }
-    return found
+    return claims
 
 
 def locality_evidence(folds: Mapping[str, tuple[Queries, NDArray[Any], pa.Table]]) -> Part | None:
@@ -150,9 +152,9 @@ def locality_evidence(folds: Mapping[str, tuple[Queries, NDArray[Any], pa.Table]
     """
     if any(K_MEANS in classes.column("origin")[0].as_py() for _, _, classes in folds.values()):
         return None
-    found = [(name, *_shares(*own)) for name, own in folds.items()]
-    values, ids = (np.concatenate([own[i] for own in found]) for i in (1, 2))
-    return part(values, ids, np.concatenate([[name] * len(own) for name, own, _ in found]))
+    shares = [(name, *_shares(*of_fold)) for name, of_fold in folds.items()]
+    values, ids = (np.concatenate([of_fold[i] for of_fold in shares]) for i in (1, 2))
+    return part(values, ids, np.concatenate([[name] * len(of_fold) for name, of_fold, _ in shares]))
 
 
 def _shares(queries: Queries, nearest: NDArray[Any], classes: pa.Table) -> tuple[FloatArray, NDArray[Any]]:

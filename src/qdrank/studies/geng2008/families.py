@@ -34,10 +34,10 @@ def families(queries: Queries, nearest: NDArray[np.int32], options: Options, see
             f"the study wants {most} of {m} neighbours, and the graph holds {nearest.shape[1]}",
             fix="raise neighbours.largest (null: as many as the study uses), or lower geng.ks, geng.candidates and geng.k",
         )
-    found = [Family("neighbours", np.arange(len(nearest)), nearest, swept)]
+    trained = [Family("neighbours", np.arange(len(nearest)), nearest, swept)]
     if "equal" in options.controls:
-        found.append(Family("equal", tested, nearest[tested], chosen_from))
+        trained.append(Family("equal", tested, nearest[tested], chosen_from))
     if "random" in options.controls:
         drawn = random_neighbours(queries.query_id[tested], m, most, seed)
-        found.append(Family("random", tested, drawn, swept))
-    return found
+        trained.append(Family("random", tested, drawn, swept))
+    return trained

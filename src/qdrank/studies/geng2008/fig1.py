@@ -66,9 +66,9 @@ def _with_curve(table: pa.Table, share: FloatArray, chance: float) -> pa.Table:
 
 def _draw_plane(axes: Any, plane: FloatArray, kinds: NDArray[np.object_], explained: FloatArray) -> None:
     for i, kind in enumerate(sorted({kind for kind in kinds if kind is not None})):
-        own = kinds == kind
+        of_kind = kinds == kind
         look = {"c": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
-        axes.scatter(*plane[own].T, s=9, alpha=0.6, linewidths=0, label=kind, **look)
+        axes.scatter(*plane[of_kind].T, s=9, alpha=0.6, linewidths=0, label=kind, **look)
     names = [f"component {i + 1} ({part:.0%} of variance)" for i, part in enumerate(explained)]
     stretched = [
         _fit(scale, column) for scale, column in ((axes.set_xscale, plane[:, 0]), (axes.set_yscale, plane[:, 1]))

@@ -29,10 +29,10 @@ def numbers(sweep: pa.Table, lam: float, interval: Mapping[str, Any]) -> pa.Tabl
         low, high = column_intervals(single.values, **interval)
         rows += _rows(name, "single", single, single.values.mean(axis=0), low, high)
         for method in methods:
-            own = curve(sweep, method, name, lam=lam)
-            mean, apart = own.values.mean(axis=0), own.values - single.values[:, -1:]
+            swept = curve(sweep, method, name, lam=lam)
+            mean, apart = swept.values.mean(axis=0), swept.values - single.values[:, -1:]
             under, over = column_intervals(apart, **interval)
-            rows += _rows(name, method, own, mean, single.values.mean() + under, single.values.mean() + over)
+            rows += _rows(name, method, swept, mean, single.values.mean() + under, single.values.mean() + over)
     return pa.Table.from_pylist(rows)
 
 
@@ -70,8 +70,8 @@ def _draw_panel(axes: Any, rows: list[dict[str, Any]]) -> None:
     axes.axhline(single["mean"], color=BLACK, linestyle="--", label=f"Single (k = m = {single['k']:.0f})")
     methods = list(dict.fromkeys(row["method"] for row in rows if row["method"] != "single"))
     for i, method in enumerate(methods):
-        own = [row for row in rows if row["method"] == method]
-        k, mean, low, high = (np.array([row[key] for row in own]) for key in ("k", "mean", "low", "high"))
+        of_method = [row for row in rows if row["method"] == method]
+        k, mean, low, high = (np.array([row[key] for row in of_method]) for key in ("k", "mean", "low", "high"))
         # Side by side, so that the bars of one method do not hide those of the next.
         beside = k * 1.035 ** (i - (len(methods) - 1) / 2)
         line = ":" if method == "knn-random" else "-"

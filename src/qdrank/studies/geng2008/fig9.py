@@ -20,8 +20,8 @@ def numbers(sweep: pa.Table, lam: float, interval: Mapping[str, Any]) -> pa.Tabl
     """Mean, median and interval of the change ratio for both methods and every k; ``empty`` counts infinite ones."""
     rows: list[dict[str, Any]] = []
     for method in OFFLINE:
-        own = curve(sweep, method, "gamma", lam=lam)
-        for k, share, gamma in zip(own.k.tolist(), own.share.tolist(), own.values.T, strict=True):
+        swept = curve(sweep, method, "gamma", lam=lam)
+        for k, share, gamma in zip(swept.k.tolist(), swept.share.tolist(), swept.values.T, strict=True):
             finite = gamma[np.isfinite(gamma)]
             low, high = column_intervals(finite[:, None], **interval)
             row = {"method": method, "k": k, "share": share, "mean": finite.mean(), "median": np.median(gamma)}

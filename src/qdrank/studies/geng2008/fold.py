@@ -87,8 +87,8 @@ class GengFold(FoldQueries):
             w = self.whole.weights(method, setting.lam)
             return np.broadcast_to(w, (len(rows), len(w)))
         offline = method in OFFLINE
-        own = self.offline.models(role, method, setting.k) if offline else self.queries.query_id[rows]
-        return self.local.weights(LOCAL[method], setting, own)
+        served = self.offline.models(role, method, setting.k) if offline else self.queries.query_id[rows]
+        return self.local.weights(LOCAL[method], setting, served)
 
     def scores(self, role: str, method: str, settings: Sequence[Setting]) -> Iterator[tuple[Setting, FloatArray]]:
         """Scores of the documents of a role, shape (n_documents,), for every setting."""

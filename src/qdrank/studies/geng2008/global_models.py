@@ -80,8 +80,8 @@ def _row(name: str, k: int, lam: float, w: FloatArray, pairs: int, gap: float, i
 def padded_members(members: Sequence[IntArray]) -> IntArray:
     """Lists of different length as one matrix, -1 for none."""
     table = np.full((len(members), max(map(len, members))), -1, dtype=np.int64)
-    for row, own in zip(table, members, strict=True):
-        row[: len(own)] = own
+    for row, rows in zip(table, members, strict=True):
+        row[: len(rows)] = rows
     return table
 
 

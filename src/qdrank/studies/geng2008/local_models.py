@@ -89,9 +89,9 @@ def _share(
     costs = [len(rows) * _cost(family) for family, blocks in divided for rows in blocks]
     of_block = iter(shards_of_blocks(costs, n_shards).tolist())
     for family, blocks in divided:
-        own = [rows for rows in blocks if next(of_block) == shard]
-        if own:
-            yield family, own
+        of_shard = [rows for rows in blocks if next(of_block) == shard]
+        if of_shard:
+            yield family, of_shard
 
 
 def _blocks(family: Family, queries: Queries, block: int | None) -> list[IntArray]:

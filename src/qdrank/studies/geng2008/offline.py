@@ -35,25 +35,25 @@ def offline_table(queries: Queries, nearest: NDArray[np.int32], pairs: IntArray,
     ks = sorted({k for k, _ in options.swept(len(pairs))})
     tables = []
     for role in _ROLES:
-        own = nearest[queries.role == role]
+        of_role = nearest[queries.role == role]
         for method in OFFLINE:
-            chosen = _chosen(method, own, train, pairs, ks, options)
-            ratios = change_ratios(own, train, pairs, chosen)
+            chosen = _chosen(method, of_role, train, pairs, ks, options)
+            ratios = change_ratios(of_role, train, pairs, chosen)
             tables += [_table(queries, role, method, k, chosen[k], ratios[k]) for k in ks]
     return pa.concat_tables(tables)
 
 
 def _chosen(
     method: str,
-    own: NDArray[np.int32],
+    near: NDArray[np.int32],
     train: NDArray[np.int32],
     pairs: IntArray,
     ks: Sequence[int],
     options: Options,
 ) -> dict[int, IntArray]:
     if method == "knn-offline2":
-        return dict.fromkeys(ks, offline2(own))
-    return offline1(own, train, pairs, ks, alike=options.offline1)
+        return dict.fromkeys(ks, offline2(near))
+    return offline1(near, train, pairs, ks, alike=options.offline1)
 
 
 def _table(queries: Queries, role: str, method: str, k: int, chosen: IntArray, gamma: FloatArray) -> pa.Table:
@@ -82,8 +82,8 @@ class OfflineModels:
 
     def models(self, role: str, method: str, k: int) -> NDArray[np.object_]:
         """Training query whose model serves each query of a role, shape (n_queries,)."""
-        found: NDArray[np.object_] = self._model[self._rows[role, method, k]]
-        return found
+        ids: NDArray[np.object_] = self._model[self._rows[role, method, k]]
+        return ids
 
     def rows(self, role: str, method: str, k: int, queries: Queries) -> IntArray:
         """The same as rows of the training queries."""
@@ -91,5 +91,5 @@ class OfflineModels:
 
     def gamma(self, role: str, method: str, k: int) -> FloatArray:
         """Change ratio of each query of a role, shape (n_queries,)."""
-        found: FloatArray = self._gamma[self._rows[role, method, k]]
-        return found
+        ratios: FloatArray = self._gamma[self._rows[role, method, k]]
+        return ratios

@@ -173,12 +173,12 @@ def fitted_columns(own_columns: int, texts: Sequence[str] | None) -> QueryColumn
 
 def query_columns(queries: Queries, topics: pa.Table) -> tuple[QueryColumns, FloatArray]:
     """What is known about the queries without their documents: the recipe, and columns (n_queries, n_columns); perhaps none."""
-    own, texts = topics_of(topics, queries.query_id.tolist())
+    columns, texts = topics_of(topics, queries.query_id.tolist())
     train = (
         None if texts is None else [text for text, is_train in zip(texts, queries.is_train, strict=True) if is_train]
     )
-    recipe = fitted_columns(own.shape[1], train)
-    return recipe, recipe.vectors(np.zeros((0, 0), dtype=np.float32), np.arange(len(own) + 1), own, texts)
+    recipe = fitted_columns(columns.shape[1], train)
+    return recipe, recipe.vectors(np.zeros((0, 0), dtype=np.float32), np.arange(len(columns) + 1), columns, texts)
 
 
 def _described(words: list[str], text: str, idf: dict[str, float], rarest: float) -> list[float]:

@@ -86,11 +86,11 @@ class HingeModels:
 
     def weights(self, members: NDArray[Any]) -> FloatArray:
         """Weights, shape (n_features,), of the model of some training queries; their order does not matter."""
-        own = np.unique(members).astype(np.int64)
-        key = own.tobytes()
+        distinct = np.unique(members).astype(np.int64)
+        key = distinct.tobytes()
         if key not in self._known:
             chosen = np.zeros(self.data.n_queries)
-            chosen[own] = 1.0
+            chosen[distinct] = 1.0
             problem = whole_problem(self.data, chosen, self.lam)
             with one_thread():
                 self._known[key] = solve(problem, loss="hinge", tol=self.tol, limit=100).w
@@ -134,7 +134,7 @@ def _rows(
     test, train = near.nearest[near.rows("test"), :k], near.nearest[near.rows("train"), :k]
     names, lam = near.documents.parts["test"].query_id, near.options.lam
     for q, differences in zip(queries.tolist(), pairs, strict=True):
-        trained = (near.documents.stored(models.weights(own)) for own in (test[q], train[offline[q]]))
+        trained = (near.documents.stored(models.weights(members)) for members in (test[q], train[offline[q]]))
         first, second = (np.maximum(0.0, 1 - differences @ w) for w in trained)
         apart = np.abs(first - second)
         row = {"query_id": names[q], "method": method, "k": k, "lam": lam, "gamma": gamma[q]}

@@ -54,9 +54,9 @@ def methods_table(measures: pa.Table, choices: Sequence[pa.Table], interval: Map
     for method in _present(measures):
         row: dict[str, Any] = {"method": BY_NAME[method].label}
         row |= {name: float(query_values(measures, [method], name)[1].mean()) for name in shown}
-        found = compared(measures, method, "single", interval)
-        row |= {"difference from Single": found.difference, "low": found.interval.low, "high": found.interval.high}
-        rows.append(row | {"p": found.t.p, "settings by fold": "; ".join(chosen.get(method, []))})
+        apart = compared(measures, method, "single", interval)
+        row |= {"difference from Single": apart.difference, "low": apart.interval.low, "high": apart.interval.high}
+        rows.append(row | {"p": apart.t.p, "settings by fold": "; ".join(chosen.get(method, []))})
     return pa.Table.from_pylist(rows)
 
 
@@ -74,10 +74,10 @@ def folds_table(measures: pa.Table) -> pa.Table:
 def comparisons_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """Each KNN method against Single and both QCs in mean NDCG, p-values corrected together after Holm."""
     asked = [(a, b) for b in ("single", "qc", "qc-documents") for a in KNN]
-    found = {f"{a} {b}": compared(measures, a, b, interval, family=len(asked)) for a, b in asked}
-    corrected = holm({name: one.t.p for name, one in found.items()}, family="KNN methods against Single and QC")
+    comparisons = {f"{a} {b}": compared(measures, a, b, interval, family=len(asked)) for a, b in asked}
+    corrected = holm({name: one.t.p for name, one in comparisons.items()}, family="KNN methods against Single and QC")
     rows = []
-    for (a, b), (name, one) in zip(asked, found.items(), strict=True):
+    for (a, b), (name, one) in zip(asked, comparisons.items(), strict=True):
         row: dict[str, Any] = {"method": BY_NAME[a].label, "against": BY_NAME[b].label, "queries": one.n}
         row |= {"difference": one.difference, "low": one.interval.low, "high": one.interval.high, "t": one.t.statistic}
         row |= {"p (t test)": one.t.p, "p (Holm)": corrected.adjusted[name], "p (Wilcoxon)": one.wilcoxon.p}
@@ -90,16 +90,16 @@ def classes_table(classes: Mapping[str, pa.Table]) -> pa.Table:
     """How well the classes of the test queries are guessed, one row per fold and classifier."""
     rows = []
     for fold, table in classes.items():
-        found = Classes.from_table(table)
+        known = Classes.from_table(table)
         test = table.column("role").to_numpy(zero_copy_only=False) == "test"
-        test &= np.array([kind is not None for kind in found.true])
-        n_classes = len({kind for kind in found.true if kind is not None})
-        for sees, guess in (("the query", found.guess), ("its top documents", found.from_documents)):
+        test &= np.array([kind is not None for kind in known.true])
+        n_classes = len({kind for kind in known.true if kind is not None})
+        for sees, guess in (("the query", known.guess), ("its top documents", known.from_documents)):
             row: dict[str, Any] = {"fold": fold, "QC sees": sees, "queries": int(test.sum()), "classes": n_classes}
             row |= {"F1": None, "accuracy": None}
-            if test.any() and (found.sees_queries or sees != "the query"):
-                scores = type_scores(found.true[test], guess[test])
+            if test.any() and (known.sees_queries or sees != "the query"):
+                scores = type_scores(known.true[test], guess[test])
                 row |= {"F1": scores.macro_f1, "accuracy": scores.accuracy}
-            rows.append(row | {"where they come from": found.origin})
+            rows.append(row | {"where they come from": known.origin})
     kinds = [pa.string(), pa.string(), pa.int64(), pa.int64(), pa.float64(), pa.float64(), pa.string()]
     return pa.Table.from_pylist(rows, pa.schema(list(zip(rows[0], kinds, strict=True))))

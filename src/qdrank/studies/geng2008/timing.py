@@ -43,12 +43,12 @@ WARM: Step = ("train the model, warm from Single", "Online", "O((kp)^c)")
 
 def _seconds(step: Callable[[], object]) -> float:
     """Processor time of the shortest of a few runs: the one least disturbed by others on the machine."""
-    found = []
+    times = []
     for _ in range(REPEATS):
         began = time.process_time()
         step()
-        found.append(time.process_time() - began)
-    return min(found)
+        times.append(time.process_time() - began)
+    return min(times)
 
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:  # noqa: ARG001
@@ -93,7 +93,7 @@ def timing_table(
     learned = [_pairs_learned(bases[m], test, reference, k) for m, k in sizes]
     rows: list[dict[str, Any]] = []
     for step in times[0]:
-        ms = [1000 * found[step] for found in times]
+        ms = [1000 * times_of[step] for times_of in times]
         row: dict[str, Any] = dict(zip(("step", "methods", "paper"), step, strict=True))
         row |= {f"m={m} k={k}": value for (m, k), value in zip(sizes, ms, strict=True)}
         power = f"; (kp)^{_slope(learned, ms):.1f}" if step in (COLD, WARM) else ""

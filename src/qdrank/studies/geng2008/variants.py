@@ -92,9 +92,9 @@ def space_of(
     vectors : (n_queries, n_columns) in place of the queries' own
     """
     points = queries.vectors if vectors is None else vectors
-    own, tested = points[queries.is_train], np.flatnonzero(queries.role == "test")
+    trained, tested = points[queries.is_train], np.flatnonzero(queries.role == "test")
     few = points[tested[sample(len(tested), most)]]
-    return Space(own, few, len(tested), queries.query_id[queries.is_train], fitted_metric(metric, own, train))
+    return Space(trained, few, len(tested), queries.query_id[queries.is_train], fitted_metric(metric, trained, train))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,10 +183,10 @@ def within(space: Space, k: int) -> NDArray[np.int64]:
     """Training queries within the radius that holds k of them for the middle training query; at least k / 10."""
     seen: dict[str, Any] = {"ids": space.train_ids, "metric": space.metric}
     radius = float(np.median(neighbours(space.train, space.train, k, **seen).distance[:, -1]))
-    found = within_radius(space.test, space.train, radius, least=max(1, k // 10), **seen)
-    counts = np.diff(found.bounds)
+    inside = within_radius(space.test, space.train, radius, least=max(1, k // 10), **seen)
+    counts = np.diff(inside.bounds)
     rows = np.full((len(counts), counts.max()), -1, dtype=np.int64)
-    rows[np.arange(counts.max()) < counts[:, None]] = found.rows
+    rows[np.arange(counts.max()) < counts[:, None]] = inside.rows
     return rows
 
 
@@ -215,7 +215,7 @@ def clustered(space: Space, size: float, k: int, seed: int) -> Variant:
 def compare_variants(
     fold: str,
     documents: FoldDocuments,
-    found: Sequence[Variant],
+    variants: Sequence[Variant],
     first: Variant,
     setting: Setting,
     *,
@@ -230,12 +230,12 @@ def compare_variants(
     (evaluations times pairs), in millions, from the mean of those trained: a cost that is the same on every machine. ``same`` is the share of
     test queries with the very neighbours of ``first``.
     """
-    if not found:  # a kind that the configuration leaves out
+    if not variants:  # a kind that the configuration leaves out
         return _none_measured()
     base = prepare_training(documents.preferences(), lam=setting.lam, penalty=penalty, tol=tol)
     whole, tables = documents.parts["test"], []
     test = whole.take(sample(whole.n_queries, most))
-    for _, sharing in groupby(found, lambda variant: id(variant.rows)):
+    for _, sharing in groupby(variants, lambda variant: id(variant.rows)):
         alike = list(sharing)
         wanted = np.unique(np.concatenate([variant.model_of for variant in alike]))
         rows = alike[0].rows[wanted]

@@ -26,13 +26,15 @@ def variants_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """One row per variant: mean NDCG, its difference from KNN Online, and its cost in models and pair visits."""
     rows = []
     for name in dict.fromkeys(measures.column("method").to_pylist()):
-        own = measures.filter(pc.equal(measures.column("method"), name))
+        of_variant = measures.filter(pc.equal(measures.column("method"), name))
         ids, values = query_values(measures, [name, BASE], MEASURE)
-        found = compare(Pairs(ids, values[:, 0], values[:, 1]), **interval)
-        row = {"variant": name, "mean NDCG": found.mean_a, "difference from KNN Online": found.difference}
-        row |= {"low": found.interval.low, "high": found.interval.high, "p": found.t.p}
-        row |= {column: float(pc.mean(own.column(column)).as_py()) for column in ("neighbours", "models", "work")}
-        rows.append(row | {"same neighbours": float(pc.mean(own.column("same")).as_py())})
+        apart = compare(Pairs(ids, values[:, 0], values[:, 1]), **interval)
+        row = {"variant": name, "mean NDCG": apart.mean_a, "difference from KNN Online": apart.difference}
+        row |= {"low": apart.interval.low, "high": apart.interval.high, "p": apart.t.p}
+        row |= {
+            column: float(pc.mean(of_variant.column(column)).as_py()) for column in ("neighbours", "models", "work")
+        }
+        rows.append(row | {"same neighbours": float(pc.mean(of_variant.column("same")).as_py())})
     names = {"models": "models per fold", "work": "million pair visits per fold"}
     table = pa.Table.from_pylist(rows)
     return table.rename_columns([names.get(column, column) for column in table.column_names])

@@ -23,14 +23,14 @@ _Found = dict[str, dict[str, Part]]
 def gather(inputs: Inputs, shown: Shown) -> _Found:
     """Evidence of one data set from its artifacts."""
     measures, sweep = inputs.table("measures", "measures"), inputs.table("sweeps", "figure")
-    found: _Found = {}
+    claims: _Found = {}
     for ties in TIES:
-        found |= _methods(measures, ties) | _gammas(measures, sweep, ties, shown.options["gamma"])
-    found |= _curve(inputs.table("curves", "figure"))
-    found["ties"] = {"difference": _difference(measures, "ser-file", "ser")}
-    found["gamma = 0"] = {"difference": _same_as_ser(measures, sweep)}
-    found |= _solutions(inputs.tables("weights", ENSEMBLES_SHAPE), shown.folds)
-    return {claim: parts for claim, parts in found.items() if parts}
+        claims |= _methods(measures, ties) | _gammas(measures, sweep, ties, shown.options["gamma"])
+    claims |= _curve(inputs.table("curves", "figure"))
+    claims["ties"] = {"difference": _difference(measures, "ser-file", "ser")}
+    claims["gamma = 0"] = {"difference": _same_as_ser(measures, sweep)}
+    claims |= _solutions(inputs.tables("weights", ENSEMBLES_SHAPE), shown.folds)
+    return {claim: parts for claim, parts in claims.items() if parts}
 
 
 def _fold(measures: pa.Table) -> dict[str, str]:
@@ -49,15 +49,15 @@ def _methods(measures: pa.Table, ties: str) -> _Found:
     present = set(measures.column("method").to_pylist())
     ser, sser = with_ties("ser", ties), with_ties("sser", ties)
     others = [*(method.name for method in BASELINES if method.name in present), ser]
-    found: _Found = {named("sser - ser", ties): {"difference": _difference(measures, sser, ser)}}
-    found[named("best MAP", ties)] = {f"against {other}": _difference(measures, sser, other) for other in others}
+    claims: _Found = {named("sser - ser", ties): {"difference": _difference(measures, sser, ser)}}
+    claims[named("best MAP", ties)] = {f"against {other}": _difference(measures, sser, other) for other in others}
     for k in (1, 2):
         against = {f"against {other}": _difference(measures, sser, other, f"p@{k}/letor4") for other in others}
-        found[named(f"best at {k}", ties)] = against
+        claims[named(f"best at {k}", ties)] = against
     if "ranksvm" in present:
-        found[named("ranksvm - ser", ties)] = {"difference": _difference(measures, "ranksvm", ser)}
+        claims[named("ranksvm - ser", ties)] = {"difference": _difference(measures, "ranksvm", ser)}
     weak = [other for other in WEAK if other in present]
-    found[named("ser - weak", ties)] = {f"against {other}": _difference(measures, ser, other) for other in weak}
+    claims[named("ser - weak", ties)] = {f"against {other}": _difference(measures, ser, other) for other in weak}
     pairs = {
         "fixed": ("sser-fixed", "sser"),
         "constant": ("ser", "ser-varying"),
@@ -68,8 +68,8 @@ def _methods(measures: pa.Table, ties: str) -> _Found:
         "tuned": ("ser-tuned", "ser"),
     }
     for claim, (a, b) in pairs.items():
-        found[named(claim, ties)] = {"difference": _difference(measures, with_ties(a, ties), with_ties(b, ties))}
-    return found
+        claims[named(claim, ties)] = {"difference": _difference(measures, with_ties(a, ties), with_ties(b, ties))}
+    return claims
 
 
 def _gammas(measures: pa.Table, sweep: pa.Table, ties: str, gamma: float) -> _Found:
@@ -89,8 +89,8 @@ def _curve(table: pa.Table) -> _Found:
     ser, sser = (size_curve(table, method) for method in ("ser", "sser"))
     few, every = ({method: of.at(size) for method, of in (("ser", ser), ("sser", sser))} for size in (sizes[0], 0))
     gain, full = few["sser"] - few["ser"], every["sser"] - every["ser"]
-    found = {"few labels": gain, "more with few": gain - full}
-    return {claim: {"difference": part(values, ser.query_id, ser.fold)} for claim, values in found.items()}
+    differences = {"few labels": gain, "more with few": gain - full}
+    return {claim: {"difference": part(values, ser.query_id, ser.fold)} for claim, values in differences.items()}
 
 
 def _same_as_ser(measures: pa.Table, sweep: pa.Table) -> Part:
@@ -100,9 +100,9 @@ def _same_as_ser(measures: pa.Table, sweep: pa.Table) -> Part:
     values: list[FloatArray] = []
     for ties in TIES:
         curve = gamma_curve(sweep, with_ties("sser", ties))
-        own_ids, own = query_values(measures, [with_ties("ser", ties)], "ap")
+        own_ids, plain = query_values(measures, [with_ties("ser", ties)], "ap")
         assert np.array_equal(own_ids, curve.query_id)
-        values.append(curve.at(0.0) - own[:, 0])
+        values.append(curve.at(0.0) - plain[:, 0])
         ids += own_ids.tolist()
     return part(np.concatenate(values), ids, [fold[query] for query in ids])
 
@@ -111,7 +111,7 @@ def _solutions(tables: Sequence[pa.Table], folds: Sequence[str]) -> _Found:
     """Gaps of all programs, and the weights that constant rankers have."""
     gaps = [table.column("gap").to_numpy() for table in tables]
     names = [table.column("query_id").to_numpy(zero_copy_only=False) for table in tables]
-    in_fold = np.repeat(np.array(folds, dtype=object), [len(own) for own in gaps])
+    in_fold = np.repeat(np.array(folds, dtype=object), [len(of_fold) for of_fold in gaps])
     weights = [_constant_weights(table) for table in tables]
     return {
         "gap": {"value": part(np.concatenate(gaps), np.concatenate(names), in_fold)},
@@ -125,5 +125,5 @@ def _constant_weights(table: pa.Table) -> float:
     With halves a constant ranker has coefficients of 0, so SER with and without constant rankers are one program.
     """
     both = [table.filter(pc.equal(table.column("method"), method)) for method in ("ser", "ser-varying")]
-    first, second = (np.array(own.column("weights")[0].as_py()) for own in both)
+    first, second = (np.array(rows.column("weights")[0].as_py()) for rows in both)
     return float(np.abs(first - second).sum())

@@ -64,14 +64,14 @@ def gains(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """SSER minus every other method in precision at ranks 1 and 2, the claim of the paper, under both rules for ties."""
     rows = []
     for ties in TIES:
-        own = with_ties("sser", ties)
+        sser = with_ties("sser", ties)
         others = present(set(measures.column("method").to_pylist()), [*PAPER[:-2], with_ties("ser", ties)])
         for name in PRECISION[:2]:
-            values = query_values(measures, [own, *others], name)[1]
+            values = query_values(measures, [sser, *others], name)[1]
             apart = values[:, :1] - values[:, 1:]
             low, high = column_intervals(apart, **interval)
             for i, other in enumerate(others):
-                row = {"method": own, "against": other, "measure": name, "queries": len(values)}
+                row = {"method": sser, "against": other, "measure": name, "queries": len(values)}
                 rows.append(row | {"difference": float(apart[:, i].mean()), "low": low[i], "high": high[i]})
     return pa.Table.from_pylist(rows)
 

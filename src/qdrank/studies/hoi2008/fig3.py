@@ -53,8 +53,10 @@ def _draw_panel(axes: Any, rows: list[dict[str, Any]], fixed: float) -> None:
     gammas = sorted({row["gamma"] for row in rows})
     places = np.arange(len(gammas))  # evenly spaced: gamma goes from 0 over 0.01 to 5
     for method in METHODS:
-        own = [row for row in rows if row["method"] == method]
-        mean, low, high = (np.array([row[key] for row in own]) for key in ("mean", "difference_low", "difference_high"))
+        of_method = [row for row in rows if row["method"] == method]
+        mean, low, high = (
+            np.array([row[key] for row in of_method]) for key in ("mean", "difference_low", "difference_high")
+        )
         look = BY_NAME[method]
         if method != "sser":
             axes.plot(places, mean, color=look.colour, label=look.label, linestyle=DASHES[method], zorder=3)

@@ -136,8 +136,8 @@ def _solved(fold: EnsembleFold, ties: Ties, shard: int, n_shards: int) -> Iterat
         part, others = fold.documents.parts[role], fold.others(role)
         for query in shard_range(part.n_queries, shard, n_shards):
             X, other = query_rows(part, query), query_rows(part, int(others[query]))
-            for name, gamma, found in _of_query(fold.options, plain, tuned, varying, X, X * mask, other):
-                yield with_ties(name, ties), role, part.query_id[query], gamma, found
+            for name, gamma, solution in _of_query(fold.options, plain, tuned, varying, X, X * mask, other):
+                yield with_ties(name, ties), role, part.query_id[query], gamma, solution
 
 
 def _of_query(
@@ -155,8 +155,8 @@ def _of_query(
         "sser-printed": [plain.as_printed(np.eye(len(K)) + g * K, s) for g, s in zip(gammas, path, strict=True)],
         "sser-other": plain.path(plain.roughness_of(other), gammas),
     }
-    for name, own in paths.items():
-        yield from ((name, gamma, found) for gamma, found in zip(gammas, own, strict=True))
+    for name, solutions in paths.items():
+        yield from ((name, gamma, solution) for gamma, solution in zip(gammas, solutions, strict=True))
 
 
 def shard_range(n: int, shard: int, n_shards: int) -> range:

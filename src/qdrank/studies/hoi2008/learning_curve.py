@@ -50,10 +50,10 @@ def _scores(fold: EnsembleFold, train: Judged, test: Judged, roughness: list[Flo
     """Scores of the test documents by method."""
     judged = (train.X, train.y, train.query)
     sser = fold.options.estimator("half", max_grade=fold.max_grade).fit(*judged)
-    own = np.array([sser.path(K, [fold.options.gamma])[0].weights for K in roughness])
+    weights = np.array([sser.path(K, [fold.options.gamma])[0].weights for K in roughness])
     learners: dict[str, Callable[[], FloatArray]] = {
         "ser": lambda: rounded_scores(test.X, sser.weights_),
-        "sser": lambda: scores_by(test, own),
+        "sser": lambda: scores_by(test, weights),
         "ranksvm": lambda: RankSVM().fit(*judged).predict(test.X),
         "listnet": lambda: ListNet().fit(*judged).predict(test.X),
     }

@@ -43,9 +43,9 @@ def methods_table(measures: pa.Table, choices: Sequence[pa.Table], interval: Map
     for method in present(set(measures.column("method").to_pylist())):
         row: dict[str, Any] = {"method": BY_NAME[method].label}
         row |= {name: float(query_values(measures, [method], name)[1].mean()) for name in _MEASURES}
-        found = compared(measures, method, "ser", interval)
-        row |= {"difference from SER": found.difference, "low": found.interval.low, "high": found.interval.high}
-        rows.append(row | {"p": found.t.p, "settings by fold": "; ".join(chosen.get(method, []))})
+        apart = compared(measures, method, "ser", interval)
+        row |= {"difference from SER": apart.difference, "low": apart.interval.low, "high": apart.interval.high}
+        rows.append(row | {"p": apart.t.p, "settings by fold": "; ".join(chosen.get(method, []))})
     return pa.Table.from_pylist(rows)
 
 
@@ -69,10 +69,10 @@ def _pairs(measured: set[str]) -> list[tuple[str, str]]:
 def _tests_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """Three tests of every pair, the t test's p-values corrected after Holm, and what difference could have been found."""
     pairs = _pairs(set(measures.column("method").to_pylist()))
-    found = {pair: compared(measures, *pair, interval) for pair in pairs}
-    adjusted = holm({" - ".join(pair): one.t.p for pair, one in found.items()}, family="SER and SSER").adjusted
+    comparisons = {pair: compared(measures, *pair, interval) for pair in pairs}
+    adjusted = holm({" - ".join(pair): one.t.p for pair, one in comparisons.items()}, family="SER and SSER").adjusted
     rows = []
-    for pair, one in found.items():
+    for pair, one in comparisons.items():
         row: dict[str, Any] = {"method": BY_NAME[pair[0]].label, "against": BY_NAME[pair[1]].label}
         row |= {"difference in MAP": one.difference, "low": one.interval.low, "high": one.interval.high}
         row |= {"p, t test": one.t.p, "p, Holm": adjusted[" - ".join(pair)], "p, Wilcoxon": one.wilcoxon.p}
@@ -86,8 +86,8 @@ def solver_table(tables: Sequence[pa.Table]) -> pa.Table:
     method = table.column("method").to_numpy(zero_copy_only=False)
     rows = []
     for name in dict.fromkeys(method.tolist()):
-        own = method == name
-        gap, kkt, steps = (table.column(column).to_numpy()[own] for column in ("gap", "kkt", "steps"))
-        row = {"method": BY_NAME[name].label, "programs": int(own.sum()), "largest gap": f"{gap.max():.1e}"}
+        of_method = method == name
+        gap, kkt, steps = (table.column(column).to_numpy()[of_method] for column in ("gap", "kkt", "steps"))
+        row = {"method": BY_NAME[name].label, "programs": int(of_method.sum()), "largest gap": f"{gap.max():.1e}"}
         rows.append(row | {"largest KKT residual": f"{kkt.max():.1e}", "steps, mean": float(np.mean(steps))})
     return pa.Table.from_pylist(rows)

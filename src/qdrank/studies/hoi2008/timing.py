@@ -25,12 +25,12 @@ _QUERIES = 100
 
 def seconds(step: Callable[[], object], repeats: int = 3) -> float:
     """Processor time of the shortest of a few runs: the one least disturbed by others on the machine."""
-    found = []
+    times = []
     for _ in range(repeats):
         began = time.process_time()
         step()
-        found.append(time.process_time() - began)
-    return min(found)
+        times.append(time.process_time() - began)
+    return min(times)
 
 
 def trial(documents: FoldDocuments) -> dict[str, float]:
@@ -47,13 +47,13 @@ def trial(documents: FoldDocuments) -> dict[str, float]:
     for loss in get_args(Loss):
         RankSVM(loss=loss).fit(few.X, few.y, few.query)
     fit = seconds(lambda: SSER(ties="half").fit(*judged))
-    own = seconds(lambda: [sser.weights_for(X) for X in lists]) / len(lists)
+    per_query = seconds(lambda: [sser.weights_for(X) for X in lists]) / len(lists)
     return {
         SLOW: seconds(lambda: RankSVM(loss="hinge").fit(*judged), repeats=1),
         "Ranking SVM, squared hinge": seconds(lambda: RankSVM().fit(*judged)),
         "SER": fit,
-        "SSER": fit + own * test.n_queries,
-        "SSER, per test query": own,
+        "SSER": fit + per_query * test.n_queries,
+        "SSER, per test query": per_query,
     }
 
 
@@ -68,10 +68,10 @@ def times_table(trials: Mapping[str, Mapping[str, float]]) -> pa.Table:
     """Seconds by method and trial, their mean, how many times faster than the hinge Ranking SVM, and the paper's figures."""
     rows: list[dict[str, Any]] = []
     methods = list(next(iter(trials.values())))
-    mean = {method: float(np.mean([own[method] for own in trials.values()])) for method in methods}
+    mean = {method: float(np.mean([seconds_of[method] for seconds_of in trials.values()])) for method in methods}
     published = {SLOW: PUBLISHED["Ranking SVM (SVMstruct)"], **PUBLISHED}
     for method in methods:
-        row: dict[str, Any] = {"method": method} | {fold: own[method] for fold, own in trials.items()}
+        row: dict[str, Any] = {"method": method} | {fold: seconds_of[method] for fold, seconds_of in trials.items()}
         row |= {"mean": mean[method], "times faster": mean[SLOW] / mean[method] if mean[method] else None}
         paper = published.get(method)
         row |= {"paper, mean": paper, "paper, times faster": paper and PUBLISHED["Ranking SVM (SVMstruct)"] / paper}

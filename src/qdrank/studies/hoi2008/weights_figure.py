@@ -69,15 +69,25 @@ def _draw_panel(axes: Any, rows: list[dict[str, Any]], folds: Sequence[str]) -> 
     width = 0.7 / max(1, len(folds))
     for method, colour, shift in (("ser", VERMILION, -0.5), ("sser", BLUE, 0.5)):
         for i, fold in enumerate(folds):
-            own = [row for row in rows if row["method"] == method and row["fold"] == fold]
-            x = np.array([row["number"] for row in own]) - 1 + (i - (len(folds) - 1) / 2) * width + shift * width / 3
+            shown_rows = [row for row in rows if row["method"] == method and row["fold"] == fold]
+            x = (
+                np.array([row["number"] for row in shown_rows])
+                - 1
+                + (i - (len(folds) - 1) / 2) * width
+                + shift * width / 3
+            )
             label = (
                 {"ser": "SER, one mark per fold", "sser": "SSER, test queries of a fold"}[method] if i == 0 else None
             )
             if method == "sser":
                 axes.vlines(
-                    x, [row["low"] for row in own], [row["high"] for row in own], color=colour, linewidth=1, label=label
+                    x,
+                    [row["low"] for row in shown_rows],
+                    [row["high"] for row in shown_rows],
+                    color=colour,
+                    linewidth=1,
+                    label=label,
                 )
             mark = "o" if method == "ser" else "_"
             shown = {"label": label} if method == "ser" else {}
-            axes.plot(x, [row["share"] for row in own], mark, color=colour, markersize=2.5, **shown)
+            axes.plot(x, [row["share"] for row in shown_rows], mark, color=colour, markersize=2.5, **shown)

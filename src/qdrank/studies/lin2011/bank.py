@@ -69,14 +69,14 @@ def touched(clustering: Clustering) -> Clusters:
 
 def cluster_sizes_table(clustering: Clustering, query_id: NDArray[Any]) -> pa.Table:
     """Rows of the artifact ``clusters``: one row per cluster."""
-    found, m = touched(clustering), clustering.m
-    own = [np.flatnonzero(found.cluster == i) for i in range(m)]
+    touching, m = touched(clustering), clustering.m
+    by_cluster = [np.flatnonzero(touching.cluster == i) for i in range(m)]
     columns = _heads(clustering.family, clustering.seed, m)
     columns |= {
         "items": pa.array(clustering.sizes),
         "centre": pa.array(list(clustering.centres), pa.list_(pa.float64())),
-        "queries": pa.array([query_id[found.query[rows]].tolist() for rows in own], pa.list_(pa.string())),
-        "counts": pa.array([found.count[rows].astype(np.int32) for rows in own], pa.list_(pa.int32())),
+        "queries": pa.array([query_id[touching.query[rows]].tolist() for rows in by_cluster], pa.list_(pa.string())),
+        "counts": pa.array([touching.count[rows].astype(np.int32) for rows in by_cluster], pa.list_(pa.int32())),
     }
     return pa.table(columns)
 

@@ -109,5 +109,5 @@ def means(vectors: FloatArray, label: IntArray, m: int) -> FloatArray:
 def nearest(vectors: FloatArray, centres: FloatArray) -> IntArray:
     """Nearest cluster of each row of ``vectors`` (n, n_columns) that is not empty, shape (n,)."""
     filled = np.flatnonzero(~np.isnan(centres[:, 0]))
-    found: IntArray = filled[nearest_centre(vectors, centres[filled])]
-    return found
+    numbers: IntArray = filled[nearest_centre(vectors, centres[filled])]
+    return numbers

@@ -43,18 +43,18 @@ def clusters_table(clusters: pa.Table) -> pa.Table:
     keys = ["family", "clusters"]
     names = ("empty", "fallback", "queries_mean", "queries_least", "queries_most")
     wanted = [(name, "mean") for name in names] + [("largest_gap", "max")]
-    found = clusters.group_by(keys, use_threads=False).aggregate(wanted).sort_by([(key, "ascending") for key in keys])
+    means = clusters.group_by(keys, use_threads=False).aggregate(wanted).sort_by([(key, "ascending") for key in keys])
     labels = ["empty", "without pairs: global model", "queries, mean", "least", "most"]
-    columns = {"family": found.column("family"), "clusters": found.column("clusters")}
-    columns |= {text: found.column(f"{name}_mean") for text, name in zip(labels, names, strict=True)}
-    return pa.table(columns | {"largest certified gap (1e-6)": np.asarray(found.column("largest_gap_max")) * 1e6})
+    columns = {"family": means.column("family"), "clusters": means.column("clusters")}
+    columns |= {text: means.column(f"{name}_mean") for text, name in zip(labels, names, strict=True)}
+    return pa.table(columns | {"largest certified gap (1e-6)": np.asarray(means.column("largest_gap_max")) * 1e6})
 
 
 def controls_table(controls: pa.Table) -> pa.Table:
     """How well the perturbed models match the local ones: means over folds and seeds by number of clusters."""
     names = ("size", "wanted", "reached", "test_local", "test_perturbed", "test_random")
-    found = controls.group_by("m", use_threads=False).aggregate([(name, "mean") for name in names])
-    found = found.sort_by([("m", "ascending")])
+    means = controls.group_by("m", use_threads=False).aggregate([(name, "mean") for name in names])
+    means = means.sort_by([("m", "ascending")])
     labels = [
         "size of the perturbation",
         "mean AP of local models, validation",
@@ -63,8 +63,8 @@ def controls_table(controls: pa.Table) -> pa.Table:
         "of perturbed models, test",
         "of models of random clusters, test",
     ]
-    columns = {"clusters": found.column("m")}
-    return pa.table(columns | {text: found.column(f"{name}_mean") for text, name in zip(labels, names, strict=True)})
+    columns = {"clusters": means.column("m")}
+    return pa.table(columns | {text: means.column(f"{name}_mean") for text, name in zip(labels, names, strict=True)})
 
 
 def readings_table(variants: pa.Table) -> pa.Table:
@@ -98,8 +98,8 @@ def _variant_means(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, st
         groups.setdefault((row["choice"], row["value"], row["method"]), []).append(row)
     return {
         key: (
-            float(np.mean([row["validation"] for row in own])),
-            sum(row["test_sum"] for row in own) / sum(row["queries"] for row in own),
+            float(np.mean([row["validation"] for row in folds])),
+            sum(row["test_sum"] for row in folds) / sum(row["queries"] for row in folds),
         )
-        for key, own in groups.items()
+        for key, folds in groups.items()
     }

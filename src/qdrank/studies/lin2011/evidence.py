@@ -49,9 +49,9 @@ def evidence(
     """
     values = mean_over_seeds(seeds)
     folds = fold_of(values)
-    found = _differences(values, folds) | _most_measures(values, folds) | _by_class(values, classes, folds)
-    found |= _oracles(curve, folds) | _place(ranked, folds)
-    return found | ({} if baselines is None else _against_aggregators(values, baselines, folds))
+    claims = _differences(values, folds) | _most_measures(values, folds) | _by_class(values, classes, folds)
+    claims |= _oracles(curve, folds) | _place(ranked, folds)
+    return claims | ({} if baselines is None else _against_aggregators(values, baselines, folds))
 
 
 def mean_over_seeds(measures: pa.Table) -> pa.Table:
@@ -91,38 +91,40 @@ def _differences(values: pa.Table, folds: dict[str, str]) -> Parts:
 def _most_measures(values: pa.Table, folds: dict[str, str]) -> Parts:
     """Share of the measures on which a query is above RankSVM, minus the share on which it is below."""
     names = [name for name in TABLE2 if name in values.column_names]
-    found: Parts = {}
+    claims: Parts = {}
     for method in AGGREGATING:
         ids = query_values(values, [method], names[0])[0]
         apart = np.stack([_difference(values, method, RANKSVM, folds, name).value for name in names])
-        found[f"most {method}"] = {"difference": _part(np.sign(apart.round(12)).mean(axis=0), ids, folds)}
-    return found
+        claims[f"most {method}"] = {"difference": _part(np.sign(apart.round(12)).mean(axis=0), ids, folds)}
+    return claims
 
 
 def _by_class(values: pa.Table, classes: Difficulty, folds: dict[str, str]) -> Parts:
-    found: Parts = {}
+    claims: Parts = {}
     for method in AGGREGATING:
         ids, ap = query_values(values, [method, RANKSVM], MEASURE)
-        own = classes.of(ids)
+        class_of = classes.of(ids)
         for name, sign in BY_CLASS.items():
-            inside = own == name
+            inside = class_of == name
             if inside.any():
                 apart = sign * (ap[inside, 0] - ap[inside, 1])
-                found[f"{name} {method}"] = {"difference": _part(apart, ids[inside], folds)}
-    return found
+                claims[f"{name} {method}"] = {"difference": _part(apart, ids[inside], folds)}
+    return claims
 
 
 def _oracles(curve: pa.Table, folds: dict[str, str]) -> Parts:
     """The oracles at the largest number of clusters."""
     most = pc.max(curve.column("m")).as_py()
-    own = mean_over_seeds(curve.filter(pc.equal(curve.column("m"), most)).drop_columns(["m"]))
+    at_most = mean_over_seeds(curve.filter(pc.equal(curve.column("m"), most)).drop_columns(["m"]))
     pairs = {
         "relevant-only": ("relevant-only", RANKSVM),
         "upper-bound - perturbed": ("upper-bound", "upper-bound-perturbed"),
         "upper-bound - random": ("upper-bound", "upper-bound-random"),
     }
-    found = {n: {"difference": _difference(own, *pair, folds)} for n, pair in pairs.items() if _present(own, *pair)}
-    return found | {"upper-bound": {"value": _difference(own, "upper-bound", RANKSVM, folds)}}
+    claims = {
+        n: {"difference": _difference(at_most, *pair, folds)} for n, pair in pairs.items() if _present(at_most, *pair)
+    }
+    return claims | {"upper-bound": {"value": _difference(at_most, "upper-bound", RANKSVM, folds)}}
 
 
 def _place(ranked: pa.Table, folds: dict[str, str]) -> Parts:
@@ -136,9 +138,9 @@ def _place(ranked: pa.Table, folds: dict[str, str]) -> Parts:
 
 def mean_ranked(ranked: pa.Table, models: str) -> tuple[NDArray[np.object_], FloatArray, FloatArray]:
     """Query ids, average precision of the best, second best ... model (n_queries, m), and RankSVM's: means over the seeds."""
-    own = ranked.filter(pc.equal(ranked.column("models"), models))
-    ids, row = np.unique(own.column("query_id").to_numpy(zero_copy_only=False).astype(str), return_inverse=True)
-    matrix, single = list_matrix(own.column("ap")), own.column("single").to_numpy()
+    of_models = ranked.filter(pc.equal(ranked.column("models"), models))
+    ids, row = np.unique(of_models.column("query_id").to_numpy(zero_copy_only=False).astype(str), return_inverse=True)
+    matrix, single = list_matrix(of_models.column("ap")), of_models.column("single").to_numpy()
     total, alone, count = np.zeros((len(ids), matrix.shape[1])), np.zeros(len(ids)), np.zeros(len(ids))
     np.add.at(total, row, matrix)
     np.add.at(alone, row, single)
@@ -148,7 +150,7 @@ def mean_ranked(ranked: pa.Table, models: str) -> tuple[NDArray[np.object_], Flo
 
 def _against_aggregators(values: pa.Table, others: pa.Table, folds: dict[str, str]) -> Parts:
     """The methods against the aggregator with the best mean, in both readings of the ranks."""
-    found: Parts = {}
+    claims: Parts = {}
     for suffix in RANKS.values():
         known = aggregators(others, suffix)
         if not known:
@@ -156,10 +158,10 @@ def _against_aggregators(values: pa.Table, others: pa.Table, folds: dict[str, st
         ids, ap = query_values(others, known, MEASURE)
         best = ap[:, int(ap.mean(axis=0).argmax())]
         for method in PAPER:
-            own_ids, own = query_values(values, [method], MEASURE)
-            apart = own[:, 0] - best[rows_of(own_ids, ids)]
-            found[f"{method} - aggregators{suffix}"] = {"value": _part(apart, own_ids, folds)}
-    return found
+            own_ids, of_method = query_values(values, [method], MEASURE)
+            apart = of_method[:, 0] - best[rows_of(own_ids, ids)]
+            claims[f"{method} - aggregators{suffix}"] = {"value": _part(apart, own_ids, folds)}
+    return claims
 
 
 def aggregators(measures: pa.Table, suffix: str) -> Sequence[str]:

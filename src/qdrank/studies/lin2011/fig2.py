@@ -26,12 +26,12 @@ def numbers(curve: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     present = set(curve.column("method").to_pylist())
     rows = []
     for m in sorted(set(curve.column("m").to_pylist())):
-        own = curve.filter(pc.equal(curve.column("m"), m)).drop_columns(["m"])
-        values = mean_over_seeds(own)
+        of_m = curve.filter(pc.equal(curve.column("m"), m)).drop_columns(["m"])
+        values = mean_over_seeds(of_m)
         for method in (name for name in (RANKSVM, *LOWER, *UPPER) if name in present):
             _, ap = query_values(values, [method, RANKSVM], "ap")
             low, high = column_intervals(ap[:, :1] - ap[:, 1:], **interval)
-            seeds = _seed_means(own, method)
+            seeds = _seed_means(of_m, method)
             row: dict[str, Any] = {"method": method, "m": m, "mean": float(ap[:, 0].mean())}
             row |= {"seed_least": min(seeds), "seed_most": max(seeds), "seeds": len(seeds)}
             row |= {"difference": float((ap[:, 0] - ap[:, 1]).mean())}
@@ -40,8 +40,8 @@ def numbers(curve: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
 
 
 def _seed_means(curve: pa.Table, method: str) -> list[float]:
-    own = curve.filter(pc.equal(curve.column("method"), method)).group_by("seed", use_threads=False)
-    return [float(value) for value in own.aggregate([("ap", "mean")]).column("ap_mean").to_pylist()]
+    of_method = curve.filter(pc.equal(curve.column("method"), method)).group_by("seed", use_threads=False)
+    return [float(value) for value in of_method.aggregate([("ap", "mean")]).column("ap_mean").to_pylist()]
 
 
 def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
@@ -64,10 +64,12 @@ def _draw_panel(axes: Any, rows: Sequence[Mapping[str, Any]], methods: Sequence[
     single = [row for row in rows if row["method"] == RANKSVM]
     axes.axhline(single[0]["mean"], color=BLACK, linestyle="--", label="RankSVM")
     for method in methods:
-        own = [row for row in rows if row["method"] == method]
-        if not own:
+        of_method = [row for row in rows if row["method"] == method]
+        if not of_method:
             continue
-        m, mean, low, high = (np.array([row[key] for row in own]) for key in ("m", "mean", "seed_least", "seed_most"))
+        m, mean, low, high = (
+            np.array([row[key] for row in of_method]) for key in ("m", "mean", "seed_least", "seed_most")
+        )
         axes.plot(m, mean, linestyle=":" if "random" in method else "-", **BY_NAME[method].marked)
         axes.fill_between(m, low, high, color=BY_NAME[method].colour, alpha=0.12, linewidth=0)
     axes.set_xscale("log")

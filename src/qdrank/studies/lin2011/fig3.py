@@ -58,10 +58,16 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     rows = table.to_pylist()
     figure, axes = new_figure(height=4.2)
     for kind in dict.fromkeys(row["models"] for row in rows):
-        own = [row for row in rows if row["models"] == kind]
+        of_kind = [row for row in rows if row["models"] == kind]
         name, colour, line = LINES[kind]
-        text = f"{name}: mean {own[0]['mean_of_models']:.3f}, RankSVM {_place(own)}"
-        axes.plot([row["place"] for row in own], [row["mean"] for row in own], color=colour, linestyle=line, label=text)
+        text = f"{name}: mean {of_kind[0]['mean_of_models']:.3f}, RankSVM {_place(of_kind)}"
+        axes.plot(
+            [row["place"] for row in of_kind],
+            [row["mean"] for row in of_kind],
+            color=colour,
+            linestyle=line,
+            label=text,
+        )
     axes.axhline(rows[0]["single"], color=BLACK, linestyle="--", label=f"RankSVM: {rows[0]['single']:.3f}")
     local = [row for row in rows if row["models"] == "local"]
     if local[-1]["mean"] < local[0]["single"] < local[0]["mean"]:

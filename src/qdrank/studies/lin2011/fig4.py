@@ -32,13 +32,13 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     table = numbers(classes)
     figure, axes = new_figure(height=3.2)
     relevant, queries = (table.column(name).to_numpy() for name in ("relevant", "queries"))
-    own = np.array(table.column("class").to_pylist(), dtype=object)
+    class_of = np.array(table.column("class").to_pylist(), dtype=object)
     place, total = np.minimum(relevant, _MOST), len(classes.relevant)
     colours = {NONE: GREY, OTHER: GREY} | dict(zip(classes.bounds, _COLOURS, strict=False))
     for name in classes.present:
-        n = int(queries[own == name].sum())
+        n = int(queries[class_of == name].sum())
         text = f"{name} ({classes.meaning(name)}): {n}, {n / total:.0%}"
-        heights = np.bincount(place[own == name], weights=queries[own == name], minlength=_MOST + 1)
+        heights = np.bincount(place[class_of == name], weights=queries[class_of == name], minlength=_MOST + 1)
         axes.bar(np.arange(len(heights)), heights, color=colours.get(name, BLUE), width=0.9, label=text)
     last = int(place.max())
     axes.set_xlim(-1, last + 1)

@@ -73,9 +73,9 @@ class Role:
 def role_of(part: Judged, documents: FoldDocuments, reference: int, single: FloatArray, readings: Readings) -> Role:
     """Documents as the algorithms see them; parameters as for `LinFold`, of ``documents`` the scale alone matters."""
     X = part.X.astype(np.float64)
-    base, own = X[:, reference], model_scores(X, single[None])[0]
-    points = transformed(base, own, part.offsets, readings)
-    return Role(part, X, seen_rows(documents, part).astype(np.float64), base, own, points)
+    base, scores = X[:, reference], model_scores(X, single[None])[0]
+    points = transformed(base, scores, part.offsets, readings)
+    return Role(part, X, seen_rows(documents, part).astype(np.float64), base, scores, points)
 
 
 def model_scores(X: FloatArray, W: FloatArray) -> FloatArray:
@@ -197,8 +197,8 @@ class ClusterScores:
 
     def scores_of(self, choice: IntArray) -> FloatArray:
         """Scores of the documents, each query's by the model of its cluster, shape (n_documents,)."""
-        own = np.repeat(choice, np.diff(self.role.offsets))
-        return np.asarray(self.scores[own, np.arange(len(own))])
+        chosen = np.repeat(choice, np.diff(self.role.offsets))
+        return np.asarray(self.scores[chosen, np.arange(len(chosen))])
 
     def select_weights(self, ks: Sequence[int]) -> dict[int, FloatArray]:
         """Weights of SelectRanker (algorithm 2), (m, n_queries) for every k."""
@@ -264,14 +264,14 @@ class LocalScores(ClusterScores):
         readings, train = self.readings, self.fold.roles["train"]
         query, cluster = self.clusters.members(readings.membership)
         rows, bounds = ranges(train.offsets, query)
-        own = np.repeat(np.arange(len(query)), np.diff(bounds))
-        scores = np.einsum("nf,nf->n", train.X[rows], self.weights[cluster][own])
+        member = np.repeat(np.arange(len(query)), np.diff(bounds))
+        scores = np.einsum("nf,nf->n", train.X[rows], self.weights[cluster][member])
         P, base = (distributions(s, bounds, readings.distribution) for s in (scores, train.base[rows]))
         delta = divergences(P[None], base, bounds, readings.divergence)[0]
         if readings.confidence_from == "inner":
             W = np.stack([self.fold.bank.weights(self.key, self.lam, half) for half in HALVES])
             left_out = np.where(self.fold.first_half[query], 0, 1)
-            scores = np.einsum("nf,nf->n", train.X[rows], W[left_out, cluster][own])
+            scores = np.einsum("nf,nf->n", train.X[rows], W[left_out, cluster][member])
         ap = ap_matrix(np.ascontiguousarray(scores[None]), train.part.y[rows] > 0, bounds)[0]
         return Members(cluster, delta, ap * train.found[query])
 

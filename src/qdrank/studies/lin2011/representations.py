@@ -39,14 +39,14 @@ def naive_choices(
     centres : (m, n_features), NaN where a cluster is empty
     representation : "mean" of the documents, or each document's "vote"
     """
-    found = {}
+    choices = {}
     for t in ts:
         rows, bounds = top_rows(scores, offsets, t)
         if representation == "mean":
-            found[t] = nearest(group_means(X, rows, bounds), centres)
+            choices[t] = nearest(group_means(X, rows, bounds), centres)
         else:
-            found[t] = majority(nearest(X[rows], centres), bounds, len(centres))
-    return found
+            choices[t] = majority(nearest(X[rows], centres), bounds, len(centres))
+    return choices
 
 
 def majority(votes: IntArray, bounds: IntArray, m: int) -> IntArray:

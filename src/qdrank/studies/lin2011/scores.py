@@ -28,8 +28,8 @@ def _unit(S: FloatArray, offsets: IntArray) -> FloatArray:
     """Scores within each query from 0 to 1; 0 where all are equal."""
     low, high = np.minimum.reduceat(S, offsets[:-1], axis=-1), np.maximum.reduceat(S, offsets[:-1], axis=-1)
     span = high - low
-    found: FloatArray = (S - per_document(low, offsets)) / per_document(np.where(span > 0, span, 1.0), offsets)
-    return found
+    scaled: FloatArray = (S - per_document(low, offsets)) / per_document(np.where(span > 0, span, 1.0), offsets)
+    return scaled
 
 
 def _standard(S: FloatArray, offsets: IntArray) -> FloatArray:
@@ -39,8 +39,8 @@ def _standard(S: FloatArray, offsets: IntArray) -> FloatArray:
     deviation = np.sqrt(score_sums(centred**2, offsets) / sizes)
     # equal scores may differ by rounding from their mean
     equal = np.maximum.reduceat(S, offsets[:-1], axis=-1) == np.minimum.reduceat(S, offsets[:-1], axis=-1)
-    found: FloatArray = centred * per_document(np.where(equal, 0.0, 1 / np.where(equal, 1.0, deviation)), offsets)
-    return found
+    scaled: FloatArray = centred * per_document(np.where(equal, 0.0, 1 / np.where(equal, 1.0, deviation)), offsets)
+    return scaled
 
 
 def scaled(S: FloatArray, offsets: IntArray, scale: ScoreScale) -> FloatArray:

@@ -156,11 +156,11 @@ def curves(name: str, fold: LinFold, swept: Swept, grid: Grid, ranked_m: int) ->
     single = test.ap(test.single[None])[0]
     for seed in fold.bank.seeds:
         for m in sorted(grid.ms):
-            found = dict(_aps(fold, swept, seed, m))
+            of_methods = dict(_aps(fold, swept, seed, m))
             models = dict(_models(fold, swept, seed, m))
             control.append(_control_row(name, fold, seed, m, models))
             upper = {f"upper-bound{kind}": ap.max(axis=0) for kind, ap in _test_aps(fold, models).items()}
-            for method, ap in {RANKSVM: single, **found, **upper}.items():
+            for method, ap in {RANKSVM: single, **of_methods, **upper}.items():
                 columns = _heads(name, method, seed, test.part.query_id)
                 curve.append(pa.table(columns | {"m": np.full(len(ap), m, dtype=np.int32), "ap": ap}))
             if m == ranked_m:
@@ -170,8 +170,8 @@ def curves(name: str, fold: LinFold, swept: Swept, grid: Grid, ranked_m: int) ->
 
 def _aps(fold: LinFold, swept: Swept, seed: int, m: int) -> Iterator[tuple[str, FloatArray]]:
     """Average precisions of every method and of RelevantOnly on the test queries at one number of clusters."""
-    for method, own in swept.values:
-        if own != seed:
+    for method, of_seed in swept.values:
+        if of_seed != seed:
             continue
         setting = swept.chosen(method, seed, m)
         local = fold.local("test", Key(ALGORITHMS[method].family, seed, m), setting.lam)
@@ -196,13 +196,13 @@ def _models(fold: LinFold, swept: Swept, seed: int, m: int) -> Iterator[tuple[st
     steps = directions(m, len(fold.single), seed=int(np.random.SeedSequence([fold.base, seed]).generate_state(1)[0]))
     inverse = fold.documents.inverse
     learned = np.where(inverse > 0, fold.single / np.where(inverse > 0, inverse, 1.0), 0.0)
-    found = matched(
+    perturbed = matched(
         learned,
         steps,
         lambda W: queries.mean(model_scores(X, W * inverse).T),
         queries.mean(local.scores.T),
     )
-    yield "-perturbed", Perturbed(found.W * inverse, found.size, found.wanted, found.reached)
+    yield "-perturbed", Perturbed(perturbed.W * inverse, perturbed.size, perturbed.wanted, perturbed.reached)
 
 
 def _weights(models: FloatArray | Perturbed) -> FloatArray:

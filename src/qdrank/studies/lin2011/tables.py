@@ -87,9 +87,9 @@ def methods_table(seeds: pa.Table, baselines: pa.Table, interval: Mapping[str, A
     """
     values = mean_over_seeds(seeds)
     others = _others(baselines)
-    own = values.select(baselines.column_names)
+    ours = values.select(baselines.column_names)
     wanted = baselines.filter(pc.is_in(baselines.column("method"), pa.array(others, pa.string())))
-    whole = pa.concat_tables([own, wanted.cast(own.schema)])
+    whole = pa.concat_tables([ours, wanted.cast(ours.schema)])
     names = [name for name in TABLE2 if name in values.column_names]
     methods = [*_present(values), *others]
     marks = {name: _marks(whole, methods, name) for name in names}
@@ -100,9 +100,16 @@ def methods_table(seeds: pa.Table, baselines: pa.Table, interval: Mapping[str, A
         row |= {parse(name).title: marks[name][method] for name in names}
         apart = [_apart(whole, method, name).differences.mean() for name in names]
         row |= {"measures above RankSVM": f"{sum(value > 1e-12 for value in apart)} of {len(apart)}"}
-        found = compare(_apart(whole, method, "ap"), **interval)
-        row |= {"MAP: difference": found.difference, "low": found.interval.low, "high": found.interval.high}
-        row |= {"p": None if method == RANKSVM else found.t.p, "smallest detectable difference": found.detectable}
+        apart_in_map = compare(_apart(whole, method, "ap"), **interval)
+        row |= {
+            "MAP: difference": apart_in_map.difference,
+            "low": apart_in_map.interval.low,
+            "high": apart_in_map.interval.high,
+        }
+        row |= {
+            "p": None if method == RANKSVM else apart_in_map.t.p,
+            "smallest detectable difference": apart_in_map.detectable,
+        }
         rows.append(row | {"spread of the seeds (MAP)": spread.get(method)})
     return pa.Table.from_pylist(rows)
 
@@ -125,12 +132,12 @@ def _marks(measures: pa.Table, methods: Sequence[str], name: str) -> dict[str, s
 
     tests = {method: paired_t(_apart(measures, method, name)) for method in methods if method != RANKSVM}
     corrected = holm({method: test.p for method, test in tests.items()}, family=name).adjusted
-    found = {}
+    marked = {}
     for method in methods:
         mean = float(query_values(measures, [method], name)[1].mean())
         plus = "+" if method in tests and tests[method].difference > 1e-12 else ""
-        found[method] = f"{mean:.4f}{plus}{'*' if corrected.get(method, 1.0) < _SURE else ''}"
-    return found
+        marked[method] = f"{mean:.4f}{plus}{'*' if corrected.get(method, 1.0) < _SURE else ''}"
+    return marked
 
 
 def _spread(seeds: pa.Table) -> dict[str, float]:
@@ -139,7 +146,7 @@ def _spread(seeds: pa.Table) -> dict[str, float]:
     by_method: dict[str, list[float]] = {}
     for row in means:
         by_method.setdefault(row["method"], []).append(row["ap_mean"])
-    return {method: float(np.std(own, ddof=1)) for method, own in by_method.items() if len(own) > 1}
+    return {method: float(np.std(of_seeds, ddof=1)) for method, of_seeds in by_method.items() if len(of_seeds) > 1}
 
 
 # ---- Tables 3 and 4 --------------------------------------------------------------------------------------------------
@@ -148,8 +155,8 @@ def _spread(seeds: pa.Table) -> dict[str, float]:
 def difficulty_table(values: pa.Table, classes: Difficulty, interval: Mapping[str, Any]) -> pa.Table:
     """RankSVM and the methods on hard, normal and easy queries, with shares, intervals and tests."""
     names = [name for name in ("ap", "mean_ndcg/letor4", "p@5/letor4", "ndcg@5/letor4") if name in values.column_names]
-    found = breakdown(values, classes, names, baseline=RANKSVM, methods=[RANKSVM, *PAPER], interval=interval)
-    return readable_breakdown(found, {method.name: method.label for method in METHODS}, RANKSVM)
+    by_class = breakdown(values, classes, names, baseline=RANKSVM, methods=[RANKSVM, *PAPER], interval=interval)
+    return readable_breakdown(by_class, {method.name: method.label for method in METHODS}, RANKSVM)
 
 
 def queries_table(values: pa.Table, topics: pa.Table, classes: Difficulty, n: int = _SHOWN) -> pa.Table:
@@ -161,13 +168,13 @@ def queries_table(values: pa.Table, topics: pa.Table, classes: Difficulty, n: in
         ids, ap = query_values(values, [method, RANKSVM, *PAPER], "ap")
         order = np.argsort(-(ap[:, 0] - ap[:, 1]).round(12), kind="stable")
         chosen = [*(("gain", i) for i in order[:n]), *(("loss", i) for i in order[::-1][:n])]
-        own = classes.of(ids)
+        class_of = classes.of(ids)
         for side, i in chosen:
             gain = float(ap[i, 0] - ap[i, 1])
             if (gain > 0) != (side == "gain") or gain == 0:
                 continue
             row: dict[str, Any] = {"method": _label(method), "": side, "query": ids[i], "words": words.get(ids[i])}
-            row |= {"relevant": relevant[ids[i]], "class": own[i], "RankSVM": float(ap[i, 1])}
+            row |= {"relevant": relevant[ids[i]], "class": class_of[i], "RankSVM": float(ap[i, 1])}
             row |= {_label(name): float(ap[i, 2 + j]) for j, name in enumerate(PAPER)}
             rows.append(row | {"difference": gain})
     kinds = [pa.string()] * 4 + [pa.int64(), pa.string()] + [pa.float64()] * 5

@@ -84,10 +84,10 @@ class Trainer:
 
     def _fit_queries(self, m: int, label: IntArray, query: IntArray) -> dict[float, ClusterModels]:
         members = [np.unique(query[label == i]) for i in range(m)]
-        found = {}
+        models = {}
         for lam, ground in self.grounds.items():
-            found[lam] = self._finished(train_block(ground, padded(members), tol=self.tol))
-        return found
+            models[lam] = self._finished(train_block(ground, padded(members), tol=self.tol))
+        return models
 
     def _fit_partial(self, m: int, label: IntArray, query: IntArray, row: IntArray) -> dict[float, ClusterModels]:
         """Clusters of relevant documents; one that holds all of them is the training set itself."""
@@ -100,7 +100,7 @@ class Trainer:
             data = prepare(self.X[rows], self.train.y[rows], offsets)
             for lam, models in self._partial_models(data, members).items():
                 parts[lam].append(models)
-        return {lam: self._finished(_joined(own)) for lam, own in parts.items()}
+        return {lam: self._finished(_joined(blocks)) for lam, blocks in parts.items()}
 
     def _partial_models(self, data: Preferences, members: Sequence[IntArray]) -> dict[float, LocalModels]:
         """Models of partial queries, for every lambda, from one start and one matrix of all pairs."""
@@ -118,13 +118,13 @@ class Trainer:
 
     def _lonely(self, data: Preferences, pairs: IntArray, lam: float) -> LocalModels:
         n, d = len(pairs), self.X.shape[1]
-        found = LocalModels(
+        models = LocalModels(
             np.arange(n), np.zeros((n, d)), np.zeros(n), np.zeros(n, dtype=np.int64), pairs.astype(np.int64)
         )
         for i in np.flatnonzero(pairs):
             alone = RankSVM(lam=lam, tol=self.tol).fit_preferences(data)
-            found.W[i], found.gaps[i], found.evaluations[i] = alone.coef_, alone.gap_, alone.n_iter_
-        return found
+            models.W[i], models.gaps[i], models.evaluations[i] = alone.coef_, alone.gap_, alone.n_iter_
+        return models
 
     def _finished(self, models: LocalModels) -> ClusterModels:
         """Clusters without pairs get the global model."""
@@ -148,20 +148,20 @@ def _at_lambda(ground: TrainingBase, lam: float) -> TrainingBase:
 
 def train_singles(data: Preferences, lambdas: Sequence[float], *, tol: float = 1e-6) -> dict[float, Model]:
     """Global Ranking SVMs, one a lambda; the matrix of all pairs is made once."""
-    found, matrix = {}, all_pairs(data)
+    models, matrix = {}, all_pairs(data)
     with one_thread():
         for lam in lambdas:
             problem = whole_problem(data, np.ones(data.n_queries), lam)
             inverse = inverted(preconditioner(problem, matrix))
-            found[lam] = solve(problem, loss="squared_hinge", tol=tol, limit=100, inverse=inverse)
-    return found
+            models[lam] = solve(problem, loss="squared_hinge", tol=tol, limit=100, inverse=inverse)
+    return models
 
 
 def padded(members: Sequence[IntArray]) -> IntArray:
     """Lists of different length as one matrix, -1 for none; at least one column."""
     table = np.full((len(members), max([1, *map(len, members)])), -1, dtype=np.int64)
-    for row, own in zip(table, members, strict=True):
-        row[: len(own)] = own
+    for row, rows in zip(table, members, strict=True):
+        row[: len(rows)] = rows
     return table
 
 
@@ -179,14 +179,16 @@ def partial_blocks(
     keys, group = np.unique(label * train.n_queries + query, return_inverse=True)
     cluster, of_query = keys // train.n_queries, keys % train.n_queries
     others = _non_relevant(train)
-    parts = [np.concatenate([own, others[q]]) for own, q in zip(_grouped(row, group, len(keys)), of_query, strict=True)]
+    parts = [
+        np.concatenate([inside, others[q]]) for inside, q in zip(_grouped(row, group, len(keys)), of_query, strict=True)
+    ]
     sizes = np.array([len(part) for part in parts], dtype=np.int64)
     documents: FloatArray = np.bincount(cluster, weights=sizes.astype(np.float64), minlength=m).astype(np.float64)
     for first, last in pairwise(_cuts(documents, limit)):
-        own = np.flatnonzero((cluster >= first) & (cluster < last))
-        members = [np.flatnonzero(cluster[own] == i) for i in range(first, last)]
-        rows = np.concatenate([parts[i] for i in own]) if len(own) else np.zeros(0, dtype=np.int64)
-        yield rows, np.concatenate([[0], np.cumsum(sizes[own])]), members
+        inside = np.flatnonzero((cluster >= first) & (cluster < last))
+        members = [np.flatnonzero(cluster[inside] == i) for i in range(first, last)]
+        rows = np.concatenate([parts[i] for i in inside]) if len(inside) else np.zeros(0, dtype=np.int64)
+        yield rows, np.concatenate([[0], np.cumsum(sizes[inside])]), members
 
 
 def _grouped(row: IntArray, group: IntArray, n: int) -> list[IntArray]:

@@ -71,9 +71,9 @@ def other_transformations(readings: Readings) -> dict[str, Readings]:
 
 def units(plan: ClusterPlan) -> list[Unit]:
     """All units of a fold; they do not depend on each other."""
-    found = [(family, seed) for family in (PAIRS, TRANSFORMED) for seed in plan.seeds]
+    needed = [(family, seed) for family in (PAIRS, TRANSFORMED) for seed in plan.seeds]
     others = other_transformations(plan.readings)
-    return found + [(family, seed) for family in others for seed in plan.seeds if plan.varied(seed)]
+    return needed + [(family, seed) for family in others for seed in plan.seeds if plan.varied(seed)]
 
 
 def shard_units(plan: ClusterPlan, shard: int, n_shards: int) -> list[Unit]:
@@ -130,16 +130,16 @@ class Workshop:
 
     def clusterings(self, family: str, seed: int) -> Iterator[tuple[Clustering, TrainingSet]]:
         """Every clustering of a unit, and what its clusters learn from."""
-        plan, own = self.plan, self.plan.readings.training_set
-        other: TrainingSet = "queries" if own == "relevant" else "relevant"
+        plan, usual = self.plan, self.plan.readings.training_set
+        other: TrainingSet = "queries" if usual == "relevant" else "relevant"
         items = relevant_items(self.train, self.vectors) if family == PAIRS else query_items(self._points(family))
         for m in plan.ms:
-            found = cluster(family, items, m, seed=seed, base=plan.base)
-            yield found, own
+            clustering = cluster(family, items, m, seed=seed, base=plan.base)
+            yield clustering, usual
             if plan.random and family in (PAIRS, TRANSFORMED):
-                yield shuffled(found, base=plan.base), own
+                yield shuffled(clustering, base=plan.base), usual
             if family == PAIRS and plan.varied(seed):
-                yield replace(found, family=OTHER_SET), other
+                yield replace(clustering, family=OTHER_SET), other
 
     def _points(self, family: str) -> FloatArray:
         readings = {TRANSFORMED: self.plan.readings, **other_transformations(self.plan.readings)}[family]

@@ -36,12 +36,12 @@ def select_weights(
     """
     weights = {k: np.zeros(delta.shape) for k in ks}
     for i in range(len(delta)):
-        own = np.flatnonzero(member_cluster == i)
-        if len(own) == 0:
+        of_cluster = np.flatnonzero(member_cluster == i)
+        if len(of_cluster) == 0:
             continue
-        totals = _running_totals(delta[i], member_delta[own], member_ap[own], max(ks))
+        totals = _running_totals(delta[i], member_delta[of_cluster], member_ap[of_cluster], max(ks))
         for k in ks:
-            kept = min(k, len(own))
+            kept = min(k, len(of_cluster))
             weights[k][i] = totals[:, kept - 1] / (kept if confidence == "mean" else 1)
     return {k: uniform_where_none(one) for k, one in weights.items()}
 

@@ -41,31 +41,31 @@ def evidence(cells: pa.Table, maps: pa.Table, paper: Cell, types: dict[str, str]
     paper : the paper's penalties
     types : type of every query; affine copies say their maps so
     """
-    found: Parts = {}
+    claims: Parts = {}
     for h in regressors(cells):
-        found |= _differences(cells, h)
+        claims |= _differences(cells, h)
         limit = values(cells, h, "limit scores")
-        found[name(h, "limit")] = {"value": part(limit.value, limit.query_id, limit.fold)}
-        found |= _adjusted(maps, h, paper)
+        claims[name(h, "limit")] = {"value": part(limit.value, limit.query_id, limit.fold)}
+        claims |= _adjusted(maps, h, paper)
         for kind, which in (("atvt", "recovered"), ("weak", "recovered, weak")):
             if (ratio := _recovered(maps, h, kind, types)) is not None:
-                found[name(h, which)] = {"difference": ratio}
-    return found
+                claims[name(h, which)] = {"difference": ratio}
+    return claims
 
 
 def _differences(cells: pa.Table, h: str) -> Parts:
     plain = values(cells, h, "plain")
-    found = {}
+    claims = {}
     for a, b in COMPARED:
         one, other = values(cells, h, a), values(cells, h, b)
-        found[name(h, f"{a} - {b}")] = _relative(one, one.minus(other), plain)
-    found[name(h, "1 %")] = {"value": found[name(h, "atvt - plain")]["difference"]}
+        claims[name(h, f"{a} - {b}")] = _relative(one, one.minus(other), plain)
+    claims[name(h, "1 %")] = {"value": claims[name(h, "atvt - plain")]["difference"]}
     refits = [kind for kind in kinds(cells, h) if kind.startswith("jitter")]
     if refits:
         one = values(cells, h, "atvt")
         less = np.mean([one.minus(values(cells, h, kind)) for kind in refits], axis=0)
-        found[name(h, "atvt - refits")] = _relative(one, less, plain)
-    return found
+        claims[name(h, "atvt - refits")] = _relative(one, less, plain)
+    return claims
 
 
 def _relative(of: Values, difference: FloatArray, plain: Values) -> dict[str, Part]:
@@ -78,19 +78,19 @@ def _adjusted(maps: pa.Table, h: str, paper: Cell) -> Parts:
 
     The mean of these is the difference of the halves' mean gains.
     """
-    own = chosen_rows(maps, paper, h=h, kind="grid")
-    found = {}
+    cells = chosen_rows(maps, paper, h=h, kind="grid")
+    claims = {}
     for which in ("adjusted", "adjusted, varied"):
-        used = own.filter(own.column("varied")) if which.endswith("varied") else own
+        used = cells.filter(cells.column("varied")) if which.endswith("varied") else cells
         alpha, beta, before, after = (used.column(c).to_numpy() for c in ("alpha", "beta", "plain", "value"))
         if len(alpha) < 2:
             continue
         sign = _halves(deviation(alpha, beta))
-        gain = 2 * sign * (after - before) / (float(own.column("plain").to_numpy().mean()) or 1.0)
+        gain = 2 * sign * (after - before) / (float(cells.column("plain").to_numpy().mean()) or 1.0)
         ids, folds = (used.column(c).to_numpy(zero_copy_only=False) for c in ("query_id", "fold"))
         kept = sign != 0
-        found[name(h, which)] = {"difference": part(gain[kept], ids[kept], folds[kept])}
-    return found
+        claims[name(h, which)] = {"difference": part(gain[kept], ids[kept], folds[kept])}
+    return claims
 
 
 def _halves(key: FloatArray) -> FloatArray:
@@ -103,12 +103,12 @@ def _halves(key: FloatArray) -> FloatArray:
 
 def _recovered(maps: pa.Table, h: str, kind: str, types: dict[str, str]) -> Part | None:
     """Alpha of queries of scale 2 over twice the mean alpha of those of scale 1, minus 1; within each fold."""
-    own = chosen_rows(maps, h=h, kind=kind, role="train")
-    ids, folds = (own.column(c).to_numpy(zero_copy_only=False) for c in ("query_id", "fold"))
+    rows = chosen_rows(maps, h=h, kind=kind, role="train")
+    ids, folds = (rows.column(c).to_numpy(zero_copy_only=False) for c in ("query_id", "fold"))
     scale = np.array([types.get(query, "")[:8] for query in ids])
     if not {"scale 1,", "scale 2,"} <= set(scale):
         return None
-    alpha = own.column("alpha").to_numpy()
+    alpha = rows.column("alpha").to_numpy()
     one = {fold: alpha[(folds == fold) & (scale == "scale 1,")].mean() for fold in np.unique(folds)}
     twice = scale == "scale 2,"
     ratio = alpha[twice] / (2 * np.array([one[fold] for fold in folds[twice]])) - 1

@@ -28,19 +28,19 @@ def draw_map(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """Sorted alpha and beta of the training queries for the penalties on each, and both at the paper's penalties."""
     maps = inputs.table("maps", MAPS_SHAPE)
     paper = shown.options["paper_alpha"], shown.options["paper_beta"]
-    found = regressors(maps)
-    figure, axes = new_figure(len(found), 3, height=2.5 * len(found), squeeze=False)
+    hs = regressors(maps)
+    figure, axes = new_figure(len(hs), 3, height=2.5 * len(hs), squeeze=False)
     tables = []
-    for row, h in zip(axes, found, strict=True):
+    for row, h in zip(axes, hs, strict=True):
         for place, name, cells in (
             (0, "alpha", [cell for cell in grid_cells(maps, h) if cell[1] == paper[1]]),
             (1, "beta", [cell for cell in grid_cells(maps, h) if cell[0] == paper[0]]),
         ):
             for i, cell in enumerate(cells):
-                own = np.sort(chosen_rows(maps, cell, h=h, kind="grid", role="train").column(name).to_numpy())
-                share = (np.arange(len(own)) + 0.5) / len(own)
-                row[place].plot(share, own, color=COLOURS[i], label=f"{cell[place]:g}")
-                tables.append(_curve(h, name, cell, share, own))
+                values = np.sort(chosen_rows(maps, cell, h=h, kind="grid", role="train").column(name).to_numpy())
+                share = (np.arange(len(values)) + 0.5) / len(values)
+                row[place].plot(share, values, color=COLOURS[i], label=f"{cell[place]:g}")
+                tables.append(_curve(h, name, cell, share, values))
             row[place].legend(title=f"lam_{name}", fontsize="x-small", title_fontsize="x-small")
             label_axes(
                 row[place],
@@ -61,9 +61,9 @@ def _curve(h: str, what: str, cell: tuple[float, float], x: Any, y: Any) -> pa.T
 
 def _draw_pairs(axes: Any, maps: pa.Table, h: str, paper: tuple[float, float]) -> pa.Table:
     """Alpha against beta, queries whose documents have one grade apart."""
-    own = chosen_rows(maps, paper, h=h, kind="grid", role="train")
-    alpha, beta = own.column("alpha").to_numpy(), own.column("beta").to_numpy()
-    varied = own.column("varied").to_numpy(zero_copy_only=False).astype(bool)
+    rows = chosen_rows(maps, paper, h=h, kind="grid", role="train")
+    alpha, beta = rows.column("alpha").to_numpy(), rows.column("beta").to_numpy()
+    varied = rows.column("varied").to_numpy(zero_copy_only=False).astype(bool)
     looks = (("several grades", varied, BLUE), ("one grade", ~varied, VERMILION))
     for text, mask, colour in looks:
         if mask.any():
@@ -81,15 +81,15 @@ def draw_gain(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """Gain of each query against its deviation, and means of groups of equal size with intervals."""
     maps = inputs.table("maps", MAPS_SHAPE)
     paper = shown.options["paper_alpha"], shown.options["paper_beta"]
-    found = regressors(maps)
-    figure, axes = new_figure(len(found), 2, height=2.6 * len(found), squeeze=False)
+    hs = regressors(maps)
+    figure, axes = new_figure(len(hs), 2, height=2.6 * len(hs), squeeze=False)
     tables = []
-    for row, h in zip(axes, found, strict=True):
+    for row, h in zip(axes, hs, strict=True):
         for place, role in zip(row, ("test", "train"), strict=True):
-            own = chosen_rows(maps, paper, h=h, kind="grid", role=role)
-            key = deviation(own.column("alpha").to_numpy(), own.column("beta").to_numpy())
-            gain = own.column("value").to_numpy() - own.column("plain").to_numpy()
-            base = float(own.column("plain").to_numpy().mean()) or 1.0
+            of_role = chosen_rows(maps, paper, h=h, kind="grid", role=role)
+            key = deviation(of_role.column("alpha").to_numpy(), of_role.column("beta").to_numpy())
+            gain = of_role.column("value").to_numpy() - of_role.column("plain").to_numpy()
+            base = float(of_role.column("plain").to_numpy().mean()) or 1.0
             tables.append(_draw_groups(place, key, 100 * gain / base, shown, {"h": h, "role": role}))
             title = f"{REGRESSORS[h]}: {role} queries"
             label_axes(place, "deviation of the map, |α$^{0.1}$ − 1| + |β/10|", "gain, % of mean DCG@5", title)
@@ -104,14 +104,14 @@ def _draw_groups(axes: Any, key: Any, gain: Any, shown: Shown, names: dict[str, 
     groups = np.array_split(order, max(1, min(_GROUPS, len(order) // 2)))
     rows = []
     for part in groups:
-        found = bootstrap_interval(gain[part], **shown.interval)
+        interval = bootstrap_interval(gain[part], **shown.interval)
         row = {
             **names,
             "queries": len(part),
             "deviation": float(np.median(key[part])),
             "gain": float(gain[part].mean()),
         }
-        rows.append(row | {"low": found.low, "high": found.high})
+        rows.append(row | {"low": interval.low, "high": interval.high})
     x, y = (np.array([row[name] for row in rows]) for name in ("deviation", "gain"))
     bars = np.abs(np.array([[row["low"], row["high"]] for row in rows]).T - y)
     axes.plot(key, gain, ".", color=GREY, markersize=3, alpha=0.6)
@@ -130,14 +130,14 @@ def _draw_groups(axes: Any, key: Any, gain: Any, shown: Shown, names: dict[str, 
 def draw_objective(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """The objective after every half step over that of the plain regressor, first fold."""
     table = inputs.table("objectives", OBJECTIVES_SHAPE)
-    found = regressors(table)
-    figure, axes = new_figure(1, len(found), height=2.9, squeeze=False)
-    for place, h in zip(axes[0], found, strict=True):
-        own = table.filter(pc.equal(table.column("h"), h))
+    hs = regressors(table)
+    figure, axes = new_figure(1, len(hs), height=2.9, squeeze=False)
+    for place, h in zip(axes[0], hs, strict=True):
+        of_h = table.filter(pc.equal(table.column("h"), h))
         looks = {("l2", "alternation"): (BLUE, "o"), ("l2", "newton"): (BLACK, "s")}
         looks |= {("l1", "alternation"): (VERMILION, "o"), ("l1", "newton"): (GREY, "s")}
         for (norm, form), (colour, marker) in looks.items():
-            rows = [row for row in own.to_pylist() if row["norm"] == norm and row["form"] == form]
+            rows = [row for row in of_h.to_pylist() if row["norm"] == norm and row["form"] == form]
             if rows:
                 first = rows[0]["value"]
                 text = f"{norm.upper()}, {'with Newton steps' if form == 'newton' else form}"

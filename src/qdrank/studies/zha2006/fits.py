@@ -143,8 +143,8 @@ class Fitter:
         if role == "train":
             return fit.model.alpha_, fit.model.beta_
         part, model = self.data.parts[role], fit.model
-        found = moments(fit.scores[role], part.targets, part.judged.offsets)
-        maps = fit_maps(found, model.effective(model.scale_))
+        sums = moments(fit.scores[role], part.targets, part.judged.offsets)
+        maps = fit_maps(sums, model.effective(model.scale_))
         return maps.alpha, maps.beta
 
 

@@ -57,16 +57,16 @@ def run_fold(fold: str, data: FoldData, h: str, options: Options) -> FoldResult:
     options : section ``zha`` of the configuration
     """
     fitter = Fitter(data, h, options)
-    found = chosen(fitter)
+    best = chosen(fitter)
     return FoldResult(
-        cells=_cells_table(fold, fitter, found),
-        maps=_maps_table(fold, fitter, found),
-        objectives=_objectives_table(fold, fitter, found.methods["plain"]),
-        choices=_choices_table(fold, h, found, data.measure),
+        cells=_cells_table(fold, fitter, best),
+        maps=_maps_table(fold, fitter, best),
+        objectives=_objectives_table(fold, fitter, best.methods["plain"]),
+        choices=_choices_table(fold, h, best, data.measure),
         scores={
-            kind: scores_table(data.parts["test"].judged, fit.scores["test"]) for kind, fit in found.methods.items()
+            kind: scores_table(data.parts["test"].judged, fit.scores["test"]) for kind, fit in best.methods.items()
         },
-        models={kind: fit.model for kind, fit in found.methods.items()},
+        models={kind: fit.model for kind, fit in best.methods.items()},
     )
 
 
@@ -104,13 +104,13 @@ def penalties(cell: Cell) -> dict[str, float]:
 def jittered(fitter: Fitter, plain: Fit) -> dict[str, FloatArray]:
     """Test values of the plain regressor refitted to targets with a little noise, by seed: what chance alone moves."""
     train, options = fitter.data.parts["train"], fitter.options
-    found = {}
+    values = {}
     for i in range(options.refits):
         rng = np.random.default_rng([fitter.data.seed, i])
         noise = options.jitter * float(train.targets.std()) * rng.standard_normal(len(train.targets))
         model = ATVT(**(fitter.fixed() | plain.params)).fit(train.X, train.targets + noise, train.judged.query)
-        found[f"jitter {i + 1}"] = fitter.data.reported("test", model.predict(fitter.data.parts["test"].X))
-    return found
+        values[f"jitter {i + 1}"] = fitter.data.reported("test", model.predict(fitter.data.parts["test"].X))
+    return values
 
 
 # ---- tables ------------------------------------------------------------------------------------------------------
@@ -129,37 +129,37 @@ def _cell(fit: Fit) -> Cell:
     return fit.params.get("lam_alpha", inf), fit.params.get("lam_beta", inf)
 
 
-def _cells_table(fold: str, fitter: Fitter, found: Chosen) -> pa.Table:
+def _cells_table(fold: str, fitter: Fitter, best: Chosen) -> pa.Table:
     """Test values of every fit that is shown: grid, limits, the paper's L1, jittered refits."""
     data, h = fitter.data, fitter.h
     ids = data.parts["test"].judged.query_id
-    shown = [*found.methods.items(), *(("grid", fit) for fit in found.grid.values()), *found.others.items()]
+    shown = [*best.methods.items(), *(("grid", fit) for fit in best.grid.values()), *best.others.items()]
     tables = [
         fit_rows(fold, h, kind, "test", _cell(fit), ids, value=data.reported("test", fit.scores["test"]))
         for kind, fit in shown
     ]
-    tables.append(fit_rows(fold, h, "limit scores", "test", LIMIT, ids, value=_apart(data, found)))
+    tables.append(fit_rows(fold, h, "limit scores", "test", LIMIT, ids, value=_apart(data, best)))
     if h == "trees":
-        for kind, values in jittered(fitter, found.methods["plain"]).items():
+        for kind, values in jittered(fitter, best.methods["plain"]).items():
             tables.append(fit_rows(fold, h, kind, "test", LIMIT, ids, value=values))
     return pa.concat_tables(tables)
 
 
-def _apart(data: FoldData, found: Chosen) -> FloatArray:
+def _apart(data: FoldData, best: Chosen) -> FloatArray:
     """Largest difference between the scores of the limit and of the plain regressor, (n_queries,)."""
-    apart = np.abs(found.others["limit"].scores["test"] - found.methods["plain"].scores["test"])
+    apart = np.abs(best.others["limit"].scores["test"] - best.methods["plain"].scores["test"])
     return np.asarray(np.maximum.reduceat(apart, data.parts["test"].judged.offsets[:-1]))
 
 
-def _maps_table(fold: str, fitter: Fitter, found: Chosen) -> pa.Table:
+def _maps_table(fold: str, fitter: Fitter, best: Chosen) -> pa.Table:
     """Maps of training and test queries, with the DCG of the plain regressor and of aTVT."""
-    plain = found.methods["plain"]
+    plain = best.methods["plain"]
     shown = [
-        *(("grid", fit) for fit in found.grid.values()),
-        ("atvt", found.methods["atvt"]),
-        ("l1", found.methods["l1"]),
+        *(("grid", fit) for fit in best.grid.values()),
+        ("atvt", best.methods["atvt"]),
+        ("l1", best.methods["l1"]),
     ]
-    shown += [(kind, found.others[kind]) for kind in ("paper-l1", "weak")]
+    shown += [(kind, best.others[kind]) for kind in ("paper-l1", "weak")]
     tables = []
     for kind, fit in shown:
         for role in ("train", "test"):
@@ -185,11 +185,11 @@ def _objectives_table(fold: str, fitter: Fitter, plain: Fit) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-def _choices_table(fold: str, h: str, found: Chosen, measure: str) -> pa.Table:
+def _choices_table(fold: str, h: str, picked: Chosen, measure: str) -> pa.Table:
     """The artifact ``choices``: every setting that was tried on validation."""
     rows = []
-    for kind, tried in found.tried.items():
-        best = found.methods[kind]
+    for kind, tried in picked.tried.items():
+        best = picked.methods[kind]
         for fit in tried:
             row = {
                 "fold": fold,
@@ -201,7 +201,7 @@ def _choices_table(fold: str, h: str, found: Chosen, measure: str) -> pa.Table:
             }
             rows.append(row | {"value": fit.watched, "chosen": fit.params == best.params})
     for kind in ("fixed", "unweighted"):  # the paper's penalties with the setting of the plain regressor
-        fit = found.methods[kind]
+        fit = picked.methods[kind]
         row = {
             "fold": fold,
             "method": method_name(h, kind),

@@ -34,16 +34,16 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
 
 def by_regressor(maps: pa.Table, paper: Cell, rows: Callable[[pa.Table], list[dict[str, Any]]]) -> pa.Table:
     """The rows of every regressor, of test and of training queries."""
-    found = []
+    tabled = []
     for h in regressors(maps):
         for role in _ROLES:
-            own = chosen_rows(maps, paper, h=h, kind="grid", role=role)
-            found += [{"h": REGRESSORS[h], "queries of": role, **row} for row in rows(own)]
-    return pa.Table.from_pylist(found)
+            of_role = chosen_rows(maps, paper, h=h, kind="grid", role=role)
+            tabled += [{"h": REGRESSORS[h], "queries of": role, **row} for row in rows(of_role)]
+    return pa.Table.from_pylist(tabled)
 
 
-def _columns(own: pa.Table) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    alpha, beta, plain, value = (own.column(name).to_numpy() for name in ("alpha", "beta", "plain", "value"))
+def _columns(queries: pa.Table) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    alpha, beta, plain, value = (queries.column(name).to_numpy() for name in ("alpha", "beta", "plain", "value"))
     return alpha, beta, plain, np.round(value - plain, 12)
 
 
@@ -53,9 +53,9 @@ def _percent(gain: FloatArray, plain: FloatArray) -> float:
     return 100 * float(gain.sum()) / before if before else float("nan")
 
 
-def percentile_rows(own: pa.Table) -> list[dict[str, Any]]:
+def percentile_rows(queries: pa.Table) -> list[dict[str, Any]]:
     """Table 5: the gain at percentiles of the queries, sorted by gain; percent of the mean DCG without aTVT."""
-    _, _, plain, gain = _columns(own)
+    _, _, plain, gain = _columns(queries)
     base = float(plain.mean()) or 1.0
     at = np.percentile(gain, PERCENTILES)
     return [
@@ -64,9 +64,9 @@ def percentile_rows(own: pa.Table) -> list[dict[str, Any]]:
     ]
 
 
-def interval_rows(own: pa.Table) -> list[dict[str, Any]]:
+def interval_rows(queries: pa.Table) -> list[dict[str, Any]]:
     """Table 6: mean alpha, beta and gain of tenths of the queries, sorted by gain; ties by query id."""
-    alpha, beta, plain, gain = _columns(own)
+    alpha, beta, plain, gain = _columns(queries)
     order = np.argsort(gain, kind="stable")
     rows = []
     for i, part in enumerate(np.array_split(order, 10)):
@@ -77,9 +77,9 @@ def interval_rows(own: pa.Table) -> list[dict[str, Any]]:
     return rows
 
 
-def adjusted_rows(own: pa.Table) -> list[dict[str, Any]]:
+def adjusted_rows(queries: pa.Table) -> list[dict[str, Any]]:
     """Table 7: gain of the most adjusted queries by ``|alpha^0.1 - 1| + |beta / 10|``, with Wilcoxon's p."""
-    alpha, beta, plain, gain = _columns(own)
+    alpha, beta, plain, gain = _columns(queries)
     key = deviation(alpha, beta)
     order = np.argsort(-key, kind="stable")
     rows: list[dict[str, Any]] = []

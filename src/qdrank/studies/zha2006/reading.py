@@ -54,15 +54,15 @@ def chosen_rows(table: pa.Table, cell: Cell | None = None, **equal: str) -> pa.T
 
 def values(table: pa.Table, h: str, kind: str, cell: Cell | None = None, column: str = "value") -> Values:
     """Test values of a fit."""
-    own = chosen_rows(table, cell, h=h, kind=kind)
-    fold, query = (own.column(name).to_numpy(zero_copy_only=False) for name in ("fold", "query_id"))
-    return Values(fold, query, own.column(column).to_numpy())
+    rows = chosen_rows(table, cell, h=h, kind=kind)
+    fold, query = (rows.column(name).to_numpy(zero_copy_only=False) for name in ("fold", "query_id"))
+    return Values(fold, query, rows.column(column).to_numpy())
 
 
 def kinds(table: pa.Table, h: str) -> list[str]:
     """Kinds of fits of a regressor, in order of first appearance."""
-    own = table.filter(pc.equal(table.column("h"), h))
-    return list(dict.fromkeys(own.column("kind").to_pylist()))
+    of_h = table.filter(pc.equal(table.column("h"), h))
+    return list(dict.fromkeys(of_h.column("kind").to_pylist()))
 
 
 def regressors(table: pa.Table) -> list[str]:

@@ -43,8 +43,8 @@ def gained(one: Values, plain: Values) -> dict[str, float]:
 
 def grid_cells(table: pa.Table, h: str) -> list[Cell]:
     """Cells of the grid of a regressor, ascending."""
-    own = chosen_rows(table, h=h, kind="grid")
-    return sorted(set(zip(own.column("lam_alpha").to_pylist(), own.column("lam_beta").to_pylist(), strict=True)))
+    rows = chosen_rows(table, h=h, kind="grid")
+    return sorted(set(zip(rows.column("lam_alpha").to_pylist(), rows.column("lam_beta").to_pylist(), strict=True)))
 
 
 def grid_table(cells: pa.Table, h: str) -> pa.Table:
@@ -52,19 +52,19 @@ def grid_table(cells: pa.Table, h: str) -> pa.Table:
     if h not in regressors(cells):
         return pa.table({"note": [f"{REGRESSORS[h]} is not among zha.regressors"]})
     plain = values(cells, h, "plain")
-    found = {cell: gained(values(cells, h, "grid", cell), plain) for cell in grid_cells(cells, h)}
-    corrected = holm({str(cell): one["p (Wilcoxon)"] for cell, one in found.items()}, family="the grid").adjusted
-    rows = [_cell_row(cell, one, corrected[str(cell)], len(plain.value)) for cell, one in found.items()]
+    gains = {cell: gained(values(cells, h, "grid", cell), plain) for cell in grid_cells(cells, h)}
+    corrected = holm({str(cell): one["p (Wilcoxon)"] for cell, one in gains.items()}, family="the grid").adjusted
+    rows = [_cell_row(cell, one, corrected[str(cell)], len(plain.value)) for cell, one in gains.items()]
     for kind in ("weak", "limit"):
-        own = chosen_rows(cells, h=h, kind=kind)
-        cell = own.column("lam_alpha")[0].as_py(), own.column("lam_beta")[0].as_py()
+        of_kind = chosen_rows(cells, h=h, kind=kind)
+        cell = of_kind.column("lam_alpha")[0].as_py(), of_kind.column("lam_beta")[0].as_py()
         rows.append(_cell_row(cell, gained(values(cells, h, kind), plain), None, len(plain.value)))
     return pa.Table.from_pylist(rows)
 
 
-def _cell_row(cell: Cell, found: Mapping[str, float], corrected: float | None, n: int) -> dict[str, Any]:
+def _cell_row(cell: Cell, gain: Mapping[str, float], corrected: float | None, n: int) -> dict[str, Any]:
     texts = {"lam_alpha": f"{cell[0]:g}", "lam_beta": f"{cell[1]:g}"}
-    return {**texts, "queries": n, **found, "p (Holm, grid)": corrected}
+    return {**texts, "queries": n, **gain, "p (Holm, grid)": corrected}
 
 
 def maps_table(maps: pa.Table) -> pa.Table:
@@ -72,16 +72,18 @@ def maps_table(maps: pa.Table) -> pa.Table:
     rows = []
     for h in regressors(maps):
         for cell in grid_cells(maps, h):
-            own = chosen_rows(maps, cell, h=h, kind="grid", role="train")
-            rows.append({"h": REGRESSORS[h], "lam_alpha": f"{cell[0]:g}", "lam_beta": f"{cell[1]:g}", **spread(own)})
+            queries = chosen_rows(maps, cell, h=h, kind="grid", role="train")
+            rows.append(
+                {"h": REGRESSORS[h], "lam_alpha": f"{cell[0]:g}", "lam_beta": f"{cell[1]:g}", **spread(queries)}
+            )
     return pa.Table.from_pylist(rows)
 
 
-def spread(own: pa.Table) -> dict[str, float]:
+def spread(queries: pa.Table) -> dict[str, float]:
     """Mean and variance of the maps in these rows."""
-    alpha, beta = own.column("alpha").to_numpy(), own.column("beta").to_numpy()
-    found = {"mean alpha": alpha.mean(), "variance of alpha": alpha.var()}
-    return {k: float(v) for k, v in (found | {"mean beta": beta.mean(), "variance of beta": beta.var()}).items()}
+    alpha, beta = queries.column("alpha").to_numpy(), queries.column("beta").to_numpy()
+    moments = {"mean alpha": alpha.mean(), "variance of alpha": alpha.var()}
+    return {k: float(v) for k, v in (moments | {"mean beta": beta.mean(), "variance of beta": beta.var()}).items()}
 
 
 def l1_table(cells: pa.Table, maps: pa.Table) -> pa.Table:
@@ -91,8 +93,10 @@ def l1_table(cells: pa.Table, maps: pa.Table) -> pa.Table:
     for h in regressors(cells):
         plain = values(cells, h, "plain")
         for kind, text in texts.items():
-            own = chosen_rows(maps, h=h, kind=kind, role="train")
-            rows.append({"h": REGRESSORS[h], "penalties": text, **gained(values(cells, h, kind), plain), **spread(own)})
+            queries = chosen_rows(maps, h=h, kind=kind, role="train")
+            rows.append(
+                {"h": REGRESSORS[h], "penalties": text, **gained(values(cells, h, kind), plain), **spread(queries)}
+            )
     return pa.Table.from_pylist(rows)
 
 
@@ -115,10 +119,12 @@ def control_rows(cells: pa.Table, h: str, interval: Mapping[str, Any]) -> dict[s
     plain, refits = values(cells, h, "plain"), refit_means(cells, h)
     base = float(plain.value.mean()) or 1.0
     deviation = 100 * float(refits.std(ddof=1)) / base if len(refits) > 1 else None
-    found = {kind: _against(values(cells, h, kind), plain, base, interval) for kind in FITTED_KINDS if kind != "plain"}
-    corrected = holm({kind: one["p (Wilcoxon)"] for kind, one in found.items()}, family=h).adjusted
+    against = {
+        kind: _against(values(cells, h, kind), plain, base, interval) for kind in FITTED_KINDS if kind != "plain"
+    }
+    corrected = holm({kind: one["p (Wilcoxon)"] for kind, one in against.items()}, family=h).adjusted
     rows: dict[str, dict[str, Any]] = {"plain": {"method": FITTED_KINDS["plain"][0], "DCG": float(plain.value.mean())}}
-    for kind, one in found.items():
+    for kind, one in against.items():
         row = {"method": FITTED_KINDS[kind][0] or PAIRWISE[h][1], **one, "p (Holm)": corrected[kind]}
         rows[kind] = row | {"gain over refit deviation": one["gain in %"] / deviation if deviation else None}
     if deviation is not None:
@@ -156,7 +162,7 @@ def refit_means(cells: pa.Table, h: str) -> FloatArray:
 
 def _against(one: Values, plain: Values, base: float, interval: Mapping[str, Any]) -> dict[str, float]:
     less = one.minus(plain) / base
-    found = table_interval(less, **interval)
+    bounds = table_interval(less, **interval)
     row = {"DCG": float(one.value.mean()), "gain in %": 100 * float(less.mean())}
-    row |= {"low": 100 * found.low, "high": 100 * found.high}
+    row |= {"low": 100 * bounds.low, "high": 100 * bounds.high}
     return row | {"p (Wilcoxon)": wilcoxon(pairs(one, plain)).p}
