@@ -125,4 +125,5 @@ class Results:
             frames.append(frame)
         if not frames:
             raise InputError(f"the run has made no {kind} yet", file=self.folder, fix="finish the run first")
-        return pd.concat(frames, ignore_index=True)
+        joined: pd.DataFrame = pd.concat(frames, ignore_index=True)
+        return joined

@@ -82,7 +82,7 @@ def options():
 
 @pytest.fixture(scope="module")
 def ladder(options):
-    return Ladder(FoldData(world(1, 60, 0), world(1, 30, 100), world(1, 40, 200), 0), options).climb()
+    return Ladder(FoldData(world(1, 60, 0), world(1, 30, 100), world(1, 120, 200), 0), options).climb()
 
 
 @pytest.fixture(scope="module")
