@@ -90,6 +90,16 @@ def test_all_scores_at_once_or_one_after_the_other() -> None:
     assert set(queries.measured(["ap", "rr"], S)) == {"ap", "rr"}
 
 
+@settings(deadline=None)
+@given(cases(), st.sampled_from(["ap", "ndcg@2/exp"]), st.integers(0, 3))
+def test_the_mean_over_many_rankers_is_the_mean_of_their_means(case: Case, measure: str, seed: int) -> None:
+    y, offsets, missed, tried = case
+    unranked = (np.concatenate([*missed, []]).astype(int), np.cumsum([0, *map(len, missed)]))
+    queries = ValidationQueries(y, offsets, unranked, measure=measure, seed=seed)
+    one_by_one = np.mean([queries.values(scores).mean() for scores in tried])
+    assert queries.mean(np.array(tried).T) == pytest.approx(one_by_one, abs=2e-12)
+
+
 def test_tied_documents_follow_the_seed_and_no_grade() -> None:
     n = 200
     y, offsets = np.tile([1, 0, 0], n), np.arange(0, 3 * n + 1, 3)

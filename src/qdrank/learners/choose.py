@@ -93,8 +93,23 @@ class ValidationQueries:
         return self.measured([self.measure], scores)[self.measure]
 
     def mean(self, scores: ArrayLike) -> float:
-        """Its mean over the queries, as settings are compared; a query without relevant documents counts as 0, as in LETOR."""
-        return _rounded_mean(self.values(scores))
+        """Its mean over the queries, and over the rankers, as settings are compared.
+
+        A query without relevant documents counts as 0, as in LETOR.
+        """
+        matrix = np.asarray(scores)
+        many = matrix.ndim == 2 and self.measure == "ap"
+        return _rounded_mean(self._precisions(matrix) if many else self.values(matrix))
+
+    def _precisions(self, scores: FloatArray) -> FloatArray:
+        """Average precisions (n_rankers, n_queries) of scores (n_documents, n_rankers): as `values`, but without sorting."""
+        from qdrank.measures.many_rankers import ap_matrix  # compiled: only where many rankers are measured
+
+        judgements = self._judgements
+        relevant = judgements.grades >= 1
+        here = np.bincount(query_index(judgements.offsets), relevant, len(judgements.n_documents))
+        share = here / np.maximum(here + judgements.n_missed, 1)
+        return np.asarray(ap_matrix(scores.T[:, self.order], relevant, judgements.offsets) * share)
 
 
 def _rounded_mean(values: ArrayLike) -> float:
