@@ -106,9 +106,8 @@ class ValidationQueries:
         from qdrank.measures.many_rankers import ap_matrix  # compiled: only where many rankers are measured
 
         judgements = self._judgements
-        relevant = judgements.grades >= 1
-        here = np.bincount(query_index(judgements.offsets), relevant, len(judgements.n_documents))
-        share = here / np.maximum(here + judgements.n_missed, 1)
+        relevant, known = judgements.grades >= 1, judgements.n_relevant()
+        share = (known - judgements.n_missed()) / np.maximum(known, 1)
         return np.asarray(ap_matrix(scores.T[:, self.order], relevant, judgements.offsets) * share)
 
 
