@@ -6,5 +6,5 @@ from qdrank.jobs import job
 from qdrank.store import write
 
 with job(snakemake.log[0]):
-    judged = load_judged(snakemake.input.judged, ["features"])
+    judged = load_judged(snakemake.input.judged)
     write(snakemake.output[0], "measures", measure_features(snakemake.params.measures, judged, snakemake.params.folds))
