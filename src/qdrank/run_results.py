@@ -113,7 +113,7 @@ class Results:
         """Artifacts of one kind below each other, with the data set of each, and its fold where the rows do not say it."""
         import pandas as pd
 
-        frames = []
+        frames: list[pd.DataFrame] = []
         for path in paths:
             if not path.exists():
                 raise InputError("the run has not made this yet", file=path, fix="finish the run first")
