@@ -260,6 +260,20 @@ def test_newton_steps_end_where_the_alternation_ends(norm, lam_alpha, lam_beta):
     np.testing.assert_allclose(quick.predict(X), slow.predict(X), atol=1e-8)
 
 
+@pytest.mark.parametrize(("seed", "lam"), [(13, 1.0), (64, 0.1)])
+def test_with_l1_the_better_of_two_ends_is_kept(monkeypatch, seed, lam):
+    """Worlds in which Newton steps after two rounds end above the end of a later start."""
+    X, y, query = judged(seed, n_queries=21)
+    y = np.round(np.clip(y, 0, 2)) if seed % 2 else y
+    options = {"norm": "l1", "lam_alpha": lam, "lam_beta": lam}
+    kept = ATVT(**options).fit(X, y, query)
+    slow = ATVT(**options, newton=False, tol=1e-10).fit(X, y, query)
+    assert kept.objectives_[-1] <= slow.objectives_[-1] * (1 + 1e-9)
+    monkeypatch.setattr("qdrank.learners.atvt.estimator.LATER_ROUNDS", 2)
+    early = ATVT(**options).fit(X, y, query)
+    assert kept.objectives_[-1] < early.objectives_[-1] * (1 - 1e-6)
+
+
 def test_the_joint_minimum_is_that_of_a_numeric_optimiser():
     X, y, query = judged(6, n_queries=12, features=3)
 

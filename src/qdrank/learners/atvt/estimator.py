@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.atvt.maps import Norm, Penalties, fit_maps, moments
 from qdrank.learners.atvt.regressors import Kernel, Linear, Regressor, Ridge, Trees, predict
 from qdrank.learners.atvt.rounds import Alternation, grouped
@@ -32,6 +32,8 @@ PAPER_TOL, TIGHT_TOL = 1e-3, 1e-8
 #: With a ``tol`` below this, Newton steps follow the first rounds of the alternation where h is linear.
 NEWTON_BELOW = 1e-4
 FIRST_ROUNDS = 2
+#: The same of a second run with L1, whose objective has more than one stationary point.
+LATER_ROUNDS = 40
 #: Rounds where ``rounds`` is not given. Boosted trees do not minimise exactly, so no tolerance would stop them.
 MOST_ROUNDS = {"ridge": 20_000, "kernel": 20_000, "trees": 3}
 #: The same without weights. Every round is penalised from alpha = 1 and beta = 0 anew, so the composed maps drift towards
@@ -143,14 +145,15 @@ class ATVT(Learner):
         warn_of_equal_grades(targets, offsets)
         self.keep_names(X)
         with one_thread():
-            regressor = self.regressor(features)
             self.scale_ = float(targets.std()) or 1.0
-            run = Alternation(regressor, targets, offsets, self.effective(self.scale_), weighted=self.weighted)
-            self.converged_ = self._iterate(run)
+            run, self.converged_ = min(
+                (self._run(features, targets, offsets, first) for first in self._starts()),
+                key=lambda one: one[0].objectives[-1],
+            )
         self.alpha_, self.beta_, self.objectives_ = run.maps.alpha, run.maps.beta, np.array(run.objectives)
         self.n_rounds_, self.n_newton_ = run.rounds, run.newton
         self.n_guarded_ = int(run.guarded.sum())
-        self.model_ = regressor.state()
+        self.model_ = run.regressor.state()
         self.__dict__.pop("boosters", None)
         return self
 
@@ -202,15 +205,33 @@ class ATVT(Learner):
         lam_beta = self.lam_beta * (scale if self.norm == "l1" else 1.0)
         return Penalties(self.lam_alpha * scale**2, lam_beta, self.norm, self.alpha_min)
 
-    def _iterate(self, run: Alternation) -> bool:
+    def _starts(self) -> tuple[int, ...]:
+        """Rounds before the first Newton step of each run. With L1 two runs may end at two points: the better one is kept."""
+        return (
+            (FIRST_ROUNDS, LATER_ROUNDS) if self._quick and self.norm == "l1" and self.h != "trees" else (FIRST_ROUNDS,)
+        )
+
+    @property
+    def _quick(self) -> bool:
+        """Whether Newton steps take the place of slow rounds."""
+        return self.newton and self.rounds is None and self.weighted and self.tol < NEWTON_BELOW
+
+    def _run(
+        self, features: NDArray[Any], targets: FloatArray, offsets: IntArray, first: int
+    ) -> tuple[Alternation, bool]:
+        """A run from the plain regressor to its end, and whether the rule was met there."""
+        penalties = self.effective(self.scale_)
+        run = Alternation(self.regressor(features), targets, offsets, penalties, weighted=self.weighted)
+        return run, self._iterate(run, first)
+
+    def _iterate(self, run: Alternation, first: int) -> bool:
         """Rounds until the rule is met; whether it was."""
         most = self.rounds
         if most is None:
             most = MOST_ROUNDS[self.h] if self.weighted else min(MOST_ROUNDS[self.h], MOST_COMPOSED_ROUNDS)
         limit = self.tol * np.sqrt(len(run.offsets) - 1)
-        quick = self.newton and self.rounds is None and self.weighted and self.tol < NEWTON_BELOW
         while run.rounds < most:
-            if quick and run.rounds >= FIRST_ROUNDS and run.rounds % 2 == 0 and isinstance(run.regressor, Linear):
+            if self._quick and run.rounds >= first and run.rounds % 2 == 0 and isinstance(run.regressor, Linear):
                 run.newton_steps(run.regressor, limit)  # the round after the next shows whether the maps rest
             if run.round() <= limit:
                 return True
