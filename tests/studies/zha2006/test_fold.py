@@ -15,8 +15,8 @@ from qdrank.learners.atvt.estimator import ATVT
 from qdrank.measures import measure
 from qdrank.store import read, write
 from qdrank.studies.zha2006.fits import Fitter, setting_of
-from qdrank.studies.zha2006.fold import jittered
-from qdrank.studies.zha2006.methods import FITTED_KINDS
+from qdrank.studies.zha2006.fold import chosen, refits
+from qdrank.studies.zha2006.methods import FITTED_KINDS, REFITTED
 from qdrank.studies.zha2006.reading import chosen_rows, values
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
 from qdrank.studies.zha2006.targets import dcg, resolved, target_values
@@ -123,15 +123,15 @@ def test_varied_queries_have_documents_of_different_grades():
     assert part.varied.tolist() == expected
 
 
-def test_jittered_refits_differ_and_repeat():
+def test_refits_differ_and_repeat():
     data, _, _ = fold("trees")
     fitter = Fitter(data, "trees", OPTIONS)
-    plain, _ = fitter.best_plain()
-    one, two = jittered(fitter, plain), jittered(fitter, plain)
-    assert len(one) == OPTIONS.refits
+    found = chosen(fitter)
+    one, two = refits(fitter, found), refits(fitter, found)
+    assert set(one) == {(kind, number) for kind in REFITTED for number in range(1, OPTIONS.refits + 1)}
     for name, own in one.items():
         np.testing.assert_array_equal(own, two[name])
-    assert len({own.tobytes() for own in one.values()}) > 1
+    assert len({one["plain", number].tobytes() for number in range(1, OPTIONS.refits + 1)}) > 1
 
 
 def test_tables_fit_their_shapes(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.stats import wilcoxon
-from tests.studies.zha2006.world import INTERVAL, PAPER, Given, copies, shown, tables
+from tests.studies.zha2006.world import INTERVAL, OPTIONS, PAPER, Given, copies, shown, tables
 
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
 from qdrank.evaluation.judging import judge
@@ -15,6 +15,7 @@ from qdrank.studies.zha2006 import STUDY, figures, query_tables
 from qdrank.studies.zha2006 import tables as made
 from qdrank.studies.zha2006.claims import declare
 from qdrank.studies.zha2006.evidence import _halves, evidence
+from qdrank.studies.zha2006.methods import refit_kind
 from qdrank.studies.zha2006.reading import deviation, values
 from qdrank.studies.zha2006.settings import Zha
 
@@ -118,8 +119,13 @@ def test_evidence_is_relative_to_the_plain_mean():
     cells, maps, *_ = tables()
     found = evidence(cells, maps, PAPER, {})
     one, plain = values(cells, "trees", "atvt"), values(cells, "trees", "plain")
-    mean = found["trees: atvt - plain"]["difference"].value.mean()
-    assert mean == pytest.approx(one.value.mean() / plain.value.mean() - 1)
+    by_fit = found["trees: atvt - plain"]["difference"].by_fit
+    assert by_fit.shape == (len(one.value), OPTIONS.refits + 1)
+    assert by_fit[:, 0].mean() == pytest.approx(one.value.mean() / plain.value.mean() - 1)
+    for number in range(1, OPTIONS.refits + 1):
+        refits = [values(cells, "trees", refit_kind(kind, number)).value for kind in ("atvt", "plain")]
+        assert by_fit[:, number] == pytest.approx((refits[0] - refits[1]) / plain.value.mean())
+    assert found["ridge: atvt - plain"]["difference"].by_fit.shape[1] == 1
     assert "ridge: recovered" not in found  # no types, no truth
 
 

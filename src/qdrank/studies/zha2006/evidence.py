@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
+
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.evidence import Part, part
+from qdrank.evaluation.evidence import Part, part, refitted
 from qdrank.groups import FloatArray
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.claims import name
 from qdrank.studies.zha2006.options import Cell
-from qdrank.studies.zha2006.reading import Values, chosen_rows, deviation, kinds, regressors, values
+from qdrank.studies.zha2006.reading import Values, chosen_rows, deviation, fits_of, regressors, values
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE
 
 Parts = dict[str, dict[str, Part]]
@@ -54,23 +57,23 @@ def evidence(cells: pa.Table, maps: pa.Table, paper: Cell, types: dict[str, str]
 
 
 def _differences(cells: pa.Table, h: str) -> Parts:
-    plain = values(cells, h, "plain")
-    claims = {}
-    for a, b in COMPARED:
-        one, other = values(cells, h, a), values(cells, h, b)
-        claims[name(h, f"{a} - {b}")] = _relative(one, one.minus(other), plain)
+    """Differences of the compared kinds, one for each fit where they were refitted; kinds fitted once stay as they are."""
+    fits = {kind: fits_of(cells, h, kind) for kind in dict.fromkeys(chain.from_iterable(COMPARED))}
+    base = float(fits["plain"][0].value.mean()) or 1.0
+    claims = {name(h, f"{a} - {b}"): {"difference": _apart(fits[a], fits[b], base)} for a, b in COMPARED}
     claims[name(h, "1 %")] = {"value": claims[name(h, "atvt - plain")]["difference"]}
-    refits = [kind for kind in kinds(cells, h) if kind.startswith("jitter")]
-    if refits:
-        one = values(cells, h, "atvt")
-        less = np.mean([one.minus(values(cells, h, kind)) for kind in refits], axis=0)
-        claims[name(h, "atvt - refits")] = _relative(one, less, plain)
+    if len(fits["plain"]) > 1:
+        claims[name(h, "atvt - refits")] = {"difference": _apart(fits["atvt"][:1], fits["plain"][1:], base)}
     return claims
 
 
-def _relative(of: Values, difference: FloatArray, plain: Values) -> dict[str, Part]:
-    """A difference in shares of the plain regressor's mean."""
-    return {"difference": part(difference / (float(plain.value.mean()) or 1.0), of.query_id, of.fold)}
+def _apart(one: Sequence[Values], other: Sequence[Values], base: float) -> Part:
+    """Differences of two kinds in shares of the plain regressor's mean, paired by fit."""
+    fits = max(len(one), len(other))
+    pairs = zip(*(own * fits if len(own) == 1 else own for own in map(list, (one, other))), strict=True)
+    apart = np.stack([a.minus(b) / base for a, b in pairs], axis=1)
+    ids, folds = one[0].query_id, one[0].fold
+    return refitted(apart, ids, folds) if fits > 1 else part(apart[:, 0], ids, folds)
 
 
 def _adjusted(maps: pa.Table, h: str, paper: Cell) -> Parts:

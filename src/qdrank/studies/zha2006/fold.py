@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.evaluation.measuring import scores_table
+from qdrank.evaluation.refits import jittered
 from qdrank.groups import FloatArray
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.studies.zha2006.data import FoldData
 from qdrank.studies.zha2006.fits import LIMIT, OFFSET_ALONE, Fit, Fitter, setting_of
-from qdrank.studies.zha2006.methods import method_name
+from qdrank.studies.zha2006.methods import REFITTED, method_name, refit_kind
 from qdrank.studies.zha2006.options import Cell, Options
 
 #: The paper's L1 result: one round, raw penalties.
@@ -101,15 +102,20 @@ def penalties(cell: Cell) -> dict[str, float]:
 # ---- jittered refits ---------------------------------------------------------------------------------------------
 
 
-def jittered(fitter: Fitter, plain: Fit) -> dict[str, FloatArray]:
-    """Test values of the plain regressor refitted to targets with a little noise, by seed: what chance alone moves."""
+def refits(fitter: Fitter, best: Chosen) -> dict[tuple[str, int], FloatArray]:
+    """Test values of every compared method refitted to targets with a little noise, by kind and number of the fit.
+
+    All kinds see the same targets in one fit, so that their differences are paired by fit.
+    """
     train, options = fitter.data.parts["train"], fitter.options
+    fits = {kind: {**best.methods, **best.others}[kind] for kind in REFITTED}
     values = {}
-    for i in range(options.refits):
-        rng = np.random.default_rng([fitter.data.seed, i])
-        noise = options.jitter * float(train.targets.std()) * rng.standard_normal(len(train.targets))
-        model = ATVT(**(fitter.fixed() | plain.params)).fit(train.X, train.targets + noise, train.judged.query)
-        values[f"jitter {i + 1}"] = fitter.data.reported("test", model.predict(fitter.data.parts["test"].X))
+    for number in range(1, options.refits + 1):
+        targets = jittered(train.targets, fit=number, seed=fitter.data.seed, size=options.jitter)
+        for kind, fit in fits.items():
+            model = ATVT(**(fitter.fixed() | fit.params)).fit(train.X, targets, train.judged.query)
+            scores = model.predict(fitter.data.parts["test"].X)
+            values[kind, number] = fitter.data.reported("test", scores)
     return values
 
 
@@ -140,8 +146,8 @@ def _cells_table(fold: str, fitter: Fitter, best: Chosen) -> pa.Table:
     ]
     tables.append(fit_rows(fold, h, "limit scores", "test", LIMIT, ids, value=_apart(data, best)))
     if h == "trees":
-        for kind, values in jittered(fitter, best.methods["plain"]).items():
-            tables.append(fit_rows(fold, h, kind, "test", LIMIT, ids, value=values))
+        for (kind, number), values in refits(fitter, best).items():
+            tables.append(fit_rows(fold, h, refit_kind(kind, number), "test", LIMIT, ids, value=values))
     return pa.concat_tables(tables)
 
 

@@ -23,6 +23,14 @@ FITTED_KINDS = {
 #: The learner of pairs or lists that each regressor is set against.
 PAIRWISE = {"ridge": ("ranksvm", "RankSVM"), "trees": ("lambdamart", "LambdaMART")}
 
+#: Kinds that are compared in claims, and refitted to jittered targets where the regressor is unstable.
+REFITTED = ("plain", "atvt", "fixed", "l1", "scale", "centred", "weak")
+
+
+def refit_kind(kind: str, number: int) -> str:
+    """Kind of a refit in the table of cells."""
+    return f"{kind}, fit {number}"
+
 
 def method_name(h: str, kind: str) -> str:
     """Name of a method in files and tables, such as zha-ridge-plain."""

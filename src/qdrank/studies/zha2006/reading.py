@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count, takewhile
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from qdrank.errors import InputError
 from qdrank.evaluation.pairs import Pairs
 from qdrank.groups import FloatArray
+from qdrank.studies.zha2006.methods import refit_kind
 from qdrank.studies.zha2006.options import Cell
 
 
@@ -63,6 +65,13 @@ def kinds(table: pa.Table, h: str) -> list[str]:
     """Kinds of fits of a regressor, in order of first appearance."""
     of_h = table.filter(pc.equal(table.column("h"), h))
     return list(dict.fromkeys(of_h.column("kind").to_pylist()))
+
+
+def fits_of(table: pa.Table, h: str, kind: str) -> list[Values]:
+    """Test values of all fits of a kind: as it was chosen, then refitted to jittered targets where that was done."""
+    known = set(kinds(table, h))
+    refits = takewhile(known.__contains__, (refit_kind(kind, number) for number in count(1)))
+    return [values(table, h, one) for one in (kind, *refits)]
 
 
 def regressors(table: pa.Table) -> list[str]:

@@ -65,7 +65,8 @@ class Zha(StudySection):
     leaves: Annotated[int, Field(ge=2)] = Field(default=15, description="Leaves of a tree.")
     min_leaf: PositiveInt = Field(default=20, description="Fewest documents in a leaf.")
     refits: Annotated[int, Field(ge=0)] = Field(
-        default=5, description="Refits of the plain trees to jittered targets, whose spread a gain is read against."
+        default=5,
+        description="Further fits of the trees, plain and with aTVT, to jittered targets; claims are about the mean of all fits.",
     )
     jitter: PositiveFloat = Field(
         default=0.01, description="Noise of these targets, as a share of the targets' standard deviation."

@@ -15,7 +15,7 @@ from qdrank.groups import FloatArray
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.methods import FITTED_KINDS, PAIRWISE, REGRESSORS, method_name
 from qdrank.studies.zha2006.options import Cell
-from qdrank.studies.zha2006.reading import Values, chosen_rows, kinds, pairs, regressors, values
+from qdrank.studies.zha2006.reading import Values, chosen_rows, fits_of, pairs, regressors, values
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE
 
 #: The grid's table of each regressor: the paper has one for each of its two data sets.
@@ -156,8 +156,7 @@ _CONTROLS = pa.schema(
 
 def refit_means(cells: pa.Table, h: str) -> FloatArray:
     """Mean DCG of each refit to jittered targets, (n_refits,)."""
-    refits = [kind for kind in kinds(cells, h) if kind.startswith("jitter")]
-    return np.array([values(cells, h, kind).value.mean() for kind in refits])
+    return np.array([one.value.mean() for one in fits_of(cells, h, "plain")[1:]])
 
 
 def _against(one: Values, plain: Values, base: float, interval: Mapping[str, Any]) -> dict[str, float]:
