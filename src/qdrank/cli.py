@@ -14,22 +14,24 @@ from qdrank.kernel_cache import Announcer
 
 # Each command is a module with ``add_arguments(parser)`` and ``run(args) -> int``, imported only when it is asked for.
 COMMANDS = {
+    "compare": ("qdrank.commands.compare", "the verdict on two runs: is one better by a difference that counts"),
     "config": ("qdrank.commands.config", "check a configuration, or generate what is derived from its models"),
     "critical-path": ("qdrank.commands.critical_path", "which jobs of a finished run follow each other longest"),
     "datasets": ("qdrank.commands.datasets", "list the data sets, what is present, and how to get the rest"),
     "digest": ("qdrank.commands.digest", "print the digest of every artifact in a folder"),
-    "evaluate": ("qdrank.commands.evaluate", "measure a file of scores against a LETOR file"),
+    "evaluate": ("qdrank.commands.evaluate", "measure runs against judgments, or scores against a LETOR file"),
     "doctor": (
         "qdrank.commands.doctor",
         "look for what would stop a run here: Python, memory, disk, mirror, kernels, SLURM",
     ),
     "features": ("qdrank.commands.features", "compute the features of new text queries, for `qdrank rank`"),
     "findings": ("qdrank.commands.findings", "write the table of what was found into the page of each study"),
+    "fuse": ("qdrank.commands.fuse", "one run from several, without judgments"),
     "rank": ("qdrank.commands.rank", "score new queries in a LETOR file with the models of a study"),
 }
 
 #: Commands that use compiled kernels.
-COMPILED = ("evaluate", "features", "rank")
+COMPILED = ("compare", "evaluate", "features", "rank")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -75,7 +75,7 @@ def test_labels_of_missing_values_and_sparse_rows(tmp_path):
 
 def test_table(files, capsys):
     out = printed(capsys, *files)
-    assert out.startswith("2 queries, 5 documents, 1 queries without a relevant document")
+    assert out.startswith("LETOR features: 2 queries, 5 documents, 1 queries without a relevant document")
     rows = dict(line.split() for line in out.splitlines()[3:])
     assert list(rows) == list(CONVENTIONS["letor4"])
     assert rows["ap"] == "0.2917"

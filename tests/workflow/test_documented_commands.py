@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shlex
@@ -68,6 +69,7 @@ def desk(finished: Project, project: Path, tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "mine.yaml").write_text(re.findall(r"```yaml\n(.*?)```", tutorial, re.DOTALL)[0])
     shutil.copytree(project / "docs/studies", tmp_path / "docs/studies")
     collection(tmp_path)
+    engines(tmp_path)
     return tmp_path
 
 
@@ -84,6 +86,18 @@ def collection(folder: Path) -> None:
     settings = resolve(load_yaml(folder / "text.yaml"))
     (folder / "results/config.yaml").unlink(missing_ok=True)
     (folder / "results/config.yaml").write_text(recorded_text(["text.yaml"], settings.model_dump_json()))
+
+
+def engines(folder: Path) -> None:
+    """What search engines leave: judgments, runs in several forms, groups of queries."""
+    pairs = [(f"q{q}", f"d{d}", (q * d + d) % 3) for q in range(12) for d in range(8)]
+    (folder / "qrels.txt").write_text("".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in pairs))
+    (folder / "groups.txt").write_text("".join(f"q{q} {'even' if q % 2 == 0 else 'odd'}\n" for q in range(12)))
+    for i, name in enumerate(("a", "b", "bm25", "new", "old")):
+        lines = [f"{query} Q0 {doc} 1 {(grade + int(doc[1]) * i) % 5} {name}\n" for query, doc, grade in pairs]
+        (folder / f"{name}.run").write_text("".join(lines))
+    (folder / "b.run.gz").write_bytes(gzip.compress((folder / "b.run").read_bytes()))
+    (folder / "c.json").write_text(json.dumps({"q1": {"d1": 1.5, "d2": 0.5}}))
 
 
 def test_commands_of_qdrank_run(desk: Path, project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,7 @@
-"""``qdrank evaluate FEATURES SCORES``: measures of any scores on any LETOR file, as the publisher's script computes them."""
+"""``qdrank evaluate QRELS RUN ...``: measures of runs against judgments, or of scores on a LETOR file.
+
+The form of the first file decides: LETOR text (``qid:``) is measured as the publisher's script does, judgments as trec_eval does.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,27 @@ import argparse
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
-from qdrank.errors import AnyPath, InputError
-from qdrank.evaluation.score_files import Labels, read_labels, read_scores
+from qdrank.commands.run_tables import RUN_FORMATS, RunTable, aligned
+from qdrank.datasets.runs.reading import read_qrels
+from qdrank.errors import AnyPath
+from qdrank.evaluation.run_files import (
+    LETOR,
+    MeasuredRun,
+    is_letor,
+    measured_runs,
+    measured_scores,
+    named_run,
+    told_apart,
+)
+from qdrank.evaluation.score_files import Labels, read_labels
 from qdrank.groups import FloatArray
 from qdrank.measures import CONVENTIONS
-from qdrank.measures.compute import measure
 from qdrank.measures.names import parse
 
 
@@ -58,15 +72,9 @@ def evaluate(features: AnyPath, scores: AnyPath, names: Sequence[str] = CONVENTI
     """
     for name in names:
         parse(name)
-    labels, column = read_labels(features), read_scores(scores)
-    if len(column) != len(labels.y):
-        raise InputError(
-            f"{len(column):,} scores for {len(labels.y):,} documents",
-            file=scores,
-            fix=f"give one score per line, in the order of the rows of {features}",
-        )
-    values = measure(names, labels.y, column, labels.offsets, doc_ids=labels.doc_id)
-    return Evaluation(labels.query_id, values, len(labels.y), _n_empty(labels))
+    labels = read_labels(features)
+    (measured,) = measured_scores(labels, [scores], names, features=features)
+    return Evaluation(labels.query_id, dict(measured.values), len(labels.y), _n_empty(labels))
 
 
 def _n_empty(labels: Labels) -> int:
@@ -82,16 +90,11 @@ def as_table(evaluation: Evaluation, *, per_query: bool) -> str:
     else:
         heads = ["measure", "mean"]
         rows = [[name, _short(mean)] for name, mean in evaluation.means.items()]
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    lines = [
-        "  ".join(cell.rjust(w) if i else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True)))
-        for row in [heads, *rows]
-    ]
-    counted = f"{len(evaluation.query_id):,} queries, {evaluation.n_documents:,} documents, "
+    counted = f"{LETOR}: {len(evaluation.query_id):,} queries, {evaluation.n_documents:,} documents, "
     counted += (
         f"{evaluation.n_empty:,} queries without a relevant document (counted as each measure's convention has it)"
     )
-    return "\n".join([counted, "", *lines]) + "\n"
+    return "\n".join([counted, "", *aligned(heads, rows)]) + "\n"
 
 
 def as_csv(evaluation: Evaluation, *, per_query: bool) -> str:
@@ -110,6 +113,7 @@ def as_csv(evaluation: Evaluation, *, per_query: bool) -> str:
 def as_json(evaluation: Evaluation, *, per_query: bool) -> str:
     """One JSON object in full precision."""
     content: dict[str, object] = {
+        "form": LETOR,
         "queries": len(evaluation.query_id),
         "documents": evaluation.n_documents,
         "queries_without_relevant": evaluation.n_empty,
@@ -134,27 +138,83 @@ def _short(value: float) -> str:
     return f"{value:.4f}"
 
 
+#: What is measured of runs unless something else is asked for.
+USUAL = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
+    add_files(parser, ["RUN"], nargs="+")
+    add_measures(parser)
+    parser.add_argument("--baseline", metavar="RUN", help="compare all others with this run (a file or a tag)")
+    parser.add_argument("--by-query", "--per-query", dest="by_query", action="store_true", help="one row per query")
     parser.add_argument(
-        "features", metavar="FEATURES", help="LETOR file: label qid:... 1:... #docid = ...; .gz, .xz, .bz2 too"
+        "--ties", action="store_true", help="worst, expected and best value over the orders of tied documents"
     )
-    parser.add_argument("scores", metavar="SCORES", help="one score per row of FEATURES: a number, or the last column")
+    parser.add_argument("--format", choices=list(FORMATS), default="table", help="form of the output (default: table)")
+
+
+def add_files(parser: argparse.ArgumentParser, runs: Sequence[str], *, nargs: str | None = None) -> None:
+    """Declare the judgments and the runs; each may be compressed or -, the standard input."""
+    judged = "judgments (TREC, BEIR's tsv or JSON), or a LETOR file: label qid:... 1:... #docid = ..."
+    parser.add_argument("qrels", metavar="QRELS", help=judged + "; .gz, .xz, .bz2, .zst too, - for standard input")
+    words = "a run (TREC, three columns or JSON), or for a LETOR file one score per row"
+    for name in runs:
+        dest = {"RUN": "runs"}.get(name, name.lower())
+        parser.add_argument(dest, metavar=name, nargs=nargs, help=words)
+
+
+def add_measures(parser: argparse.ArgumentParser) -> None:
+    """Declare what is measured."""
     parser.add_argument(
-        "--convention", choices=list(CONVENTIONS), default="letor4", help="what is reported, and how (default: letor4)"
+        "--convention",
+        choices=list(CONVENTIONS),
+        help="what is reported, and how (default: letor4 for LETOR files, the usual measures of trec_eval for runs)",
     )
     parser.add_argument(
         "--measure",
         metavar="NAME",
         action="append",
-        help="report this measure instead, e.g. ndcg@10/exp; may be repeated",
+        help="report this measure instead, e.g. nDCG@10, AP(rel=2)@100 or ndcg@10/exp; may be repeated",
     )
-    parser.add_argument("--per-query", action="store_true", help="one row per query")
-    parser.add_argument("--format", choices=list(FORMATS), default="table", help="form of the output (default: table)")
+
+
+def asked_names(args: argparse.Namespace, *, letor: bool) -> list[str]:
+    """Our names of the measures that are asked for; those without a convention get that of the input."""
+    usual = args.convention or ("letor4" if letor else "trec")
+    listed = CONVENTIONS[usual] if letor or args.convention else USUAL
+    return [parse(name, convention=usual).name for name in args.measure or listed]
 
 
 def run(args: argparse.Namespace) -> int:
     """Print what was asked for."""
-    evaluation = evaluate(args.features, args.scores, args.measure or CONVENTIONS[args.convention])
-    print(FORMATS[args.format](evaluation, per_query=args.per_query), end="")
+    letor = is_letor(args.qrels)
+    names = asked_names(args, letor=letor)
+    if letor and len(args.runs) == 1 and not (args.baseline or args.ties):
+        evaluation = evaluate(args.qrels, args.runs[0], names)
+        print(FORMATS[args.format](evaluation, per_query=args.by_query), end="")
+        return 0
+    files = args.runs if args.baseline is None or not Path(args.baseline).is_file() else [*args.runs, args.baseline]
+    judged, measured = measured_files(args.qrels, list(dict.fromkeys(files)), names, ties=args.ties)
+    runs = told_apart(list(measured))
+    baseline = None if args.baseline is None else named_run(runs, args.baseline)
+    table = RunTable(judged, runs, names, by_query=args.by_query)
+    if baseline is not None:
+        from qdrank.evaluation.against import differences  # loads Arrow
+
+        table = replace(table, baseline=baseline.name, differences=differences(runs, baseline, names))
+    print(RUN_FORMATS[args.format](table), end="")
     return 0
+
+
+def measured_files(
+    qrels: AnyPath, paths: Sequence[AnyPath], names: Sequence[str], *, ties: bool = False
+) -> tuple[str, Iterator[MeasuredRun]]:
+    """The judgments in words, and the runs as they are read and measured, one after the other."""
+    if is_letor(qrels):
+        labels = read_labels(qrels)
+        words = f"{LETOR}: {len(labels.query_id):,} queries, {len(labels.y):,} documents"
+        return words, measured_scores(labels, paths, names, features=qrels, ties=ties)
+    judgments = read_qrels(qrels)
+    words = f"{judgments.form}: {len(judgments.by_query):,} queries, {len(judgments.doc):,} judged documents"
+    return words, measured_runs(judgments, paths, names, ties=ties)

@@ -8,6 +8,8 @@ from scipy.special import nctdtr, stdtrit
 
 from qdrank.errors import InputError
 
+_MOST_QUERIES = 1 << 30
+
 
 def power(difference: float, *, deviation: float, n: int, alpha: float = 0.05) -> float:
     """Probability that a two-sided paired t test finds a true mean ``difference``.
@@ -42,6 +44,25 @@ def detectable_difference(*, deviation: float, n: int, alpha: float = 0.05, want
     if n < 2:
         return inf
     return detectable_effect(error=deviation / sqrt(n), df=n - 1, alpha=alpha, wanted=wanted)
+
+
+def queries_needed(difference: float, *, deviation: float, alpha: float = 0.05, wanted: float = 0.8) -> int | None:
+    """Fewest queries with which a two-sided paired t test finds a true mean ``difference`` with probability ``wanted``.
+
+    None if no number is enough: there is no difference to find, or more than a billion queries would be needed.
+    """
+    if deviation == 0 or difference == 0:
+        return 2 if difference else None
+    low, high = 1, 2
+    while power(difference, deviation=deviation, n=high, alpha=alpha) < wanted:
+        low, high = high, 2 * high
+        if high > _MOST_QUERIES:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        found = power(difference, deviation=deviation, n=middle, alpha=alpha) >= wanted
+        low, high = (low, middle) if found else (middle, high)
+    return high
 
 
 def detectable_effect(*, error: float, df: float, alpha: float = 0.05, wanted: float = 0.8) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from qdrank.datasets.letor import parser as letor
-from qdrank.datasets.letor.reader import load_letor, read_letor
+from qdrank.datasets.letor.reader import document_names, load_letor, read_letor
 
 DENSE = """\
 2 qid:10 1:0.5 2:-1 3:1e-3 #docid = GX000-00 inc = 1 prob = 0.02
@@ -87,6 +87,11 @@ def test_missing_values(tmp_path):
         ("#inc = 1 docid = a#b", "a#b"),
         ("#docid = käse", "käse"),
         ("# mydocid = a", "1-1"),
+        ("# 7555 rambo", "7555"),
+        ("#\t7555\trambo", "7555"),
+        ("#1A", "1A"),
+        ("# inc=1 prob", "1-1"),
+        ("# 7555 docid = a", "a"),
         ("#docid a", "1-1"),
         ("#", "1-1"),
     ],
@@ -162,3 +167,19 @@ def test_equals_a_plain_python_reader(mirror):
     np.testing.assert_array_equal(judged.X, X)
     assert judged.doc_id.tolist() == [comment.split()[2] for _, _, comment in rows]
     assert judged.query.tolist() == [row.split()[1].removeprefix("qid:") for row, _, _ in rows]
+
+
+@pytest.mark.parametrize(
+    ("comment", "said"),
+    [
+        (" #docid = GX1 inc = 1", "#docid = NAME"),
+        (" # 7555\trambo", "first word"),
+        ("", "QUERY-POSITION"),
+        (" # inc = 1", "QUERY-POSITION"),
+    ],
+)
+def test_it_is_said_where_names_of_documents_come_from(tmp_path, comment, said):
+    path = wrote(tmp_path, f"# a header\n1 qid:1 1:5{comment}\n")
+    assert said in document_names(path)
+    made = load_letor(path).doc_id.tolist()
+    assert (made == ["1-1"]) == (said == "QUERY-POSITION")

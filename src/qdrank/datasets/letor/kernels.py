@@ -242,8 +242,8 @@ def parse_name(data: Bytes, at: int, in_comment: bool) -> int:
 
 @njit(cache=True)
 def find_docid(data: Bytes, at: int) -> tuple[int, int, int]:
-    """Look in a comment for ``docid = NAME``: its start and end (equal if there is none), and the status."""
-    previous = 32
+    """Look in a comment for ``docid = NAME``, else its first word: start and end of the name (equal if there is none), and the status."""
+    previous, comment = 32, at
     while not at_line_end(data, at):
         if (is_blank(previous) or previous == 35) and spells(data, at, b"docid"):
             name = skip_blanks(data, at + 5)
@@ -253,7 +253,26 @@ def find_docid(data: Bytes, at: int) -> tuple[int, int, int]:
                 return name, end, (OK if end > 0 else BAD_DOCID)
         previous = data[at]
         at += 1
-    return at, at, OK
+    name, end = first_word(data, comment)
+    return name, end, OK
+
+
+@njit(cache=True)
+def first_word(data: Bytes, at: int) -> tuple[int, int]:
+    """Start and end of the document's name in ``# NAME ...``, as RankLib and Elasticsearch write it; equal if there is none.
+
+    A word with an equals sign in it or behind it (``# inc = 1``) is the key of something else.
+    """
+    if data[at] != 35:
+        return at, at
+    name = skip_blanks(data, at + 1)
+    end = parse_name(data, name, True)
+    if end < 0 or data[skip_blanks(data, end)] == 61 or (end == name + 5 and spells(data, name, b"docid")):
+        return name, name
+    for i in range(name, end):
+        if data[i] == 61:
+            return name, name
+    return name, end
 
 
 @njit(cache=True)

@@ -105,7 +105,7 @@ class Ledger:
                         file=self._file,
                         line=int(lines[row]),
                         found=name,
-                        fix="keep one row of each document in a query",
+                        fix="keep one row of each document in a query; without #docid = NAME, a comment's first word is the name",
                     )
                 seen.add(name)
 

@@ -2,11 +2,13 @@
 
 Read in a stream, plain or compressed, with bounded memory. A file whose first row has all features 1 to d is
 *dense*: every row must have them all. In any other file features left out are zero (*sparse*). Documents without
-a name are called ``QUERY-POSITION``, counted from 1 within the query.
+a name are called ``QUERY-POSITION``, counted from 1 within the query. Files of RankLib and Elasticsearch end their rows in ``# NAME ...``: without
+``docid =`` the first word of the comment is the name.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -50,13 +52,28 @@ def _widest_index(paths: Sequence[AnyPath]) -> int:
 
 def _first_indices(path: AnyPath) -> list[int]:
     """Feature indices of a file's first row."""
+    heads = [token.partition(b":")[0] for token in _first_row(path)[0].split()[1:]]
+    return [int(head) for head in heads if head.isdigit() and len(head) < 10]
+
+
+def _first_row(path: AnyPath) -> tuple[bytes, bytes]:
+    """A file's first row up to its comment, and the comment."""
     for block in blocks(path, _PEEK_BYTES):
         for line in block.tobytes().split(b"\n"):  # not at a lone CR, as the parser
-            tokens = line.partition(b"#")[0].split()
-            if tokens:
-                heads = [token.partition(b":")[0] for token in tokens[1:]]
-                return [int(head) for head in heads if head.isdigit() and len(head) < 10]
+            row, _, comment = line.partition(b"#")
+            if row.split():
+                return row, comment
     raise InputError("has no rows", file=path, fix="give a file with at least one judged document")
+
+
+def document_names(path: AnyPath) -> str:
+    """Where the names of the documents come from, in words, as the first row shows it."""
+    comment = _first_row(path)[1].decode("utf-8", "replace").split()
+    if re.search(r"(^| )docid ?=", " ".join(comment)):
+        return "documents are named by #docid = NAME"
+    if comment and "=" not in comment[0] and comment[1:2] != ["="] and comment[0] != "docid":
+        return "documents are named by the first word of the rows' comments, as RankLib and Elasticsearch write them"
+    return "documents have no names: they are called QUERY-POSITION"
 
 
 def read_letor(

@@ -137,3 +137,15 @@ def _sound(word: bytes, read: Callable[[bytes], float]) -> bool:
     except ValueError:
         return False
     return value == value and b"_" not in word and (isinstance(value, float) or abs(value) < 1 << 62)
+
+
+def read_groups(path: AnyPath) -> dict[str, str]:
+    """Groups of queries: lines of a query and its group, in any order."""
+    columns = read_columns(path, ("query", "group"), (0, 1))
+    query, group = columns.text(0, path), columns.text(1, path)
+    groups = dict(zip(query, group, strict=True))
+    if len(groups) < len(query):
+        row = next(i for i, name in enumerate(query) if name in query[:i])
+        fix = "give each query one group"
+        raise InputError(f"query {query[row]} comes again", file=path, line=columns.line(row), fix=fix)
+    return groups

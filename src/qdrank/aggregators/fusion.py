@@ -1,0 +1,114 @@
+"""Fusion of runs: one ranking from several, without judgments.
+
+Scores are first made comparable within each query and run, then added. A document that a run does not return gets 0 from it, which is the
+lowest value of min-max and below that of ranks; with z-scores it gets the lowest of the run for the query.
+
+=========  ===========================================================================  ===============================
+method     score of a document                                                          source
+=========  ===========================================================================  ===============================
+rrf        sum over runs of 1 / (k + rank)                                              Cormack et al. 2009
+combsum    sum over runs of the normalised score                                        Fox and Shaw 1994
+combmnz    combsum times the number of runs that return the document                    Fox and Shaw 1994
+weights    weighted sum of the normalised scores
+=========  ===========================================================================  ===============================
+
+Ranks go by descending score, ties by descending document id, as in trec_eval, so neither the order of rows nor that of files matters to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from qdrank.datasets.runs.model import Run
+from qdrank.datasets.runs.scaling import by_rank, min_max, run_ranks, union_of, z_score
+from qdrank.errors import InputError
+from qdrank.groups import FloatArray, IntArray
+
+FUSION_METHODS = ("rrf", "combsum", "combmnz", "weights")
+
+
+#: Ways to make scores comparable, and whether a document that is not returned gets the lowest of them, or 0.
+NORMS: dict[str, tuple[Callable[[FloatArray, IntArray, IntArray], FloatArray], bool]] = {
+    "min-max": (min_max, False),
+    "z-score": (z_score, True),
+    "rank": (by_rank, False),
+}
+
+
+def fuse(
+    runs: Sequence[Run],
+    method: str,
+    *,
+    norm: str = "min-max",
+    weights: Sequence[float] | None = None,
+    k: float = 60,
+    tag: str = "fused",
+) -> Run:
+    """One run from several: all documents that any returns, queries in the order in which they first come.
+
+    Parameters
+    ----------
+    runs : the runs, each with finite scores
+    method : one of `FUSION_METHODS`
+    norm : one of `NORMS`; ``rrf`` goes by ranks and has none
+    weights : one for each run; only for ``weights``
+    k : constant of ``rrf``, 0 or more
+    tag : name of the fused run
+
+    Returns
+    -------
+    the run, each query's documents by descending score, ties by descending document id
+    """
+    _check(runs, method, norm, weights, k)
+    union = union_of(runs)
+    total, count = np.zeros(len(union.of_query)), np.zeros(len(union.of_query))
+    for i, (run, rows) in enumerate(zip(runs, union.rows, strict=True)):
+        weight = 1.0 if weights is None else float(weights[i])
+        total += weight * _contribution(run, rows, union.of_query, method, norm, k)
+        count[rows] += 1
+    score = _without_rounding_errors(total * count if method == "combmnz" else total)
+    order = np.lexsort((-union.docno, -score, union.of_query))
+    query, doc = union.queries[union.of_query[order]], union.docs[union.docno[order]]
+    return Run(query, doc, score[order], tag, f"fused by {method}")
+
+
+def _without_rounding_errors(score: FloatArray) -> FloatArray:
+    """Scores to 13 digits of the largest: sums of the same numbers in another order tie, as they should."""
+    largest = float(np.abs(score).max())
+    return np.round(score / largest, 13) * largest if largest > 0 else score
+
+
+def _contribution(run: Run, rows: IntArray, of_query: IntArray, method: str, norm: str, k: float) -> FloatArray:
+    """What a run gives to every document, shape (n_pairs,)."""
+    rank = run_ranks(run)
+    given = np.zeros(len(of_query))
+    if method == "rrf":
+        given[rows] = 1 / (k + rank)
+        return given
+    normalise, lowest = NORMS[norm]
+    own = normalise(run.score, rank, run.offsets)
+    if lowest:
+        floor = np.zeros(int(of_query.max()) + 1)
+        floor[of_query[rows[run.offsets[:-1]]]] = np.minimum.reduceat(own, run.offsets[:-1])
+        given = floor[of_query]
+    given[rows] = own
+    return given
+
+
+def _check(runs: Sequence[Run], method: str, norm: str, weights: Sequence[float] | None, k: float) -> None:
+    if method not in FUSION_METHODS or norm not in NORMS:
+        raise InputError(f"unknown fusion {method!r} or norm {norm!r}", fix=", ".join([*FUSION_METHODS, *NORMS]))
+    if len(runs) < 2:
+        raise InputError("fusion needs at least two runs", found=str(len(runs)))
+    if (method == "weights") != (weights is not None) or (weights is not None and len(weights) != len(runs)):
+        fix = f"give --method weights --weights with {len(runs)} numbers, one for each run"
+        raise InputError("weights and runs do not match", found=str(weights), fix=fix)
+    if method == "combmnz" and norm == "z-score":
+        raise InputError("combmnz multiplies scores, which must not be below 0", fix="use the norm min-max or rank")
+    if not (np.isfinite(k) and k >= 0) or not np.isfinite(weights or [0.0]).all():
+        raise InputError("k must be 0 or more, and weights finite", found=f"k={k}, weights={weights}")
+    for run in runs:
+        if method != "rrf" and not np.isfinite(run.score).all():
+            raise InputError(f"run {run.tag} has an infinite score", fix="use --method rrf, which goes by ranks")

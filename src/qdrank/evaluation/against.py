@@ -1,0 +1,37 @@
+"""Runs against a baseline: every difference with its interval, corrected p-value and the smallest that could be found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from qdrank.evaluation.comparison import Comparison, compare
+from qdrank.evaluation.pairs import Pairs, join
+from qdrank.evaluation.run_files import MeasuredRun
+from qdrank.evaluation.significance import holm
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One run minus the baseline in one measure; ``p`` is the t test's, corrected for all differences of the table."""
+
+    run: str
+    measure: str
+    comparison: Comparison
+    p: float
+
+
+def pairs_of(run: MeasuredRun, baseline: MeasuredRun, measure: str) -> Pairs:
+    """Values of two runs, joined on the queries."""
+    return join(run.query_id, run.values[measure], baseline.query_id, baseline.values[measure])
+
+
+def differences(runs: Sequence[MeasuredRun], baseline: MeasuredRun, names: Sequence[str]) -> list[Difference]:
+    """Every other run against the baseline in every measure; p-values are corrected together, after Holm."""
+    asked = [(run, name) for run in runs if run is not baseline for name in names]
+    made = [compare(pairs_of(run, baseline, name), seed=0, family=len(asked)) for run, name in asked]
+    corrected = holm({str(i): one.t.p for i, one in enumerate(made)}, family="all runs and measures").adjusted
+    return [
+        Difference(run.name, name, one, corrected[str(i)])
+        for i, ((run, name), one) in enumerate(zip(asked, made, strict=True))
+    ]

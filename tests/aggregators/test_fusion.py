@@ -1,0 +1,108 @@
+"""Fusion against its definitions, one document at a time."""
+
+from __future__ import annotations
+
+from statistics import mean, pstdev
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qdrank.aggregators.fusion import FUSION_METHODS, NORMS, fuse
+from qdrank.datasets.runs.model import Run
+from qdrank.errors import InputError
+
+LISTS = st.dictionaries(
+    st.sampled_from("ab"),
+    st.dictionaries(st.sampled_from("uvwxyz"), st.sampled_from([0.0, 1.0, 1.5, 4.0]), min_size=1),
+    min_size=1,
+)
+
+
+def run_of(lists, tag="t"):
+    rows = [(query, doc, score) for query, docs in lists.items() for doc, score in docs.items()]
+    query, doc, score = (np.array(column, dtype=object) for column in zip(*rows, strict=True))
+    return Run(query, doc, score.astype(float), tag)
+
+
+def normalised(docs, norm):
+    """Score of each document, and of those that are not there."""
+    ranked = sorted(docs, key=lambda doc: (docs[doc], doc), reverse=True)
+    low, high, middle, spread = min(docs.values()), max(docs.values()), mean(docs.values()), pstdev(docs.values())
+    if norm == "rank":
+        return {doc: 1 - i / len(docs) for i, doc in enumerate(ranked)}, 0.0
+    if norm == "min-max":
+        return {doc: (s - low) / (high - low) if high > low else 1.0 for doc, s in docs.items()}, 0.0
+    scaled = {doc: (s - middle) / spread if high > low else 0.0 for doc, s in docs.items()}
+    return scaled, min(scaled.values())
+
+
+def by_hand(runs, method, norm, weights, k):
+    fused = {}
+    for query in dict.fromkeys(q for lists in runs for q in lists):
+        lists = [(one[query], weight) for one, weight in zip(runs, weights, strict=True) if query in one]
+        fused[query] = {}
+        for doc in {doc for docs, _ in lists for doc in docs}:
+            if method == "rrf":
+                ranks = [1 + sum((docs[d], d) > (docs[doc], doc) for d in docs) for docs, _ in lists if doc in docs]
+                fused[query][doc] = sum(1 / (k + rank) for rank in ranks)
+                continue
+            total = 0.0
+            for docs, weight in lists:
+                scaled, absent = normalised(docs, norm)
+                total += (weight if method == "weights" else 1) * scaled.get(doc, absent)
+            fused[query][doc] = total * (sum(doc in docs for docs, _ in lists) if method == "combmnz" else 1)
+    return fused
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(LISTS, min_size=2, max_size=3), st.sampled_from(FUSION_METHODS), st.sampled_from(list(NORMS)))
+def test_fusion_equals_its_definition(lists, method, norm):
+    if (method, norm) == ("combmnz", "z-score"):
+        norm = "min-max"
+    weights = [0.5, 2.0, -1.0][: len(lists)]
+    given = weights if method == "weights" else None
+    fused = fuse([run_of(one) for one in lists], method, norm=norm, weights=given, k=10)
+    expected = by_hand(lists, method, norm, weights, 10)
+    assert list(fused.place) == list(expected)
+    ours = {query: {} for query in expected}
+    for query, doc, score in zip(fused.query, fused.doc, fused.score, strict=True):
+        ours[query][doc] = score
+    for query, docs in expected.items():
+        assert ours[query] == pytest.approx(docs, abs=1e-12)
+        ranked = list(ours[query].items())
+        assert len({round(score, 9) for score in ours[query].values()}) == len(set(ours[query].values()))
+        assert ranked == sorted(ranked, key=lambda pair: (pair[1], pair[0]), reverse=True), "ties by descending id"
+
+
+def test_the_order_of_rows_does_not_matter():
+    lists = {"a": {"x": 1.0, "y": 1.0, "z": 0.5}}
+    other = {"a": {"z": 0.5, "y": 1.0, "x": 1.0}}
+    first, second = (fuse([run_of(one), run_of({"a": {"y": 2.0}})], "rrf") for one in (lists, other))
+    assert first.doc.tolist() == second.doc.tolist() == ["y", "x", "z"]
+    np.testing.assert_array_equal(first.score, second.score)
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "said"),
+    [
+        (1, {"method": "rrf"}, "at least two runs"),
+        (2, {"method": "weights"}, "do not match"),
+        (2, {"method": "weights", "weights": [1.0]}, "do not match"),
+        (2, {"method": "combsum", "weights": [1.0, 2.0]}, "do not match"),
+        (2, {"method": "combmnz", "norm": "z-score"}, "must not be below 0"),
+        (2, {"method": "rrf", "k": -1.0}, "k must be 0 or more"),
+        (2, {"method": "sum"}, "unknown fusion"),
+    ],
+)
+def test_what_cannot_be_fused_is_said(runs, options, said):
+    with pytest.raises(InputError, match=said):
+        fuse([run_of({"a": {"x": 1.0, "y": 2.0}})] * runs, **options)
+
+
+def test_infinite_scores_have_ranks_only():
+    lists = {"a": {"x": float("inf"), "y": 0.0}}
+    assert fuse([run_of(lists)] * 2, "rrf").doc.tolist() == ["x", "y"]
+    with pytest.raises(InputError, match="infinite score"):
+        fuse([run_of(lists)] * 2, "combsum")
