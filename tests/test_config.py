@@ -38,9 +38,12 @@ def test_the_default_file_is_the_default_configuration() -> None:
         ({"own": {"x": {"kind": "TREC"}}}, "mine.yaml: own.x.kind: unknown kind 'TREC'; did you mean trec?"),
         (
             {"own": {"x": {"kind": "csv"}}},
-            "own.x.kind: unknown kind 'csv'; allowed: letor, beir, smart, trec, simulated",
+            "own.x.kind: unknown kind 'csv'; allowed: letor, runs, beir, smart, trec, simulated",
         ),
-        ({"own": {"x": {"files": {}}}}, "own.x.kind: required, but missing; the kinds are letor, beir, smart, trec,"),
+        (
+            {"own": {"x": {"files": {}}}},
+            "own.x.kind: required, but missing; the kinds are letor, runs, beir, smart, trec,",
+        ),
         ({"queries": {"top": 0}}, "mine.yaml: queries.top: Input should be greater than or equal to 1 (found 0)"),
         ({"queries": {"top": "many"}}, "should be a valid integer"),
         ({"datasets": []}, "datasets: List should have at least 1 item"),

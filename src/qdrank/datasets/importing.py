@@ -10,12 +10,16 @@ import numpy as np
 
 from qdrank.datasets import registry
 from qdrank.datasets.columns import columns_table, feature_names
-from qdrank.datasets.folds import roles
+from qdrank.datasets.folds import assign_parts, roles
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.letor.features import rank_features
 from qdrank.datasets.letor.importing import import_letor
+from qdrank.datasets.runs.columns import read_groups, text_lines
+from qdrank.datasets.runs.features import KINDS, judged_runs
+from qdrank.datasets.runs.reading import read_qrels, read_runs
 from qdrank.datasets.topics import topics_table
 from qdrank.datasets.usable import refuse_unusable
+from qdrank.errors import InputError
 from qdrank.measures import average_precision
 from qdrank.store import open_artifact, write
 
@@ -51,6 +55,44 @@ def import_features(
     number = best_feature(judged) if reference is None else reference - 1
     write(out["columns"], "columns", columns_table(feature_names(_width(out["judged"]), names), number))
     write(out["topics"], "topics", topics_table(judged.query_id, judged.part))
+
+
+def import_runs(files: Paths, out: Paths, *, seed: int, reference: str | None = None, max_label: int = 4) -> list[str]:
+    """Read runs and judgments into the artifacts ``judged``, ``columns`` and ``topics``; gives notes on what they hold.
+
+    Parameters
+    ----------
+    files : ``qrels``, the runs under any names that begin with ``runs``, and, if there are, ``folds`` (lines of a query and its
+        part, S1 to S5) and ``queries`` (lines of a query and its text)
+    reference : tag of the run that ranks like BM25; by default the column that ranks the training queries of the first fold best
+    max_label : highest grade
+    """
+    qrels = read_qrels(files["qrels"])
+    runs = [run for name, path in files.items() if name.startswith("runs") for run in read_runs(path)]
+    known = list(qrels.by_query)
+    part = read_groups(files["folds"]) if "folds" in files else assign_parts(known, seed=seed)
+    if lacking := [name for name in known if name not in part]:
+        fix = "give every judged query a line: query part"
+        raise InputError(f"{len(lacking)} judged queries have no part", file=files["folds"], found=lacking[0], fix=fix)
+    made = judged_runs(runs, qrels, part, max_label=max_label)
+    judged = made.judged
+    refuse_unusable(judged)
+    tags = [run.tag for run in runs]
+    if reference is not None and reference not in tags:
+        raise InputError("the reference is none of the runs", found=reference, fix="name a tag: " + ", ".join(tags))
+    number = best_feature(judged) if reference is None else tags.index(reference) * len(KINDS)
+    texts = _query_texts(files["queries"]) if "queries" in files else {}
+    write(out["judged"], "judged", judged.to_table())
+    write(out["columns"], "columns", columns_table(made.names, number))
+    words = [texts.get(name) for name in judged.query_id] if texts else None
+    write(out["topics"], "topics", topics_table(judged.query_id, judged.part, text=words))
+    return made.notes
+
+
+def _query_texts(path: str | Path) -> dict[str, str]:
+    """Texts of queries: lines of an id and a text behind it."""
+    lines = (line.decode("utf-8", "replace").split(None, 1) for _, line in text_lines(path))
+    return {words[0]: words[1].strip() for words in lines if len(words) == 2}
 
 
 def _width(path: str | Path) -> int:

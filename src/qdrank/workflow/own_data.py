@@ -43,6 +43,28 @@ class FeatureFiles(Section):
         return files
 
 
+class RunFiles(Section):
+    """Own data as the runs of search engines, with judgments."""
+
+    kind: Literal["runs"] = Field(
+        description="Runs and judgments in TREC's, BEIR's or JSON form; every run gives columns."
+    )
+    runs: str | list[str] = Field(
+        description="File of the runs, or several; all tags of a file are taken.", min_length=1
+    )
+    qrels: str = Field(description="File of the judgments.", min_length=1)
+    folds: str | None = Field(
+        default=None, description="File with a query and its part, S1 to S5, on each line; null: five parts, seeded."
+    )
+    queries: str | None = Field(default=None, description="File with a query and its text on each line.")
+    reference: str | None = Field(
+        default=None, description="Tag of the run that ranks like BM25; null: the best column on training queries."
+    )
+    max_label: PositiveInt = Field(default=4, le=62, description="Highest grade; a higher one is an error.")
+    title: str = Field(default="", description="How the data set is called in tables and in the report.")
+    note: str = Field(default="", description="A sentence for the report, such as what the data may be compared with.")
+
+
 class TextCollection(Section):
     """Own data as a text collection in BEIR form."""
 
@@ -119,7 +141,7 @@ class SimulatedVariant(Section):
     note: str = Field(default="", description="A sentence for the report.")
 
 
-_Own = FeatureFiles | TextCollection | SmartCollection | TrecCollection | SimulatedVariant
+_Own = FeatureFiles | RunFiles | TextCollection | SmartCollection | TrecCollection | SimulatedVariant
 OwnDataset = Annotated[_Own, Field(discriminator="kind")]
 #: What ``kind`` may be.
 OWN_KINDS: tuple[str, ...] = tuple(get_args(one.model_fields["kind"].annotation)[0] for one in get_args(_Own))

@@ -15,7 +15,14 @@ from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
 from qdrank.studies import STUDIES
 from qdrank.workflow.config import Settings
-from qdrank.workflow.own_data import FeatureFiles, SimulatedVariant, SmartCollection, TextCollection, TrecCollection
+from qdrank.workflow.own_data import (
+    FeatureFiles,
+    RunFiles,
+    SimulatedVariant,
+    SmartCollection,
+    TextCollection,
+    TrecCollection,
+)
 
 ROTATION = ("fold1", "fold2", "fold3", "fold4", "fold5")
 
@@ -138,7 +145,7 @@ def _refuse_missing_files(dataset: PlannedDataset) -> None:
     for part, path in dataset.files.items():
         if not os.path.isfile(path):
             what = "no such file"
-            key = f"files.{part}" if dataset.kind == "letor" else part
+            key = f"files.{part}" if dataset.kind == "letor" and "like" not in dataset.options else part
             if part == "documents.1" and "documents.2" not in dataset.files:
                 key, what = "documents", "no such file or folder"
             raise InputError(f"own.{dataset.name}.{key}: {what}", found=path, fix="correct the path")
@@ -178,6 +185,11 @@ def _own(name: str, settings: Settings, folders: Sequence[str | Path]) -> Planne
                 options["names"] = _lines(name, at(own.names))
             files = {part: at(path) for part, path in own.files.items()}
             return replace(plain, folds=_wanted(folds, settings), files=files, options=options)
+        case RunFiles():
+            named = {f"runs.{i}": path for i, path in enumerate(_several(own.runs, at), 1)}
+            named |= {key: at(path) for key in ("qrels", "folds", "queries") if (path := getattr(own, key)) is not None}
+            options = {"like": own.kind, **own.model_dump(include={"reference", "max_label"})}
+            return replace(plain, folds=_wanted(ROTATION, settings), files=named, options=options)
         case TextCollection():
             return replace(text, options={"like": "beir", "folder": at(own.folder)})
         case SmartCollection():
