@@ -93,8 +93,8 @@ def test_memberships_count_relevant_documents_that_are_missed(study):
     plain, found = (one.local("test", key, 0.1).members for one in (study, counted))
     query, _ = counted.local("test", key, 0.1).clusters.members(study.readings.membership)
     relevant = np.add.reduceat(train.y > 0, train.offsets[:-1])[query]
-    np.testing.assert_allclose(found.ap, plain.ap * relevant / np.maximum(relevant + query % 3, 1))
-    assert (found.ap < plain.ap).any()
+    np.testing.assert_allclose(found.precision, plain.precision * relevant / np.maximum(relevant + query % 3, 1))
+    assert (found.precision < plain.precision).any()
 
 
 def test_without_validation_queries_training_queries_choose(study):
