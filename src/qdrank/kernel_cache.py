@@ -61,7 +61,7 @@ def compile_kernels() -> float:
         for names in CONVENTIONS.values():
             evaluate(features, scores, names)
     LEARNERS["ranksvm"]().fit(X, y, query)
-    own, ints = np.arange(2), np.zeros(3, dtype=np.int64)
-    add_shared(own, ints, np.zeros(4, dtype=np.int64), np.zeros(1, dtype=np.int32), ints.copy())
-    add_rows(own, np.zeros((3, 3), dtype=np.int32), np.zeros(3, dtype=np.int32))
+    members, ints = np.arange(2), np.zeros(3, dtype=np.int64)
+    add_shared(members, ints, np.zeros(4, dtype=np.int64), np.zeros(1, dtype=np.int32), ints.copy())
+    add_rows(members, np.zeros((3, 3), dtype=np.int32), np.zeros(3, dtype=np.int32))
     return time.perf_counter() - began

@@ -34,11 +34,11 @@ def run(args: argparse.Namespace) -> int:
         return 0
     sources = load_sources(args.files)
     settings = resolve(merged(sources), sources)
-    found = plan(settings, [*(file.parent for file in args.files), registry.default_table().parents[1]])
-    for dataset in found.datasets.values():
+    planned = plan(settings, [*(file.parent for file in args.files), registry.default_table().parents[1]])
+    for dataset in planned.datasets.values():
         if dataset.kind == "simulated":
             check_simulated(dataset.name, dataset.options)
-    for name, reason in found.left_out.items():
+    for name, reason in planned.left_out.items():
         print(f"qdrank: {name} is left out: {reason}", file=sys.stderr)
     print(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False), end="")
     return 0

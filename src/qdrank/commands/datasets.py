@@ -47,8 +47,8 @@ def _described(dataset: Dataset, mirror: Path | None, downloads: Path | None) ->
     }
 
 
-def _as_json(found: Found | None) -> dict[str, str] | None:
-    return None if found is None else {"kind": found.kind, "path": str(found.path)}
+def _as_json(place: Found | None) -> dict[str, str] | None:
+    return None if place is None else {"kind": place.kind, "path": str(place.path)}
 
 
 def _table(datasets: list[Dataset], mirror: Path | None, downloads: Path | None) -> str:
@@ -82,9 +82,9 @@ def _full(dataset: Dataset, mirror: Path | None, downloads: Path | None) -> str:
     lines = [f"{dataset.name}: {dataset.title}", ""]
     lines += [f"{key:<18} {value}" for key, value in _facts(dataset).items() if value]
     lines += ["", f"{'state':<18} {available(dataset, mirror=mirror, downloads=downloads).reason}"]
-    for name, found in status(dataset, mirror=mirror, downloads=downloads).items():
+    for name, place in status(dataset, mirror=mirror, downloads=downloads).items():
         optional = " (optional)" if dataset.file(name).optional else ""
-        lines.append(f"  {name:<40} {f'{found.kind}: {found.path}' if found else 'absent'}{optional}")
+        lines.append(f"  {name:<40} {f'{place.kind}: {place.path}' if place else 'absent'}{optional}")
     return "\n".join([*lines, "", "how to get it", "         " + instruction(dataset, downloads)])
 
 

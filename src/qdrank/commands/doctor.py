@@ -39,11 +39,11 @@ def run(args: argparse.Namespace) -> int:
     if args.compile and n_compiled() == 0:
         print("compiling the kernels (about 20 seconds, once for this version)", flush=True)
         compile_kernels()
-    found = list(findings())
-    for one in found:
+    checks = list(findings())
+    for one in checks:
         mark = "ok  " if not one.fix else ("FAIL" if one.stops else "note")
         print(f"{mark}  {one.what:<10} {one.found}" + (f"\n      fix:       {one.fix}" if one.fix else ""))
-    return 1 if any(one.stops for one in found) else 0
+    return 1 if any(one.stops for one in checks) else 0
 
 
 def findings() -> Iterator[Finding]:

@@ -83,9 +83,9 @@ def run(args: argparse.Namespace) -> int:
     )
     with _output(args.output) as file:
         for batch in whole_queries(chunks):
-            own, text = (None, None) if topics is None else topics_of(topics, batch.query_id)
+            columns, text = (None, None) if topics is None else topics_of(topics, batch.query_id)
             names = {"query_id": batch.query_id, "doc_id": batch.doc_id}
-            scores = ranker.score_many(batch.X, batch.offsets, own=own, text=text, **names)
+            scores = ranker.score_many(batch.X, batch.offsets, own=columns, text=text, **names)
             file.writelines(_FORMATS[args.format](batch, scores, ranker))
     return 0
 
@@ -98,11 +98,11 @@ def refuse_missing_folder(output: str | None) -> None:
 
 def refuse_other_width(path: str | os.PathLike[str], n_features: int, sparse: bool | None) -> None:
     """Raise if the first row shows that the file has not the models' features."""
-    found = letor_form([path], sparse=False).width
+    width = letor_form([path], sparse=False).width
     dense = letor_form([path], n_features=n_features, sparse=sparse).dense
-    if found > n_features or (dense and found != n_features):
+    if width > n_features or (dense and width != n_features):
         raise InputError(
-            f"the first row has {found} features, and the models know {n_features}",
+            f"the first row has {width} features, and the models know {n_features}",
             file=path,
             fix="give the features that the models were trained on; with --sparse those left out are zero",
         )

@@ -112,15 +112,15 @@ def load_document_vectors(files: Any, options: Mapping[str, Any], *, missing: bo
     )
 
 
-def checked_columns(own: NDArray[Any] | None, n_queries: int, wanted: int) -> NDArray[Any]:
+def checked_columns(columns: NDArray[Any] | None, n_queries: int, wanted: int) -> NDArray[Any]:
     """Columns of the queries themselves, (n_queries, wanted); raise if they are not given."""
-    if own is None or own.shape != (n_queries, wanted):
+    if columns is None or columns.shape != (n_queries, wanted):
         raise InputError(
             f"these models need {wanted} columns of the query itself",
-            found="none" if own is None else f"an array of shape {own.shape}",
+            found="none" if columns is None else f"an array of shape {columns.shape}",
             fix="give them (own=..., or --topics), or train with queries: {query_columns: false}",
         )
-    return own
+    return columns
 
 
 def topics_of(topics: pa.Table, query_id: Sequence[str]) -> tuple[FloatArray, list[str] | None]:
@@ -129,6 +129,6 @@ def topics_of(topics: pa.Table, query_id: Sequence[str]) -> tuple[FloatArray, li
         np.array(query_id, dtype=object), topics.column("query_id").to_numpy(zero_copy_only=False), among="the topics"
     )
     rows = topics.take(pa.array(place))
-    own = np.array(rows.column("query_columns").to_pylist(), dtype=np.float64).reshape(len(rows), -1)
+    columns = np.array(rows.column("query_columns").to_pylist(), dtype=np.float64).reshape(len(rows), -1)
     text = rows.column("text").to_pylist()
-    return own, None if None in text else text
+    return columns, None if None in text else text

@@ -61,8 +61,8 @@ class Bilinear(QueryRanker):
         factors = np.hstack([np.ones((train.n_queries, 1)), scale * self._components(vectors)])
         X = np.einsum("nc,nf->ncf", factors[train.query_index].astype(np.float32), train.X)
         data = prepare(X.reshape(len(X), -1), train.y, train.offsets)
-        found = RankSVM(lam=self.lam, tol=self.tol).fit_preferences(data).coef_.reshape(-1, train.X.shape[1])
-        self.coef_ = np.vstack([found[:1], scale * found[1:]])
+        coef = RankSVM(lam=self.lam, tol=self.tol).fit_preferences(data).coef_.reshape(-1, train.X.shape[1])
+        self.coef_ = np.vstack([coef[:1], scale * coef[1:]])
         return self
 
     def models(self, vectors: FloatArray) -> FloatArray:

@@ -132,10 +132,10 @@ def seen(X: NDArray[Any], mean: FloatArray, inverse: FloatArray) -> NDArray[Any]
 
 def _scaled(X: NDArray[Any], mean: FloatArray, inverse: FloatArray) -> NDArray[np.float32]:
     """``(X - mean) * inverse``, computed in float64 by blocks, so that not all of it is held in float64."""
-    found = np.empty(X.shape, dtype=np.float32)
+    scaled = np.empty(X.shape, dtype=np.float32)
     for rows in _blocks(X):
-        found[rows] = (X[rows] - mean) * inverse
-    return found
+        scaled[rows] = (X[rows] - mean) * inverse
+    return scaled
 
 
 def load_fold(

@@ -95,7 +95,7 @@ def first_stages(
     )
     models = bm25_settings(settings.bm25, grid["bm25"])
     model = _tuned(retriever, vali, ((m, _bm25(retriever, vali, m)) for m in models), measure, seed)
-    first = {role: _bm25(retriever, own, model.chosen) for role, own in (("vali", vali), ("test", test))}
+    first = {role: _bm25(retriever, queries, model.chosen) for role, queries in (("vali", vali), ("test", test))}
     kinds = feedback_settings(grid["feedback"])
     kind = _tuned(
         retriever, vali, ((f, _rm3(retriever, vali, first["vali"], model.chosen, f)) for f in kinds), measure, seed

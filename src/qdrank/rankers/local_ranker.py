@@ -108,9 +108,9 @@ class LocalRanker(QueryRanker):
             return np.zeros((0, len(self.single_)))
         rows, weights = self._neighbourhood(np.asarray(vectors, dtype=np.float64), query_id)
         blocks = make_blocks(np.arange(len(rows)), self.block)
-        found = train_local(self._prepared(), rows, blocks, weights=weights, tol=self.tol)
-        W = np.empty_like(found.W)
-        W[found.rows] = found.W
+        trained = train_local(self._prepared(), rows, blocks, weights=weights, tol=self.tol)
+        W = np.empty_like(trained.W)
+        W[trained.rows] = trained.W
         return self.mix * W + (1 - self.mix) * self.single_
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:

@@ -130,38 +130,38 @@ class Neighbourhoods:
             self._owners = (np.argsort(members, kind="stable") // self.k).astype(np.int32)
             self._starts = np.concatenate([[0], np.cumsum(np.bincount(members, minlength=m))]).astype(np.int64)
 
-    def likeness(self, own: IntArray) -> NDArray[Any]:
-        """How much each neighbourhood is like the set ``own`` of training queries, shape (m,); more is better."""
-        shared = self._shared(own) if self._compiled() else self._shared_plainly(own)
+    def likeness(self, members: IntArray) -> NDArray[Any]:
+        """How much each neighbourhood is like the set ``members`` of training queries, shape (m,); more is better."""
+        shared = self._shared(members) if self._compiled() else self._shared_plainly(members)
         if self._alike != "smallest_gamma":
             return shared
-        return -gamma(self._size[own].sum(), self._totals, shared)
+        return -gamma(self._size[members].sum(), self._totals, shared)
 
     def _compiled(self) -> bool:
         """Whether to use the kernels: if Numba is loaded, or there are many queries; loading it takes 0.7 s."""
         self._asked += 1
         return "numba" in sys.modules or self._asked > _PLAIN_QUERIES
 
-    def _shared_plainly(self, own: IntArray) -> NDArray[Any]:
+    def _shared_plainly(self, members: IntArray) -> NDArray[Any]:
         """`_shared` in NumPy; the numbers are whole, so that they are the same."""
         if self._matrix.size:
-            return np.asarray(self._matrix[own].sum(axis=0, dtype=np.int32))
-        sizes = np.diff(self._starts)[own]
-        places = np.arange(sizes.sum()) + np.repeat(self._starts[own] - np.cumsum(sizes) + sizes, sizes)
+            return np.asarray(self._matrix[members].sum(axis=0, dtype=np.int32))
+        sizes = np.diff(self._starts)[members]
+        places = np.arange(sizes.sum()) + np.repeat(self._starts[members] - np.cumsum(sizes) + sizes, sizes)
         shared = np.zeros(len(self._size), dtype=np.int64)
-        np.add.at(shared, self._owners[places], np.repeat(self._size[own], sizes))
+        np.add.at(shared, self._owners[places], np.repeat(self._size[members], sizes))
         return shared
 
-    def _shared(self, own: IntArray) -> NDArray[Any]:
-        """Size of what each neighbourhood shares with ``own``, shape (m,)."""
+    def _shared(self, members: IntArray) -> NDArray[Any]:
+        """Size of what each neighbourhood shares with ``members``, shape (m,)."""
         from qdrank.rankers.lookup_kernels import add_rows, add_shared
 
         if self._matrix.size:
             dense = np.zeros(len(self._size), dtype=np.int32)
-            add_rows(own, self._matrix, dense)
+            add_rows(members, self._matrix, dense)
             return dense
         shared = np.zeros(len(self._size), dtype=np.int64)
-        add_shared(own, self._size, self._starts, self._owners, shared)
+        add_shared(members, self._size, self._starts, self._owners, shared)
         return shared
 
 
@@ -182,9 +182,9 @@ class Offline1:
         point = self.space.point(vector)
         return self.best(point, self.space.neighbourhood(point, self.neighbourhoods.k))
 
-    def best(self, point: FloatArray, own: IntArray) -> int:
-        """Row of the training query that serves a point with the neighbourhood ``own``."""
-        alike = self.neighbourhoods.likeness(own)
+    def best(self, point: FloatArray, members: IntArray) -> int:
+        """Row of the training query that serves a point with the neighbourhood ``members``."""
+        alike = self.neighbourhoods.likeness(members)
         tied = np.flatnonzero(alike == alike.max())
         if len(tied) > 1 and self.largest < len(alike):
             near = np.intersect1d(tied, self.space.neighbourhood(point, self.largest))

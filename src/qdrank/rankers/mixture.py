@@ -98,8 +98,8 @@ def out_of_fold(
         )
     part = np.random.default_rng(seed).permutation(n) % parts
     scores = np.empty((train.n_documents, len(bases)))
-    for own in range(parts):
-        held, rest = np.flatnonzero(part == own), np.flatnonzero(part != own)
+    for number in range(parts):
+        held, rest = np.flatnonzero(part == number), np.flatnonzero(part != number)
         rows = np.flatnonzero(np.isin(train.query_index, held))
         for column, base in enumerate(bases):
             ranker = without_choice(base.fresh(), base).fit(train.take(rest), vectors[rest])

@@ -45,7 +45,7 @@ class Setting(NamedTuple):
 
 def by_lambda(settings: Iterable[Setting]) -> dict[float, list[int]]:
     """Numbers of neighbours to train for each lambda, the largest lambda first."""
-    found: dict[float, set[int]] = {}
+    ks: dict[float, set[int]] = {}
     for k, lam in settings:
-        found.setdefault(lam, set()).add(k)
-    return {lam: sorted(found[lam]) for lam in sorted(found, reverse=True)}
+        ks.setdefault(lam, set()).add(k)
+    return {lam: sorted(ks[lam]) for lam in sorted(ks, reverse=True)}

@@ -308,10 +308,10 @@ class Settings(Section):
 
 def _study_sections() -> dict[str, Any]:
     """A section for every registered study, with its own defaults."""
-    found = (STUDIES[name] for name in STUDIES)
+    studies = (STUDIES[name] for name in STUDIES)
     return {
         study.short: (study.settings, Field(default_factory=study.settings, description=f"The study of {study.paper}."))
-        for study in found
+        for study in studies
     }
 
 

@@ -130,15 +130,15 @@ def _below(node: dict[str, Any], step: str, schema: dict[str, Any]) -> dict[str,
 
 def _any_key(node: dict[str, Any]) -> dict[str, Any]:
     """Schema of the values of a mapping whose keys are the user's."""
-    found: dict[str, Any] = next(iter(node.get("patternProperties", {}).values()), {})
-    return found
+    schema: dict[str, Any] = next(iter(node.get("patternProperties", {}).values()), {})
+    return schema
 
 
 def _deref(node: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     if "$ref" not in node:
         return node
-    found: dict[str, Any] = schema["$defs"][node["$ref"].rpartition("/")[2]]
-    return found
+    definition: dict[str, Any] = schema["$defs"][node["$ref"].rpartition("/")[2]]
+    return definition
 
 
 # ---- what is generated -------------------------------------------------------------------------------------------
@@ -178,8 +178,8 @@ def _yaml_lines(section: BaseModel, indent: int) -> list[str]:
 def _flow(value: Any) -> str:
     if isinstance(value, dict):
         value = {
-            key: own.model_dump(exclude_defaults=True) if isinstance(own, BaseModel) else own
-            for key, own in value.items()
+            key: item.model_dump(exclude_defaults=True) if isinstance(item, BaseModel) else item
+            for key, item in value.items()
         }
     text: str = yaml.safe_dump(value, default_flow_style=True, width=10_000, sort_keys=False)
     return text.removesuffix("\n").removesuffix("\n...")

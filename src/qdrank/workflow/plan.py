@@ -98,7 +98,7 @@ def plan(settings: Settings, folders: Sequence[str | Path] = ()) -> Plan:
     known = table.load()
     _refuse_shadowing(settings, known)
     _refuse_unknown_datasets(settings, known)
-    found: dict[str, PlannedDataset] = {}
+    datasets: dict[str, PlannedDataset] = {}
     left_out: dict[str, str] = {}
     for name in settings.datasets:
         if name in settings.own:
@@ -108,15 +108,15 @@ def plan(settings: Settings, folders: Sequence[str | Path] = ()) -> Plan:
             dataset = _registered(known[name], settings)
         else:
             raise InputError(f"unknown data set {name!r}", fix=did_you_mean(name, [*known, *settings.own]))
-        found[name] = dataset
+        datasets[name] = dataset
         if dataset.registered and not (access := available(known[name], mirror=mirror_of(settings))):
             if settings.missing == "stop":
                 raise InputError(f"{dataset.title} ({name}) is not available: {access.reason}", fix=_fix(known[name]))
             left_out[name] = access.reason
-            del found[name]
-    if not found:
+            del datasets[name]
+    if not datasets:
         raise InputError("no data set is left to study", fix="see `qdrank datasets`")
-    return Plan(found, left_out)
+    return Plan(datasets, left_out)
 
 
 def _fix(dataset: table.Dataset) -> str:

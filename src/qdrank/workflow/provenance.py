@@ -29,8 +29,8 @@ SOURCE = Path(__file__).resolve().parents[2]
 
 def code_digest(script: Path, modules: Iterable[str] = ()) -> str:
     """Digest of a script, the modules it imports, and further ``modules`` that it finds by name at run time."""
-    own, imports = _parsed(script)
-    sha256 = hashlib.sha256(own)
+    tree, imports = _parsed(script)
+    sha256 = hashlib.sha256(tree)
     for module in sorted(_closure({*imports, *modules})):
         sha256.update(module.encode() + _parsed(_file(module))[0])
     return sha256.hexdigest()[:16]
@@ -61,14 +61,14 @@ def imported_modules(script: Path) -> set[str]:
 
 
 def _closure(modules: Iterable[str]) -> set[str]:
-    found: set[str] = set()
+    reached: set[str] = set()
     waiting = list(modules)
     while waiting:
         module = waiting.pop()
-        if module not in found:
-            found.add(module)
+        if module not in reached:
+            reached.add(module)
             waiting += _parsed(_file(module))[1]
-    return found
+    return reached
 
 
 @cache

@@ -56,7 +56,7 @@ def refuse_other_configuration(
     before = recorded_options(results)
     if before is None or before == options(files):
         return
-    was, now = ([_seen(file, start) for file in own] for own in (_files(before), files))
+    was, now = ([_seen(file, start) for file in given] for given in (_files(before), files))
     place, beside = _seen(results, start), _free_folder(now, start)
     raise InputError(
         f"{place} holds the claims and the report of another run ({options(was)}), which this run ({options(now)}) would overwrite",
@@ -86,9 +86,9 @@ def where_to_look(
         "claims-overview.html": "every claim on every data set, as a table",
         "overview.html": "what was run on what",
     }
-    own = recorded_options(results) in (None, options(files))
+    ours = recorded_options(results) in (None, options(files))
     folder = _seen(results, start)
-    known = {f"{folder}/{name}": words for name, words in places.items() if own and (Path(results) / name).is_file()}
+    known = {f"{folder}/{name}": words for name, words in places.items() if ours and (Path(results) / name).is_file()}
     known[f"{folder}/DATASET/"] = "figures (pdf, svg, png) and tables (html, csv, md, tex, parquet) of each data set"
     width = max(map(len, known))
     rows = ["Where to look:", *(f"  {path:<{width}}  {words}" for path, words in known.items())]

@@ -184,8 +184,8 @@ class ATVT(Learner):
         They say how a query would have been adjusted, and need its grades: nothing to rank with.
         """
         features, targets, offsets = grouped(X, y, query)
-        found = fit_maps(moments(self.predict(features), targets, offsets), self.effective(self.scale_))
-        return found.alpha, found.beta
+        fitted = fit_maps(moments(self.predict(features), targets, offsets), self.effective(self.scale_))
+        return fitted.alpha, fitted.beta
 
     def regressor(self, X: NDArray[Any]) -> Regressor:
         """The regressor h for the documents ``X``, not yet fitted."""

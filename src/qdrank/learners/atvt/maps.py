@@ -84,9 +84,9 @@ def moments(h: FloatArray, y: FloatArray, offsets: IntArray) -> Moments:
     return Moments(n, mean_h, mean_r, np.where(flat, 0.0, hh), np.where(flat, 0.0, hr), sums(r * r, offsets))
 
 
-def fit_maps(found: Moments, penalties: Penalties) -> Maps:
+def fit_maps(sums: Moments, penalties: Penalties) -> Maps:
     """The best alpha and beta of every query."""
-    return (fit_l1 if penalties.norm == "l1" else fit_l2)(found, penalties)
+    return (fit_l1 if penalties.norm == "l1" else fit_l2)(sums, penalties)
 
 
 def _alpha(a: FloatArray, guarded: BoolArray, penalties: Penalties) -> FloatArray:
@@ -96,19 +96,19 @@ def _alpha(a: FloatArray, guarded: BoolArray, penalties: Penalties) -> FloatArra
 # ---- p = 2 -------------------------------------------------------------------------------------------------------
 
 
-def fit_l2(found: Moments, penalties: Penalties) -> Maps:
+def fit_l2(sums: Moments, penalties: Penalties) -> Maps:
     """Solve the normal equations ``(X'X + diag(lam_beta, lam_alpha)) (beta, a) = X'r``, X = [1, h] (section 3.2.1).
 
     Where alpha would fall below its least value it is held there and beta is fitted anew: the problem is convex, so
     this is the minimum under the bound.
     """
-    shrunk = _share(penalties.lam_beta, found.n)  # lam_beta / (n + lam_beta): 1 for an infinite penalty
-    above = found.hr + shrunk * found.n * found.h * found.r
-    below = found.hh + shrunk * found.n * found.h**2 + penalties.lam_alpha
+    shrunk = _share(penalties.lam_beta, sums.n)  # lam_beta / (n + lam_beta): 1 for an infinite penalty
+    above = sums.hr + shrunk * sums.n * sums.h * sums.r
+    below = sums.hh + shrunk * sums.n * sums.h**2 + penalties.lam_alpha
     a = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
     guarded = a < penalties.alpha_min - 1
     a = np.where(guarded, penalties.alpha_min - 1, a)
-    return Maps(_alpha(a, guarded, penalties), (1 - shrunk) * (found.r - a * found.h), guarded)
+    return Maps(_alpha(a, guarded, penalties), (1 - shrunk) * (sums.r - a * sums.h), guarded)
 
 
 def _share(lam: float, n: FloatArray) -> FloatArray:
@@ -118,7 +118,7 @@ def _share(lam: float, n: FloatArray) -> FloatArray:
 # ---- p = 1 -------------------------------------------------------------------------------------------------------
 
 
-def fit_l1(found: Moments, penalties: Penalties) -> Maps:
+def fit_l1(sums: Moments, penalties: Penalties) -> Maps:
     """Solve the lasso in two variables exactly (section 3.2.2): the best of its seven possible forms.
 
     The minimum has a = 0, or a at its bound, or beta = 0, or neither 0 with one of four pairs of signs. Each form has a
@@ -126,44 +126,44 @@ def fit_l1(found: Moments, penalties: Penalties) -> Maps:
     """
     least = penalties.alpha_min - 1
     forms = [
-        _beta_for(np.zeros_like(found.n), found, penalties),
-        _beta_for(np.full_like(found.n, least), found, penalties),
+        _beta_for(np.zeros_like(sums.n), sums, penalties),
+        _beta_for(np.full_like(sums.n, least), sums, penalties),
     ]
-    forms.append((np.maximum(_a_alone(found, penalties), least), np.zeros_like(found.n)))
-    forms += [_both(s, t, found, penalties) for s in (-1.0, 1.0) for t in (-1.0, 1.0)]
-    values = np.array([_objective(a, beta, found, penalties) for a, beta in forms])
+    forms.append((np.maximum(_a_alone(sums, penalties), least), np.zeros_like(sums.n)))
+    forms += [_both(s, t, sums, penalties) for s in (-1.0, 1.0) for t in (-1.0, 1.0)]
+    values = np.array([_objective(a, beta, sums, penalties) for a, beta in forms])
     best = np.argmin(np.where(np.isnan(values), np.inf, values), axis=0)
-    query = np.arange(len(found.n))
+    query = np.arange(len(sums.n))
     a, beta = (np.array([form[i] for form in forms])[best, query] for i in (0, 1))
     return Maps(_alpha(a, a <= least, penalties), beta, a <= least)
 
 
-def _beta_for(a: FloatArray, found: Moments, penalties: Penalties) -> tuple[FloatArray, FloatArray]:
+def _beta_for(a: FloatArray, sums: Moments, penalties: Penalties) -> tuple[FloatArray, FloatArray]:
     """Best beta for a given a."""
-    return a, soft(found.n * (found.r - a * found.h), penalties.lam_beta / 2) / found.n
+    return a, soft(sums.n * (sums.r - a * sums.h), penalties.lam_beta / 2) / sums.n
 
 
-def _a_alone(found: Moments, penalties: Penalties) -> FloatArray:
+def _a_alone(sums: Moments, penalties: Penalties) -> FloatArray:
     """Best a for beta = 0."""
-    above = soft(found.hr + found.n * found.h * found.r, penalties.lam_alpha / 2)
-    below = found.hh + found.n * found.h**2
+    above = soft(sums.hr + sums.n * sums.h * sums.r, penalties.lam_alpha / 2)
+    below = sums.hh + sums.n * sums.h**2
     return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
 
 
-def _both(s: float, t: float, found: Moments, penalties: Penalties) -> tuple[FloatArray, FloatArray]:
+def _both(s: float, t: float, sums: Moments, penalties: Penalties) -> tuple[FloatArray, FloatArray]:
     """Best a and beta if beta has the sign ``s`` and a the sign ``t``; NaN where they come out with others."""
     if np.isinf(penalties.lam_alpha) or np.isinf(penalties.lam_beta):
-        return np.full_like(found.n, np.nan), np.full_like(found.n, np.nan)
-    above = found.hr + (s * penalties.lam_beta * found.h - t * penalties.lam_alpha) / 2
-    a = np.divide(above, found.hh, out=np.full_like(above, np.nan), where=found.hh > 0)
-    beta = found.r - a * found.h - s * penalties.lam_beta / (2 * found.n)
+        return np.full_like(sums.n, np.nan), np.full_like(sums.n, np.nan)
+    above = sums.hr + (s * penalties.lam_beta * sums.h - t * penalties.lam_alpha) / 2
+    a = np.divide(above, sums.hh, out=np.full_like(above, np.nan), where=sums.hh > 0)
+    beta = sums.r - a * sums.h - s * penalties.lam_beta / (2 * sums.n)
     wrong = (np.sign(a) != t) | (np.sign(beta) != s) | (a < penalties.alpha_min - 1)
     return np.where(wrong, np.nan, a), np.where(wrong, np.nan, beta)
 
 
-def _objective(a: FloatArray, beta: FloatArray, found: Moments, penalties: Penalties) -> FloatArray:
+def _objective(a: FloatArray, beta: FloatArray, sums: Moments, penalties: Penalties) -> FloatArray:
     """What the maps of each query cost, (n_queries,)."""
-    loss = found.rr - 2 * a * found.hr + a**2 * found.hh + found.n * (found.r - beta - a * found.h) ** 2
+    loss = sums.rr - 2 * a * sums.hr + a**2 * sums.hh + sums.n * (sums.r - beta - a * sums.h) ** 2
     cost: FloatArray = loss + _penalty(penalties.lam_alpha, a, 1) + _penalty(penalties.lam_beta, beta, 1)
     return cost
 

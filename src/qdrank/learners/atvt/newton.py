@@ -85,9 +85,9 @@ class Projected:
         extra = [0.0, 0.0] if self.penalties.norm == "l1" else [self.penalties.lam_beta, self.penalties.lam_alpha]
         n = np.diff(self.offsets) + np.where(beta_free, extra[0], 0.0)
         first, second = sums(at.h, self.offsets), sums(at.h**2, self.offsets)
-        own = second + np.where(alpha_free, extra[1], 0.0)
-        schur = own - np.where(beta_free, first**2 / n, 0.0)
-        alpha_free &= schur > 1e-12 * own  # h does not vary: alpha does nothing that beta does not
+        diagonal = second + np.where(alpha_free, extra[1], 0.0)
+        schur = diagonal - np.where(beta_free, first**2 / n, 0.0)
+        alpha_free &= schur > 1e-12 * diagonal  # h does not vary: alpha does nothing that beta does not
         aa = np.divide(1.0, schur, out=np.zeros_like(schur), where=alpha_free)
         bb = np.where(beta_free, 1 / n + aa * (first / n) ** 2, 0.0)
         return bb, np.where(beta_free, -aa * first / n, 0.0), aa

@@ -65,12 +65,12 @@ class Alternation:
 
     def round(self) -> float:
         """Fit the maps for h, then h for the maps; how far the maps moved."""
-        before, found = self.maps, self._maps()
-        self.maps, self.guarded = found, self.guarded | found.guarded
+        before, after = self.maps, self._maps()
+        self.maps, self.guarded = after, self.guarded | after.guarded
         self._record()
         self.fit_h()
         self.rounds += 1
-        return moved(before, found)
+        return moved(before, after)
 
     def newton_steps(self, model: Linear, limit: float) -> None:
         """Move h by Newton steps on the projected objective until the maps move by ``limit`` at most."""
@@ -100,8 +100,8 @@ class Alternation:
             return fit_maps(moments(self.h, self.y, self.offsets), self.penalties)
         a, b, sizes = self.maps.alpha, self.maps.beta, np.diff(self.offsets)
         targets = (self.y - np.repeat(b, sizes)) / np.repeat(a, sizes)
-        found = fit_maps(moments(self.h, targets, self.offsets), self.penalties)
-        return Maps(a * found.alpha, b + a * found.beta, found.guarded)
+        fitted = fit_maps(moments(self.h, targets, self.offsets), self.penalties)
+        return Maps(a * fitted.alpha, b + a * fitted.beta, fitted.guarded)
 
     def _record(self) -> None:
         value = squared_error(self.y, self.h, self.maps, self.offsets)

@@ -85,8 +85,8 @@ class Program:
         InputError
             If the numbers are so badly scaled that the gap cannot be closed.
         """
-        found = None if start is None else self._from_solution(M, start)
-        return self._from_nothing(M) if found is None or not found.gap <= DUALITY_GAP else found
+        solution = None if start is None else self._from_solution(M, start)
+        return self._from_nothing(M) if solution is None or not solution.gap <= DUALITY_GAP else solution
 
     def _from_nothing(self, M: FloatArray) -> ProgramSolution:
         n, m = self.B.shape
@@ -127,8 +127,8 @@ class Program:
         alpha = np.clip(alpha, 0.0, self._given[2])
         primal, dual, kkt = certificate(M, *self._given, w, alpha, eta)
         gap = max(0.0, primal - dual) / primal if primal > 0 else 0.0
-        own = (alpha / self._equal)[self._of]
-        return ProgramSolution(w, own, eta, primal, gap, kkt, steps, free, state[self._of])
+        shares = (alpha / self._equal)[self._of]
+        return ProgramSolution(w, shares, eta, primal, gap, kkt, steps, free, state[self._of])
 
 
 def _different(B: FloatArray) -> tuple[IntArray, IntArray]:

@@ -107,9 +107,14 @@ class SER(Learner):
         """Learn from coefficients (n_queries, n_rankers) that are known already."""
         self.coefficients_ = B
         self.__dict__.pop("_solved", None)
-        found = self.solved()[1]
-        self.weights_, self.objective_, self.gap_, self.kkt_ = found.weights, found.objective, found.gap, found.kkt
-        self.alpha_, self.eta_, self.n_iter_ = found.alpha, found.eta, found.steps
+        solution = self.solved()[1]
+        self.weights_, self.objective_, self.gap_, self.kkt_ = (
+            solution.weights,
+            solution.objective,
+            solution.gap,
+            solution.kkt,
+        )
+        self.alpha_, self.eta_, self.n_iter_ = solution.alpha, solution.eta, solution.steps
         return self
 
     def solved(self) -> tuple[Program, ProgramSolution]:

@@ -71,18 +71,18 @@ class SSER(SER):
 
     def path(self, K: FloatArray, gammas: Sequence[float]) -> list[ProgramSolution]:
         """Solutions for a query with the roughness K (n_rankers, n_rankers), each gamma's found from the one before."""
-        program, found = self.solved()
+        program, solution = self.solved()
         path = []
         for gamma in gammas:
             M = np.eye(len(K)) + gamma * K
             if gamma > 0:
-                found = program.minimise(M, found)
-            path.append(self.as_printed(M, found) if self.printed else found)
+                solution = program.minimise(M, solution)
+            path.append(self.as_printed(M, solution) if self.printed else solution)
         return path
 
-    def as_printed(self, M: FloatArray, found: ProgramSolution) -> ProgramSolution:
+    def as_printed(self, M: FloatArray, solution: ProgramSolution) -> ProgramSolution:
         """A solution for the matrix M with the weights of eq. 13 as printed, without eta."""
-        return replace(found, weights=printed_weights(M, self.coefficients_, found.alpha))
+        return replace(solution, weights=printed_weights(M, self.coefficients_, solution.alpha))
 
     def roughness_of(self, X_query: ArrayLike) -> FloatArray:
         """``G^T L G`` (n_rankers, n_rankers) of the documents of one query."""

@@ -61,12 +61,12 @@ def shards_of_blocks(costs: Sequence[float], n_shards: int) -> IntArray:
     if n_shards < 1:
         raise InputError(f"blocks cannot be divided among {n_shards} shards")
     loads = [(0.0, shard) for shard in range(n_shards)]
-    found = np.empty(len(costs), dtype=np.int64)
+    shards = np.empty(len(costs), dtype=np.int64)
     for block in np.argsort(-np.asarray(costs, dtype=np.float64), kind="stable").tolist():
         load, shard = heapq.heappop(loads)
-        found[block] = shard
+        shards[block] = shard
         heapq.heappush(loads, (load + costs[block], shard))
-    return found
+    return shards
 
 
 def progress_lines(write: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> ProgressCallback:

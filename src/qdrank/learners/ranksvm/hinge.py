@@ -57,10 +57,10 @@ def _first_step(problem: Problem, start: FloatArray) -> FloatArray:
 def finish(problem: Problem, near: Point, mu: float, tol: float) -> Point | None:
     """Optimum if the pairs with slack outside (-mu, 2 mu) keep their side; None where too many lie inside."""
     data = problem.data
-    found: Any = kernels.split_pairs(
+    split: Any = kernels.split_pairs(
         data.X, data.offsets, data.lower, problem.queries, problem.coef, near.w, -mu, 2 * mu, MANY
     )
-    better, worse, coef, clear, clear_weight = found
+    better, worse, coef, clear, clear_weight = split
     if len(coef) == MANY:
         return None
     D = data.X[better].astype(np.float64) - data.X[worse].astype(np.float64)

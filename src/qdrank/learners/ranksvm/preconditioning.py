@@ -76,9 +76,9 @@ class Bank:
     def diagonals(self, queries: IntArray) -> NDArray[np.floating]:
         """Diagonals (n_queries, d) of the matrices, kept for later; not a number for others than those asked for."""
         data, new = self.data, queries[np.isnan(self._diagonals[queries, 0])]
-        found = np.empty((len(new), data.n_features), data.X.dtype)
-        kernels.active_diagonals(data.X, data.offsets, data.lower, new, self.w, DENSE, found)
-        self._diagonals[new] = found
+        added = np.empty((len(new), data.n_features), data.X.dtype)
+        kernels.active_diagonals(data.X, data.offsets, data.lower, new, self.w, DENSE, added)
+        self._diagonals[new] = added
         return self._diagonals
 
 
@@ -154,9 +154,9 @@ def own(bank: Bank, use: csr_array, lam: float, fallback: FloatArray) -> Precond
         kernels.factorise(_sums(bank, use[rows]), lam, factors[rows])
 
     def step(rows: IntArray, G: FloatArray, rejected: NDArray[np.bool_]) -> FloatArray:
-        found: FloatArray = kernels.solve_factors(factors, rows, G)
-        found[rejected] = G[rejected] @ fallback
-        return found
+        steps: FloatArray = kernels.solve_factors(factors, rows, G)
+        steps[rejected] = G[rejected] @ fallback
+        return steps
 
     return step
 
@@ -166,8 +166,8 @@ def _sums(bank: Bank, use: csr_array) -> NDArray[np.floating]:
     used = np.flatnonzero(np.bincount(use.indices, minlength=use.shape[1]))
     matrices, part = bank.kept(used), use.astype(bank.data.X.dtype)
     few = use.shape[0] < _FEW or 6 * use.nnz < len(used) * use.shape[0]
-    found: NDArray[np.floating] = part @ matrices if few else part[:, used].toarray() @ matrices[used]
-    return found
+    sums: NDArray[np.floating] = part @ matrices if few else part[:, used].toarray() @ matrices[used]
+    return sums
 
 
 def of_block(bank: Bank, use: csr_array, lam: float, fallback: FloatArray) -> Precondition:
@@ -188,8 +188,8 @@ def of_block(bank: Bank, use: csr_array, lam: float, fallback: FloatArray) -> Pr
     scales = np.sqrt((lam + 2 * weight[used] @ diagonals) / (lam + 2 * (use[:, used] @ diagonals)))
 
     def step(rows: IntArray, G: FloatArray, rejected: NDArray[np.bool_]) -> FloatArray:
-        found: FloatArray = scales[rows] * ((scales[rows] * G) @ inverse)
-        found[rejected] = G[rejected] @ fallback
-        return found
+        steps: FloatArray = scales[rows] * ((scales[rows] * G) @ inverse)
+        steps[rejected] = G[rejected] @ fallback
+        return steps
 
     return step

@@ -26,9 +26,9 @@ def squared_distances(G: Any) -> Any:
     for i in range(n):
         row = d[i, i + 1 :]
         for f in range(len(columns)):
-            own, others = columns[f, i], columns[f, i + 1 :]
+            value, others = columns[f, i], columns[f, i + 1 :]
             for j in range(len(row)):
-                row[j] += (others[j] - own) * (others[j] - own)
+                row[j] += (others[j] - value) * (others[j] - value)
         d[i, i] = np.inf
         d[i + 1 :, i] = row
     return d
@@ -77,7 +77,7 @@ def smoothness(G: Any, S: Any, normalised: bool) -> Any:
     L = I - D^-1/2 S D^-1/2 (eq. 9), or D - S. A document without neighbours adds nothing.
     """
     n, m = G.shape
-    Z, own, K = np.empty((n, m)), np.empty(m), np.zeros((m, m))
+    Z, left, K = np.empty((n, m)), np.empty(m), np.zeros((m, m))
     degree = np.zeros(n)
     for i in range(n):
         for j in range(n):
@@ -87,17 +87,17 @@ def smoothness(G: Any, S: Any, normalised: bool) -> Any:
             Z[i, f] = G[i, f] / root
     for i in range(n):  # K is the sum of the products of the rows of Z and of (D - S) Z
         for f in range(m):
-            own[f] = degree[i] * Z[i, f]
+            left[f] = degree[i] * Z[i, f]
         for j in range(n):
             if S[i, j] != 0:
                 for f in range(m):
-                    own[f] -= S[i, j] * Z[j, f]
+                    left[f] -= S[i, j] * Z[j, f]
         z = Z[i]
         for f in range(m):
-            if own[f] != 0:
+            if left[f] != 0:
                 row = K[f, : f + 1]  # the lower triangle: the sum is symmetric
                 for g in range(len(row)):
-                    row[g] += own[f] * z[g]
+                    row[g] += left[f] * z[g]
     for f in range(m):
         K[:f, f] = K[f, :f]
     return K
