@@ -203,9 +203,9 @@ def query_scores(documents: Judged, W: FloatArray) -> FloatArray:
     sets, out = W.reshape(-1, *W.shape[-2:]), scores.reshape(-1, documents.n_documents)
     for q, (a, b) in enumerate(pairwise(documents.offsets.tolist())):
         X = documents.X[a:b].astype(np.float64)
-        for w, own in zip(sets[:, q], out[:, a:b], strict=True):
+        for w, filled in zip(sets[:, q], out[:, a:b], strict=True):
             # not a matrix product of BLAS: there the last bits of a score depend on the documents around it
-            np.einsum("nf,f->n", X, w, out=own)
+            np.einsum("nf,f->n", X, w, out=filled)
     return scores
 
 
