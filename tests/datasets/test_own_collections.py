@@ -128,6 +128,35 @@ def test_a_collection_like_cacm(tmp_path: Path) -> None:
     assert judged(found) == {("1", "1"): 1, ("2", "2"): 1, ("2", "1"): 1}
 
 
+def test_the_empty_last_record_of_cacms_queries_is_dropped_and_noted(tmp_path: Path) -> None:
+    smart(tmp_path)
+    files = {"documents": "cacm.all", "queries": "query.text", "qrels": "qrels.text"}
+    for end in (".I 0\n", ".I 0", ".I 00 \n\n"):
+        (tmp_path / "query.text").write_text(CACM_QUERIES + end)
+        found = read(tmp_path, "smart", files)
+        assert [query.query_id for query in found.queries] == ["1", "2"]
+        line = CACM_QUERIES.count("\n") + 1
+        assert f"query.text: empty last record .I 0, dropped: 1 (line {line})" in map(str, found.notes)
+
+
+@pytest.mark.parametrize("rest", [".W\nwords\n", ".I 3\n.W\nwords\n"])
+def test_a_record_0_that_holds_something_is_refused(tmp_path: Path, rest: str) -> None:
+    smart(tmp_path)
+    (tmp_path / "query.text").write_text(CACM_QUERIES + ".I 0\n" + rest)
+    with pytest.raises(InputError, match="record 0 is not an empty last record") as caught:
+        read(tmp_path, "smart", {"documents": "cacm.all", "queries": "query.text", "qrels": "qrels.text"})
+    assert caught.value.line == CACM_QUERIES.count("\n") + 1
+    assert "a number of its own" in str(caught.value.fix)
+
+
+def test_a_file_like_lisas_is_told_what_smart_form_is(tmp_path: Path) -> None:
+    smart(tmp_path)
+    (tmp_path / "query.text").write_text("1\nI AM INTERESTED IN THE IDEA DMITRIS. #\n")
+    with pytest.raises(InputError, match=r"line 1: this is not SMART form: text before the first \.I") as caught:
+        read(tmp_path, "smart", {"documents": "cacm.all", "queries": "query.text", "qrels": "qrels.text"})
+    assert '".I 1", ".T", a title, ".W"' in str(caught.value.fix)
+
+
 @pytest.mark.parametrize(
     ("qrels", "options", "expected"),
     [
@@ -299,6 +328,15 @@ def test_what_is_missing_is_named(tmp_path: Path, files: dict[str, Any], words: 
         ("words\n<DOC></DOC>", "line 1: text outside <DOC>"),
         ("<DOC>\n<DOCNO></DOCNO>\n</DOC>", "line 1: the document has no id"),
         ("<DOC>\n<DOCNO>1</DOCNO>", "the last <DOC> is not closed"),
+        (
+            "<DOC>\n<DOCNO>1</DOCNO>\nwords\n<DOC>\n<DOCNO>2</DOCNO>\n</DOC>",
+            r"line 4: a second <DOC> before the <DOC> of line 1 is closed\n.*\n  fix:   add </DOC> above",
+        ),
+        ("<DOC><DOCNO>1</DOCNO> words <DOC><DOCNO>2</DOCNO></DOC>", "line 1: a second <DOC> before"),
+        (
+            "<DOC>\n<DOCNO>1</DOCNO>\nwords\n<DOCNO>2</DOCNO>\n</DOC>",
+            r"line 4: a second <DOCNO> in the document that begins in line 1\n  found: <DOCNO>2</DOCNO>\n  fix:   add </DOC>",
+        ),
     ],
 )
 def test_broken_documents_are_named(tmp_path: Path, text: str, words: str) -> None:

@@ -21,7 +21,9 @@ from qdrank.registry import did_you_mean
 START = re.compile(r"\.I(?:\s+(\S.*?))?\s*$")
 # A marker is alone on its line, so that a sentence that begins with a full stop is not taken for one.
 MARKER = re.compile(r"\.([A-Z])\s*$")
-
+# CACM's queries end with an empty record of this number.
+END = re.compile(r"\.I\s+0+\s*$")
+LOOKS = 'SMART form is ".I 1", ".T", a title, ".W", the text, ".I 2", ..., each marker on a line of its own'
 
 Judgments = Literal["auto", "listed", "graded", "rows", "trec", "cranfield"]
 
@@ -91,17 +93,24 @@ def read_smart(folder: Path, form: SmartForm | str) -> Collection:
 def read_records(
     path: Path, book: Notebook, seen: dict[str, int] | None = None, *, encoding: str = "utf-8"
 ) -> Iterator[Record]:
-    """Records of a SMART file; a second field of one letter (more authors) is joined to the first."""
+    """Records of a SMART file; a second field of one letter (more authors) is joined, an empty last ``.I 0`` dropped."""
     seen = {} if seen is None else seen
     parts: dict[str, list[str]] = {}
-    name, start, letter = "", 0, ""
+    name, start, letter, end = "", 0, "", 0
     for number, line in files.lines(path, encoding=encoding):
-        if opening := START.match(line):
+        if end and line.strip():
+            fix = "give the record a number of its own, from 1 on; only an empty last record may be .I 0"
+            raise InputError("record 0 is not an empty last record", file=path, line=end, found=line, fix=fix)
+        if END.match(line):
+            end = number
+        elif opening := START.match(line):
             if start:
                 yield _record(name, parts, start)
             name, start, parts, letter = _name(opening, seen, path, number), number, {}, ""
         elif not start and line.strip():
-            raise InputError("text before the first .I", file=path, line=number, found=line, fix="begin with .I 1")
+            problem = "this is not SMART form: text before the first .I"
+            fix = f"{LOOKS}; bring the file into this form, or into BEIR's or TREC's"
+            raise InputError(problem, file=path, line=number, found=line, fix=fix)
         elif marker := MARKER.match(line):
             letter = marker[1]
             if letter in parts and letter in "TW":
@@ -113,6 +122,8 @@ def read_records(
             raise InputError("text before the first field", file=path, line=number, found=line, fix="add .W above")
     if start:
         yield _record(name, parts, start)
+    if end:
+        book.add("empty last record .I 0, dropped", f"line {end}", path)
 
 
 def _name(opening: re.Match[str], seen: dict[str, int], path: Path, line: int) -> str:

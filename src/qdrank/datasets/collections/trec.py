@@ -20,6 +20,7 @@ _TITLES = ("TITLE", "HEADLINE", "HEAD", "HL", "TI", "TTL", "H3")
 _ELEMENT = r"<({names})\b[^>]*>(.*?)</\1\s*>"
 _TITLE = re.compile(_ELEMENT.format(names="|".join(_TITLES)), re.DOTALL | re.IGNORECASE)
 _TEXT = re.compile(_ELEMENT.format(names="TEXT"), re.DOTALL | re.IGNORECASE)
+_OPENED = re.compile(r"<DOCNO\b[^>]*>", re.IGNORECASE)
 _DOCNO = re.compile(_ELEMENT.format(names="DOCNO"), re.DOTALL | re.IGNORECASE)
 # What belongs to a document but is none of its text.
 _ASIDE = re.compile(_ELEMENT.format(names="DOCNO|DOCID|DOCHDR|DATE|PROFILE"), re.DOTALL | re.IGNORECASE)
@@ -62,6 +63,7 @@ def read_trec(
 def read_documents(path: Path, book: Notebook, *, encoding: str = "utf-8") -> Iterator[Document]:
     """Documents of one file."""
     for line, block in _blocks(path, "DOC", encoding):
+        _refuse_second_id(block, path, line)
         name = _DOCNO.search(block)
         doc_id = name[2].strip() if name else ""
         if not doc_id or len(doc_id.split()) > 1:
@@ -73,6 +75,16 @@ def read_documents(path: Path, book: Notebook, *, encoding: str = "utf-8") -> It
         if not title:
             book.add("document without a title", doc_id, path)
         yield Document(doc_id, {"title": title, "body": body})
+
+
+def _refuse_second_id(block: str, path: Path, line: int) -> None:
+    """Raise if a document that begins in ``line`` has two ids: where one ends and the next begins is missing."""
+    second = [match.start() for match in _OPENED.finditer(block)][1:2]
+    if second:
+        here, shown = line + block.count("\n", 0, second[0]), block[second[0] :].partition("\n")[0]
+        fix = "add </DOC> and <DOC> above this line"
+        problem = f"a second <DOCNO> in the document that begins in line {line}"
+        raise InputError(problem, file=path, line=here, found=shown, fix=fix)
 
 
 def read_topics(path: Path, parts: Sequence[str] = ("title",), *, encoding: str = "utf-8") -> Iterator[Query]:
@@ -116,6 +128,9 @@ def _blocks(path: Path, tag: str, encoding: str) -> Iterator[tuple[int, str]]:
                     raise InputError(f"text outside <{tag}>", file=path, line=number, found=line, fix=fix)
                 rows, start, rest = [], number, rest[opened.end() :]
             end = closing.search(rest)
+            if opening.search(rest if end is None else rest[: end.start()]):
+                problem = f"a second <{tag}> before the <{tag}> of line {start} is closed"
+                raise InputError(problem, file=path, line=number, found=line, fix=f"add </{tag}> above this line")
             if end is None:
                 rows.append(rest)
                 break
