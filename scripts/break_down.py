@@ -5,10 +5,10 @@ from qdrank.evaluation.difficulty import breakdown, difficulty
 from qdrank.figures.difficulty import draw, readable_breakdown
 from qdrank.figures.style import save_figure
 from qdrank.figures.tables import write_table
-from qdrank.jobs import job
 from qdrank.store import read, write
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     params, measures = snakemake.params, read(snakemake.input.measures, "measures")
     classes = difficulty(load_judged(snakemake.input.judged, []), params.classes)
     known = measures.column("method").to_pylist()

@@ -6,10 +6,10 @@ from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.published import load_expected
 from qdrank.figures.learners import published_table
 from qdrank.figures.tables import write_table
-from qdrank.jobs import job
 from qdrank.store import read
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     files, judged = snakemake.input, load_judged(snakemake.input.judged, [])
     size = {"queries": judged.n_queries, "documents": judged.n_documents}
     table = published_table(load_expected(files.expected), read(files.measures, "measures"), **size)

@@ -2,12 +2,12 @@
 
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
-from qdrank.jobs import job
 from qdrank.queries.artifacts import VectorOptions, describe_queries
 from qdrank.queries.fitted import scale_table
 from qdrank.store import read, write
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     judged = load_judged(snakemake.input.judged, ["features"])
     table, scaler = describe_queries(
         judged,

@@ -1,10 +1,10 @@
 """Picture of the best single features."""
 
 from qdrank.figures.features import draw
-from qdrank.jobs import job
 from qdrank.store import read
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     draw(
         read(snakemake.input.measures, "measures"),
         read(snakemake.input.columns, "columns"),

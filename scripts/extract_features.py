@@ -3,10 +3,10 @@
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
 from qdrank.figures.tables import write_table
-from qdrank.jobs import job
 from qdrank.text.extract import extract_features, notes_table, reference_maps
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     params, paths = snakemake.params, dict(snakemake.output.items())
     made = {name: paths.pop(name) for name in ("judged", "columns", "topics")}
     notes = extract_features(made, params.options, seed=params.seed, **params.settings)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from qdrank.datasets.fetching.fetch import fetch_all
 from qdrank.datasets.registry import load
-from qdrank.jobs import job
 from qdrank.store import write_text
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     dataset = load()[snakemake.wildcards.dataset]
     # Where a file was found changes nothing in it, so the mirror is no param; the environment's wins.
     mirror = os.environ.get("QDRANK_MIRROR") or snakemake.config.get("mirror")

@@ -2,9 +2,9 @@
 
 from qdrank.datasets.importing import fetched_parts, import_features, import_runs
 from qdrank.datasets.letor.reader import document_names
-from qdrank.jobs import job
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0], snakemake.threads):
+with job(snakemake):
     files = snakemake.params.files or fetched_parts(snakemake.wildcards.dataset, snakemake.input[0])
     options, out = dict(snakemake.params.options), dict(snakemake.output.items())
     if options.pop("like", "") == "runs":

@@ -6,12 +6,12 @@ from qdrank.evaluation.evidence import load_evidence
 from qdrank.evaluation.judging import judge, stamped, verdicts_table
 from qdrank.figures.tables import write_table
 from qdrank.figures.verdicts import FOLDED, expected_errors, readable, titled, verdicts_overview
-from qdrank.jobs import job
 from qdrank.registry import loaded
 from qdrank.store import read, write
 from qdrank.workflow.provenance import commit
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     tables = [verdicts_table([])]
     for short, of in snakemake.params.studies.items():
         declaration = loaded(of["claims"])(of["budget"])

@@ -4,12 +4,12 @@ from qdrank.evaluation.evidence import evidence_table
 from qdrank.evaluation.judging import judge
 from qdrank.figures.tables import write_table
 from qdrank.figures.verdicts import FOLDED, readable
-from qdrank.jobs import job
 from qdrank.registry import loaded
 from qdrank.store import write
 from qdrank.studies.making import from_job
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     params, paths, dataset = snakemake.params, dict(snakemake.output.items()), snakemake.wildcards.dataset
     found = loaded(params.make)(*from_job(snakemake))
     write(paths.pop("evidence"), "evidence", evidence_table(found))

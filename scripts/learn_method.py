@@ -4,7 +4,6 @@ import numpy as np
 
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import scores_table
-from qdrank.jobs import job
 from qdrank.queries.artifacts import load_queries
 from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import load_fold
@@ -12,8 +11,9 @@ from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.learning import choices_table, fit_method, model_table, rank_documents, with_query_vectors
 from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.store import write
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0], snakemake.threads) as log:
+with job(snakemake) as log:
     files, params, out = snakemake.input, snakemake.params, snakemake.output
     fold, method = snakemake.wildcards.fold, snakemake.wildcards.method
     if params.ranks:

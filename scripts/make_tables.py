@@ -1,11 +1,11 @@
 """Tables of a study that belong together."""
 
 from qdrank.figures.tables import write_table
-from qdrank.jobs import job
 from qdrank.registry import loaded
 from qdrank.studies.making import from_job
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     params = snakemake.params
     tables = loaded(params.make)(*from_job(snakemake))
     for place, (table, title) in enumerate(params.titles.items()):

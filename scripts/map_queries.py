@@ -1,11 +1,11 @@
 """The queries of a data set in the plane."""
 
 from qdrank.datasets.judged import load_judged
-from qdrank.jobs import job
 from qdrank.pages.queries import query_map
 from qdrank.store import read, write
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     files = snakemake.input
     folds = list(zip(files.queries, files.neighbours, strict=True))
     measures = [read(path, "measures") for path in files.measures]

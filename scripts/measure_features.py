@@ -2,9 +2,9 @@
 
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import measure_features
-from qdrank.jobs import job
 from qdrank.store import write
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     judged = load_judged(snakemake.input.judged)
     write(snakemake.output[0], "measures", measure_features(snakemake.params.measures, judged, snakemake.params.folds))

@@ -4,10 +4,10 @@ from itertools import product
 
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import measure_scores
-from qdrank.jobs import job
 from qdrank.store import write
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     params = snakemake.params
     files = dict(zip(product(params.folds, params.methods), snakemake.input.scores, strict=True))
     judged = load_judged(snakemake.input.judged, ["doc_id"])

@@ -1,9 +1,9 @@
 """First stages of a text set on a fold: scores of the test queries, and the settings tried on validation."""
 
 from qdrank.evaluation.first_stages import write_first_stages
-from qdrank.jobs import job
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     params, fold = snakemake.params, snakemake.wildcards.fold
     out = dict(snakemake.output.items())
     write_first_stages(

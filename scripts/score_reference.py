@@ -5,13 +5,13 @@ import numpy as np
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import scores_table
-from qdrank.jobs import job
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.learned import OneFeature
 from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.store import write
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     judged, fold = load_judged(snakemake.input.judged), snakemake.wildcards.fold
     ranker, width = OneFeature(column=reference_column(snakemake.input.columns)), judged.X.shape[1]
     test = judged.of_role(fold, "test")

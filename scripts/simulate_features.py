@@ -1,7 +1,7 @@
 """Draw a simulated data set into the artifacts judged, columns and topics."""
 
 from qdrank.datasets.simulated.tables import write_simulated
-from qdrank.jobs import job
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0], snakemake.threads):
+with job(snakemake):
     write_simulated(dict(snakemake.output.items()), **snakemake.params.options)

@@ -1,7 +1,7 @@
 """Draw a simulated web into the artifacts judged, columns and topics."""
 
-from qdrank.jobs import job
 from qdrank.text.simweb import write_simweb
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     write_simweb(dict(snakemake.output.items()), **snakemake.params.options)

@@ -3,8 +3,8 @@
 from qdrank.datasets.judged import load_judged
 from qdrank.figures.data import data_summary
 from qdrank.figures.tables import write_table
-from qdrank.jobs import job
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     table = data_summary(load_judged(snakemake.input.judged, ["features"]))
     write_table(table, dict(snakemake.output.items()), digits=1, title=snakemake.params.title)

@@ -2,10 +2,10 @@
 
 from qdrank.figures.features import fold_table, mean_table
 from qdrank.figures.tables import write_table
-from qdrank.jobs import job
 from qdrank.store import read
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     measures, columns = read(snakemake.input.measures, "measures"), read(snakemake.input.columns, "columns")
     title = f"{snakemake.params.title}: single features"
     tables = {

@@ -2,10 +2,10 @@
 
 from qdrank.figures.learners import learners_table, tests_table
 from qdrank.figures.tables import write_table
-from qdrank.jobs import job
 from qdrank.store import read
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     params, measures = snakemake.params, read(snakemake.input.measures, "measures")
     choices = [read(path, "choices") for path in snakemake.input.choices]
     tables = {

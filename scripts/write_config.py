@@ -2,10 +2,10 @@
 
 import yaml
 
-from qdrank.jobs import job
 from qdrank.store import write_text
 from qdrank.workflow.recorded import recorded_text
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     settings = yaml.safe_dump(snakemake.params.settings, sort_keys=False)
     write_text(snakemake.output[0], recorded_text(snakemake.params.files, settings))

@@ -2,12 +2,12 @@
 
 import vl_convert
 
-from qdrank.jobs import job
 from qdrank.pages.explorer import explored
 from qdrank.pages.page import index_page
 from qdrank.store import read, write_text
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     files, params = snakemake.input, snakemake.params
     maps = {name: explored(read(path, "map")) for name, path in zip(params.maps, files.maps, strict=True)}
     verdicts = read(files.claims, "verdicts")

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from qdrank.jobs import job
 from qdrank.store import write_text
 from qdrank.store.manifest import manifest_text
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     folder = Path(snakemake.output[0]).parent
     write_text(snakemake.output[0], manifest_text(folder, snakemake.params.timed))

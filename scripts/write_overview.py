@@ -1,8 +1,8 @@
 """What was run on what."""
 
 from qdrank.figures.overview import overview_page
-from qdrank.jobs import job
 from qdrank.store import write_text
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     write_text(snakemake.output[0], overview_page(snakemake.params.datasets, snakemake.params.left_out))

@@ -5,7 +5,6 @@ import pyarrow as pa
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.measuring import scores_table
-from qdrank.jobs import job
 from qdrank.queries.artifacts import load_queries
 from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import fold_documents
@@ -15,8 +14,9 @@ from qdrank.studies.beyond.checks import checks_table, recurrence_table, values_
 from qdrank.studies.beyond.fold import Ladder, control_values, fold_data, method_scores, setting_choices
 from qdrank.studies.beyond.methods import CHOSEN
 from qdrank.studies.beyond.options import Options
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     files, out, params, fold = snakemake.input, snakemake.output, snakemake.params, snakemake.wildcards.fold
     judged, reference = load_judged(files.judged), reference_column(files.columns)
     documents = fold_documents(judged, fold, params.scale)

@@ -1,6 +1,5 @@
 """The stability bound of Geng 2008 beside what is observed on a fold, with models of the hinge loss."""
 
-from qdrank.jobs import job
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.rankers.documents import load_fold
 from qdrank.store import read, write
@@ -8,8 +7,9 @@ from qdrank.studies.geng2008.offline import OfflineModels
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.shapes import OFFLINE_SHAPE
 from qdrank.studies.geng2008.stability import FoldNeighbourhoods, bound_table
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     files, params, fold = snakemake.input, snakemake.params, snakemake.wildcards.fold
     near = FoldNeighbourhoods(
         documents=load_fold(files.judged, fold, params.scale, wanted=["train", "test"]),

@@ -1,14 +1,14 @@
 """The ready models that the offline methods of Geng 2008 use for the queries of a fold."""
 
 from qdrank.datasets.judged import load_judged
-from qdrank.jobs import job
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.store import write
 from qdrank.studies.geng2008.offline import offline_table
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.shapes import OFFLINE_SHAPE
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     files = snakemake.input
     train = load_judged(files.judged, []).of_role(snakemake.wildcards.fold, "train")
     nearest = load_neighbours(files.neighbours)[1]

@@ -2,14 +2,14 @@
 
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
-from qdrank.jobs import job
 from qdrank.queries.artifacts import VectorOptions, load_queries
 from qdrank.rankers.documents import fold_documents
 from qdrank.store import read, write
 from qdrank.studies.geng2008.fold import chosen_settings
 from qdrank.studies.geng2008.variants import Variants, compare_variants
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     files, params, fold = snakemake.input, snakemake.params, snakemake.wildcards.fold
     setting = chosen_settings(read(files.choices, "choices"))[fold, "knn-online"]
     log.info("as chosen for KNN Online: %s", setting.text)

@@ -1,7 +1,6 @@
 """The methods of a fold as rankers for new queries."""
 
 from qdrank.datasets.judged import load_judged
-from qdrank.jobs import job
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.queries.fitted import load_metric
 from qdrank.queries.recipe import load_document_vectors, topics_of
@@ -15,8 +14,9 @@ from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.query_classes import Classes
 from qdrank.studies.geng2008.rankers import FoldRankers
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     files, params, fold = snakemake.input, snakemake.params, snakemake.wildcards.fold
     judged, topics = load_judged(files.judged, ["features"]), read(files.topics, "topics")
     documents, queries = fold_documents(judged, fold, params.scale), load_queries(files.queries)

@@ -1,7 +1,6 @@
 """Scores of the methods of Geng 2008 on a fold, with the settings that validation chooses."""
 
 from qdrank.evaluation.measuring import scores_table
-from qdrank.jobs import job
 from qdrank.queries.artifacts import load_queries
 from qdrank.rankers.documents import load_fold
 from qdrank.store import read, write
@@ -12,8 +11,9 @@ from qdrank.studies.geng2008.offline import OfflineModels
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.query_classes import Classes
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, OFFLINE_SHAPE, SWEEP_SHAPE
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     files, params, fold = snakemake.input, snakemake.params, snakemake.wildcards.fold
     study = GengFold(
         documents=load_fold(files.judged, fold, params.scale, columns=["doc_id", "features"]),

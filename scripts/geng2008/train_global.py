@@ -1,14 +1,14 @@
 """Models of all training queries and of classes of queries."""
 
-from qdrank.jobs import job
 from qdrank.queries.artifacts import load_queries
 from qdrank.rankers.documents import load_fold
 from qdrank.store import read, write
 from qdrank.studies.geng2008.global_models import train_global
 from qdrank.studies.geng2008.query_classes import query_classes
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     params, queries = snakemake.params, load_queries(snakemake.input.queries)
     classes = query_classes(
         queries,

@@ -1,14 +1,14 @@
 """A shard of the local models of a fold."""
 
-from qdrank.jobs import job
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.rankers.documents import load_fold
 from qdrank.store import write
 from qdrank.studies.geng2008.families import families
 from qdrank.studies.geng2008.local_models import train_shard
 from qdrank.studies.geng2008.options import Options
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     params, queries = snakemake.params, load_queries(snakemake.input.queries)
     _, nearest = load_neighbours(snakemake.input.neighbours)
     documents = load_fold(snakemake.input.judged, snakemake.wildcards.fold, params.scale, wanted=["train"])

@@ -1,7 +1,6 @@
 """Weights of a fold put together, every gamma measured, and scores with the chosen ones."""
 
 from qdrank.evaluation.measuring import scores_table
-from qdrank.jobs import job
 from qdrank.rankers.documents import load_fold
 from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.store import read, write
@@ -9,8 +8,9 @@ from qdrank.studies.hoi2008.fold import EnsembleFold, gathered_weights
 from qdrank.studies.hoi2008.options import Options
 from qdrank.studies.hoi2008.scoring import WeightBank, score_fold
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     params, out, name = snakemake.params, snakemake.output, snakemake.wildcards.fold
     documents = load_fold(snakemake.input.judged, name, params.scale, columns=["doc_id", "features"])
     weights = gathered_weights([read(path, ENSEMBLES_SHAPE) for path in snakemake.input.shards], documents)

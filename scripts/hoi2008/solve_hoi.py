@@ -1,13 +1,13 @@
 """The programs of one shard of the queries of a fold."""
 
-from qdrank.jobs import job
 from qdrank.rankers.documents import load_fold
 from qdrank.store import write
 from qdrank.studies.hoi2008.fold import EnsembleFold, solve_shard
 from qdrank.studies.hoi2008.options import Options
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     params = snakemake.params
     documents = load_fold(snakemake.input.judged, snakemake.wildcards.fold, params.scale)
     fold = EnsembleFold(documents, Options(**params.hoi), params.measure, params.seed)

@@ -3,15 +3,15 @@
 import numpy as np
 
 from qdrank.evaluation.measuring import scores_table
-from qdrank.jobs import job
 from qdrank.rankers.documents import load_fold
 from qdrank.serving.loading import load_ranker
 from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.store import write
 from qdrank.studies.hoi2008.options import Options
 from qdrank.studies.hoi2008.stacking import stacked_rankers
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     files, params, out, fold = snakemake.input, snakemake.params, snakemake.output, snakemake.wildcards.fold
     documents = load_fold(files.judged, fold, params.scale, columns=["doc_id", "features"])
     test, bases = documents.seen("test"), [load_ranker(path).ranker for path in files.rankers]

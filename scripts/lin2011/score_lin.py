@@ -4,7 +4,6 @@ import numpy as np
 
 from qdrank.datasets.columns import reference_column
 from qdrank.evaluation.measuring import scores_table
-from qdrank.jobs import job
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.rankers.documents import load_fold
 from qdrank.serving.served import ServedRanker, write_ranker
@@ -25,8 +24,9 @@ from qdrank.studies.lin2011.sweep import (
     sweep,
 )
 from qdrank.studies.lin2011.variants import variants_table
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]) as log, one_thread():
+with job(snakemake) as log, one_thread():
     files, params, out, name = snakemake.input, snakemake.params, snakemake.output, snakemake.wildcards.fold
     documents = load_fold(files.judged, name, params.scale, columns=["doc_id", "features"])
     grid, test = Grid(**params.grid), documents.parts["test"]

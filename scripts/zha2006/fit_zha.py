@@ -3,7 +3,6 @@
 import pyarrow as pa
 
 from qdrank.datasets.judged import load_judged
-from qdrank.jobs import job
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.learned import LearnerRanker
 from qdrank.serving.served import ServedRanker, write_ranker
@@ -14,8 +13,9 @@ from qdrank.studies.zha2006.methods import method_name
 from qdrank.studies.zha2006.options import Options
 from qdrank.studies.zha2006.pairwise import run_pairwise
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     params, out = snakemake.params, snakemake.output
     fold, h = snakemake.wildcards.fold, snakemake.wildcards.regressor
     judged = load_judged(snakemake.input.judged)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
@@ -36,10 +35,11 @@ def _kernel_cache() -> str:
 
 def __getattr__(name: str) -> Any:
     """``qdrank.rank`` and ``qdrank.results``, imported when they are first asked for: the package itself stays light."""
-    if name == "rank":
-        return import_module("qdrank.serving.ranking").rank
-    if name == "results":
-        return import_module("qdrank.run_results").results
+    public = {"rank": "qdrank.serving.ranking:rank", "results": "qdrank.run_results:results"}
+    if name in public:
+        from qdrank.registry import loaded
+
+        return loaded(public[name])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

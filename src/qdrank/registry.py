@@ -7,7 +7,9 @@ loading the libraries that only the jobs need.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
@@ -21,9 +23,26 @@ def did_you_mean(name: str, names: Sequence[str]) -> str:
     return f"did you mean {close[0]}?" if close else "allowed: " + ", ".join(names)
 
 
+_ALLOWED: ContextVar[Callable[[], Container[str]] | None] = ContextVar("allowed", default=None)
+
+
+@contextmanager
+def restricted(modules: Callable[[], Container[str]]) -> Iterator[None]:
+    """Nothing but these modules is found by name: a job may use only code that its digest knows of."""
+    token = _ALLOWED.set(modules)
+    try:
+        yield
+    finally:
+        _ALLOWED.reset(token)
+
+
 def loaded(target: str) -> Any:
     """The object that ``"module:attribute"`` stands for."""
     module, _, attribute = target.partition(":")
+    allowed = _ALLOWED.get()
+    if allowed is not None and module not in allowed():
+        fix = "name it in the params of the rule, or import its module where it is used"
+        raise InputError("a job looked up code that its digest does not know of", found=target, fix=fix)
     return getattr(import_module(module), attribute)
 
 
@@ -55,6 +74,11 @@ class Registry(Mapping[str, Any]):
         if name in self._entries:
             raise InputError(f"there is a {self.kind} called {name} already")
         self._entries[name] = target
+
+    @property
+    def targets(self) -> dict[str, str]:
+        """Names, each with its ``"module:attribute"``."""
+        return dict(self._entries)
 
     def module(self, name: str) -> str:
         """Module that holds ``name``; nothing is imported."""

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from qdrank.store import read
-from qdrank.studies import STUDIES
 from tests.workflow.project import Project
 
 STUDY = {
@@ -97,13 +96,13 @@ def gather(inputs, shown):
 import numpy as np
 
 from qdrank.evaluation.measuring import scores_table
-from qdrank.jobs import job
 from qdrank.rankers.documents import load_fold
 from qdrank.rankers.learned import OneFeature
 from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.store import write
+from qdrank.workflow.script import job, snakemake
 
-with job(snakemake.log[0]):
+with job(snakemake):
     fold, out, method = snakemake.wildcards.fold, snakemake.output, "toy-first"
     documents = load_fold(snakemake.input.judged, fold, columns=["doc_id", "features"])
     test, ranker = documents.parts["test"], OneFeature(column=0)
@@ -120,17 +119,9 @@ rule score_toy:
         judged="results/{dataset}/judged.parquet",
     output:
         **scores_and_rankers(["toy-first"]),
-    log:
-        "logs/score_toy/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/score_toy/{dataset}/{fold}.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(500, 6),
         runtime=minutes(15),
-    params:
-        code=code("toy2026/score_toy"),
     script:
         "../../scripts/toy2026/score_toy.py"
 ''',
@@ -141,9 +132,9 @@ EDITED = {
         '    {\n        "geng2008"',
         '    {\n        "toy2026": "qdrank.studies.toy2026:STUDY",\n        "geng2008"',
     ),
-    "Snakefile": (
-        'include: "workflow/rules/studies.smk"',
-        'include: "workflow/rules/toy2026.smk"\ninclude: "workflow/rules/studies.smk"',
+    "workflow/Snakefile": (
+        'include: "rules/studies.smk"',
+        'include: "rules/toy2026.smk"\ninclude: "rules/studies.smk"',
     ),
 }
 
@@ -237,10 +228,9 @@ class First(LinearLearner):
         ),
     }
     add(study.folder, {"src/qdrank/learners/first.py": learner}, edits)
-    # Without the studies: most of their methods would be trained again, because the registry of learners has changed.
-    none = "".join(f"{STUDIES[name].short}: {{datasets: []}}\n" for name in STUDIES)
-    (study.folder / "none.yaml").write_text(none)
-    files = ("--configfile", "tests/configs/tiny.yaml", "none.yaml")
-    study.snakemake("learners", "results/tiny/measures.parquet", "--cores", "2", *files)
+    planned = study.planned()
+    assert {"learn_method", "measure_methods", "tabulate_learners"} <= planned
+    assert not {name for name in planned if name.startswith(("train_", "score_", "fit_", "solve_", "measure_features"))}
+    study.tiny("learners", "results/tiny/measures.parquet")
     assert "First feature" in (study.folder / "results/tiny/tables/learners.md").read_text()
     assert "first" in read(study.folder / "results/tiny/measures.parquet", "measures").column("method").to_pylist()

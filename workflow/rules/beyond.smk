@@ -27,14 +27,8 @@ rule fit_beyond:
         controls="results/{dataset}/{fold}/beyond/controls.parquet",
         checks="results/{dataset}/{fold}/beyond/checks.parquet",
         recurrence="results/{dataset}/{fold}/beyond/recurrence.parquet",
-    log:
-        "logs/fit_beyond/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/fit_beyond/{dataset}/{fold}.tsv"
     wildcard_constraints:
         dataset=names_pattern(run.datasets_of(BEYOND)),
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(1500, 40),
         runtime=minutes(120, 2),
@@ -43,7 +37,6 @@ rule fit_beyond:
         queries=settings.queries.model_dump(),
         beyond=BEYOND_OPTIONS,
         methods=run.methods_run(BEYOND),
-        code=code("beyond/fit_beyond", measure_module("ap")),
     script:
         "../../scripts/beyond/fit_beyond.py"
 
@@ -58,20 +51,13 @@ rule curve_beyond:
     output:
         curve="results/{dataset}/{fold}/beyond/curve.parquet",
         thinned="results/{dataset}/{fold}/beyond/thinned.parquet",
-    log:
-        "logs/curve_beyond/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/curve_beyond/{dataset}/{fold}.tsv"
     wildcard_constraints:
         dataset=names_pattern(run.datasets_of(BEYOND)),
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(1500, 40),
         runtime=minutes(120, 2),
     params:
         scale=settings.training.scale,
         beyond={**BEYOND_OPTIONS, **settings.beyond.curves()},
-        code=code("beyond/curve_beyond", measure_module("ap")),
     script:
         "../../scripts/beyond/curve_beyond.py"

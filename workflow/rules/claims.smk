@@ -29,12 +29,6 @@ rule judge_claims:
         ),
         csv="results/claims-overview.csv",
         md="results/claims-overview.md",
-    log:
-        "logs/judge_claims.log",
-    benchmark:
-        "benchmarks/judge_claims.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(400, 10),
         runtime=minutes(15),
@@ -51,14 +45,5 @@ rule judge_claims:
         },
         titles=claim_titles(run),
         configuration=run.configuration,
-        code=code(
-            "judge_claims",
-            *(
-                module_of(target)
-                for study in ALL_STUDIES
-                for target in (study.claims, study.across)
-                if target
-            ),
-        ),
     script:
         "../../scripts/judge_claims.py"

@@ -11,6 +11,7 @@ sys.path.insert(0, str(PROJECT / "src"))
 from qdrank.measures import CONVENTIONS
 from qdrank.rankers.methods import CLASSIC
 from qdrank.studies import STUDIES, timed_outputs
+from qdrank.workflow.complete import complete
 from qdrank.workflow.files import (
     CLAIMS,
     Files,
@@ -30,12 +31,11 @@ from qdrank.workflow.page import (
     labels_and_colours,
     representatives,
 )
-from qdrank.workflow.provenance import asset_digest, code_digest
+from qdrank.workflow.provenance import asset_digest
 from qdrank.workflow.recorded import where_to_look
 from qdrank.workflow.resources import TEXT_THREADS, memory, minutes, reading_threads
 from qdrank.workflow.run import (
     ALL_STUDIES,
-    measure_module,
     names_pattern,
     study_measures,
 )
@@ -43,27 +43,6 @@ from qdrank.workflow.start import on_start, scattered, start
 
 run = start(workflow, config, PROJECT)
 files, settings, planned = Files(run), run.settings, run.planned
-MEASURE_MODULES = sorted(set(map(measure_module, run.measures)))
-
-
-def code(script, *modules):
-    """Digest of the code behind a rule: its script, what that imports, and modules found by name."""
-    return code_digest(PROJECT / "scripts" / f"{script}.py", modules)
-
-
-def module_of(target):
-    """Module of a "module:attribute"."""
-    return target.partition(":")[0]
-
-
-def learner_code(method):
-    """Digest of one method's code: its own module, and the measures that it is tuned by or optimises."""
-    tried = [value for values in run.learner_grid(method).values() for value in values]
-    named = [value for value in tried if isinstance(value, str) and "@" in value]
-    measured = {
-        measure_module(name) for name in ["ap", settings.learners.measure, *named]
-    }
-    return code("learn_method", CLASSIC[method].module, *measured)
 
 
 onstart:

@@ -26,12 +26,6 @@ rule break_down:
             "Difficulty",
             "figure",
         ),
-    log:
-        "logs/break_down/{dataset}.log",
-    benchmark:
-        "benchmarks/break_down/{dataset}.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(700, 20),
         runtime=minutes(15),
@@ -45,7 +39,6 @@ rule break_down:
         interval=run.interval,
         formats=sorted({*settings.figures.formats, "svg"}),
         dpi=settings.figures.dpi,
-        code=code("break_down"),
     script:
         "../../scripts/break_down.py"
 

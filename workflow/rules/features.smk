@@ -14,19 +14,12 @@ rule measure_features:
         judged="results/{dataset}/judged.parquet",
     output:
         "results/{dataset}/features.parquet",
-    log:
-        "logs/measure_features/{dataset}.log",
-    benchmark:
-        "benchmarks/measure_features/{dataset}.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(800, 10),
         runtime=minutes(30, 0.2),
     params:
         measures=list(CONVENTIONS[settings.evaluation.conventions[0]]),
         folds=run.folds,
-        code=code("measure_features", *MEASURE_MODULES),
     script:
         "../../scripts/measure_features.py"
 
@@ -37,18 +30,11 @@ rule summarise_data:
         judged="results/{dataset}/judged.parquet",
     output:
         **table_outputs("", "data-summary", "Data", "summary"),
-    log:
-        "logs/summarise_data/{dataset}.log",
-    benchmark:
-        "benchmarks/summarise_data/{dataset}.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(500, 6),
         runtime=minutes(15, 0.05),
     params:
         title=run.title,
-        code=code("summarise_data"),
     script:
         "../../scripts/summarise_data.py"
 
@@ -65,18 +51,11 @@ rule tabulate_features:
         **table_outputs(
             "", "single-features-folds", "Single features", "table, by fold", "folds_"
         ),
-    log:
-        "logs/tabulate_features/{dataset}.log",
-    benchmark:
-        "benchmarks/tabulate_features/{dataset}.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(600, 10),
         runtime=minutes(15),
     params:
         title=run.title,
-        code=code("tabulate_features"),
     script:
         "../../scripts/tabulate_features.py"
 
@@ -88,12 +67,6 @@ rule draw_features:
         columns="results/{dataset}/columns.parquet",
     output:
         **files.figure_outputs("", "single-features", "Single features", "figure"),
-    log:
-        "logs/draw_features/{dataset}.log",
-    benchmark:
-        "benchmarks/draw_features/{dataset}.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(700, 10),
         runtime=minutes(15),
@@ -101,7 +74,6 @@ rule draw_features:
         title=run.title,
         interval=run.interval,
         dpi=settings.figures.dpi,
-        code=code("draw_features"),
     script:
         "../../scripts/draw_features.py"
 

@@ -12,16 +12,8 @@ rule fetch_dataset:
     """Bring every file of a registered data set here, verified; or say how to get it."""
     output:
         "resources/downloads/{dataset}.json",
-    log:
-        "logs/fetch_dataset/{dataset}.log",
-    benchmark:
-        "benchmarks/fetch_dataset/{dataset}.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(500, 0),
         runtime=minutes(120),
-    params:
-        code=code("fetch_dataset"),
     script:
         "../../scripts/fetch_dataset.py"

@@ -15,14 +15,11 @@
 #         results/{dataset}/geng/table1-times.parquet           time of each step of testing, on the first fold
 #         results/{dataset}/{fold}/served/{method}.parquet      the methods for `qdrank rank`
 
-from qdrank.learners import LEARNERS
 from qdrank.studies.geng2008.methods import TREES, scored
 
 GENG = STUDIES["geng2008"]
 # What decides which models are trained, and which of them rank.
 GENG_TRAINED = settings.geng.trained()
-GENG_MEASURED = [*study_measures(GENG), settings.training.measure]
-GENG_MODULES = sorted(set(map(measure_module, GENG_MEASURED)))
 # Minutes a shard may take for each MB of documents and neighbour lists: several times what has been measured.
 GENG_MINUTES = (
     0.02
@@ -48,12 +45,6 @@ rule train_global:
     output:
         models="results/{dataset}/{fold}/models/global.parquet",
         classes="results/{dataset}/{fold}/classes.parquet",
-    log:
-        "logs/train_global/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/train_global/{dataset}/{fold}.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(800, 12),
         runtime=minutes(60, 0.5),
@@ -63,7 +54,6 @@ rule train_global:
         lambdas=sorted({*settings.training.lambdas, settings.geng.lam}, reverse=True),
         n_classes=settings.geng.classes,
         seed=settings.seed,
-        code=code("geng2008/train_global"),
     script:
         "../../scripts/geng2008/train_global.py"
 
@@ -76,14 +66,8 @@ rule train_local:
         neighbours="results/{dataset}/{fold}/neighbours.parquet",
     output:
         temp("results/{dataset}/{fold}/models/local/{scatteritem}.parquet"),
-    log:
-        "logs/train_local/{dataset}/{fold}/{scatteritem}.log",
-    benchmark:
-        "benchmarks/train_local/{dataset}/{fold}/{scatteritem}.tsv"
     # The longest chain first: models, scores, variants.
     priority: 10
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(500, 8),
         runtime=minutes(60, GENG_MINUTES),
@@ -93,7 +77,6 @@ rule train_local:
         geng=GENG_TRAINED,
         block=settings.training.block,
         seed=settings.seed,
-        code=code("geng2008/train_local"),
     script:
         "../../scripts/geng2008/train_local.py"
 
@@ -107,18 +90,10 @@ rule gather_local:
         ),
     output:
         "results/{dataset}/{fold}/models/local.parquet",
-    log:
-        "logs/gather_local/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/gather_local/{dataset}/{fold}.tsv"
     priority: 10
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(500, 6),
         runtime=minutes(30, 0.02),
-    params:
-        code=code("geng2008/gather_local"),
     script:
         "../../scripts/geng2008/gather_local.py"
 
@@ -133,14 +108,8 @@ rule train_lambdamart:
         choices="results/{dataset}/{fold}/choices/{method}.parquet",
         scores="results/{dataset}/{fold}/scores/{method}.parquet",
         served="results/{dataset}/{fold}/served/{method}.parquet",
-    log:
-        "logs/train_lambdamart/{dataset}/{fold}/{method}.log",
-    benchmark:
-        "benchmarks/train_lambdamart/{dataset}/{fold}/{method}.tsv"
     wildcard_constraints:
         method=names_pattern(TREES),
-    conda:
-        "../../envs/qdrank.yaml"
     threads: lambda wc: run.tree_threads(TREES[wc.method])
     resources:
         mem_mb=memory(1000, 30),
@@ -158,7 +127,6 @@ rule train_lambdamart:
         query_vectors=lambda wc: TREES[wc.method],
         queries=lambda wc: run.vector_options(TREES[wc.method]),
         seed=settings.seed,
-        code=code("learn_method", LEARNERS.module("lambdamart"), *GENG_MODULES),
     script:
         "../../scripts/learn_method.py"
 
@@ -171,20 +139,13 @@ rule choose_offline:
         neighbours="results/{dataset}/{fold}/neighbours.parquet",
     output:
         "results/{dataset}/{fold}/geng/offline.parquet",
-    log:
-        "logs/choose_offline/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/choose_offline/{dataset}/{fold}.tsv"
     # Scores and the bound wait for it.
     priority: 11
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(1000, 6),
         runtime=minutes(30, 0.2),
     params:
         geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
-        code=code("geng2008/choose_offline"),
     script:
         "../../scripts/geng2008/choose_offline.py"
 
@@ -205,13 +166,7 @@ rule score_geng:
         },
         choices="results/{dataset}/{fold}/choices/geng.parquet",
         sweep="results/{dataset}/{fold}/geng/sweep.parquet",
-    log:
-        "logs/score_geng/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/score_geng/{dataset}/{fold}.tsv"
     priority: 10
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(1000, 8),
         runtime=minutes(30, 0.2),
@@ -220,7 +175,6 @@ rule score_geng:
         measure=settings.training.measure,
         geng=GENG_TRAINED,
         seed=settings.seed,
-        code=code("geng2008/score_geng", *GENG_MODULES),
     script:
         "../../scripts/geng2008/score_geng.py"
 
@@ -234,14 +188,8 @@ rule check_bound:
         offline="results/{dataset}/{fold}/geng/offline.parquet",
     output:
         "results/{dataset}/{fold}/geng/bound.parquet",
-    log:
-        "logs/check_bound/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/check_bound/{dataset}/{fold}.tsv"
     # As long as a shard of local models, and it can begin no later.
     priority: 11
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(800, 8),
         runtime=minutes(60, 1),
@@ -252,7 +200,6 @@ rule check_bound:
         queries=settings.geng.bound_queries,
         pairs=settings.geng.bound_pairs,
         seed=settings.seed,
-        code=code("geng2008/check_bound"),
     script:
         "../../scripts/geng2008/check_bound.py"
 
@@ -267,13 +214,7 @@ rule compare_variants:
         choices="results/{dataset}/{fold}/choices/geng.parquet",
     output:
         "results/{dataset}/{fold}/geng/variants/{kind}.parquet",
-    log:
-        "logs/compare_variants/{dataset}/{fold}/{kind}.log",
-    benchmark:
-        "benchmarks/compare_variants/{dataset}/{fold}/{kind}.tsv"
     priority: 5
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(1000, 20),
         runtime=minutes(60, 0.5),
@@ -286,9 +227,6 @@ rule compare_variants:
         clusters=settings.geng.clusters,
         most=settings.geng.variant_queries,
         seed=settings.seed,
-        code=code(
-            "geng2008/compare_variants", *GENG_MODULES, *map(METRICS.module, METRICS)
-        ),
     script:
         "../../scripts/geng2008/compare_variants.py"
 
@@ -300,12 +238,6 @@ rule time_testing:
         columns="results/{dataset}/columns.parquet",
     output:
         "results/{dataset}/geng/table1-times.parquet",
-    log:
-        "logs/time_testing/{dataset}.log",
-    benchmark:
-        "benchmarks/time_testing/{dataset}.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(1000, 20),
         runtime=minutes(30, 0.5),
@@ -314,7 +246,6 @@ rule time_testing:
         lam=settings.geng.lam,
         penalty=settings.geng.penalty,
         fold=lambda wc: run.folds(wc)[0],
-        code=code("geng2008/time_testing"),
     script:
         "../../scripts/geng2008/time_testing.py"
 
@@ -338,12 +269,6 @@ rule pack_rankers:
             method: f"results/{{dataset}}/{{fold}}/served/{method}.parquet"
             for method in scored(settings.geng)
         },
-    log:
-        "logs/pack_rankers/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/pack_rankers/{dataset}/{fold}.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(600, 8),
         runtime=minutes(15),
@@ -358,6 +283,5 @@ rule pack_rankers:
             "n_classes": settings.geng.classes,
             "seed": settings.seed,
         },
-        code=code("geng2008/pack_rankers", METRICS.module(settings.neighbours.metric)),
     script:
         "../../scripts/geng2008/pack_rankers.py"

@@ -18,9 +18,6 @@ HOI_FOLD = {
     "seed": settings.seed,
     "hoi": HOI_SOLVED,
 }
-HOI_MODULES = sorted(
-    {measure_module(name) for name in ["ap", settings.learners.measure]}
-)
 
 
 # A shard is a range of the validation and test queries; the number of shards changes no bit of what is gathered.
@@ -34,20 +31,13 @@ rule solve_hoi:
         judged="results/{dataset}/judged.parquet",
     output:
         temp("results/{dataset}/{fold}/hoi/weights/{scatteritem}.parquet"),
-    log:
-        "logs/solve_hoi/{dataset}/{fold}/{scatteritem}.log",
-    benchmark:
-        "benchmarks/solve_hoi/{dataset}/{fold}/{scatteritem}.tsv"
     wildcard_constraints:
         dataset=names_pattern(run.datasets_of(HOI)),
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(800, 10),
         runtime=minutes(60, 0.5),
     params:
         **HOI_FOLD,
-        code=code("hoi2008/solve_hoi", *HOI_MODULES),
     script:
         "../../scripts/hoi2008/solve_hoi.py"
 
@@ -64,20 +54,13 @@ rule score_hoi:
         weights="results/{dataset}/{fold}/hoi/weights.parquet",
         sweep="results/{dataset}/{fold}/hoi/sweep.parquet",
         choices="results/{dataset}/{fold}/choices/hoi.parquet",
-    log:
-        "logs/score_hoi/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/score_hoi/{dataset}/{fold}.tsv"
     wildcard_constraints:
         dataset=names_pattern(run.datasets_of(HOI)),
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(1000, 10),
         runtime=minutes(30, 0.5),
     params:
         **HOI_FOLD,
-        code=code("hoi2008/score_hoi", *HOI_MODULES),
     script:
         "../../scripts/hoi2008/score_hoi.py"
 
@@ -88,14 +71,8 @@ rule learn_hoi_curve:
         judged="results/{dataset}/judged.parquet",
     output:
         "results/{dataset}/{fold}/hoi/curve.parquet",
-    log:
-        "logs/learn_hoi_curve/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/learn_hoi_curve/{dataset}/{fold}.tsv"
     wildcard_constraints:
         dataset=names_pattern(run.datasets_of(HOI)),
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(1000, 15),
         runtime=minutes(60, 0.5),
@@ -103,7 +80,6 @@ rule learn_hoi_curve:
         **HOI_FOLD,
         sizes=settings.hoi.sizes,
         repeats=settings.hoi.repeats,
-        code=code("hoi2008/learn_hoi_curve", *HOI_MODULES),
     script:
         "../../scripts/hoi2008/learn_hoi_curve.py"
 
@@ -120,23 +96,15 @@ rule stack_hoi:
         ),
     output:
         **scores_and_rankers(["ser-methods", "sser-methods", "borda-methods"]),
-    log:
-        "logs/stack_hoi/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/stack_hoi/{dataset}/{fold}.tsv"
     wildcard_constraints:
         dataset=names_pattern(run.datasets_of(HOI) if stacked(settings.hoi) else []),
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(1000, 15),
         runtime=minutes(30, 0.2),
     params:
         scale=run.learner_scale,
         hoi=HOI_SOLVED,
-        code=code(
-            "hoi2008/stack_hoi",
-            *sorted({CLASSIC[name].module for name in settings.hoi.methods}),
-        ),
+        # Looked up when the stored rankers are read.
+        learners=[CLASSIC[name].learner for name in settings.hoi.methods],
     script:
         "../../scripts/hoi2008/stack_hoi.py"

@@ -6,10 +6,6 @@
 #         results/{dataset}/topics.parquet     queries: words, type and columns of their own, where known
 #         results/{dataset}/ranks.parquet      for data to aggregate: the rank that each system gave
 
-from qdrank.datasets.collections import COLLECTIONS
-
-COLLECTION_MODULES = sorted({COLLECTIONS.module(form) for form in COLLECTIONS})
-
 
 rule import_features:
     """Read LETOR text into judged pairs; a bad row stops here, named."""
@@ -19,14 +15,8 @@ rule import_features:
         judged="results/{dataset}/judged.parquet",
         columns="results/{dataset}/columns.parquet",
         topics="results/{dataset}/topics.parquet",
-    log:
-        "logs/import_features/{dataset}.log",
-    benchmark:
-        "benchmarks/import_features/{dataset}.tsv"
     wildcard_constraints:
         dataset=names_pattern(planned.of_kind("letor")),
-    conda:
-        "../../envs/qdrank.yaml"
     threads: reading_threads
     resources:
         mem_mb=memory(2000, 1),
@@ -35,7 +25,6 @@ rule import_features:
         files=lambda wc: dict(planned.datasets[wc.dataset].files),
         options=lambda wc: dict(planned.datasets[wc.dataset].options),
         seed=settings.seed,
-        code=code("import_features"),
     script:
         "../../scripts/import_features.py"
 
@@ -49,20 +38,13 @@ rule import_ranks:
         columns="results/{dataset}/columns.parquet",
         topics="results/{dataset}/topics.parquet",
         ranks="results/{dataset}/ranks.parquet",
-    log:
-        "logs/import_ranks/{dataset}.log",
-    benchmark:
-        "benchmarks/import_ranks/{dataset}.tsv"
     wildcard_constraints:
         dataset=names_pattern(planned.of_kind("agg")),
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(2000, 1),
         runtime=minutes(60, 0.05),
     params:
         max_label=lambda wc: planned.datasets[wc.dataset].options["max_label"],
-        code=code("import_ranks"),
     script:
         "../../scripts/import_ranks.py"
 
@@ -76,14 +58,8 @@ rule extract_features:
         judged="results/{dataset}/judged.parquet",
         columns="results/{dataset}/columns.parquet",
         topics="results/{dataset}/topics.parquet",
-    log:
-        "logs/extract_features/{dataset}.log",
-    benchmark:
-        "benchmarks/extract_features/{dataset}.tsv"
     wildcard_constraints:
         dataset=names_pattern(planned.of_kind("text")),
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(4000, 0),
         runtime=minutes(60, 0.2),
@@ -92,7 +68,6 @@ rule extract_features:
         settings=settings.text.model_dump(),
         title=run.title,
         seed=settings.seed,
-        code=code("extract_features", *COLLECTION_MODULES),
     script:
         "../../scripts/extract_features.py"
 
@@ -103,10 +78,6 @@ rule simulate_features:
         judged="results/{dataset}/judged.parquet",
         columns="results/{dataset}/columns.parquet",
         topics="results/{dataset}/topics.parquet",
-    log:
-        "logs/simulate_features/{dataset}.log",
-    benchmark:
-        "benchmarks/simulate_features/{dataset}.tsv"
     wildcard_constraints:
         dataset=names_pattern(
             [
@@ -115,8 +86,6 @@ rule simulate_features:
                 if name not in run.simulated_webs
             ]
         ),
-    conda:
-        "../../envs/qdrank.yaml"
     threads:
         lambda wc: (
             TEXT_THREADS
@@ -128,7 +97,6 @@ rule simulate_features:
         runtime=minutes(30),
     params:
         options=lambda wc: {"like": wc.dataset, **planned.datasets[wc.dataset].options},
-        code=code("simulate_features"),
     script:
         "../../scripts/simulate_features.py"
 
@@ -139,14 +107,8 @@ rule simulate_web:
         judged="results/{dataset}/judged.parquet",
         columns="results/{dataset}/columns.parquet",
         topics="results/{dataset}/topics.parquet",
-    log:
-        "logs/simulate_web/{dataset}.log",
-    benchmark:
-        "benchmarks/simulate_web/{dataset}.tsv"
     wildcard_constraints:
         dataset=names_pattern(run.simulated_webs),
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(3000, 0),
         runtime=minutes(30),
@@ -156,6 +118,5 @@ rule simulate_web:
             for key, own in planned.datasets[wc.dataset].options.items()
             if key != "like"
         },
-        code=code("simulate_web"),
     script:
         "../../scripts/simulate_web.py"

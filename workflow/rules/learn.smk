@@ -20,15 +20,9 @@ rule learn_method:
         choices="results/{dataset}/{fold}/choices/{method}.parquet",
         scores="results/{dataset}/{fold}/scores/{method}.parquet",
         served="results/{dataset}/{fold}/served/{method}.parquet",
-    log:
-        "logs/learn_method/{dataset}/{fold}/{method}.log",
-    benchmark:
-        "benchmarks/learn_method/{dataset}/{fold}/{method}.tsv"
     # On any data set: a study may ask for a method that `learners` leaves out there.
     wildcard_constraints:
         method=names_pattern(CLASSIC),
-    conda:
-        "../../envs/qdrank.yaml"
     threads: run.learner_threads
     resources:
         mem_mb=memory(1000, 30),
@@ -42,8 +36,6 @@ rule learn_method:
         scale=run.learner_scale,
         measure=settings.learners.measure,
         seed=settings.seed,
-        code=code("learn_method"),
-        learner_code=lambda wc: learner_code(wc.method),
     script:
         "../../scripts/learn_method.py"
 
@@ -61,14 +53,8 @@ rule tabulate_learners:
     output:
         **table_outputs("", "learners", "Learners", "all methods", "means_"),
         **table_outputs("", "learners-tests", "Learners", "tests", "tests_"),
-    log:
-        "logs/tabulate_learners/{dataset}.log",
-    benchmark:
-        "benchmarks/tabulate_learners/{dataset}.tsv"
     wildcard_constraints:
         dataset=names_pattern(run.learner_datasets),
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(600, 20),
         runtime=minutes(15),
@@ -77,7 +63,6 @@ rule tabulate_learners:
         methods=lambda wc: run.learners_of(wc.dataset),
         convention=lambda wc: run.learner_convention(wc.dataset),
         interval=run.interval,
-        code=code("tabulate_learners"),
     script:
         "../../scripts/tabulate_learners.py"
 
@@ -90,20 +75,13 @@ rule compare_published:
         expected=str(PROJECT / "resources/expected/{dataset}.yaml"),
     output:
         **table_outputs("", "published", "Learners", "published against ours"),
-    log:
-        "logs/compare_published/{dataset}.log",
-    benchmark:
-        "benchmarks/compare_published/{dataset}.tsv"
     wildcard_constraints:
         dataset=names_pattern(run.published_datasets),
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(600, 10),
         runtime=minutes(15),
     params:
         title=run.title,
-        code=code("compare_published"),
     script:
         "../../scripts/compare_published.py"
 

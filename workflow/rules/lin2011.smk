@@ -16,7 +16,6 @@
 LIN = STUDIES["lin2011"]
 LIN_DATASETS = names_pattern(run.datasets_of(LIN))
 LIN_MEASURES = study_measures(LIN)
-LIN_MODULES = sorted(set(map(measure_module, LIN_MEASURES)))
 LIN_SEEDS = list(range(1, settings.lin.seeds + 1))
 # Minutes a shard may take for each MB of documents: several times what has been measured.
 LIN_MINUTES = 0.1 * settings.lin.seeds * len(settings.lin.lambdas) / run.shards
@@ -34,16 +33,10 @@ rule train_lin_single:
     output:
         models="results/{dataset}/{fold}/models/lin-singles.parquet",
         choices="results/{dataset}/{fold}/choices/lin-ranksvm.parquet",
-    log:
-        "logs/train_lin_single/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/train_lin_single/{dataset}/{fold}.tsv"
     wildcard_constraints:
         dataset=LIN_DATASETS,
     # The longest jobs wait for it.
     priority: 11
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(800, 12),
         runtime=minutes(30, 1),
@@ -51,7 +44,6 @@ rule train_lin_single:
         **run.training,
         grid=settings.lin.grid(),
         seed=settings.seed,
-        code=code("lin2011/train_lin_single", measure_module("ap")),
     script:
         "../../scripts/lin2011/train_lin_single.py"
 
@@ -67,15 +59,9 @@ rule train_lin:
             "results/{dataset}/{fold}/lin/shards/{scatteritem}.clusters.parquet"
         ),
         models=temp("results/{dataset}/{fold}/lin/shards/{scatteritem}.models.parquet"),
-    log:
-        "logs/train_lin/{dataset}/{fold}/{scatteritem}.log",
-    benchmark:
-        "benchmarks/train_lin/{dataset}/{fold}/{scatteritem}.tsv"
     wildcard_constraints:
         dataset=LIN_DATASETS,
     priority: 10
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(1500, 20),
         runtime=minutes(60, LIN_MINUTES),
@@ -90,7 +76,6 @@ rule train_lin:
             "random": settings.lin.random,
             "variants": settings.lin.variants,
         },
-        code=code("lin2011/train_lin"),
     script:
         "../../scripts/lin2011/train_lin.py"
 
@@ -117,14 +102,8 @@ rule score_lin:
         controls="results/{dataset}/{fold}/lin/controls.parquet",
         summary="results/{dataset}/{fold}/lin/clusters.parquet",
         variants="results/{dataset}/{fold}/lin/variants.parquet",
-    log:
-        "logs/score_lin/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/score_lin/{dataset}/{fold}.tsv"
     wildcard_constraints:
         dataset=LIN_DATASETS,
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(1500, 20),
         runtime=minutes(60, 1),
@@ -136,7 +115,6 @@ rule score_lin:
         ranked=settings.lin.ranked,
         variants=settings.lin.variants,
         seed=settings.seed,
-        code=code("lin2011/score_lin", *LIN_MODULES),
     script:
         "../../scripts/lin2011/score_lin.py"
 
@@ -147,14 +125,9 @@ use rule measure_methods as measure_lin_baselines with:
         scores=files.scores(run.baselines_of(LIN)),
     output:
         "results/{dataset}/lin/baselines.parquet",
-    log:
-        "logs/measure_lin_baselines/{dataset}.log",
-    benchmark:
-        "benchmarks/measure_lin_baselines/{dataset}.tsv"
     wildcard_constraints:
         dataset=LIN_DATASETS,
     params:
         measures=LIN_MEASURES,
         folds=run.folds,
         methods=run.baselines_of(LIN),
-        code=code("measure_methods", *LIN_MODULES),

@@ -16,12 +16,6 @@ rule measure_methods:
         ),
     output:
         "results/{dataset}/measures.parquet",
-    log:
-        "logs/measure_methods/{dataset}.log",
-    benchmark:
-        "benchmarks/measure_methods/{dataset}.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(600, 6),
         runtime=minutes(30, 0.05),
@@ -29,6 +23,5 @@ rule measure_methods:
         measures=run.measures,
         folds=run.folds,
         methods=lambda wc: run.methods_of(wc.dataset),
-        code=code("measure_methods", *MEASURE_MODULES),
     script:
         "../../scripts/measure_methods.py"

@@ -21,17 +21,9 @@ rule map_queries:
         ],
     output:
         "results/{dataset}/map.parquet",
-    log:
-        "logs/map_queries/{dataset}.log",
-    benchmark:
-        "benchmarks/map_queries/{dataset}.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(600, 12),
         runtime=minutes(15, 0.05),
-    params:
-        code=code("map_queries"),
     script:
         "../../scripts/map_queries.py"
 
@@ -50,12 +42,6 @@ rule write_index:
         ],
     output:
         "results/index.html",
-    log:
-        "logs/write_index.log",
-    benchmark:
-        "benchmarks/write_index.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(600, 20),
         runtime=minutes(15),
@@ -63,6 +49,5 @@ rule write_index:
         run=described_run(run),
         maps=representatives(run),
         assets=asset_digest(PROJECT / "src" / "qdrank" / "pages" / "assets"),
-        code=code("write_index"),
     script:
         "../../scripts/write_index.py"

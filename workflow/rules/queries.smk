@@ -7,9 +7,6 @@
 #         results/{dataset}/{fold}/metric.parquet        what the metric learned from the training queries
 
 
-from qdrank.queries import METRICS
-
-
 rule describe_queries:
     """Query vectors of a fold: features pooled over each query's top documents, scaled on the training queries."""
     input:
@@ -19,18 +16,11 @@ rule describe_queries:
     output:
         queries="results/{dataset}/{fold}/queries.parquet",
         scale="results/{dataset}/{fold}/scale.parquet",
-    log:
-        "logs/describe_queries/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/describe_queries/{dataset}/{fold}.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(600, 8),
         runtime=minutes(30, 0.05),
     params:
         options=settings.queries.model_dump(),
-        code=code("describe_queries"),
     script:
         "../../scripts/describe_queries.py"
 
@@ -47,14 +37,8 @@ rule find_neighbours:
     output:
         neighbours="results/{dataset}/{fold}/neighbours.parquet",
         metric="results/{dataset}/{fold}/metric.parquet",
-    log:
-        "logs/find_neighbours/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/find_neighbours/{dataset}/{fold}.tsv"
     # The longest jobs wait for it.
     priority: 11
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         # The lists, of every query to every training query, are what is large.
         mem_mb=memory(800, 150),
@@ -62,6 +46,5 @@ rule find_neighbours:
     params:
         options=settings.neighbours.model_dump(),
         used=run.neighbours_used(),
-        code=code("find_neighbours", METRICS.module(settings.neighbours.metric)),
     script:
         "../../scripts/find_neighbours.py"

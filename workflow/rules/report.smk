@@ -18,19 +18,12 @@ rule write_config:
     """The resolved configuration: every key, also those left at their default."""
     output:
         "results/config.yaml",
-    log:
-        "logs/write_config.log",
-    benchmark:
-        "benchmarks/write_config.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(300, 0),
         runtime=minutes(5),
     params:
         files=list(run.config_files),
         settings=settings.model_dump(mode="json"),
-        code=code("write_config"),
     script:
         "../../scripts/write_config.py"
 
@@ -44,19 +37,12 @@ rule write_overview:
             caption="../report/overview.rst",
             labels={"what": "this run"},
         ),
-    log:
-        "logs/write_overview.log",
-    benchmark:
-        "benchmarks/write_overview.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(300, 0),
         runtime=minutes(5),
     params:
         datasets=described_datasets(run),
         left_out=dict(planned.left_out),
-        code=code("write_overview"),
     script:
         "../../scripts/write_overview.py"
 
@@ -74,18 +60,11 @@ rule write_manifest:
         "results/overview.html",
     output:
         "results/manifest.json",
-    log:
-        "logs/write_manifest.log",
-    benchmark:
-        "benchmarks/write_manifest.tsv"
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(300, 0),
         runtime=minutes(15),
     params:
         timed=sorted(timed_outputs()),
-        code=code("write_manifest"),
     script:
         "../../scripts/write_manifest.py"
 

@@ -5,7 +5,7 @@
 #         results/{dataset}/{fold}/served/reference.parquet        the reference feature for `qdrank rank`; not for text
 #         results/{dataset}/{fold}/first_stages.parquet    settings of BM25 and RM3 tried on validation
 
-from qdrank.rankers.methods import FIRST_STAGES
+from qdrank.rankers.stages import FIRST_STAGES
 
 
 rule score_reference:
@@ -16,19 +16,11 @@ rule score_reference:
     output:
         scores="results/{dataset}/{fold}/scores/reference.parquet",
         served="results/{dataset}/{fold}/served/reference.parquet",
-    log:
-        "logs/score_reference/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/score_reference/{dataset}/{fold}.tsv"
     wildcard_constraints:
         dataset=names_pattern(set(planned.datasets) - set(planned.of_kind("text"))),
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(500, 6),
         runtime=minutes(15, 0.05),
-    params:
-        code=code("score_reference"),
     script:
         "../../scripts/score_reference.py"
 
@@ -44,14 +36,8 @@ rule retrieve:
             for name in FIRST_STAGES
         },
         choices="results/{dataset}/{fold}/first_stages.parquet",
-    log:
-        "logs/retrieve/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/retrieve/{dataset}/{fold}.tsv"
     wildcard_constraints:
         dataset=names_pattern(planned.of_kind("text")),
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(2000, 6),
         runtime=minutes(30, 0.2),
@@ -60,6 +46,5 @@ rule retrieve:
         settings=settings.text.model_dump(),
         measure=settings.learners.measure,
         seed=settings.seed,
-        code=code("retrieve", *COLLECTION_MODULES),
     script:
         "../../scripts/retrieve.py"

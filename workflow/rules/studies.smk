@@ -16,14 +16,8 @@ for _study in ALL_STUDIES:
             scores=files.scores(run.measured_in(_study)),
         output:
             f"results/{{dataset}}/{_study.short}/measures.parquet",
-        log:
-            f"logs/measure_{_study.short}/{{dataset}}.log",
-        benchmark:
-            f"benchmarks/measure_{_study.short}/{{dataset}}.tsv"
         wildcard_constraints:
             dataset=names_pattern(run.datasets_of(_study)),
-        conda:
-            "../../envs/qdrank.yaml"
         resources:
             mem_mb=memory(600, 6),
             runtime=minutes(30, 0.05),
@@ -31,7 +25,6 @@ for _study in ALL_STUDIES:
             measures=study_measures(_study),
             folds=run.folds,
             methods=run.measured_in(_study),
-            code=code("measure_methods", *map(measure_module, study_measures(_study))),
         script:
             "../../scripts/measure_methods.py"
 
@@ -43,14 +36,8 @@ for _study in ALL_STUDIES:
         output:
             **reported_table(_study, _study.evidence.id, "claims"),
             evidence=f"results/{{dataset}}/{_study.short}/evidence.parquet",
-        log:
-            f"logs/claim_{_study.short}/{{dataset}}.log",
-        benchmark:
-            f"benchmarks/claim_{_study.short}/{{dataset}}.tsv"
         wildcard_constraints:
             dataset=names_pattern(run.datasets_of(_study)),
-        conda:
-            "../../envs/qdrank.yaml"
         resources:
             mem_mb=memory(700, 20),
             runtime=minutes(15),
@@ -59,9 +46,6 @@ for _study in ALL_STUDIES:
             claims=_study.claims,
             budget=run.budget(_study),
             world=run.world_of,
-            code=code(
-                "judge_evidence", _study.evidence.module, module_of(_study.claims)
-            ),
         script:
             "../../scripts/judge_evidence.py"
 
@@ -74,21 +58,14 @@ for _study in ALL_STUDIES:
                 **files.of_output(_study, _output),
             output:
                 **files.reported_figure(_study, _output.id, _output.shows[_output.id]),
-            log:
-                f"logs/draw_{rule_name(_output.id)}/{{dataset}}.log",
-            benchmark:
-                f"benchmarks/draw_{rule_name(_output.id)}/{{dataset}}.tsv"
             wildcard_constraints:
                 dataset=names_pattern(run.datasets_of(_study)),
-            conda:
-                "../../envs/qdrank.yaml"
             resources:
                 mem_mb=memory(700, 20),
                 runtime=minutes(15),
             params:
                 **files.shown(_output),
                 dpi=settings.figures.dpi,
-                code=code("draw_figure", _output.module),
             script:
                 "../../scripts/draw_figure.py"
 
@@ -101,21 +78,14 @@ for _study in ALL_STUDIES:
                 **files.of_output(_study, _output),
             output:
                 **reported_tables(_study, _output),
-            log:
-                f"logs/tabulate_{rule_name(_output.id)}/{{dataset}}.log",
-            benchmark:
-                f"benchmarks/tabulate_{rule_name(_output.id)}/{{dataset}}.tsv"
             wildcard_constraints:
                 dataset=names_pattern(run.datasets_of(_study)),
-            conda:
-                "../../envs/qdrank.yaml"
             resources:
                 mem_mb=memory(1000, 20),
                 runtime=minutes(30, 0.5),
             params:
                 **files.shown(_output),
                 titles={id: _output.title(id) for id in _output.shows},
-                code=code("make_tables", _output.module),
             script:
                 "../../scripts/make_tables.py"
 

@@ -9,16 +9,10 @@
 #         results/{dataset}/{fold}/scores/zha-*.parquet         with the settings that validation chose
 #         results/{dataset}/{fold}/served/zha-*.parquet         the methods for `qdrank rank`
 
-from qdrank.learners import LEARNERS
 from qdrank.studies.zha2006.methods import FITTED_KINDS as ZHA_KINDS
-from qdrank.studies.zha2006.methods import PAIRWISE as ZHA_PAIRWISE
 
 ZHA = STUDIES["zha2006"]
 ZHA_DATASETS = names_pattern(run.datasets_of(ZHA))
-# Any of these may be the study's measure, by the grades of the data.
-ZHA_MODULES = sorted(
-    {measure_module(f"dcg@5/{gains}") for gains in ("exp", "linear", "zha")}
-)
 ZHA_TABLES = ["cells", "maps", "objectives", "choices"]
 
 
@@ -38,16 +32,10 @@ rule fit_zha:
             for made in ("scores", "served")
             for kind in ZHA_KINDS
         },
-    log:
-        "logs/fit_zha/{dataset}/{fold}/{regressor}.log",
-    benchmark:
-        "benchmarks/fit_zha/{dataset}/{fold}/{regressor}.tsv"
     wildcard_constraints:
         dataset=ZHA_DATASETS,
         regressor="ridge|trees",
     priority: 5
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(1500, 40),
         runtime=minutes(60, 3),
@@ -55,11 +43,6 @@ rule fit_zha:
         scale=settings.training.scale,
         zha=settings.zha.computed(),
         seed=settings.seed,
-        code=code(
-            "zha2006/fit_zha",
-            *ZHA_MODULES,
-            *(LEARNERS.module(learner) for learner, _ in ZHA_PAIRWISE.values()),
-        ),
     script:
         "../../scripts/zha2006/fit_zha.py"
 
@@ -79,18 +62,10 @@ rule gather_zha:
         maps="results/{dataset}/{fold}/zha/maps.parquet",
         objectives="results/{dataset}/{fold}/zha/objectives.parquet",
         choices="results/{dataset}/{fold}/choices/zha.parquet",
-    log:
-        "logs/gather_zha/{dataset}/{fold}.log",
-    benchmark:
-        "benchmarks/gather_zha/{dataset}/{fold}.tsv"
     wildcard_constraints:
         dataset=ZHA_DATASETS,
-    conda:
-        "../../envs/qdrank.yaml"
     resources:
         mem_mb=memory(400, 10),
         runtime=minutes(15),
-    params:
-        code=code("zha2006/gather_zha"),
     script:
         "../../scripts/zha2006/gather_zha.py"

@@ -10,7 +10,7 @@ import numpy as np
 from qdrank.datasets.judged import Judged, load_roles
 from qdrank.evaluation.measuring import scores_table
 from qdrank.rankers.first_stage import first_stages
-from qdrank.rankers.methods import REFERENCE
+from qdrank.rankers.stages import REFERENCE
 from qdrank.store import write
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.index import analyse_queries, build_index

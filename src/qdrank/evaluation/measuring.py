@@ -13,7 +13,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.groups import FloatArray, rows_of
 from qdrank.measures import measure
-from qdrank.rankers.methods import RETRIEVERS
+from qdrank.rankers.stages import RETRIEVERS
 from qdrank.store import read
 
 

@@ -15,7 +15,8 @@ from qdrank.evaluation.published import PublishedFigures, compare_published, rig
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.measures.folds import FoldMeans, fold_means
-from qdrank.rankers.methods import CLASSIC, FIRST_STAGES
+from qdrank.rankers.methods import CLASSIC
+from qdrank.rankers.stages import FIRST_STAGES
 
 _SHOWN = ("ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "p@1", "p@5", "p@10", "mean_ndcg")
 

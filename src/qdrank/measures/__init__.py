@@ -114,8 +114,8 @@ _PUBLIC = {
     "Judgements": "qdrank.measures.ranking",
     "measure": "qdrank.measures.compute",
     "tie_values": "qdrank.measures.ties",
-    "average_precision": "qdrank.measures.compute",
-    "ndcg": "qdrank.measures.compute",
+    "average_precision": "qdrank.measures.usual",
+    "ndcg": "qdrank.measures.usual",
     "FoldMeans": "qdrank.measures.folds",
     "fold_means": "qdrank.measures.folds",
 }

@@ -16,7 +16,7 @@ from qdrank.aggregators import AGGREGATORS
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
 from qdrank.rankers import RANKERS
-from qdrank.rankers.methods import FIRST_STAGES
+from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.rankers.state import from_state_table
 from qdrank.registry import did_you_mean, loaded
 from qdrank.serving.served import ServedRanker

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from qdrank.figures.palette import PURPLE
-from qdrank.rankers.methods import FIRST_STAGES
+from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.registry import loaded
 
 if TYPE_CHECKING:  # it takes a while to import

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from qdrank.rankers.methods import CLASSIC, FIRST_STAGES
+from qdrank.rankers.methods import CLASSIC
+from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.studies.study import Study
 from qdrank.workflow.run import ALL_STUDIES, WorkflowRun
 

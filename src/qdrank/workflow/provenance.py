@@ -1,39 +1,46 @@
 """What code a job runs, as a digest.
 
-Snakemake compares scripts by their time of change and does not see the library behind them. So each rule carries
-the digest of the code it runs: of its script, and of every module of the project that the script imports, directly
-or not; what is imported for the type checker alone does not count. The digest is taken of the syntax tree without docstrings: comments, formatting and time stamps do not count.
-What a script finds in a registry by name is not an import: its rule names the module (`Registry.module`).
+Snakemake compares scripts by their time of change and does not see the library behind them. So each job carries the digest of
+the code it runs: of its script, of every module of the project that the script imports, directly or not, and of what it
+finds by name; what is imported for the type checker alone does not count. The digest is taken of the syntax tree without docstrings: comments, formatting and time stamps do not count.
+
+Names are found without help. A registry whose module is imported may be asked for any name that stands in the job's params or
+in a string of the imported code; the module behind each such name counts, the other entries do not: a new learner reruns what
+uses it. A "module:attribute" in the params counts too. What would be missed, such as a name that was read from a file, stops
+the job that asks for it (`qdrank.registry.restricted`), so no result can be stale without a word.
 """
 
 from __future__ import annotations
 
-import ast
-import atexit
 import hashlib
-import json
-import os
 import re
 import subprocess
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from qdrank import cache_folder
+from qdrank.errors import InputError
+from qdrank.measures.names import parse as parse_measure
+from qdrank.registry import Registry
+from qdrank.workflow.parsed import Parsed, entry_name, parsed_file
 
-_MODULE = re.compile(r"qdrank(\.\w+)+")
-MOST_KEPT = 5000  # files, those of several versions of the project among them
 SOURCE = Path(__file__).resolve().parents[2]
+#: What surrounds the work of every job and changes nothing that is made.
+_AROUND = frozenset({"qdrank.workflow.script"})
+_WORD = re.compile(r"[\w@/.:+()=,-]{1,80}")
 
 
-def code_digest(script: Path, modules: Iterable[str] = ()) -> str:
-    """Digest of a script, the modules it imports, and further ``modules`` that it finds by name at run time."""
-    tree, imports = _parsed(script)
-    sha256 = hashlib.sha256(tree)
-    for module in sorted(_closure({*imports, *modules})):
-        sha256.update(module.encode() + _parsed(_file(module))[0])
-    return sha256.hexdigest()[:16]
+def code_digest(script: Path, params: Mapping[str, Any] | None = None) -> str:
+    """Digest of all code that ``script`` runs with ``params``."""
+    return _code(script, frozenset(_words(params or {})))[1]
+
+
+def code_modules(script: Path, params: Mapping[str, Any] | None = None) -> frozenset[str]:
+    """Modules of the project that ``script`` uses with ``params``: imported, directly or not, or found by name."""
+    return _code(script, frozenset(_words(params or {})))[0]
 
 
 def asset_digest(folder: Path) -> str:
@@ -55,110 +62,105 @@ def commit(project: Path = SOURCE.parent) -> str:
     return name.stdout.strip() + ("+" if dirty.returncode else "")
 
 
-def imported_modules(script: Path) -> set[str]:
-    """Modules of the project that ``script`` imports, directly or not."""
-    return _closure(_parsed(script)[1])
+@cache
+def _code(script: Path, words: frozenset[str]) -> tuple[frozenset[str], str]:
+    """Modules and digest of a script, with the names in its params."""
+    first = parsed_file(script)
+    modules: dict[str, Parsed] = {}
+    looked_up: dict[str, str] = {}
+    named = {word.partition(":")[0] for word in words if ":" in word}
+    waiting = {*_followed(first), *filter(_exists, named)}
+    while waiting:
+        for module in _closure(waiting, modules):
+            modules[module] = parsed_file(_file(module))
+        looked_up = _looked_up(first, modules, words)
+        waiting = {target.partition(":")[0] for target in looked_up.values()} - modules.keys()
+    sha256 = hashlib.sha256(bytes.fromhex(first.digest))
+    for module in sorted(modules):
+        sha256.update(module.encode() + bytes.fromhex(modules[module].digest))
+    for name in sorted(looked_up):
+        sha256.update(f"{name}={looked_up[name]}".encode())
+    return frozenset(modules), sha256.hexdigest()[:16]
 
 
-def _closure(modules: Iterable[str]) -> set[str]:
-    reached: set[str] = set()
-    waiting = list(modules)
+def _closure(modules: Iterable[str], known: Iterable[str]) -> set[str]:
+    """``modules`` and all that they import, directly or not, less those that are ``known``."""
+    closure: set[str] = set()
+    waiting, done = list(modules), set(known)
     while waiting:
         module = waiting.pop()
-        if module not in reached:
-            reached.add(module)
-            waiting += _parsed(_file(module))[1]
-    return reached
+        if module not in closure and module not in done:
+            closure.add(module)
+            waiting += _followed(parsed_file(_file(module)))
+    return closure
+
+
+def _followed(code: Parsed) -> Iterator[str]:
+    """Modules that code imports; a name that a package imports when it is asked for is followed to its module."""
+    for name in code.imports:
+        package, _, attribute = name.rpartition(".")
+        if _exists(name):
+            if name not in _AROUND:
+                yield name
+        elif _exists(package) and (target := parsed_file(_file(package)).lazy.get(attribute)):
+            yield target.partition(":")[0]
+
+
+def _looked_up(script: Parsed, modules: Mapping[str, Parsed], words: Iterable[str]) -> dict[str, str]:
+    """Entries of registries that the names in params and code ask for, by registry and name."""
+    entries: dict[str, str] = {}
+    for home, code in modules.items():
+        registered = _registered(home, code)
+        if registered:
+            # The home of a registry lists all its names.
+            texts = [script, *(other for module, other in modules.items() if module != home)]
+            asked = {*map(entry_name, words)}.union(*(text.words for text in texts))
+            patterns = frozenset[str]().union(*(text.patterns for text in texts))
+            names = [name for name in registered if name in asked or _fits(name, patterns)]
+            entries |= {f"{home}:{name}": registered[name] for name in names}
+    return entries
+
+
+def _registered(module: str, code: Parsed) -> Mapping[str, str]:
+    """Entries of the registries that a module defines; one that computes some is imported, which is light."""
+    if not code.computed:
+        return code.registered
+    values = vars(import_module(module)).values()
+    return {name: target for value in values if isinstance(value, Registry) for name, target in value.targets.items()}
 
 
 @cache
-def _parsed(path: Path) -> tuple[bytes, frozenset[str]]:
-    """Digest of one file's syntax tree, and the project's modules that it names in imports."""
-    text, kept = path.read_bytes(), _kept()
-    key = hashlib.sha256(text).hexdigest()
-    if key not in kept.entries:
-        kept.add(key, _digest_and_names(text, path))
-    digest, names = kept.entries[key]
-    return bytes.fromhex(digest), frozenset(filter(_exists, names))
-
-
-def _digest_and_names(text: bytes, path: Path) -> tuple[str, list[str]]:
-    tree = ast.parse(text, filename=str(path))
-    names = sorted(set(_imports(_run(tree))))
-    for node in ast.walk(tree):
-        _drop_docstring(node)
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), names
-
-
-class _Kept:
-    """What was found in a file, by the digest of its bytes, kept between processes: every job reads the Snakefile again.
-
-    Parsing all files takes seconds, looking them up hundredths. A file that cannot be read or written is done without.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.new = path, False
-        self.entries: dict[str, tuple[str, list[str]]] = {}
-        try:
-            self.entries = {key: (digest, names) for key, (digest, names) in json.loads(path.read_text()).items()}
-        except (OSError, ValueError, TypeError, AttributeError):
-            self.entries = {}
-
-    def add(self, key: str, entry: tuple[str, list[str]]) -> None:
-        if not self.new:
-            atexit.register(self.save)
-        self.entries[key], self.new = entry, True
-
-    def save(self) -> None:
-        """Write all entries, completely or not at all."""
-        partial = self.path.with_name(f"{self.path.name}.{os.getpid()}")
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_text(json.dumps(dict(list(self.entries.items())[-MOST_KEPT:])))
-            partial.replace(self.path)
-        except OSError:
-            partial.unlink(missing_ok=True)
+def _fits(name: str, patterns: frozenset[str]) -> bool:
+    return any(_pattern(pattern).fullmatch(name) for pattern in patterns)
 
 
 @cache
-def _kept() -> _Kept:
-    # The syntax tree depends on the version of Python.
-    name = f"imports-{sys.version_info.major}.{sys.version_info.minor}.json"
-    return _Kept(Path(cache_folder()) / name)
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text)
 
 
-def _run(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes below ``node`` but those that only a type checker sees."""
-    yield node
-    only_types = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-    for child in node.orelse if isinstance(node, ast.If) and only_types else ast.iter_child_nodes(node):
-        yield from _run(child)
-
-
-def _imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _MODULE.fullmatch(node.value):
-            names = [node.value]  # import_module("...") in a lazy package
-        else:
-            continue
-        yield from (name for name in names if name.split(".")[0] == "qdrank")
-
-
-def _drop_docstring(node: ast.AST) -> None:
-    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-        match node.body:
-            case [ast.Expr(ast.Constant(str())), *rest]:
-                node.body = rest or [ast.Pass()]
+def _words(value: Any) -> Iterator[str]:
+    """Strings in params that may be names."""
+    if isinstance(value, str):
+        if _WORD.fullmatch(value):
+            yield value
+            with suppress(InputError):  # another spelling of a measure
+                yield parse_measure(value).definition
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _words(key)
+            yield from _words(item)
+    elif isinstance(value, Iterable):
+        for item in value:
+            yield from _words(item)
 
 
 @cache
 def _exists(module: str) -> bool:
     base = SOURCE.joinpath(*module.split("."))
-    return base.with_suffix(".py").is_file() or (base / "__init__.py").is_file()
+    return module.split(".", maxsplit=1)[0] == "qdrank" and (
+        base.with_suffix(".py").is_file() or (base / "__init__.py").is_file()
+    )
 
 
 def _file(module: str) -> Path:

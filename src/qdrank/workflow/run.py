@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from qdrank.errors import InputError
-from qdrank.measures import CONVENTIONS, MEASURES
-from qdrank.measures.names import parse as parse_measure
-from qdrank.rankers.methods import CLASSIC, FIRST_STAGES, REFERENCE
+from qdrank.measures import CONVENTIONS
+from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.sizes import largest_used
+from qdrank.rankers.stages import FIRST_STAGES, REFERENCE
 from qdrank.sections import StudySection
 from qdrank.studies import STUDIES
 from qdrank.studies.study import Study
@@ -258,11 +258,6 @@ class WorkflowRun:
 def study_measures(study: Study) -> list[str]:
     """Measures of a study's methods: those it names, and those of the conventions it names."""
     return [measure for name in study.measures for measure in CONVENTIONS.get(name, (name,))]
-
-
-def measure_module(name: str) -> str:
-    """Module in which a measure is defined."""
-    return MEASURES.module(parse_measure(name).definition)
 
 
 def names_pattern(names: Iterable[str]) -> str:

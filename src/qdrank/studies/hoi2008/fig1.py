@@ -12,7 +12,7 @@ from qdrank.evaluation.intervals import column_intervals
 from qdrank.evaluation.pairs import query_values
 from qdrank.figures.palette import BLUE, SKY
 from qdrank.figures.style import label_axes, new_figure
-from qdrank.rankers.methods import FIRST_STAGES
+from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.studies.hoi2008.methods import BY_NAME, PAPER, STACKED_METHODS, TIES, present, with_ties
 from qdrank.studies.making import Inputs, Shown
 

@@ -16,7 +16,8 @@ from qdrank.evaluation.pairs import Pairs, query_values
 from qdrank.evaluation.significance import holm
 from qdrank.figures.difficulty import readable_breakdown
 from qdrank.measures.names import parse
-from qdrank.rankers.methods import CLASSIC, FIRST_STAGES
+from qdrank.rankers.methods import CLASSIC
+from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.studies.lin2011.claims import TABLE2
 from qdrank.studies.lin2011.evidence import aggregators, mean_over_seeds
 from qdrank.studies.lin2011.methods import AGGREGATING, METHODS, PAPER, RANKSVM, label

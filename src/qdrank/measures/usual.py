@@ -1,0 +1,19 @@
+"""Usual measures as functions of their own. Apart from `compute`, so that a job that calls one depends on that one."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from qdrank.groups import FloatArray
+from qdrank.measures.compute import measure
+
+
+def average_precision(y: ArrayLike, scores: ArrayLike, offsets: ArrayLike) -> FloatArray:
+    """Average precision of each query, shape (n_queries,), or (n_queries, n_rankers) for a matrix of scores."""
+    return measure(["ap"], y, scores, offsets)["ap"]
+
+
+def ndcg(y: ArrayLike, scores: ArrayLike, offsets: ArrayLike, k: int = 10, convention: str = "exp") -> FloatArray:
+    """NDCG@k of each query, shape (n_queries,), or (n_queries, n_rankers) for a matrix of scores."""
+    name = f"ndcg@{k}/{convention}"
+    return measure([name], y, scores, offsets)[name]
