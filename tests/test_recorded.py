@@ -11,6 +11,8 @@ from qdrank.errors import InputError
 from qdrank.store.manifest import manifest_text
 from qdrank.workflow.recorded import (
     command,
+    record_configuration,
+    recorded_files,
     recorded_options,
     recorded_text,
     refuse_other_configuration,
@@ -40,6 +42,16 @@ def test_results_belong_to_their_configuration(results: Path, files: list[str]) 
     for other in (["other.yaml"], [*files, "other.yaml"]):
         with pytest.raises(InputError, match="runs/other"):
             refuse_other_configuration(results, other)
+
+
+def test_a_record_is_written_once_and_again_when_the_settings_changed(results: Path) -> None:
+    record_configuration(results, ["a.yaml"], "seed: 1\n")
+    assert recorded_files(results) == [Path("a.yaml")]
+    before = (results / "config.yaml").stat().st_mtime_ns
+    record_configuration(results, ["a.yaml"], "seed: 1\n")
+    assert (results / "config.yaml").stat().st_mtime_ns == before
+    record_configuration(results, ["a.yaml"], "seed: 2\n")
+    assert (results / "config.yaml").read_text().endswith("seed: 2\n")
 
 
 def test_commands_are_complete(results: Path) -> None:
@@ -100,10 +112,10 @@ def test_paths_are_seen_from_where_the_command_was_typed(
     with pytest.raises(InputError) as refused:
         refuse_other_configuration("results", ["../../first.yaml", "../../mine.yaml"], tmp_path)
     said = str(refused.value)
-    assert "runs/mine/results holds the claims and the report of another run (--configfile mine.yaml)" in said
+    assert "runs/mine/results belongs to another run (--configfile mine.yaml)" in said
     # runs/mine is taken by the other run
     assert "snakemake --cores all --directory runs/mine-2 --configfile first.yaml mine.yaml\n" in said
-    assert "rm runs/mine/results/config.yaml" in said
+    assert "mv runs/mine/results runs/mine/results-1" in said
 
 
 @pytest.mark.parametrize("given", ["runs/mine", "runs/./mine/", "../beside", "absolute"])

@@ -156,11 +156,12 @@ def test_a_study(study: Project) -> None:
     study.tiny("toy2026")
     results = study.folder / "results"
     assert (results / "tiny/figures/toy-fig1.pdf").stat().st_size
+    assert "first feature beats the reference" in (results / "tiny/tables/toy-claims.md").read_text()
+    study.tiny()
     assert "first feature beats the reference" in (results / "claims-overview.md").read_text()
     page = (results / "index.html").read_text()
     assert "Rank by the first feature. 1 claim on 1 data set" in page
     assert 'id="figure-tiny-toy-fig1"' in page
-    study.tiny()
     assert "toy-first" in read(results / "tiny/measures.parquet", "measures").column("method").to_pylist()
     listed = json.loads((results / "manifest.json").read_text())["files"]
     assert {"tiny/tables/toy-table1.csv", "tiny/figures/toy-fig1.svg", "tiny/toy/evidence.parquet"} <= set(listed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,14 +43,43 @@ def test_a_second_configuration_does_not_overwrite_the_summary_of_the_first(fres
     fresh.snakemake("results/config.yaml", "--cores", "1", "--configfile", "first.yaml")
     before = config.read_bytes()
     printed = fresh.snakemake("results/config.yaml", "--cores", "1", "--configfile", "second.yaml", check=False)
-    assert "another run (--configfile first.yaml), which this run (--configfile second.yaml) would overwrite" in printed
+    assert (
+        "another run (--configfile first.yaml); with files of this run (--configfile second.yaml) it would be"
+        in printed
+    )
     assert "Traceback" not in printed
     assert config.read_bytes() == before
     keep = "snakemake --cores all --directory runs/second --configfile second.yaml"
     assert keep in printed
-    assert "rm results/config.yaml" in printed
+    assert "mv results results-1" in printed
     fresh.snakemake("results/config.yaml", *keep.split()[1:])  # as printed
     assert (fresh.folder / "runs/second/results/config.yaml").is_file()
+
+
+def test_a_folder_belongs_to_its_configuration_from_the_first_job_on(fresh: Project) -> None:
+    """Whatever the target, and whether the configuration is named again or not."""
+    judged, config = "results/sim1/judged.parquet", fresh.folder / "results/config.yaml"
+    config.unlink(missing_ok=True)
+    (fresh.folder / "first.yaml").write_text("datasets: [sim1]\nseed: 3\n")
+    (fresh.folder / "second.yaml").write_text("datasets: [sim1]\nseed: 4\n")
+    fresh.snakemake(judged, "--cores", "1", "--configfile", "first.yaml")
+    before = (fresh.folder / judged).read_bytes()
+    assert yaml.safe_load(config.read_text())["seed"] == 3
+    printed = fresh.snakemake(judged, "--cores", "1")
+    assert "begun with --configfile first.yaml; this run goes on with it" in printed
+    assert "Nothing to be done" in printed
+    assert "another run" in fresh.snakemake(judged, "--cores", "1", "--configfile", "second.yaml", check=False)
+    assert (fresh.folder / judged).read_bytes() == before
+
+
+def test_the_target_of_a_study_runs_that_study(fresh: Project) -> None:
+    (fresh.folder / "results/config.yaml").unlink(missing_ok=True)
+    (fresh.folder / "one.yaml").write_text("datasets: [sim1]\n")
+    planned = fresh.snakemake("geng", "--dry-run", "--quiet", "rules", "--configfile", "one.yaml")
+    rules = set(re.findall(r"^([a-z]\w*) +\d+$", planned, re.MULTILINE))
+    assert {"train_local", "claim_geng", "draw_geng_fig7"} <= rules
+    others = r"judge_claims|write_index|\w+_(hoi|lin|zha|beyond)(_\w+)?"
+    assert not {rule for rule in rules if re.fullmatch(others, rule)}
 
 
 def test_an_edited_configuration_is_the_same_configuration(fresh: Project) -> None:

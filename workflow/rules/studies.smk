@@ -90,7 +90,8 @@ for _study in ALL_STUDIES:
                 "../../scripts/make_tables.py"
 
 
-# Targets: each figure and table by its id, and each study by its name and its short name, with the claims of all.
+# Targets: each figure and table by its id, and each study by its name and its short name. What is about all studies, the
+# first page among it, is part of `all`.
 for _target, _files in files.study_targets().items():
 
     rule:

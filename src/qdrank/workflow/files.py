@@ -15,7 +15,7 @@ from qdrank.studies.study import Output, Study
 from qdrank.workflow.run import ALL_STUDIES, WorkflowRun
 
 TABLE_FORMS = ("parquet", "csv", "md", "tex")
-#: Verdicts of all studies, whose they are, and the page that shows them: part of the target of each study.
+#: Verdicts of all studies, whose they are, and the page that shows them.
 CLAIMS = [
     "results/config.yaml",
     "results/index.html",
@@ -225,9 +225,9 @@ class Files:
         return paths
 
     def study_targets(self) -> Mapping[str, list[str]]:
-        """Files by the name of the target: figures and tables by id, studies by both their names."""
+        """Files by the name of the target: figures and tables by id, studies by both their names, each without the others."""
         targets: dict[str, list[str]] = {}
         for study in ALL_STUDIES:
             targets |= {rule_name(id_): files for id_, files in self.by_id(study).items()}
-            targets |= dict.fromkeys((study.name, study.short), self.whole_study(study) + CLAIMS)
+            targets |= dict.fromkeys((study.name, study.short), self.whole_study(study))
         return targets

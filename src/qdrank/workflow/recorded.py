@@ -28,6 +28,20 @@ def recorded_options(results: str | os.PathLike[str]) -> str | None:
     return first.removeprefix(_HEAD) if first.startswith(_HEAD) else None
 
 
+def recorded_files(results: str | os.PathLike[str]) -> list[Path]:
+    """Configuration files that a folder of results was begun with, as seen from the folder of the run."""
+    return [Path(file) for file in _files(recorded_options(results))]
+
+
+def record_configuration(results: str | os.PathLike[str], files: Sequence[str], settings: str) -> None:
+    """Write which configuration a folder of results belongs to, if it does not say so already."""
+    from qdrank.store import write_text  # heavy, and needed once a run
+
+    text, path = recorded_text(files, settings), Path(results) / FILE
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        write_text(path, text)
+
+
 def options(files: Sequence[str]) -> str:
     """Options of snakemake that name configuration files; "the default configuration" if there are none."""
     return f"--configfile {shlex.join(files)}" if files else "the default configuration"
@@ -43,7 +57,7 @@ def command(results: str | os.PathLike[str], *targets: str | os.PathLike[str]) -
 def refuse_other_configuration(
     results: str | os.PathLike[str], files: Sequence[str], start: str | os.PathLike[str] = os.curdir
 ) -> None:
-    """Raise if the summary in ``results`` was made with other configuration files than ``files``.
+    """Raise if ``results`` was begun with other configuration files than ``files``.
 
     Paths are relative to the folder of the run, the present one; the message has them as seen from ``start``, where the
     command was typed.
@@ -51,7 +65,7 @@ def refuse_other_configuration(
     Raises
     ------
     InputError
-        Naming both configurations, and how to keep or to replace the older summary.
+        Naming both configurations, and how to keep both, or to put the older results away.
     """
     before = recorded_options(results)
     if before is None or before == options(files):
@@ -59,11 +73,11 @@ def refuse_other_configuration(
     was, now = ([_seen(file, start) for file in given] for given in (_files(before), files))
     place, beside = _seen(results, start), _free_folder(now, start)
     raise InputError(
-        f"{place} holds the claims and the report of another run ({options(was)}), which this run ({options(now)}) would overwrite",
+        f"{place} belongs to another run ({options(was)}); with files of this run ({options(now)}) it would be a mixture",
         fix=f"keep both, with results in {beside}/results:\n"
         f"           {_typed(['--cores', 'all'], beside, now)}\n"
-        f"         or let this run take the place of the other, then run the same command again:\n"
-        f"           rm {shlex.quote(os.path.join(place, FILE))}",
+        f"         or put the other away, then run the same command again:\n"
+        f"           {shlex.join(['mv', place, _free_name(place)])}",
     )
 
 
@@ -72,6 +86,12 @@ def _free_folder(files: Sequence[str], start: str | os.PathLike[str]) -> str:
     name = Path(files[-1]).stem if files else "default"
     folders = [f"runs/{name}", *(f"runs/{name}-{number}" for number in range(2, 100))]
     return next(one for one in folders if recorded_options(Path(start, one, "results")) is None)
+
+
+def _free_name(place: str) -> str:
+    """A name for results that are put away."""
+    names = (f"{place}-{number}" for number in range(1, 1000))
+    return next(name for name in names if not os.path.exists(name))
 
 
 def where_to_look(

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Mapping
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 from qdrank.errors import QdrankError
 from qdrank.jobs import prepare_environment
-from qdrank.workflow.config_files import load_sources, resolve
+from qdrank.workflow.config_files import load_sources, merged, resolve
 from qdrank.workflow.plan import plan, shards_of
-from qdrank.workflow.recorded import refuse_other_configuration, started_in
+from qdrank.workflow.recorded import record_configuration, recorded_files, refuse_other_configuration, started_in
 from qdrank.workflow.run import WorkflowRun
 
 _RECORDED_SHARDS = Path(".snakemake", "shards")
-_SUMMARY = {"judge_claims", "write_config", "write_index", "write_overview", "write_manifest"}
+_RESULTS = Path("results")
 
 
-def start(workflow: Any, config: Mapping[str, Any], project: Path) -> WorkflowRun:
+def start(workflow: Any, config: dict[str, Any], project: Path) -> WorkflowRun:
     """The run that Snakemake's ``workflow`` is about to plan, with the values of its configuration.
+
+    Without a configuration file, a run in a folder whose results were made with one goes on with that: ``config`` is updated.
 
     Raises
     ------
@@ -39,6 +44,8 @@ def start(workflow: Any, config: Mapping[str, Any], project: Path) -> WorkflowRu
     default = project / "config" / "config.yaml"
     given = [file for file in map(Path, workflow.configfiles) if file != default]
     try:
+        if not given and (given := recorded_files(_RESULTS)):
+            config.update(_continued(workflow, given))
         settings = resolve(config, load_sources([default, *given]))
         # A relative path of the user's own data is looked for here, beside the configuration file, and in the project.
         planned = plan(settings, [*(file.parent for file in given), project])
@@ -61,6 +68,14 @@ def start(workflow: Any, config: Mapping[str, Any], project: Path) -> WorkflowRu
     return run
 
 
+def _continued(workflow: Any, files: Sequence[Path]) -> dict[str, Any]:
+    """Values of the configuration that the results were begun with, below those of the command line."""
+    if workflow.is_main_process:
+        named = shlex.join(map(str, files))
+        logger.info(f"results was begun with --configfile {named}; this run goes on with it.")
+    return merged([*load_sources(files), ("--config", workflow.config_settings.overwrite_config)])
+
+
 def scattered(workflow: Any, run: WorkflowRun, name: str) -> int:
     """Number of shards of a process, which jobs of a cluster, and of a core, are told too; ``--set-scatter`` wins."""
     resources = workflow.resource_settings
@@ -69,11 +84,16 @@ def scattered(workflow: Any, run: WorkflowRun, name: str) -> int:
 
 
 def on_start(workflow: Any, run: WorkflowRun) -> None:
-    """Stop a run that would overwrite the summary of another configuration; else keep the number of shards for later runs."""
-    if _SUMMARY & {job.rule.name for job in workflow.dag.needrun_jobs()}:
+    """Stop a run in the results of another configuration; else record the configuration and the number of shards.
+
+    A folder of results belongs to one configuration from its first job on, whatever the target.
+    """
+    if any(workflow.dag.needrun_jobs()):
         try:
-            refuse_other_configuration("results", run.config_files, run.started_in)
+            refuse_other_configuration(_RESULTS, run.config_files, run.started_in)
         except QdrankError as error:
             raise WorkflowError(str(error)) from None
+        settings = yaml.safe_dump(run.settings.model_dump(mode="json"), sort_keys=False)
+        record_configuration(_RESULTS, run.config_files, settings)
     _RECORDED_SHARDS.parent.mkdir(exist_ok=True)
     _RECORDED_SHARDS.write_text(f"{run.shards}\n")
