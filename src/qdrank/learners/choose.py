@@ -103,7 +103,7 @@ class ValidationQueries:
 
     def _precisions(self, scores: FloatArray) -> FloatArray:
         """Average precisions (n_rankers, n_queries) of scores (n_documents, n_rankers): as `values`, but without sorting."""
-        from qdrank.measures.many_rankers import ap_matrix  # compiled: only where many rankers are measured
+        from qdrank.measures.matrix_kernels import ap_matrix  # compiled: only where many rankers are measured
 
         judgements = self._judgements
         relevant, known = judgements.grades >= 1, judgements.n_relevant()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import Judged
 from qdrank.groups import FloatArray, IntArray
 from qdrank.learners.choose import ValidationQueries
-from qdrank.measures.many_rankers import ap_matrix
+from qdrank.measures.matrix_kernels import ap_matrix
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.bank import HALVES, Clusters, FoldBank, Key
 from qdrank.studies.lin2011.options import Readings
