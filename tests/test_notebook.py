@@ -1,0 +1,42 @@
+"""The notebook of the documentation: its cells run on the tiny study, and its page is in step with it."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+from tests.workflow.project import Project
+
+
+@pytest.fixture(scope="module")
+def tool(project: Path):
+    return runpy.run_path(str(project / "docs" / "notebooks" / "execute.py"))
+
+
+@pytest.fixture(scope="module")
+def notebook(tool):
+    return json.loads(tool["NOTEBOOK"].read_text(encoding="utf-8"))
+
+
+def test_the_page_is_that_of_the_notebook(tool, notebook):
+    assert tool["PAGE"].read_text(encoding="utf-8") == tool["page"](notebook)
+
+
+def test_every_cell_was_executed_in_order_and_names_no_machine(notebook):
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    assert all(cell["outputs"] for cell in code)
+    assert not [word for word in ("/work", "/home", "/tmp", "/root") if word in json.dumps(notebook)]
+
+
+def test_the_cells_run_on_the_tiny_study(tool, notebook, finished: Project):
+    import sklearn
+
+    with sklearn.config_context():
+        again = tool["executed"](notebook, finished.folder)
+        sklearn.set_config(enable_metadata_routing=False)
+    shown = [[len(cell.get("outputs", [])) for cell in made["cells"]] for made in (again, notebook)]
+    assert shown[0] == shown[1]
