@@ -69,11 +69,11 @@ def run(args: argparse.Namespace) -> int:
 def _report(
     pairs: Pairs, a: str, b: str, measure: str, args: argparse.Namespace, labels: list[str] | None, family: int
 ) -> dict[str, Any]:
-    """Everything that is said about one measure."""
+    """The whole report on one measure."""
     kind, words = _CLAIMS[args.claim]
     text = words.format(a=a, b=b)
     claim = Claim(name=measure, text=text, expected="", kind=kind, margin=args.margin, unit=measure, measure=measure)
-    # The other measures of the table are asked about, too: alpha is divided by their number.
+    # The table asks one question per measure: alpha is divided by their number.
     rules = Rules(alpha=Rules().alpha / family)
     declared = Declaration(study="compare", paper="", claims=(claim,), rules=rules)
     evidence = {measure: {"all": part(pairs.differences, pairs.query)}}

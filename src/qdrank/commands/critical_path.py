@@ -1,7 +1,8 @@
-"""``qdrank critical-path FOLDER``: which jobs of a finished run follow each other longest, and what more cores would bring.
+"""``qdrank critical-path FOLDER``: the longest chain of jobs in a finished run, and what more cores would save.
 
-Snakemake keeps a record of every file that a job made, in ``.snakemake/metadata``: the rule, the inputs, and when the job began and ended. The
-longest chain of jobs, each reading what one before it made, is what no number of cores can shorten.
+Snakemake keeps a record of every file that a job made, in ``.snakemake/metadata``: the rule, the inputs, and when the
+job began and ended. In the longest chain each job reads what the one before it made; no number of cores can shorten
+that.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Job:
 
     @property
     def label(self) -> str:
-        """The rule, and the first of the files in the alphabet."""
+        """The rule, and the alphabetically first of the job's files."""
         return f"{self.rule}  {min(self.outputs)}"
 
 
@@ -54,7 +55,7 @@ def read_jobs(folder: Path) -> list[Job]:
         if output is None or record is None:
             continue
         rule, began, ended = str(record["rule"]), float(record["starttime"]), float(record["endtime"])
-        # A job has a log of its own; it may have made several files.
+        # Each job has its own log, but may have made several files.
         key = (rule, *(record.get("log") or [output]))
         job = jobs.setdefault(key, Job(rule, 0.0))
         job.seconds = max(job.seconds, ended - began)
@@ -67,7 +68,10 @@ def read_jobs(folder: Path) -> list[Job]:
 
 
 def _output(path: Path) -> str | None:
-    """The file that a record is about: the record's name is base64, in folders that begin with @ where it is long."""
+    """The file that a record describes.
+
+    The record's name is the file's path in base64; a long name is split into folders that begin with @.
+    """
     try:
         return base64.b64decode("".join(part.removeprefix("@") for part in path.parts), validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
@@ -75,7 +79,7 @@ def _output(path: Path) -> str | None:
 
 
 def _record(path: Path) -> dict[str, Any] | None:
-    """The record of a finished job; None of one that runs, or that is not readable."""
+    """The record of a finished job; None if the job is still running or the record cannot be read."""
     try:
         record = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -85,7 +89,7 @@ def _record(path: Path) -> dict[str, Any] | None:
 
 
 def needed_for(jobs: Sequence[Job], patterns: Iterable[str]) -> list[Job]:
-    """Jobs that made files of the given patterns, and all that these needed."""
+    """Jobs that made files matching the given patterns, and all jobs that these depend on."""
     made_by = {output: job for job in jobs for output in job.outputs}
     wanted = list(patterns)
     waiting = [job for job in jobs if any(fnmatch(output, one) for output in job.outputs for one in wanted)]
@@ -103,7 +107,7 @@ def needed_for(jobs: Sequence[Job], patterns: Iterable[str]) -> list[Job]:
 
 
 def parents(jobs: Sequence[Job]) -> dict[Job, list[Job]]:
-    """Jobs whose files each job reads, in the order of ``jobs``; a job comes after its parents."""
+    """Each job's parents, the jobs whose files it reads; a job comes after its parents."""
     made_by = {output: job for job in jobs for output in job.outputs}
     own = {job: {made_by[path] for path in job.inputs if path in made_by} - {job} for job in jobs}
     children = _children(own)
@@ -132,7 +136,7 @@ def _children(before: Mapping[Job, Iterable[Job]]) -> dict[Job, list[Job]]:
 
 
 def longest_chain(before: Mapping[Job, Sequence[Job]]) -> list[Job]:
-    """The jobs of the longest chain, first to last; ``before`` is what `parents` gives."""
+    """The jobs of the longest chain, first to last; ``before`` comes from `parents`."""
     ends: dict[Job, float] = {}
     last: dict[Job, Job | None] = {}
     for job, own in before.items():
@@ -146,9 +150,11 @@ def longest_chain(before: Mapping[Job, Sequence[Job]]) -> list[Job]:
 
 
 def wall_seconds(before: Mapping[Job, Sequence[Job]], cores: int) -> float:
-    """Seconds that the jobs would take on so many cores: of those that can start, the one with most to follow goes first.
+    """Seconds that the jobs would take on ``cores`` cores.
 
-    A job of several threads starts when so many cores are free; until then, jobs behind it that fit go before it. It holds no more cores than there are.
+    Of the jobs that can start, the one that begins the longest remaining chain goes first. A job with several threads
+    starts once that many cores are free; until then, jobs behind it that fit may overtake it. No job holds more cores
+    than there are.
     """
     children = _children(before)
     to_follow: dict[Job, float] = {}
@@ -176,7 +182,7 @@ def wall_seconds(before: Mapping[Job, Sequence[Job]], cores: int) -> float:
 
 
 def report(jobs: Sequence[Job], cores: Sequence[int] = CORES) -> Iterator[str]:
-    """Lines that tell the longest chain, the work in all, and the time on so many cores."""
+    """Lines that report the longest chain, the total work, and the time on each number of cores."""
     before = parents(jobs)
     chain, work = longest_chain(before), sum(job.seconds * job.threads for job in jobs)
     length = sum(job.seconds for job in chain)
@@ -235,7 +241,7 @@ def _threads(text: str) -> tuple[str, int]:
 
 
 def with_threads(jobs: Sequence[Job], threads: Mapping[str, int]) -> list[Job]:
-    """The same jobs, with the cores that those of each rule held."""
+    """The same jobs, with the number of cores that the jobs of each rule held."""
     known = {job.rule for job in jobs}
     for rule in threads:
         if rule not in known:

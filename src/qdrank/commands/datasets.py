@@ -1,4 +1,4 @@
-"""The command ``qdrank datasets``: what there is, what of it is present, and how to get the rest."""
+"""The command ``qdrank datasets``: which data sets there are, which are present, and how to get the rest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the list, or one data set; give the exit code."""
+    """Print the list, or one data set; return the exit code."""
     datasets = load()
     chosen = [datasets[args.name]] if args.name is not None else list(datasets.values())
     mirror = mirror_root(args.mirror)
@@ -62,7 +62,7 @@ def _table(datasets: list[Dataset], mirror: Path | None, downloads: Path | None)
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    """Columns side by side: words to the left, numbers to the right."""
+    """Columns side by side: words left-aligned, numbers right-aligned."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []
     for row in rows:

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print one line per file, as sha256sum does; or, with ``--check``, one for each that is not as the run left it."""
+    """Print one line per file, as sha256sum does; with ``--check``, one per file that changed since the run."""
     if args.check:
         faults = changed(args.folder, timed_outputs())
         print("\n".join(faults) or "all files are as the run left them")

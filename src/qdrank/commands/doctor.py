@@ -20,7 +20,7 @@ LEAST_MEMORY, LEAST_DISK = 2.0, 2.0
 
 
 class Finding(NamedTuple):
-    """What was looked at, what was found, and the fix; ``fix`` is empty where all is well."""
+    """What was checked, what was found, and the fix; ``fix`` is empty if all is well."""
 
     what: str
     found: str
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print one line per finding; give 1 if a run would fail."""
+    """Print one line per finding; return 1 if a run would fail."""
     if args.compile and n_compiled() == 0:
         print("compiling the kernels (about 20 seconds, once for this version)", flush=True)
         compile_kernels()
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def findings() -> Iterator[Finding]:
-    """All that is looked at, in order."""
+    """All findings, in order."""
     yield _python()
     yield _snakemake()
     yield Finding("cores", str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()))

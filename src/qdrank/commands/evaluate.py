@@ -82,7 +82,7 @@ def _n_empty(labels: Labels) -> int:
 
 
 def as_table(evaluation: Evaluation, *, per_query: bool) -> str:
-    """Text for the eye, to four digits as the publisher prints them."""
+    """Text to read, with four digits as the publisher prints them."""
     if per_query:
         heads = ["query", *evaluation.values]
         rows = [[query, *map(_short, row)] for query, row in _rows(evaluation)]
@@ -138,7 +138,7 @@ def _short(value: float) -> str:
     return f"{value:.4f}"
 
 
-#: What is measured of runs unless something else is asked for.
+#: What is measured of runs by default.
 USUAL = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 
 
@@ -180,14 +180,14 @@ def add_measures(parser: argparse.ArgumentParser) -> None:
 
 
 def asked_names(args: argparse.Namespace, *, letor: bool) -> list[str]:
-    """Our names of the measures that are asked for; those without a convention get that of the input."""
+    """Our names for the requested measures; a name without a convention gets that of the input."""
     usual = args.convention or ("letor4" if letor else "trec")
     listed = CONVENTIONS[usual] if letor or args.convention else USUAL
     return [parse(name, convention=usual).name for name in args.measure or listed]
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what was asked for."""
+    """Print the requested measures."""
     letor = is_letor(args.qrels)
     names = asked_names(args, letor=letor)
     if letor and len(args.runs) == 1 and not (args.baseline or args.ties):
@@ -210,7 +210,7 @@ def run(args: argparse.Namespace) -> int:
 def measured_files(
     qrels: AnyPath, paths: Sequence[AnyPath], names: Sequence[str], *, ties: bool = False
 ) -> tuple[str, Iterator[MeasuredRun]]:
-    """The judgments in words, and the runs as they are read and measured, one after the other."""
+    """A description of the judgments, and the runs, read and measured one at a time."""
     if is_letor(qrels):
         labels = read_labels(qrels)
         words = f"{LETOR}: {len(labels.query_id):,} queries, {len(labels.y):,} documents"

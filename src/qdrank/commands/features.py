@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def study_of(data: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
-    """Where the collection of a data set's results is, the section ``text`` it was made with, and the seed."""
+    """Where the collection behind a data set's results is, the section ``text`` it was made with, and the seed."""
     results, name = data.parent, data.name
     config = results / FILE
     if not config.is_file():

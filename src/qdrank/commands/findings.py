@@ -1,4 +1,4 @@
-"""``qdrank findings``: the table of what was found, from the claims of runs, in the page of each study; and the ledger's page."""
+"""``qdrank findings``: write the verdicts of runs as a table into each study's page, and the page of the ledger."""
 
 from __future__ import annotations
 
@@ -57,7 +57,11 @@ def _write_ledger(docs: Path) -> None:
 
 
 def joined_verdicts(files: Sequence[Path]) -> pa.Table:
-    """Verdicts of several runs; what another configuration judged already has its configuration beside the data set's name."""
+    """Verdicts of several runs in one table.
+
+    Where an earlier run judged the same claim on the same data set with another configuration, the data set's name is
+    followed by the configuration.
+    """
     from qdrank.evaluation.judging import verdicts_table
     from qdrank.store import read
 
@@ -74,7 +78,7 @@ def joined_verdicts(files: Sequence[Path]) -> pa.Table:
 
 
 def _refuse_twice(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Two runs of one configuration cannot stand in one table."""
+    """Raise if two runs have the same configuration: one table cannot show both."""
     seen: set[tuple[str, ...]] = set()
     for row in rows:
         key = tuple(row[name] for name in ("study", "claim", "dataset"))

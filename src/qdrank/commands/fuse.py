@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the fused run; what was done with ties goes to standard error."""
+    """Write the fused run; report on standard error how ties were handled."""
     if args.tag.split() != [args.tag]:
         raise InputError("the tag is not a single word", found=args.tag)
     runs = [one for path in args.runs for one in read_runs(path)]

@@ -97,7 +97,7 @@ def refuse_missing_folder(output: str | None) -> None:
 
 
 def refuse_other_width(path: str | os.PathLike[str], n_features: int, sparse: bool | None) -> None:
-    """Raise if the first row shows that the file has not the models' features."""
+    """Raise if the first row shows that the file does not have the models' features."""
     width = letor_form([path], sparse=False).width
     dense = letor_form([path], n_features=n_features, sparse=sparse).dense
     if width > n_features or (dense and width != n_features):
@@ -109,7 +109,7 @@ def refuse_other_width(path: str | os.PathLike[str], n_features: int, sparse: bo
 
 
 def whole_queries(chunks: Iterable[Chunk]) -> Iterator[Batch]:
-    """Chunks of a file, which may end within a query, as batches of complete queries."""
+    """Batches of complete queries, from chunks that may end within a query."""
     waiting: list[Batch] = []  # pieces of the query that may go on
     for chunk in chunks:
         piece = Batch(chunk.query_id, chunk.offsets, chunk.X, chunk.doc_id.to_pylist())
@@ -128,7 +128,7 @@ def whole_queries(chunks: Iterable[Chunk]) -> Iterator[Batch]:
 
 
 def _cut(batch: Batch, n_queries: int) -> tuple[Batch, Batch]:
-    """The first queries of a batch, and the others."""
+    """Split a batch: its first queries, and the rest."""
     row, n = int(batch.offsets[n_queries]), n_queries
     before = Batch(batch.query_id[:n], batch.offsets[: n + 1], batch.X[:row], batch.doc_id[:row])
     return before, Batch(batch.query_id[n:], batch.offsets[n:] - row, batch.X[row:], batch.doc_id[row:])
@@ -152,7 +152,7 @@ def _as_run(batch: Batch, scores: FloatArray, ranker: ServedRanker) -> Iterator[
 
 
 def _as_letor(batch: Batch, scores: FloatArray, ranker: ServedRanker) -> Iterator[str]:  # noqa: ARG001
-    """LETOR rows in the order of the input, the score in the place of the label, without features."""
+    """LETOR rows in the order of the input, with the score as the label and no features."""
     rows = zip(scores.tolist(), _queries(batch), batch.doc_id, strict=True)
     return (f"{score!r} qid:{name} #docid = {document}\n" for score, name, document in rows)
 

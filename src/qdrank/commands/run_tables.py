@@ -1,4 +1,4 @@
-"""Tables of measured runs: text for the eye, CSV and JSON in full precision, with the names of ir_measures beside ours."""
+"""Tables of measured runs: text to read, CSV and JSON in full precision, with the names of ir_measures beside ours."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RunTable:
     judged : the judgments, in words
     runs : the runs, all of the same queries
     names : names of measures
-    baseline, differences : name of the baseline and the others' differences from it, if asked for
+    baseline, differences : name of the baseline and the others' differences from it, if requested
     by_query : whether every query has a row
     """
 
@@ -39,7 +39,7 @@ class RunTable:
 
 
 def aligned(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Lines of a table, the first column to the left, the others to the right."""
+    """Lines of a table; the first column is left-aligned, the others are right-aligned."""
     cells = [list(heads), *map(list, rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [
@@ -49,7 +49,7 @@ def aligned(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def text_table(table: RunTable) -> str:
-    """Text for the eye, to four digits."""
+    """Text to read, with four digits."""
     lines = [table.judged, *_forms(table.runs), ""]
     if table.by_query:
         lines += aligned(["run", "query", *table.names], _query_rows(table, "{:.4f}".format))

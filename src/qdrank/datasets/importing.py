@@ -1,4 +1,4 @@
-"""Feature files and rankings as the artifacts with which every data set begins: judged, columns, topics."""
+"""Import feature files and rankings as the artifacts that every data set starts from: judged, columns, topics."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def import_features(
 ) -> None:
     """Read LETOR text by part into the artifacts ``judged``, ``columns`` and ``topics``.
 
-    A single part called ``all`` is cut into five by query. Without a known reference the feature that ranks the
-    training queries of the first fold best takes its place.
+    A single part called ``all`` is cut into five by query. Without a known reference, the feature that best ranks the
+    training queries of the first fold takes its place.
     """
     source = files["all"] if set(files) == {"all"} else files
     import_letor(source, out["judged"], sparse=sparse, missing=missing_values, max_label=max_label, seed=seed)
@@ -58,7 +58,7 @@ def import_features(
 
 
 def import_runs(files: Paths, out: Paths, *, seed: int, reference: str | None = None, max_label: int = 4) -> list[str]:
-    """Read runs and judgments into the artifacts ``judged``, ``columns`` and ``topics``; gives notes on what they hold.
+    """Read runs and judgments into the artifacts ``judged``, ``columns`` and ``topics``; return notes on them.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def import_runs(files: Paths, out: Paths, *, seed: int, reference: str | None = 
 
 
 def _query_texts(path: str | Path) -> dict[str, str]:
-    """Texts of queries: lines of an id and a text behind it."""
+    """Texts of queries, from lines that hold an id and then a text."""
     lines = (line.decode("utf-8", "replace").split(None, 1) for _, line in text_lines(path))
     return {words[0]: words[1].strip() for words in lines if len(words) == 2}
 
@@ -107,7 +107,7 @@ def best_feature(judged: Judged) -> int:
 
 
 def import_ranks(files: Paths, out: Paths, *, max_label: int) -> None:
-    """Read rankings to be aggregated: the ranks themselves as ``ranks``, features made of them as ``judged``."""
+    """Read rankings to aggregate: the ranks themselves as ``ranks``, features made from them as ``judged``."""
     import_letor(files, out["ranks"], missing=True, max_label=max_label)
     ranks = load_judged(out["ranks"])
     refuse_unusable(ranks)

@@ -31,7 +31,7 @@ MISSED_ID = "missed_id"
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Judged documents, each query's together.
+    """Judged documents, grouped by query.
 
     Attributes
     ----------
@@ -59,9 +59,10 @@ class Judged:
     def from_arrays(
         cls, X: ArrayLike, y: ArrayLike, query: ArrayLike, doc_id: ArrayLike | None = None, part: str = "all"
     ) -> Judged:
-        """Documents of arrays: features (n_documents, n_features), grades and query ids (n_documents,), each query's rows together.
+        """Build from arrays: features (n_documents, n_features), grades and query ids, both (n_documents,).
 
-        Documents without names are numbered within their query; all queries are in ``part``.
+        The rows of each query must be together. Documents without names are numbered within their query; all queries
+        are in ``part``.
         """
         features, grades, ids = np.ascontiguousarray(X, dtype=np.float32), np.asarray(y), np.asarray(query)
         offsets = query_offsets(ids)
@@ -89,9 +90,10 @@ class Judged:
         document: str | None = None,
         part: str = "all",
     ) -> Judged:
-        """Documents of a pandas DataFrame, one row each: columns of query ids, grades and, if ``document`` names it, names.
+        """Build from a pandas DataFrame with one row per document.
 
-        All other columns are features, in their order.
+        It has columns of query ids, grades and, if ``document`` names one, document names. All other columns are
+        features, in their order.
         """
         given = [query, grade] if document is None else [query, grade, document]
         for name in given:
@@ -128,7 +130,7 @@ class Judged:
 
     @property
     def n_relevant(self) -> IntArray:
-        """Number of relevant documents of every query, missed ones among them, shape (n_queries,)."""
+        """Number of relevant documents of every query, missed ones included, shape (n_queries,)."""
         here = np.bincount(self.query_index, weights=self.y > 0, minlength=self.n_queries).astype(np.int64)
         return here if self.missed is None else here + np.array([len(grades) for grades in self.missed], dtype=np.int64)
 
@@ -142,7 +144,7 @@ class Judged:
 
     @property
     def relevant(self) -> tuple[IntArray, TextArray, IntArray]:
-        """Query, name and grade of every relevant document, missed ones that have names last, shape (n_relevant,) each."""
+        """Query, name and grade of every relevant document, (n_relevant,) each; missed ones with names come last."""
         here = np.flatnonzero(self.y > 0)
         query, names, grades = self.query_index[here], self.doc_id[here], self.y[here]
         if self.missed_id is None or self.unranked is None:
@@ -166,7 +168,10 @@ class Judged:
         return fold_names(self.parts)
 
     def take(self, queries: IntArray) -> Judged:
-        """Queries of the given numbers, in that order; those of queries that follow each other share the memory of their documents."""
+        """Queries with the given numbers, in that order.
+
+        If the queries follow each other in the data, their documents share memory with these.
+        """
         queries = np.asarray(queries, dtype=np.int64)
         rows, offsets = rows_of_queries(self.offsets, queries)
         return Judged(
@@ -301,7 +306,10 @@ def load_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = No
 def load_roles(
     path: str | os.PathLike[str], fold: str, wanted: Sequence[str] = ROLES, columns: Sequence[str] | None = None
 ) -> dict[str, Judged]:
-    """The queries of some roles of a fold, by role; features of the others are not read. Other parameters as `load_judged`."""
+    """Read the queries of some roles of a fold, by role; features of other queries are not read.
+
+    The other parameters are those of `load_judged`.
+    """
     with_names, with_features = _wanted(columns)
     for role in wanted:
         _check_role(role, ROLES)
@@ -349,7 +357,10 @@ def _without_features(file: pq.ParquetFile, with_names: bool) -> Judged:
 
 
 def _with_features(file: pq.ParquetFile, whole: Judged, queries: IntArray) -> Judged:
-    """Some queries of the data set, in its order, with their features. No more than one row group is held twice, and those without such queries are not read."""
+    """Some queries of the data set, in its order, with their features.
+
+    At most one row group is held twice, and row groups without such queries are not read.
+    """
     wanted = np.zeros(whole.n_queries, dtype=bool)
     wanted[queries] = True
     of_document = np.repeat(wanted, np.diff(whole.offsets))
@@ -386,7 +397,10 @@ def _heads(table: pa.Table, start: int) -> pa.Table:
 def _queries(
     heads: pa.Table, n_documents: int
 ) -> tuple[TextArray, TextArray, IntArray, TextArray | None, TextArray | None]:
-    """Names, parts, offsets, missed grades and names of queries; one that a row group cuts has two heads: the first counts."""
+    """Names, parts, offsets, missed grades and missed names of queries.
+
+    A query that is split between row groups has two heads: the first counts.
+    """
     names = heads["query_id"].to_numpy()
     keep = np.concatenate([np.ones(min(1, len(names)), dtype=bool), names[1:] != names[:-1]])
     query_offsets(names[keep])  # each query in one place
@@ -412,7 +426,7 @@ def iter_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = No
         for start, table in _row_groups(file, _columns(file, with_names, with_features)):
             waiting.append(table)
             rows = pa.concat_tables(waiting)
-            # The last query of a group may go on in the next one.
+            # The last query of a group may continue in the next one.
             final = start + len(table) == file.metadata.num_rows
             whole = len(rows) if final else int(_heads(rows, 0)["start"][-1].as_py())
             if whole > 0:

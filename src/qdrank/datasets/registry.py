@@ -227,7 +227,7 @@ class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: i
     """Safe YAML that refuses a key given twice, which YAML itself would let pass."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Mapping of a node; a key that comes again raises an error with its place."""
+        """Mapping of a node; a repeated key raises an error that names its place."""
         seen: list[Any] = []
         for node_of_key, _ in node.value:
             key = self.construct_object(node_of_key, deep=deep)

@@ -2,7 +2,7 @@
 
 A corpus line has ``_id``, ``text`` and mostly ``title``; a page of the web may add ``url``, ``anchor`` (the text of the
 links that point to it, one string or a list) and ``links`` (the ids that it points to). A query line has ``_id``,
-``text`` and may add ``type``. So a user's own collection, or a simulated one, needs no reader of its own.
+``text`` and may add ``type``. So neither a user's collection nor a simulated one needs another reader.
 """
 
 from __future__ import annotations

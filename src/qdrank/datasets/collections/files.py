@@ -24,7 +24,7 @@ def find(path: Path) -> Path | None:
 
 
 def existing(path: Path) -> Path:
-    """Like `find`, but a missing file is the user's error."""
+    """Like `find`, but raises `InputError` if the file is missing."""
     place = find(path)
     if place is None:
         raise InputError("there is no such file (nor with .xz or .gz)", file=path, fix="check the folder of the data")
@@ -96,7 +96,7 @@ def rows(path: Path, n_columns: tuple[int, ...], *, separator: str | None = None
 
 
 def integer(text: str, what: str, path: Path, line: int) -> int:
-    """``text`` as a small whole number, or the user's error."""
+    """``text`` as a small whole number; raises `InputError` if it is not one."""
     if not re.fullmatch(r"[+-]?[0-9]{1,4}", text):
         raise InputError(f"the {what} is not a small whole number", file=path, line=line, found=text)
     return int(text)

@@ -1,4 +1,4 @@
-"""The one shape of a collection: documents in fields, queries, judgments, and what was noticed on reading.
+"""The one shape of a collection: documents in fields, queries, judgments, and notes on the data.
 
 Documents and queries are in the order of their ids, whatever the order of the files: a tie broken by row number
 is then a tie broken by id, and a shuffled corpus gives the same features.
@@ -22,7 +22,7 @@ FIELDS = ("title", "body", "anchor", "url")
 
 @dataclass(frozen=True)
 class Note:
-    """Something in the data that is legal but that the user should know: what, how often, for instance where."""
+    """Something in the data that is legal but worth knowing: what it is, how often it occurs, and examples of where."""
 
     kind: str
     count: int
@@ -230,7 +230,7 @@ def _enter(grades: dict[tuple[int, int], int], pair: tuple[int, int], judgment: 
 
 
 def with_splits(queries: Iterable[Query], judgments: Iterable[Judgment], split: str) -> list[Query]:
-    """Queries, those that ``judgments`` name marked with ``split``; a query in two splits would leak, so it is refused."""
+    """Queries, with ``split`` set on those that ``judgments`` name; a query in two splits would leak and is refused."""
     first: dict[str, Judgment] = {}
     for judgment in judgments:
         first.setdefault(judgment.query_id, judgment)

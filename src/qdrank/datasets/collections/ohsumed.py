@@ -1,4 +1,4 @@
-"""OHSUMED as TREC-9's filtering track gave it out (Hersh et al., SIGIR 1994).
+"""OHSUMED as distributed by TREC-9's filtering track (Hersh et al., SIGIR 1994).
 
 Documents: records of ``.I`` (number), ``.U`` (MEDLINE id, by which judgments name them), ``.S`` source, ``.M`` MeSH,
 ``.T`` title, ``.P`` type, ``.W`` abstract (missing in about a third), ``.A`` authors. Queries: ``<top>`` blocks with a
@@ -34,7 +34,7 @@ def read_ohsumed(
     ----------
     documents : names of files in ``folder``
     parts : tuple of {"title", "desc"}
-        Of what the query's text is made.
+        The parts that make up the query's text.
     """
     folder, book = Path(folder), Notebook()
     places = [folder / name for name in documents]

@@ -19,7 +19,7 @@ from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
 
 START = re.compile(r"\.I(?:\s+(\S.*?))?\s*$")
-# A marker is alone on its line, so that a sentence that begins with a full stop is not taken for one.
+# A marker is alone on its line, so a sentence that begins with a full stop is not mistaken for one.
 MARKER = re.compile(r"\.([A-Z])\s*$")
 # CACM's queries end with an empty record of this number.
 END = re.compile(r"\.I\s+0+\s*$")
@@ -37,7 +37,8 @@ class SmartForm:
     documents : str, or several
         Names of files, below the folder or absolute; so are ``queries`` and ``qrels``.
     judgments : {"auto", "listed", "graded", "rows", "trec", "cranfield"}
-        ``"auto"`` tells them apart by their columns; three columns may be grades or Cranfield's codes, so these are asked for.
+        ``"auto"`` tells them apart by their columns; three columns may hold grades or Cranfield's codes, so you must
+        say which.
     queries_by : {"id", "position"}
         Whether the judgments name a query by its ``.I`` or by its position in the file (Cranfield).
     title_in_text : bool
@@ -83,7 +84,7 @@ def read_smart(folder: Path, form: SmartForm | str) -> Collection:
         form = FORMS[form]
     folder, book = Path(folder), Notebook()
     places = [folder / name for name in ([form.documents] if isinstance(form.documents, str) else form.documents)]
-    seen: dict[str, int] = {}  # by all files: a number may not come again
+    seen: dict[str, int] = {}  # shared by all files: no number may occur twice
     records = ((place, one) for place in places for one in read_records(place, book, seen, encoding=form.encoding))
     documents = (_document(record, form, book, place) for place, record in records)
     queries = _queries(folder / form.queries, form, book)

@@ -22,7 +22,7 @@ _TITLE = re.compile(_ELEMENT.format(names="|".join(_TITLES)), re.DOTALL | re.IGN
 _TEXT = re.compile(_ELEMENT.format(names="TEXT"), re.DOTALL | re.IGNORECASE)
 _OPENED = re.compile(r"<DOCNO\b[^>]*>", re.IGNORECASE)
 _DOCNO = re.compile(_ELEMENT.format(names="DOCNO"), re.DOTALL | re.IGNORECASE)
-# What belongs to a document but is none of its text.
+# Elements of a document that are not part of its text.
 _ASIDE = re.compile(_ELEMENT.format(names="DOCNO|DOCID|DOCHDR|DATE|PROFILE"), re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"<!--.*?-->|</?[A-Za-z][^>]*>", re.DOTALL)
 # Fields of topics of all years. A field ends where the next one begins; closing tags are optional.
@@ -47,7 +47,7 @@ def read_trec(
     topics : file of ``<top>`` elements
     qrels : file of judgments, or one for each of train, dev and test
     parts : {"title", "desc", "narr"}
-        Of what the text of a query is made.
+        The parts that make up the text of a query.
     encoding : of documents and topics
     """
     places, book = list(map(Path, documents)), Notebook()

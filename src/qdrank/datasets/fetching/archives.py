@@ -1,8 +1,8 @@
-"""Taking named members out of an archive that may be hostile.
+"""Extract named members from an archive that may be hostile.
 
-Nothing is unpacked but what is asked for, each member to the path that the caller names: names inside the archive
-never become paths here. An archive that tries (a way up, an absolute path, a device, a link out of it) is refused
-completely, as are members that come twice, and contents that are far too large.
+Only the requested members are unpacked, each to the path that the caller gives: names inside the archive never become
+paths here. An archive that tries to break out (a way up, an absolute path, a device, a link out of it) is refused
+completely. So are members that occur twice, and contents that are far too large.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Limits:
     total: int = 16 << 30
     members: int = 20_000
     ratio: int = 200
-    # A small archive of a very regular text may exceed any ratio; so much is always allowed.
+    # A small archive of a very regular text may exceed any ratio; this much is always allowed.
     free: int = 64 << 20
 
     def bytes_of(self, archive: Path) -> int:
@@ -49,7 +49,7 @@ Opener = Callable[[Path], Any]
 _TAR: dict[bytes, Opener] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
 _DAMAGE = (
     *(tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError, NotImplementedError),
-    *(ValueError, OverflowError, struct.error, RuntimeError),  # what the readers let slip on a mangled header
+    *(ValueError, OverflowError, struct.error, RuntimeError),  # errors that the readers let through on a mangled header
 )
 
 
@@ -116,7 +116,7 @@ def _match(names: list[str], wanted: Mapping[str, Path], archive: Path) -> dict[
 
 
 def _copy(source: IO[bytes], path: Path, archive: Path, budget: int) -> int:
-    """Write ``source`` to ``path``; give the number of bytes, which must not exceed ``budget``."""
+    """Write ``source`` to ``path``; return the number of bytes, which must not exceed ``budget``."""
     written = 0
     with atomic_path(path) as partial, partial.open("wb") as target:
         while block := source.read(_CHUNK):

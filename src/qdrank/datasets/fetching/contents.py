@@ -24,7 +24,7 @@ _DAMAGE = (lzma.LZMAError, zlib.error, gzip.BadGzipFile, EOFError)
 
 
 def opened(path: Path, name: str) -> IO[bytes]:
-    """``path``, decompressed where its suffix is not that of ``name`` itself."""
+    """``path``, decompressed if its suffix differs from that of ``name``."""
     packed = path.suffix in OPENERS and path.suffix != Path(name).suffix
     handle: IO[bytes] = OPENERS[path.suffix](path) if packed else path.open("rb")
     return handle

@@ -51,14 +51,14 @@ class Patience:
 
 @dataclass(frozen=True)
 class Expected:
-    """What must come: one of these sha256, one of these sizes where they are known."""
+    """What the file must be: one of these sha256, and one of these sizes where they are known."""
 
     sha256: tuple[str, ...]
     sizes: tuple[int, ...] = ()
 
     @property
     def limit(self) -> int:
-        """No more bytes than these are taken."""
+        """The most bytes to accept."""
         return max(self.sizes, default=LARGEST_DOWNLOAD)
 
 
@@ -70,7 +70,7 @@ class Refused(Exception):
 
 
 class Interrupted(Exception):
-    """The transfer broke off; what came is kept, and another attempt may go on from there."""
+    """The transfer broke off; what arrived is kept, and another attempt may continue from there."""
 
 
 def download(
@@ -78,19 +78,19 @@ def download(
 ) -> None:
     """Download the file to ``target`` from the first of ``urls`` that offers it.
 
-    While it comes it is ``target`` with ``.part`` appended; that is all an interrupted download leaves behind, and
-    the next one continues it. Two processes that want the same file take turns.
+    Until it is complete, the file is called ``target`` with ``.part`` appended. An interrupted download leaves only
+    that behind, and the next one continues it. Two processes that want the same file take turns.
 
     Raises
     ------
     InputError
-        If no address gives a file with the expected sha256; what each one answered is told.
+        If no address gives a file with the expected sha256; the message says what each one answered.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     told = []
     with _locked_part(target) as part:
         for url in urls:
-            if target.is_file():  # it came, or another process brought it while we waited
+            if target.is_file():  # already here, or another process fetched it while we waited
                 return
             try:
                 _Transfer(url, part, expected, patience).run(target.name)
@@ -102,7 +102,7 @@ def download(
 
 
 class _Part:
-    """The unfinished file: grows at its end."""
+    """The unfinished file; blocks are appended to it."""
 
     def __init__(self, handle: IO[bytes], path: Path) -> None:
         self._handle, self.path = handle, path
@@ -128,7 +128,7 @@ class _Part:
 
 @contextmanager
 def _locked_part(target: Path) -> Iterator[_Part]:
-    """The ``.part`` of ``target``, opened to go on, ours alone; removed at the end if nothing came."""
+    """The ``.part`` of ``target``, locked and open for more; removed at the end if it is still empty."""
     path = target.with_name(target.name + ".part")
     while True:
         handle = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644), "r+b")
@@ -179,11 +179,11 @@ class _Transfer:
             self._part.clear()
             failure = Refused(f"gave a file with the wrong checksum (sha256 {digest})")
             if not resumed:
-                raise failure  # what was left of an earlier day may have been at fault; a fresh file was not
+                raise failure  # a resumed part may have been bad from the start; a fresh file was not
         raise failure
 
     def _receive(self, name: str) -> None:
-        """One request: append what comes to the part."""
+        """Send one request and append the answer to the part."""
         try:
             with _opener().open(self._request(), timeout=self._patience.timeout) as response:
                 total = self._begin(response)

@@ -26,9 +26,9 @@ def fetch(
 ) -> Path:
     """Put the file ``name`` of ``dataset``, uncompressed and checked, into the folder ``destination``.
 
-    Looked for among the downloads (what the user put there by hand, or an earlier run fetched), then in the mirror,
-    then at the addresses of the table. Whatever fails its check is not used, and nothing half-written is left but
-    the ``.part`` of a download, which the next call continues.
+    It is looked up among the downloads (placed by hand or fetched by an earlier run), then in the mirror, then at the
+    addresses of the table. A file that fails its check is not used. Nothing half-written remains except the ``.part``
+    of a download, which the next call continues.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def fetch(
     Raises
     ------
     InputError
-        If the file is nowhere (the error is the instruction how to get it), or is not what the table says it is.
+        If the file is nowhere (the message says how to get it), or is not what the table says it is.
     """
     file, folder = dataset.file(name), download_folder(dataset, downloads)
     target = (Path(destination) if destination is not None else folder) / file.name
@@ -99,7 +99,7 @@ def _expected(contents: Sequence[Content | Archive]) -> Expected:
 
 
 def _bring(dataset: Dataset, file: DataFile, source: Found, target: Path) -> None:
-    """Write the content of what was found to ``target``, if it is the right one."""
+    """Write the content of the located file to ``target``, if it passes its check."""
     if source.path == target:
         check(target, file)
         return
@@ -107,7 +107,7 @@ def _bring(dataset: Dataset, file: DataFile, source: Found, target: Path) -> Non
         if source.kind == "archive":
             known = _check_archive(dataset.archive(str(file.archive)), source.path)
             extract(source.path, {str(file.member): partial})
-            # What came out of an archive that is known needs no digest of its own.
+            # A file from a known archive needs no separate digest.
             if known and not file.contents:
                 return
         else:
@@ -116,7 +116,7 @@ def _bring(dataset: Dataset, file: DataFile, source: Found, target: Path) -> Non
 
 
 def _unpack(source: Path, partial: Path, file: DataFile) -> None:
-    """Copy, decompressed, but no more than the largest size allowed."""
+    """Copy and decompress, up to the largest size allowed."""
     largest = file.size or LARGEST_DOWNLOAD
     with opened(source, file.name) as handle, partial.open("wb") as target:
         for block in checked_blocks(handle, largest=largest, file=source):

@@ -17,7 +17,7 @@ DOWNLOADS = Path("resources") / "downloads"
 
 @dataclass(frozen=True)
 class Found:
-    """Where a file is: as a file of its own (perhaps compressed), or inside an archive."""
+    """Where a file is: on its own (perhaps compressed), or inside an archive."""
 
     path: Path
     kind: Literal["downloaded", "mirror", "archive"]
@@ -25,7 +25,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Availability:
-    """Whether a data set can be used, and why or why not; true in a condition when it can."""
+    """Whether a data set can be used, and why or why not; truthy if it can."""
 
     present: bool
     downloadable: bool

@@ -8,7 +8,7 @@ from typing import TextIO
 
 
 class Progress:
-    """Tells at most five times a second on a terminal, every ten seconds in a log."""
+    """Reports progress, at most five times a second on a terminal and every ten seconds in a log."""
 
     def __init__(self, name: str, total: int | None, stream: TextIO | None = None) -> None:
         self._name, self._total = name, total

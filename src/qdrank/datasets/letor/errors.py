@@ -1,4 +1,4 @@
-"""What is wrong with a row of LETOR text: the messages."""
+"""Error messages for faulty rows of LETOR text."""
 
 from __future__ import annotations
 

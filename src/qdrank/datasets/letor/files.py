@@ -49,7 +49,7 @@ def open_bytes(path: str | os.PathLike[str]) -> IO[bytes]:
 
 
 def _source(path: str | os.PathLike[str]) -> Callable[[], IO[bytes]]:
-    """What opens the file, as often as wanted; a pipe is read once, and what came is kept."""
+    """A function that opens the file as often as needed; a pipe is read once and its content kept."""
     piped = os.fspath(path) == "-"
     status = os.fstat(0) if piped else Path(path).stat()
     if not piped and not stat.S_ISFIFO(status.st_mode):
@@ -80,7 +80,7 @@ def blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[ND
     """
     waiting, first_line = bytearray(), 1
     with open_bytes(path) as file:
-        # What can be decompressed before a fault is given first: the fault is then named with its line.
+        # Whatever decompresses before a fault is returned first, so that the fault is reported with its line.
         read = cast("Any", file).read1
         while True:
             try:

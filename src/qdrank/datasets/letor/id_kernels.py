@@ -1,4 +1,4 @@
-"""Names of queries and documents in parsed LETOR text, compiled: gathered, made up where absent, checked for doubles.
+"""Names of queries and documents in parsed LETOR text, compiled: gathered, made up if absent, checked for duplicates.
 
 ``data`` and ``records`` are as in `qdrank.datasets.letor.kernels`.
 """

@@ -60,7 +60,8 @@ def import_letor(
         _table(chunk, [part_of.get(name, part) for name in chunk.query_id]) for part, chunk in _chunks(parts, options)
     )
     with writing(out, "judged") as writer:
-        # Compressing takes half as long as parsing: with more than one thread it is done beside it. Several tables make a row group, so some may wait.
+        # Compressing takes half as long as parsing: with more than one thread the two run side by side. Several tables
+        # make a row group, so some may wait.
         for _ in in_order(lambda table: _written(writer, table), tables, min(1, threads_given() - 1), ahead=6):
             pass
 
@@ -72,7 +73,7 @@ def _assigned(
     try:
         return assign_parts(_query_ids(file), seed=seed, n_parts=n_parts)
     except InputError:
-        for _ in _chunks(parts, options):  # a wrong row may be why there are too few queries: it is named first
+        for _ in _chunks(parts, options):  # a faulty row may be why there are too few queries: report it first
             pass
         raise
 
@@ -86,7 +87,7 @@ def _chunks(parts: Mapping[str, AnyPath], options: Mapping[str, Any]) -> Iterato
 
 
 def _query_ids(path: AnyPath) -> list[str]:
-    """Queries of a file in order. Rows are not checked: they will be read again, and what is wrong is then named."""
+    """Queries of a file, in order. Rows are not checked here: they are read again, and faults are reported then."""
     ids: dict[bytes, None] = {}
     for block in blocks(path, _NAMES_BLOCK):
         text, starts = block.tobytes(), np.concatenate([[0], np.flatnonzero(block == ord("\n")) + 1])
@@ -101,7 +102,10 @@ def _query_ids(path: AnyPath) -> list[str]:
 
 
 def _like_the_row_before(block: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which rows surely name the query of the row before, shape (n_rows,): both begin ``D qid:NAME `` with a short name."""
+    """Which rows certainly name the same query as the row before, shape (n_rows,).
+
+    Both rows then begin with ``D qid:NAME `` and a short name.
+    """
     heads = block[np.minimum(starts[:, None] + np.arange(_HEAD), len(block) - 1)]
     usual = (heads[:, 1:6] == np.frombuffer(b" qid:", dtype=np.uint8)).all(axis=1)
     names = heads[:, 6:]
@@ -113,7 +117,7 @@ def _like_the_row_before(block: NDArray[np.uint8], starts: NDArray[np.int64]) ->
 
 
 def _written(writer: ArtifactWriter, table: pa.Table) -> Iterator[int]:
-    """Write a table; gives its number of rows."""
+    """Write a table and yield its number of rows."""
     writer.append(table)
     yield len(table)
 
@@ -125,7 +129,7 @@ def _table(chunk: Chunk, parts: list[str]) -> pa.Table:
 
 
 def export_letor(judged: Judged, path: AnyPath, *, sparse: bool = False) -> None:
-    """Write LETOR text, plain: what `load_letor` reads back equal (missing values as ``NULL``).
+    """Write plain LETOR text that `load_letor` reads back unchanged (missing values as ``NULL``).
 
     Parameters
     ----------
@@ -161,7 +165,7 @@ def _shortest(X: NDArray[np.float32]) -> NDArray[np.object_]:
 
 
 def _check_names(judged: Judged) -> None:
-    """Names with blanks would be read back as something else."""
+    """Raise if a name holds blanks: it would be read back as something else."""
     for name in [*judged.query_id, *judged.doc_id]:
         if not name or name.split() != [name]:
             raise InputError("a name with blanks cannot be written as LETOR text", found=name, fix="rename it")

@@ -40,7 +40,7 @@ def numbered(blocks: Iterable[_Bytes]) -> Iterator[Lines]:
 
 
 class ParsedRows(NamedTuple):
-    """Parsed rows of some lines: features, and where the names stand in ``data``."""
+    """Parsed rows of some lines: features, and where the names are in ``data``."""
 
     data: _Bytes
     X: NDArray[np.float32]
@@ -49,7 +49,10 @@ class ParsedRows(NamedTuple):
 
 @dataclass
 class Parser:
-    """Parses the lines of one file, and remembers the names. Threads may share `parse`; `chunk` wants the rows in their order."""
+    """Parses the lines of one file and remembers the names.
+
+    Threads may share `parse`; `chunk` must be given the rows in order.
+    """
 
     path: AnyPath
     form: Form

@@ -1,7 +1,8 @@
 """LETOR text in its usual form, read without compiled kernels: loading those takes longer than reading a small file.
 
 The usual form is a dense file of ASCII text whose rows have single blanks, and all or none of them end in ``#docid = NAME`` (other words may
-follow). What is read here is what the kernels read, to the last bit. Anything else is left to them (None), so that they name what is wrong.
+follow). The result equals that of the kernels to the last bit. Any other form is left to them (None), so that they
+report what is wrong.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _Names = NDArray[np.bytes_]
 MOST_BYTES = 1 << 25
 _BLOCK = 1 << 20
 _LONGEST_NAME = 64
-# Tables of `bytes.translate`, the fastest look at every byte
+# Tables of `bytes.translate`, the fastest way to look at every byte
 _USUAL = b"\n" + bytes(range(32, 127))
 _SEPARATORS = b" :#\n"
 _OTHERS = bytes(set(range(256)) - set(_SEPARATORS))
@@ -32,7 +33,7 @@ _SEPARATES = bytes(byte in _SEPARATORS for byte in range(256))
 # The cost of a token is at most 1 if it has nothing but digits and one point.
 _COST = bytes(0 if byte in b"0123456789" else 1 if byte == ord(".") else 2 for byte in range(256))
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,6})?")
-#: Larger values are infinite in single precision, or stand for missing ones; so long a decimal can be one.
+#: Larger values are infinite in single precision, or stand for missing ones; a decimal longer than this may be one.
 _LARGEST, _LONGEST_NUMBER = float(np.finfo(np.float32).max), 38
 
 

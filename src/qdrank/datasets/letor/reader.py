@@ -32,7 +32,7 @@ _QUICK_BYTES = 1 << 20
 
 
 def letor_form(paths: Sequence[AnyPath], *, n_features: int | None = None, sparse: bool | None = None) -> Form:
-    """Form of files that belong together: what is not given is seen from the first row, or all rows if sparse."""
+    """Form of files that belong together: what is not given comes from the first row, or from all rows if sparse."""
     indices = _first_indices(paths[0])
     complete = len(indices) > 0 and indices == list(range(1, len(indices) + 1))
     dense = complete if sparse is None else not sparse
@@ -86,7 +86,7 @@ def read_letor(
     ledger: Ledger | None = None,
     block_bytes: int = BLOCK_BYTES,
 ) -> Iterator[Chunk]:
-    """Read a file chunk by chunk; a chunk may end within a query, the next one then says that it continues it.
+    """Read a file chunk by chunk; a chunk may end within a query, which the next one then continues.
 
     The threads that a job was given (`qdrank.jobs.threads_given`) share the work on a dense file.
 
@@ -116,7 +116,7 @@ def read_letor(
     from qdrank.datasets.letor.parser import Parser, numbered  # compiled
 
     parser = Parser(path, form, missing, max_label, ledger)
-    # The matrix of a sparse file may be far larger than its text: no rows of it are made ahead.
+    # The matrix of a sparse file may be far larger than its text, so no rows are parsed ahead.
     helpers = threads_given() - 1 if form.dense else 0
     yield from map(parser.chunk, in_order(parser.parse, numbered(blocks(path, block_bytes)), helpers, ahead=helpers))
 
@@ -146,7 +146,7 @@ def load_letor(
     """Read a whole file into memory; the parameters are those of `read_letor`, all queries are in ``part``."""
     chunks = list(read_letor(path, n_features=n_features, sparse=sparse, missing=missing, max_label=max_label))
     heads = [name for chunk in chunks for name in chunk.query_id[chunk.continues :]]
-    # A query cut by chunks is counted once: its bound within is left out.
+    # A query split between chunks counts once: its inner bound is dropped.
     starts, n_rows = [], 0
     for chunk in chunks:
         starts.append(n_rows + chunk.offsets[:-1][chunk.continues :])
