@@ -1,4 +1,4 @@
-"""When does query-dependent ranking help? Rankers from plain to query-dependent, each beside a control that knows nothing of the query."""
+"""When does query-dependent ranking help? Rankers from plain to query-dependent, each with a query-blind control."""
 
 from __future__ import annotations
 

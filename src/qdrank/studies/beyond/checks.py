@@ -1,4 +1,4 @@
-"""Near-duplicates left out, checks of the implementation, and recurrence, for one fold."""
+"""For one fold: results without near-duplicate queries, checks of the implementation, and document recurrence."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.beyond.fold import Ladder
 from qdrank.studies.beyond.methods import CONTROLS, MEASURE, SINGLE
 
-#: Training queries whose grades are permuted to see whether they reach their own evidence.
+#: Training queries whose grades are permuted to see whether they leak into the query's own evidence.
 PERMUTED = 20
 
 
 def values_table(fold: str, query_id: FloatArray, values: Mapping[str, FloatArray], near: float) -> pa.Table:
-    """Values of the test queries by control; ``near`` is 0 where all queries are used."""
+    """Values of the test queries by control; ``near`` is 0 if all queries are used."""
     n = len(query_id)
     tables = [
         pa.table(
@@ -41,7 +41,7 @@ def values_table(fold: str, query_id: FloatArray, values: Mapping[str, FloatArra
 
 
 def without_near(ladder: Ladder, near: float) -> dict[str, FloatArray]:
-    """Evidence and prior without near-duplicate queries, with the settings chosen with all: values by method or control."""
+    """Values of evidence and prior, by method or control, without near-duplicate queries; settings as chosen with all."""
     values = {}
     reference = ladder.data.reference
     for method in ("beyond-evidence", "beyond-trees-evidence"):
@@ -58,14 +58,14 @@ def without_near(ladder: Ladder, near: float) -> dict[str, FloatArray]:
 
 
 def checks_table(fold: str, ladder: Ladder) -> pa.Table:
-    """Largest differences where there must be none: own grades in own evidence, and all neighbours against Single."""
+    """Largest differences where there must be none: a query's grades in its evidence, all neighbours against Single."""
     train, vectors = ladder.data.train
     rows = {"leak": _leak(ladder, train, vectors), "all neighbours": _all_neighbours(ladder)}
     return pa.table({"fold": pa.array([fold] * len(rows)), "check": list(rows), "value": list(rows.values())})
 
 
 def _leak(ladder: Ladder, train: Judged, vectors: FloatArray) -> float:
-    """Largest change of a query's evidence when its own grades are permuted and raised, and its missed documents forgotten."""
+    """Largest change of a query's evidence when its grades are permuted and raised and its missed documents dropped."""
     rng = np.random.default_rng(ladder.options.seed)
     given = vectors if ladder.options.similarity == "vectors" else None
     before = ladder.options.evidence(ladder.data.reference).fit_transform(train, given)
@@ -82,7 +82,7 @@ def _leak(ladder: Ladder, train: Judged, vectors: FloatArray) -> float:
 
 
 def _without_missed(train: Judged, query: int) -> Judged:
-    """The same without the missed documents of one query."""
+    """``train`` without the missed documents of one query."""
     if train.missed is None or train.missed_id is None:
         return train
     grades, names = train.missed.copy(), train.missed_id.copy()
@@ -99,7 +99,7 @@ def _all_neighbours(ladder: Ladder) -> float:
 
 
 def recurrence_table(fold: str, ladder: Ladder) -> pa.Table:
-    """How often the documents of the test queries recur among those of the training queries."""
+    """How often documents of the test queries also occur in the training queries."""
     train, test = ladder.data.train[0], ladder.data.test[0]
     shares = vars(recurrence(train, test))
     size = {"training queries": train.n_queries, "test queries": test.n_queries, "test rows": test.n_documents}

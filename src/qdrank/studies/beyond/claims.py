@@ -1,8 +1,8 @@
 """When does query-dependent ranking help? What would count as success and as failure, written before the numbers.
 
-The primary comparison of a data set is the query-dependent ranker that validation chooses, against Single and against
-LambdaMART. That query-dependence helps is said only where the chosen ranker also beats its own control, which knows nothing
-of the query. All else is exploratory and is corrected together.
+The primary comparison of a data set sets the query-dependent ranker that validation chooses against Single and against
+LambdaMART. We say that query-dependence helps only if the chosen ranker also beats its control, which knows nothing of
+the query. All other comparisons are exploratory and are corrected together.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from qdrank.evaluation.declared import CHECK, CONTROL, Claim, Declaration
 
 #: The smallest difference in MAP that counts.
 MARGIN = 0.005
-#: Largest difference of weights that are the same by definition.
+#: Largest difference allowed between weights that are equal by definition.
 _ROUNDING = 1e-9
 
 PRIMARY, EXPLORATORY = "primary", "exploratory"

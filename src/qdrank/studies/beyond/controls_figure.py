@@ -1,4 +1,4 @@
-"""What a ranker gains on its own control, which knows nothing of the query; and without near-duplicate queries."""
+"""Gain of each ranker over its control, which knows nothing of the query; also without near-duplicate queries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qdrank.studies.making import Inputs, Shown
 
 
 def numbers(values: Values, interval: Mapping[str, Any]) -> pa.Table:
-    """Difference of every ranker from its control, with its interval; ``near`` is 0 where no query is left out."""
+    """Difference of every ranker from its control, with its interval; ``near`` is 0 if no query is left out."""
     pairs: list[tuple[Key, Key]] = [((CHOSEN, 0.0), (OF_CHOSEN, 0.0))]
     pairs += [((name, 0.0), (control, 0.0)) for name, control in CONTROLS.items()]
     pairs.append(((GATED, 0.0), (OTHER_GATE, 0.0)))
@@ -56,7 +56,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
 
 
 def _draw_near(axes: Any, by_threshold: Mapping[str, list[dict[str, Any]]]) -> None:
-    """Gain of evidence on the prior, by the threshold from which queries are left out."""
+    """Gain of evidence over the prior, by the similarity from which queries are left out."""
     for shift, (name, of_method) in enumerate(by_threshold.items()):
         bars = np.array(
             [[row["difference"] - row["low"], row["high"] - row["difference"]] for row in of_method]
@@ -76,7 +76,7 @@ def _bar(axes: Any, row: Mapping[str, Any], place: float, look: Any) -> None:
 
 
 def _label(row: Mapping[str, Any]) -> str:
-    """Ranker and control; what both share is not said twice."""
+    """Ranker and control, without repeating what they share."""
     words = "its own control" if row["control"] == OF_CHOSEN else row["control"]
     for cut in (", ", " with "):
         words = words.rpartition(cut)[2]

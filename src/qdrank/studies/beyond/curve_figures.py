@@ -63,7 +63,7 @@ def draw_learning(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
 
 
 def thinned_numbers(table: pa.Table, interval: Any) -> pa.Table:
-    """Gain of Single with evidence on the same without judgments to look at, by share of judgments kept."""
+    """Gain of Single with evidence over Single with no judgments to look up, by share of judgments kept."""
     of = mean_by(table, ["share"], _ids(table))
     shares = sorted(float(key[0]) for key in of)
     left = table.column("share").to_numpy(), table.column("recurrence").to_numpy()

@@ -24,7 +24,7 @@ LEARNED = (SINGLE, TREES, "beyond-kernel", "beyond-evidence", "beyond-trees-evid
 
 
 def subsets(n: int, options: Options) -> Iterator[tuple[int, int, IntArray]]:
-    """Size, repeat and training queries of every subset; all of them, once, come last as size 0. Those of a repeat are nested."""
+    """Size, repeat and training queries of every subset, nested within a repeat; all queries come last, as size 0."""
     for repeat in range(options.repeats):
         order = np.random.default_rng([options.seed, repeat]).permutation(n)
         for size in sorted({size for size in options.sizes if size < n}):
@@ -33,7 +33,7 @@ def subsets(n: int, options: Options) -> Iterator[tuple[int, int, IntArray]]:
 
 
 def learned(options: Options, chosen: Mapping[str, int], reference: int) -> dict[str, QueryRanker]:
-    """Rankers of the learning curve with the settings chosen with all training queries; by name, not fitted."""
+    """Unfitted rankers of the learning curve by name, with the settings chosen on all training queries."""
     single = options.linear()[chosen[SINGLE]]
     assert isinstance(single, LinearRanker)
     evidence = options.evidence(reference)
@@ -49,7 +49,7 @@ def learned(options: Options, chosen: Mapping[str, int], reference: int) -> dict
 
 
 def learning_curve(fold: str, data: FoldData, options: Options, chosen: Mapping[str, int]) -> pa.Table:
-    """Average precision of the test queries by method and number of training queries (0: all), a row for each repeat."""
+    """Average precision of the test queries by method and number of training queries (0: all), one row per repeat."""
     train, vectors = data.train
     tables = []
     for size, repeat, queries in subsets(train.n_queries, options):
@@ -61,7 +61,7 @@ def learning_curve(fold: str, data: FoldData, options: Options, chosen: Mapping[
 
 
 def thinned(train: Judged, share: float, seed: list[int]) -> Judged:
-    """The same documents, of whose relevant judgments a random ``share`` is kept; the others count 0, and missed ones go."""
+    """The same documents with a random ``share`` of the relevant judgments; the rest become 0, or go if missed."""
     rng = np.random.default_rng(seed)
     known = replace(train, y=np.where(rng.random(train.n_documents) < share, train.y, 0))
     if train.missed is None or train.missed_id is None:
@@ -78,9 +78,9 @@ def _where(lists: TextArray, kept: Sequence[NDArray[np.bool_]]) -> TextArray:
 
 
 def recurrence_curve(fold: str, data: FoldData, options: Options, chosen: Mapping[str, int]) -> pa.Table:
-    """Average precision of Single with evidence when judgments are thinned out, and the recurrence that is left.
+    """Average precision of Single with evidence when judgments are thinned out, and the remaining recurrence.
 
-    Only evidence forgets judgments: the ranker learns from all grades, so that nothing but recurrence changes.
+    Only the evidence loses judgments. The ranker learns from all grades, so nothing but recurrence changes.
     """
     (train, vectors), test = data.train, data.test[0]
     tables = []

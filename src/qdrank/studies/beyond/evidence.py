@@ -89,7 +89,7 @@ def _curve(values: Values, table: pa.Table) -> _Found:
 
 
 def _recurrence(values: Values, table: pa.Table) -> _Found:
-    """What evidence gains with all judgments minus what it gains with the fewest; Single's values cancel."""
+    """Gain of evidence with all judgments minus its gain with the fewest; Single's values cancel."""
     of = mean_by(table, ["share"], values.query_id)
     shares = sorted(float(key[0]) for key in of)
     return {"recurrence": {"difference": _part(values, of[(shares[-1],)] - of[(shares[0],)])}}

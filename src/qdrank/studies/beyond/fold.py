@@ -24,7 +24,7 @@ from qdrank.studies.beyond.options import Options
 
 
 def other_vectors(vectors: FloatArray, seed: int) -> FloatArray:
-    """Vectors of other queries: each query has that of another one, by a random circle through all."""
+    """Give each query the vector of another one, along a random cycle through all queries."""
     if len(vectors) < 2:
         return vectors
     circle = np.random.default_rng(seed).permutation(len(vectors))
@@ -35,7 +35,7 @@ def other_vectors(vectors: FloatArray, seed: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class FoldData:
-    """Documents of a fold as learners see them, with the vectors of their queries.
+    """Documents of a fold as learners see them, with their query vectors.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class FoldData:
     reference: int
 
     def with_others(self, seed: int) -> FoldData:
-        """The same with the vectors of other queries of the same role."""
+        """The same data with each query's vector taken from another query of its role."""
         parts = [(part, other_vectors(vectors, seed)) for part, vectors in (self.train, self.vali, self.test)]
         return FoldData(parts[0], parts[1], parts[2], self.reference)
 
@@ -65,11 +65,11 @@ def fold_data(documents: FoldDocuments, queries: Queries, reference: int) -> Fol
 
 @dataclass(eq=False)
 class Ladder:
-    """What was tuned on a fold.
+    """Everything tuned on a fold.
 
     Attributes
     ----------
-    tuned : by name of method or control, the values of all settings and the place of the chosen one
+    tuned : by name of method or control, the values of all settings and the index of the chosen one
     rankers : by name, the ranker chosen
     settings : by name, the settings tried, as texts
     scores : of the test documents, by name
@@ -94,7 +94,7 @@ class Ladder:
         self._tune("beyond-proximal", options.proximal(lam), data)
         self._tune(CONTROLS["beyond-proximal"], options.proximal(lam, options.seed), data)
         self._tune("beyond-kernel", options.kernel(lam), data)
-        # the training queries keep their vectors, and a query is given the neighbours of another one
+        # training queries keep their vectors; each other query gets the neighbours of another query
         moved = FoldData(data.train, others.vali, others.test, data.reference)
         self._tune(CONTROLS["beyond-kernel"], options.kernel(lam), moved)
         self._tune("beyond-bilinear", options.bilinear(), data)
@@ -114,13 +114,13 @@ class Ladder:
     def _keep(
         self, name: str, choice: Choice[QueryRanker], tried: Sequence[QueryRanker], ranker: QueryRanker, data: FoldData
     ) -> None:
-        """Keep a choice, and ``ranker``, which is the one chosen or made of it."""
+        """Keep a choice, and ``ranker``: the chosen one or one built from it."""
         self.tuned[name], self.settings[name] = choice, [setting_text(one) for one in tried]
         self.log(f"{name}: {self.settings[name][choice.place]}, {MEASURE} {choice.value:.4f} on validation")
         self.rankers[name], self.scores[name] = ranker, ranker.predict(*data.test)
 
     def _with_columns(self, name: str, evidence: NeighbourEvidence | DocumentPrior, tried: list[QueryRanker]) -> None:
-        """Tune rankers that see columns of evidence, which are computed once."""
+        """Tune rankers that see evidence columns; the columns are computed once."""
         shell = WithEvidence(base=tried[0], evidence=evidence)
         (train, vectors), vali = self.data.train, self.data.vali
         wide = (shell.fit_columns(train, vectors), vectors), (shell.wider(*vali), vali[1])
@@ -129,7 +129,7 @@ class Ladder:
         self._keep(name, choice, tried, shell, self.data)
 
     def _mixtures(self, others: FoldData) -> None:
-        """Mixtures of Single and LambdaMART, both as tuned, from scores out of fold."""
+        """Mixtures of the tuned Single and LambdaMART, learned from out-of-fold scores."""
         bases = [self.rankers[name] for name in (SINGLE, TREES)]
         options, (train, vectors) = self.options, self.data.train
         held_out = out_of_fold(bases, train, vectors, parts=options.parts, seed=options.seed)
@@ -157,7 +157,7 @@ def _copy(mixture: Mixture) -> Mixture:
 
 @dataclass(kw_only=True, eq=False)
 class _Weighed(QueryRanker):
-    """A mixture whose rankers are fitted already, and whose scores out of fold are known."""
+    """A mixture whose rankers are already fitted and whose out-of-fold scores are known."""
 
     NAME = "weighed"
     STATE = ()
@@ -181,7 +181,7 @@ def setting_text(ranker: QueryRanker) -> str:
 
 
 def setting_choices(fold: str, ladder: Ladder) -> pa.Table:
-    """The artifact ``choices``: every setting of every method and control, in the order in which they were tried."""
+    """The artifact ``choices``: every setting of every method and control, in the order tried."""
     rows = [
         {
             "fold": fold,
@@ -201,7 +201,7 @@ def setting_choices(fold: str, ladder: Ladder) -> pa.Table:
 
 
 def chosen_places(choices: pa.Table) -> dict[str, int]:
-    """Place of the chosen setting among those of each method."""
+    """Index of each method's chosen setting."""
     tried: dict[str, int] = {}
     chosen: dict[str, int] = {}
     for row in choices.to_pylist():
@@ -213,13 +213,13 @@ def chosen_places(choices: pa.Table) -> dict[str, int]:
 
 
 def method_scores(ladder: Ladder, methods: Sequence[str]) -> dict[str, FloatArray]:
-    """Scores of the test documents by method, that of the chosen ranker among them."""
+    """Scores of the test documents by method, including the chosen ranker."""
     known: Mapping[str, Any] = {**ladder.scores, CHOSEN: ladder.scores[ladder.chosen()]}
     return {name: known[name] for name in methods}
 
 
 def control_values(ladder: Ladder) -> dict[str, FloatArray]:
-    """Average precision of every control on the test queries, that of the chosen ranker among them."""
+    """Average precision of every control on the test queries, including the chosen ranker's control."""
     test = ladder.data.test[0]
     names = [*CONTROLS.values(), OTHER_GATE]
     scores = {name: ladder.scores[FIXED if name == CONTROLS[GATED] else name] for name in names}

@@ -1,4 +1,4 @@
-"""The ladder: MAP of every ranker, and what it gains on Single and on LambdaMART."""
+"""The ladder: MAP of every ranker, and its gain over Single and over LambdaMART."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rankers of the study from plain to query-dependent, and the control that belongs to each."""
+"""The rankers of the study from plain to query-dependent, each with its control."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qdrank.studies.study import FIRST_STAGE_METHODS, Method
 SINGLE, TREES = "beyond-single", "beyond-lambdamart"
 FIXED, GATED, CHOSEN = "beyond-fixed", "beyond-gated", "beyond-chosen"
 WITH_EVIDENCE = ("beyond-evidence", "beyond-trees-evidence")
-#: Measure by which the study tunes and compares.
+#: Measure used for tuning and for comparisons.
 MEASURE = "ap"
 
 METHODS = (
@@ -29,7 +29,7 @@ METHODS = (
 )
 BY_NAME = {method.name: method for method in (*METHODS, *FIRST_STAGE_METHODS)}
 
-#: Query-dependent ranker to its control: the same ranker with what it knows of the query taken away.
+#: From each query-dependent ranker to its control: the same ranker without its knowledge of the query.
 CONTROLS = {
     "beyond-knn": "knn, random neighbours",
     "beyond-proximal": "proximal, random neighbours",
@@ -40,12 +40,12 @@ CONTROLS = {
     "beyond-trees-evidence": "LambdaMART with the document's prior",
     GATED: "fixed mixture",
 }
-#: A second control of the gated mixture, beside the fixed one.
+#: A second control of the gated mixture, besides the fixed one.
 OTHER_GATE = "gated mixture, vectors of other queries"
 #: Control of the ranker that validation chose: that ranker's own.
 OF_CHOSEN = "control of the chosen ranker"
 
 
 def run(_: Any) -> list[str]:
-    """Methods that are run: all."""
+    """Methods to run: all of them."""
     return [method.name for method in METHODS]

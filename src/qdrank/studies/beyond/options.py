@@ -1,4 +1,4 @@
-"""What the computation needs to know of section ``beyond``, and the rankers that follow from it."""
+"""The part of section ``beyond`` that the computation needs, and the rankers it defines."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ else:
 
 
 class Options(_Keys):
-    """Keys of section ``beyond``, named as there; ``rounds``, ``tol`` and ``seed`` are those of all studies.
+    """Keys of section ``beyond``, under the same names; ``rounds``, ``tol`` and ``seed`` are shared by all studies.
 
-    Only the curves look at the last three.
+    Only the curves use the last three.
     """
 
     rounds: int
@@ -31,17 +31,17 @@ class Options(_Keys):
 
     @property
     def penalties(self) -> list[float]:
-        """``lambdas`` in the order in which they are tried."""
+        """``lambdas`` in the order tried."""
         return most_regularised_first("lam", self.lambdas)
 
     @property
     def local_penalties(self) -> list[float]:
-        """``local_lambdas`` in the order in which they are tried."""
+        """``local_lambdas`` in the order tried."""
         return most_regularised_first("lam", self.local_lambdas)
 
     @property
     def neighbours(self) -> list[float]:
-        """``ks`` in the order in which they are tried."""
+        """``ks`` in the order tried."""
         return most_regularised_first("k", self.ks)
 
     @property
@@ -76,7 +76,7 @@ class Options(_Keys):
         ]
 
     def proximal(self, lam: float, random: int | None = None) -> list[QueryRanker]:
-        """The same, kept close to Single with its ``lam``."""
+        """The same, pulled towards Single with its ``lam``."""
         return [
             LocalRanker(k=k, lam=lam, proximity=proximity, tol=self.tol, random=random)
             for k, proximity in product(self.neighbours, most_regularised_first("proximity", self.proximities))

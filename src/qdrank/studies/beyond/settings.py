@@ -91,5 +91,5 @@ class Beyond(StudySection):
         return self.model_dump(exclude={"datasets", *_CURVES})
 
     def curves(self) -> dict[str, Any]:
-        """The keys that only the curves look at."""
+        """The keys that only the curves use."""
         return self.model_dump(include=_CURVES)

@@ -1,4 +1,4 @@
-"""Tables of the study: rankers, tests corrected after Holm, and how often documents recur."""
+"""Tables of the study: rankers, Holm-corrected tests, and how often documents recur."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def chosen_methods(choices: Sequence[pa.Table]) -> list[str]:
 
 
 def _tests_table(values: Values, pairs: Sequence[tuple[Key, Key]], interval: Mapping[str, Any]) -> pa.Table:
-    """Differences in MAP with p-values corrected after Holm over the whole table, and what could have been found."""
+    """Differences in MAP with p-values Holm-corrected over the whole table, and the smallest detectable difference."""
     comparisons: list[Comparison] = [compare(values.pairs(*pair), family=len(pairs), **interval) for pair in pairs]
     adjusted = holm({str(i): one.t.p for i, one in enumerate(comparisons)}, family="this table").adjusted
     rows = []

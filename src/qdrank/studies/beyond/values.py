@@ -56,12 +56,12 @@ def gathered_values(measures: pa.Table, controls: pa.Table) -> Values:
 
 
 def thresholds(values: Values) -> list[float]:
-    """Similarities from which on queries were left out, falling."""
+    """Similarity thresholds from which queries were left out, descending."""
     return sorted({near for _, near in values.of if near}, reverse=True)
 
 
 def comparisons(values: Values) -> list[tuple[Key, Key]]:
-    """Everything that is explored: each ranker against Single, LambdaMART and its control; and without near-duplicates."""
+    """All exploratory comparisons: rankers against Single, LambdaMART and their controls; also without near-duplicates."""
     pairs: list[tuple[Key, Key]] = []
     for method in METHODS[2:-1]:
         against = [SINGLE, TREES, *([CONTROLS[method.name]] if method.name in CONTROLS else [])]
@@ -74,7 +74,7 @@ def comparisons(values: Values) -> list[tuple[Key, Key]]:
 
 
 def mean_by(table: pa.Table, by: Sequence[str], ids: NDArray[np.object_]) -> dict[tuple[float | str, ...], FloatArray]:
-    """Values per query (n_queries,) for every combination of the columns ``by``, means over the repeats."""
+    """Values per query (n_queries,) for every combination of the columns ``by``, averaged over the repeats."""
     keys = list(zip(*(table.column(name).to_pylist() for name in by), strict=True))
     row = rows_of(table.column("query_id").to_numpy(zero_copy_only=False), ids, among="the measured queries")
     value = table.column(MEASURE).to_numpy()

@@ -1,7 +1,7 @@
 """The claim of Geng 2008 that compares two data sets: the change ratio is smaller on the larger one.
 
-The paper does not say at which k. Both readings are judged: at the same share of the training queries, and at the same
-number of neighbours, of those that both sets have the one nearest to the paper's.
+The paper does not say at which k. We judge both readings: at the same share of the training queries, and at the same
+number of neighbours (of the numbers tried on both sets, the one nearest to the paper's).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _claims(small: Members, large: Members, rules: Rules) -> Iterator[tuple[Clai
 
 
 def _places(method: str, small: Members, large: Members) -> Iterator[tuple[str, str, str]]:
-    """Claim, part and words of the evidence at the two readings."""
+    """Claim, part and wording of the evidence under both readings."""
     if _parts(small, f"gamma {method}") and _parts(large, f"gamma {method}"):
         yield f"gamma {method}", "value", f"k/m = {PAPERS_K}"
     common = _parts(small, f"gammas {method}") & _parts(large, f"gammas {method}")
@@ -64,5 +64,5 @@ def _places(method: str, small: Members, large: Members) -> Iterator[tuple[str, 
 
 
 def _parts(members: Members, claim: str) -> set[str]:
-    """Parts of a claim that every member has."""
+    """Parts of a claim that all members share."""
     return set.intersection(*(set(evidence.get(claim, {})) for evidence in members.values()))

@@ -1,4 +1,4 @@
-"""The stability bound of Geng 2008 (theorem 1) beside the differences of loss that are observed."""
+"""The stability bound of Geng 2008 (theorem 1) beside the observed differences of loss."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qdrank.groups import FloatArray
 from qdrank.studies.geng2008.methods import BY_NAME
 from qdrank.studies.making import Inputs, Shown
 
-#: Differences below the precision of training are drawn here: they would stretch the axes over many decades.
+#: Differences below the precision of training are drawn at this value, so that they do not stretch the axes.
 PRECISION = 1e-4
 
 
@@ -61,7 +61,7 @@ def _draw_diagonal(axes: Any, bound: FloatArray, observed: FloatArray) -> None:
     )
     axes.plot(x, x, color="black", linestyle="--", linewidth=0.8, label="equal")
     axes.set(xscale="log", yscale="log", xlim=x, ylim=y)
-    # Left to itself, Matplotlib labels every minor tick of a narrow axis, one over the other.
+    # By default Matplotlib labels every minor tick of a narrow axis, and the labels overlap.
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 3) if x[1] < 100 * x[0] else (1,), numticks=9))
     axes.xaxis.set_major_formatter(LogFormatterSciNotation(labelOnlyBase=False, minor_thresholds=(inf, inf)))
     axes.xaxis.set_minor_formatter(NullFormatter())
@@ -77,7 +77,7 @@ def _draw_means(axes: Any, rows: Mapping[str, Any], method: str) -> None:
 
 
 def _places(rows: Mapping[str, Any]) -> NDArray[np.int64]:
-    """Place of each row's k among those of its fold, counted from the largest: folds differ a little in size."""
+    """Index of each row's k among its fold's, counted from the largest, because folds differ a little in size."""
     place = np.empty(len(rows["k"]), dtype=np.int64)
     for fold in set(rows["fold"].tolist()):
         of_fold = rows["fold"] == fold

@@ -1,4 +1,4 @@
-"""The claims of Geng 2008: what would count as their success and their failure. docs/ledger.md says what had been seen by then."""
+"""The claims of Geng 2008: what counts as success and as failure. docs/ledger.md says what had already been seen."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MARGIN, GAMMA_MARGIN = 0.005, 0.01
 #: The paper's k, 400 of 1,500, and its flat range, 300 to 800, as shares of the training queries.
 PAPERS_K, FLAT = 0.27, (0.2, 0.54)
 PAPERS_NUMBER = 400
-#: The paper calls the change ratio small without a figure; this one is ours.
+#: The paper calls the change ratio small but gives no figure; this one is ours.
 SMALL = 0.5
-#: Neighbours that are looked at for the locality of classes, and by how much their share must pass chance.
+#: Neighbours used to measure the locality of classes, and by how much their share must exceed chance.
 NEIGHBOURS, _LOCAL = 10, 0.05
 
 _ndcg = partial(Claim, margin=MARGIN, unit="NDCG", measure=MEASURE)
@@ -26,11 +26,11 @@ _beats = partial(_ndcg, kind="superiority", expected="difference above 0")
 
 
 def difference(a: str, b: str) -> str:
-    """Name of the claims about methods ``a`` and ``b``, each with its chosen setting."""
+    """Name of the claims that compare methods ``a`` and ``b``, each with its chosen setting."""
     return f"{a} - {b}"
 
 
-#: Pairs of methods that are compared with their chosen settings.
+#: Pairs of methods to compare, each with its chosen setting.
 DIFFERENCES = {
     difference(a, b): (a, b)
     for a, b in (
@@ -64,7 +64,7 @@ def declare(options: Mapping[str, Any]) -> Declaration:
 
 
 def budgets(options: Mapping[str, Any]) -> dict[str, int]:
-    """Settings that validation decides between, by kind of method."""
+    """Number of settings that validation chooses from, by kind of method."""
     settings = {
         "local models": len(options["candidates"]) * len(options["lambdas"]),
         "models of many queries": len({*options["global_lambdas"], options["lam"]}),
@@ -97,7 +97,7 @@ def _against(budget: str) -> Iterator[Claim]:
 
 
 def _against_documents(budget: str) -> Iterator[Claim]:
-    """KNN against the QC that sees what KNN sees: methods are compared, and not what they know."""
+    """KNN against the QC that sees what KNN sees, so that the comparison is of methods and not of their information."""
     for a in KNN:
         text, family = f"{_label(a)} beats {_label('qc-documents')}", "KNN against QC from documents"
         yield _beats(name=difference(a, "qc-documents"), text=text, family=family, group=CONTROL, budget=budget)
@@ -166,7 +166,7 @@ def _gammas() -> Iterator[Claim]:
 
 
 def _theory() -> Iterator[Claim]:
-    """What holds by construction, or by a theorem: checks of the implementation."""
+    """Claims that hold by construction or by a theorem; they check the implementation."""
     yield Claim(
         name="k = m", text="k = m equals Single", expected="no difference at all", kind="identical", group=CHECK
     )

@@ -1,4 +1,4 @@
-"""QC: a model for each class of queries, and a classifier that says which class a query is of (section 4.2.1)."""
+"""QC: a model for each class of queries, and a classifier that predicts the class of a query (section 4.2.1)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False)
 class ClassRanker(QueryRanker):
-    """Models of classes of queries, and of all queries for a class without a model.
+    """One model per class of queries; a class without a model uses the model of all queries.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class ClassRanker(QueryRanker):
     deviation_: FloatArray = field(init=False, repr=False)
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
-        """Divide the training queries by K-means of their vectors, and train a model for each class."""
+        """Cluster the training queries by K-means of their vectors, and train a model for each class."""
         from qdrank.learners.ranksvm.local import prepare_training, train_block
         from qdrank.learners.ranksvm.preferences import prepare
         from qdrank.studies.geng2008.global_models import padded_members
@@ -76,7 +76,7 @@ class ClassRanker(QueryRanker):
         return self.guess_by(centres).serve(dict(zip(class_names(n).tolist(), models.W, strict=True)))
 
     def guess_by(self, classifier: TypeClassifier | FloatArray | str) -> Self:
-        """Guess classes by a fitted classifier, by K-means centres (n_classes, n_columns), or always the same."""
+        """Guess classes by a fitted classifier, by K-means centres (n_classes, n_columns), or by one constant class."""
         self.centres_ = self.softmax_ = np.zeros((0, 0))
         self.mean_ = self.deviation_ = np.zeros(0)
         if isinstance(classifier, str):

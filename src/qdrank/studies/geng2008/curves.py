@@ -34,7 +34,7 @@ class Curve:
 
     @property
     def to_the_end(self) -> bool:
-        """Whether the last k is all training queries, in every fold."""
+        """Whether the last k covers all training queries in every fold."""
         return bool(self.share[-1] == 1)
 
 
@@ -48,7 +48,7 @@ def curve(sweep: pa.Table, method: str, name: str, *, lam: float, role: str = "t
     if not folds:
         raise InputError(f"there is no curve of {method} at lambda {lam:g}")
     m = _training_sizes(sweep)
-    # Small training sets may have fewer different k; the largest is common.
+    # Small training sets may have fewer distinct k; all of them have the largest.
     n = min(len(ks) for ks, _, _ in folds)
     ks = np.stack([ks[-n:] for ks, _, _ in folds]).astype(np.float64)
     ids = np.concatenate([ids for _, ids, _ in folds])
@@ -60,7 +60,7 @@ def curve(sweep: pa.Table, method: str, name: str, *, lam: float, role: str = "t
 
 
 def _training_sizes(sweep: pa.Table) -> dict[str, int]:
-    """Training queries of every fold: what Single learns from."""
+    """Number of training queries of every fold, all of which Single learns from."""
     single = sweep.filter(pc.equal(sweep.column("method"), "single"))
     return dict(zip(single.column("fold").to_pylist(), single.column("k").to_pylist(), strict=True))
 

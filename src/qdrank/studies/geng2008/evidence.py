@@ -33,7 +33,7 @@ def gather(inputs: Inputs, shown: Shown) -> dict[str, dict[str, Part]]:
         locality_evidence(dict(zip(shown.folds, zip(*files, classes, strict=True), strict=True))),
         shown.options["lam"],
     )
-    # Where nothing is known of a query but its documents there is no QC that sees the query alone.
+    # If only the documents of a query are known, there is no QC that sees the query alone.
     blind = not all(Classes.from_table(table).sees_queries for table in classes)
     return {name: parts for name, parts in claims.items() if not (blind and "qc" in DIFFERENCES.get(name, ()))}
 
@@ -94,7 +94,7 @@ def _bound_evidence(bound: pa.Table) -> dict[str, dict[str, Part]]:
 
 
 def _place(of: Curve, share: float) -> int | None:
-    """Place of the k that is this share of the training queries; None where the curve has none near it."""
+    """Index of the k that is this share of the training queries; None if the curve has none near it."""
     apart = np.abs(of.share - share)
     return int(apart.argmin()) if apart.min() <= 0.05 else None
 
@@ -102,10 +102,10 @@ def _place(of: Curve, share: float) -> int | None:
 def _curve_evidence(
     sweep: pa.Table, method: str, test: Curve, single: FloatArray, lam: float
 ) -> dict[str, dict[str, Part]]:
-    """The best k of each fold is found on its own validation queries, and its gain measured on its test queries.
+    """Find the best k of each fold on its validation queries, and measure the gain on its test queries.
 
-    Test queries choose nothing: without validation queries there is no such evidence. The end of the curve, k = m, is
-    Single, whether or not the curve was taken that far.
+    Test queries choose nothing, so without validation queries there is no such evidence. The end of the curve, k = m,
+    is Single, even if the curve stops earlier.
     """
     if "vali" not in set(sweep.column("role").to_pylist()):
         return {}
@@ -118,7 +118,7 @@ def _curve_evidence(
 
 
 def _best_by_fold(vali: Curve, n: int) -> dict[str, int]:
-    """Place of the best k of each fold among the last ``n`` of its curve, which rise."""
+    """Index of the best k of each fold among the last ``n`` of its curve; k is ascending."""
     best = {}
     for fold in np.unique(vali.fold):
         values = vali.values[vali.fold == fold][:, -n:]

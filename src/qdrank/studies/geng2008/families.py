@@ -15,7 +15,7 @@ from qdrank.studies.geng2008.options import Options
 def families(queries: Queries, nearest: NDArray[np.int32], options: Options, seed: int) -> list[Family]:
     """Families of models that the study needs.
 
-    Models of the training queries serve the offline methods, those of validation and test queries are KNN Online.
+    The offline methods use the models of the training queries; KNN Online uses those of validation and test queries.
 
     Parameters
     ----------

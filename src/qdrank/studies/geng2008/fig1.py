@@ -1,6 +1,6 @@
 """Figure 1 of Geng 2008: queries in the plane of their first two principal components, coloured by type.
 
-Beside it what the paper claims of the picture: how many of a query's nearest neighbours have its type.
+A second panel measures what the paper reads from the picture: how many of a query's nearest neighbours have its type.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def locality(queries: Queries, nearest: NDArray[np.int32], classes: NDArray[np.o
 
 
 def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
-    """Draw the plane of the first fold and, where the data know classes, the locality curve.
+    """Draw the plane of the first fold and, if the data have classes, the locality curve.
 
-    Classes that K-means made of the vectors lie together by construction: a curve would show nothing.
+    Classes found by K-means of the vectors lie together by construction, so their curve would show nothing.
     """
     queries = load_queries(inputs.path("queries"))
     classes = inputs.table("classes", CLASSES_SHAPE)
@@ -57,7 +57,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
 
 
 def _with_curve(table: pa.Table, share: FloatArray, chance: float) -> pa.Table:
-    """The curve goes with the points, one value per row as long as it lasts."""
+    """Add the curve to the table of points, one value per row until it ends."""
     curve = np.full(len(table), np.nan)
     curve[: len(share)] = share[: len(table)]
     table = table.append_column("same_class_among_first_k", pa.array(curve))
@@ -79,7 +79,7 @@ def _draw_plane(axes: Any, plane: FloatArray, kinds: NDArray[np.object_], explai
 
 
 def _fit(set_scale: Any, column: FloatArray) -> bool:
-    """Choose a scale on which all points can be seen: where a few lie far out, one that is linear only near 0."""
+    """Choose a scale that shows all points: if a few lie far out, one that is linear only near 0."""
     low, high = np.quantile(column, [0.02, 0.98])
     width = max(high - low, 1e-9)
     far = bool(np.ptp(column) > 3 * width)

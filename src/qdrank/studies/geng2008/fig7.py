@@ -1,4 +1,4 @@
-"""Figure 7 of Geng 2008: NDCG@1 to @10 and their mean. Controls and differences, which the paper lacks, are figures of their own."""
+"""Figure 7 of Geng 2008: NDCG@1 to @10 and mean. Controls and differences, not in the paper, have separate figures."""
 
 from __future__ import annotations
 

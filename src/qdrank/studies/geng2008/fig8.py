@@ -61,7 +61,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
 
 
 def _k(shown: Shown) -> str:
-    """What k is: folds differ a little in size, so that one share of the training queries is not one k."""
+    """Label of k. Folds differ a little in size, so one share of the training queries may be several k."""
     return "neighbours k" if len(shown.folds) == 1 else f"neighbours k (mean of {len(shown.folds)} folds)"
 
 
@@ -72,7 +72,7 @@ def _draw_panel(axes: Any, rows: list[dict[str, Any]]) -> None:
     for i, method in enumerate(methods):
         of_method = [row for row in rows if row["method"] == method]
         k, mean, low, high = (np.array([row[key] for row in of_method]) for key in ("k", "mean", "low", "high"))
-        # Side by side, so that the bars of one method do not hide those of the next.
+        # Side by side, so that the bars of different methods do not hide each other.
         beside = k * 1.035 ** (i - (len(methods) - 1) / 2)
         line = ":" if method == "knn-random" else "-"
         bars = np.stack([mean - low, high - mean]).clip(0)
@@ -81,7 +81,7 @@ def _draw_panel(axes: Any, rows: list[dict[str, Any]]) -> None:
 
 
 def _mark_neighbours(axes: Any, ks: list[float]) -> None:
-    """A logarithmic axis, since most k are small, with as many of them marked as there is room for."""
+    """Use a logarithmic axis, since most k are small, and mark as many k as there is room for."""
     axes.set_xscale("log")
     kept = [ks[-1]]
     for k in reversed(ks):

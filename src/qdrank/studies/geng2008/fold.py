@@ -49,7 +49,7 @@ class FoldQueries:
 
 @dataclass(frozen=True, kw_only=True)
 class GengFold(FoldQueries):
-    """All that the methods need to know of a fold: its queries, the models, and the classes for QC.
+    """What the methods need to know about a fold: its queries, the models, and the classes for QC.
 
     ``seed`` decides the order of tied validation documents.
     """
@@ -71,7 +71,7 @@ class GengFold(FoldQueries):
         return [Setting(self.m, lam) for lam in most_regularised_first("lam", self.whole.lambdas)]
 
     def eligible(self, method: str) -> list[Setting]:
-        """Settings among which validation decides; the fixed one alone where that is wanted or nothing else can be."""
+        """Settings that validation chooses from; only the fixed one if so configured or if there is no other."""
         fixed = self.options.choose == "fixed" or len(self.rows("vali")) == 0
         if method not in LOCAL:
             return [Setting(self.m, self.options.lam)] if fixed else self.settings(method)
@@ -114,7 +114,7 @@ def sweep_table(fold: str, study: GengFold, names: Sequence[str] = SWEPT) -> pa.
 def _measuring(
     role: str, part: Judged, names: Sequence[str], seed: int
 ) -> Callable[[FloatArray], dict[str, FloatArray]]:
-    """From scores to measures: of validation queries as settings are compared, of test queries as they are reported."""
+    """From scores to measures: as used to compare settings for validation queries, as reported for test queries."""
     if role == "vali":
         queries = ValidationQueries.of(part, measure=names[0], seed=seed)
         return lambda scores: queries.measured(names, scores)

@@ -78,7 +78,7 @@ def _row(name: str, k: int, lam: float, w: FloatArray, pairs: int, gap: float, i
 
 
 def padded_members(members: Sequence[IntArray]) -> IntArray:
-    """Lists of different length as one matrix, -1 for none."""
+    """Lists of different length as one matrix, padded with -1."""
     table = np.full((len(members), max(map(len, members))), -1, dtype=np.int64)
     for row, rows in zip(table, members, strict=True):
         row[: len(rows)] = rows

@@ -1,7 +1,7 @@
 """Local models of a fold, by families, in shards: one Ranking SVM for the neighbourhood of every query.
 
-``neighbours`` are models of a query's nearest training queries. There are two controls: in ``equal`` every query counts
-the same, however many pairs it has; in ``random`` the neighbours are random training queries.
+``neighbours`` are models of a query's nearest training queries. There are two controls: ``equal`` gives every query the
+same weight, however many pairs it has; ``random`` replaces the neighbours by random training queries.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Family:
 
     Attributes
     ----------
-    rows : (n_models,) rows of the queries whose models they are
+    rows : (n_models,) row of the query that each model belongs to
     neighbours : (n_models, k_max) training queries, nearest first
     settings : numbers of neighbours and lambdas
     """
@@ -84,7 +84,7 @@ def train_shard(
 def _share(
     wanted: Sequence[Family], queries: Queries, block: int | None, shard: int, n_shards: int
 ) -> Iterator[tuple[Family, list[IntArray]]]:
-    """Families and blocks of a shard. Blocks of all families are divided together: one family has too few for many shards."""
+    """Families and blocks of a shard. Families are divided together: one alone has too few blocks for many shards."""
     divided = [(family, _blocks(family, queries, block)) for family in wanted]
     costs = [len(rows) * _cost(family) for family, blocks in divided for rows in blocks]
     of_block = iter(shards_of_blocks(costs, n_shards).tolist())
@@ -100,7 +100,7 @@ def _blocks(family: Family, queries: Queries, block: int | None) -> list[IntArra
 
 
 def _cost(family: Family) -> float:
-    """What a model costs over all settings, in neighbours."""
+    """Cost of a model over all settings, in neighbours."""
     return float(sum(k for k, _ in set(family.settings)))
 
 
@@ -122,7 +122,7 @@ def _table(family: Family, queries: Queries, documents: FoldDocuments, of: Setti
 
 
 def _no_models(d: int) -> pa.Table:
-    """A shard may be empty, if there are more shards than blocks."""
+    """The table of an empty shard, which exists if there are more shards than blocks."""
     kinds = {"family": pa.string(), "role": pa.string(), "query_id": pa.string(), "k": pa.int32(), "lam": pa.float64()}
     kinds |= {"pairs": pa.int64(), "gap": pa.float64(), "iterations": pa.int32()}
     columns = {name: pa.array([], kind) for name, kind in kinds.items()}
@@ -139,7 +139,7 @@ def gathered(shards: Sequence[pa.Table], query_id: NDArray[Any]) -> pa.Table:
 
 
 class ModelBank:
-    """Local models by family, setting and query, as `gathered` has put them in order."""
+    """Local models by family, setting and query, in the order of `gathered`."""
 
     def __init__(self, table: pa.Table) -> None:
         self._weights: FloatArray = list_matrix(table.column("weights"))

@@ -20,11 +20,11 @@ METHODS = (
     Method("lambdamart", "LambdaMART", GREEN, MARKERS[6]),
     Method("lambdamart-vectors", "LambdaMART with query vectors", ORANGE, MARKERS[6]),
 )
-#: The paper's measure: its mean over the ranks decides and compares.
+#: The paper's measure; its mean over the ranks chooses settings and compares methods.
 MEASURE = "mean_ndcg/geng"
-#: By name, with first stages last, as figures and tables show them.
+#: Methods by name in the order of figures and tables, first stages last.
 BY_NAME = {method.name: method for method in (*METHODS, *FIRST_STAGE_METHODS)}
-#: The five methods of the paper; all others are controls and baselines that it lacks.
+#: The five methods of the paper; all others are controls and baselines that we add.
 PAPER = ("knn-online", "knn-offline1", "knn-offline2", "single", "qc")
 KNN, OFFLINE = PAPER[:3], PAPER[1:3]
 #: QC as in the paper, whose classifier sees the query alone, and with a classifier that sees what KNN sees.
@@ -44,7 +44,7 @@ def scored(section: Any) -> list[str]:
 
 
 def run(section: Any) -> list[str]:
-    """Methods that are run."""
+    """Methods to run."""
     return [*scored(section), *(TREES if section.trees is not None else ())]
 
 

@@ -1,7 +1,7 @@
 """The ready model that an offline method uses for every validation and test query, for every k.
 
-It follows from the neighbours alone, so it is found while the models are trained: at web size, where Offline-1 compares
-every test query's neighbourhood with that of every training query, this takes as long as all scoring.
+The choice depends on the neighbours alone, so it is made while the models are trained. On a data set of web size
+Offline-1 compares every test query's neighbourhood with every training query's, which takes as long as all scoring.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class OfflineModels:
         return ids
 
     def rows(self, role: str, method: str, k: int, queries: Queries) -> IntArray:
-        """The same as rows of the training queries."""
+        """The same, as row numbers of the training queries."""
         return rows_of(self.models(role, method, k), queries.query_id[queries.is_train])
 
     def gamma(self, role: str, method: str, k: int) -> FloatArray:

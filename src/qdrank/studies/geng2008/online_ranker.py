@@ -1,9 +1,9 @@
-"""KNN Online, served: the model of a query is trained when the query arrives.
+"""KNN Online for serving: it trains the model of a query when the query arrives.
 
-What does not depend on the query is made ready once: the training documents, Single, and the second derivatives of every
-training query's pairs at Single. For a query its k nearest training queries are found, and a model of their pairs is
-trained from Single to a certified gap. Each query is trained alone, so that its scores do not depend on its company; they
-agree with those of the study to the tolerance of training.
+It prepares once what does not depend on the query: the training documents, Single, and the second derivatives of
+every training query's pairs at Single. For each query it then finds the k nearest training queries and trains a model
+of their pairs, from Single to a certified gap. Each model is trained alone, so its scores do not depend on the other
+queries; they agree with those of the study to the tolerance of training.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.lookup import TrainingSpace
 from qdrank.rankers.sizes import neighbour_count
 
-#: Requests among which the cost of what is made ready is divided when the engine weighs costs.
+#: Number of requests that share the cost of preparation when the engine estimates costs.
 REQUESTS = 10**6
 
 
@@ -40,7 +40,7 @@ class OnlineRanker(LocalRanker):
     metric : name of the distance between query vectors
     mean, inverse : (n_features,) the engine learns from ``(x - mean) * inverse``; scores are of x itself
 
-    Others as for `LocalRanker`; weights are hard, and nothing is mixed with Single.
+    Other parameters as for `LocalRanker`; weights are hard, and models are not mixed with Single.
     """
 
     NAME: ClassVar[str] = "online"
@@ -65,7 +65,7 @@ class OnlineRanker(LocalRanker):
         return self
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
-        """Scores (n_documents,), each query's by the model that is trained for it."""
+        """Scores (n_documents,), each query's by the model trained for it."""
         refuse_other_vectors(documents, vectors)
         return query_scores(documents, self.models(vectors, documents.query_id))
 
@@ -76,7 +76,7 @@ class OnlineRanker(LocalRanker):
         return np.array(W).reshape(-1, len(self.inverse)) * self.inverse
 
     def trained(self, vector: FloatArray, query_id: str | None = None) -> LocalModels:
-        """The model of a query with the given vector (n_columns,), alone in its table."""
+        """The model of one query with the given vector (n_columns,)."""
         m = len(self.vectors_)
         k = neighbour_count(self.k, m)
         if self.random is None:

@@ -1,4 +1,4 @@
-"""What the computation needs to know of section ``geng``, and the settings that follow from it."""
+"""The part of section ``geng`` that the computation needs, and the settings it defines."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ else:
 
 
 class Options(_Keys):
-    """Keys of section ``geng`` that decide which models there are and how one is chosen; named as there."""
+    """Keys of section ``geng`` that decide which models exist and how one is chosen, under the same names."""
 
     def curve(self, m: int) -> list[Setting]:
         """Settings of the curves against k: all ``ks`` at the one lambda."""
         return [Setting(k, self.lam) for k in neighbour_counts(self.ks, m)]
 
     def fixed(self, m: int) -> Setting:
-        """The setting without a choice."""
+        """The fixed setting, used when nothing is chosen."""
         return Setting(neighbour_count(self.k, m), self.lam)
 
     def eligible(self, m: int) -> list[Setting]:
-        """Settings that a local model may be given: the fixed one, or all that validation decides between, in their order."""
+        """Settings a local model may have: the fixed one, or all that validation chooses from, in order."""
         if self.choose == "fixed":
             return [self.fixed(m)]
         ks = most_regularised_first("k", neighbour_counts(self.candidates, m))

@@ -24,11 +24,11 @@ from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.queries.recipe import checked_columns, topics_of
 from qdrank.queries.types import TypeClassifier
 
-#: What is said of classes that the data do not know.
+#: Note on classes that are not in the data.
 K_MEANS = "K-means classes"
-#: What is said of classes that are not guessed, since nothing is known of a query but its documents.
+#: Note on classes that are not guessed because only the documents of a query are known.
 NO_CLASSIFIER = "nothing is known of a query but its documents: no classifier of the query alone"
-#: Most words that are columns of their own, and the fewest training queries that such a word is in.
+#: Most words that get their own column, and the fewest training queries that must contain such a word.
 _WORDS, IN_QUERIES = 200, 3
 
 
@@ -46,7 +46,7 @@ class Classes:
 
     @property
     def sees_queries(self) -> bool:
-        """Whether ``guess`` is made from the query alone."""
+        """Whether ``guess`` uses the query alone."""
         return NO_CLASSIFIER not in self.origin
 
     @classmethod
@@ -67,7 +67,7 @@ class Classes:
 def query_classes(queries: Queries, topics: pa.Table, *, n_classes: int, seed: int) -> Classes:
     """Classes of the queries of a fold, and the guesses of two classifiers trained on the training queries."""
     true, origin, _ = true_classes(queries, n_classes, seed)
-    # A K-means class is decided by the vector itself: there is nothing to guess.
+    # The vector itself decides the K-means class, so there is nothing to guess.
     from_documents = true if K_MEANS in origin else _guessed(queries.vectors, true, queries.is_train)
     _, columns = query_columns(queries, topics)
     if columns.shape[1] == 0:
@@ -85,7 +85,7 @@ def _guessed(columns: FloatArray, true: NDArray[np.object_], train: NDArray[np.b
 
 
 def type_classifier(columns: FloatArray, true: NDArray[np.object_], train: NDArray[np.bool_]) -> TypeClassifier:
-    """The classifier of the training queries, which sees ``columns`` (n_queries, n_columns) of them."""
+    """Classifier fitted on the training queries; it sees ``columns`` (n_queries, n_columns)."""
     return TypeClassifier().fit(columns[train], true[train].astype(str))
 
 
@@ -112,9 +112,9 @@ class QueryColumns:
     Attributes
     ----------
     own_columns : number of query columns of the data
-    words : (n_words,) words of the training queries, None where their texts are not known
+    words : (n_words,) words of the training queries, None if their texts are not known
     idf : (n_words,) their rarity
-    n_frequent : the first so many words are columns of their own
+    n_frequent : the first ``n_frequent`` words have their own columns
     rarest : rarity of any other word
     """
 
@@ -156,7 +156,7 @@ class QueryColumns:
 
 
 def fitted_columns(own_columns: int, texts: Sequence[str] | None) -> QueryColumns:
-    """What to look at in queries, learned from the texts of the training queries where they are known."""
+    """The columns to compute, learned from the texts of the training queries if these are known."""
     if texts is None:
         return QueryColumns(own_columns=own_columns, words=None, idf=np.zeros(0), n_frequent=0, rarest=0.0)
     known = [set(text.lower().split()) for text in texts]

@@ -1,4 +1,4 @@
-"""The methods of the study as rankers that serve new queries, from what was trained and chosen on a fold."""
+"""The methods of the study as rankers for new queries, built from the models and choices of a fold."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FoldRankers:
     documents : its documents; those of the training queries are enough
     queries, nearest : its queries and their neighbours (n_queries, largest)
     topics : artifact ``topics``
-    metric, fitted : name of the distance between queries, and the distance as it was fitted
+    metric, fitted : name of the distance between queries, and the fitted distance
     whole, local, classes : models of all queries and of classes, local models, classes
     options, penalty, tol, n_classes, seed : of the study
     recipe : how the documents of a query become its vector
@@ -63,7 +63,7 @@ class FoldRankers:
     recipe: Recipe
 
     def ranker(self, method: str, setting: Setting) -> tuple[QueryRanker, Recipe | None]:
-        """A method with a setting, and how queries become the vectors that it looks at."""
+        """A method with a setting, and the recipe that turns queries into the vectors it uses."""
         if method in QC:
             return self._by_class(method, setting.lam)
         if method not in LOCAL:
@@ -112,7 +112,7 @@ class FoldRankers:
         ranker.map_ = getattr(self.fitted, "map_", np.zeros((0, 0)))
 
     def _by_class(self, method: str, lam: float) -> tuple[ClassRanker, Recipe]:
-        """QC; the classifier is fitted again, and must guess what it did."""
+        """QC. The classifier is fitted again and must make the same guesses as before."""
         queries = self.queries
         true, origin, centres = true_classes(queries, self.n_classes, self.seed)
         alone = method == "qc" and self.classes.sees_queries
@@ -132,7 +132,7 @@ class FoldRankers:
 
 
 def as_share(k: int, m: int) -> float:
-    """A number of neighbours as rankers take it: up to 1 they read a share."""
+    """A number of neighbours in the form that rankers take; they read values up to 1 as shares."""
     return k if k > 1 else k / m
 
 
@@ -140,7 +140,7 @@ def as_share(k: int, m: int) -> float:
 
 
 def retuned(method: str, ranker: QueryRanker, folder: Path, k: float | None, lam: float | None) -> QueryRanker:
-    """A stored ranker with another number of neighbours or lambda; models that were trained are read from the fold's ``folder``."""
+    """A stored ranker with another number of neighbours or lambda; its models come from the fold's ``folder``."""
     if isinstance(ranker, OnlineRanker):
         return _online_with(ranker, k, lam)
     if isinstance(ranker, LinearRanker):

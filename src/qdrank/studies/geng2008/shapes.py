@@ -8,7 +8,7 @@ from qdrank.store.schemas import Shape
 
 _TEXT, _NUMBER = pa.string(), pa.float64()
 
-# Training query whose ready model serves a query, and how far their training sets are apart.
+# Training query whose ready model serves a query, and how far apart their training sets are.
 OFFLINE_SHAPE = Shape(
     "offline", {"role": _TEXT, "method": _TEXT, "k": pa.int32(), "query_id": _TEXT, "model": _TEXT, "gamma": _NUMBER}
 )

@@ -1,4 +1,4 @@
-"""The stability bound of Geng 2008 (theorem 1) beside what is observed.
+"""The stability bound of Geng 2008 (theorem 1) beside observed differences.
 
 For Ranking SVM the bound on the difference of the losses of two models on any document pair is kappa^2 gamma / lambda
 (section 3.3.4), where gamma is the change ratio of the two training sets and kappa^2 bounds K(z, z) = |x_i - x_j|^2.
@@ -21,7 +21,7 @@ from qdrank.learners.ranksvm.preferences import Preferences
 from qdrank.studies.geng2008.fold import FoldQueries
 from qdrank.studies.geng2008.methods import OFFLINE
 
-#: Neighbourhoods up to this size are compared: a model of the hinge loss takes seconds from here on.
+#: Largest neighbourhood to compare; above this size training with the hinge loss takes seconds per model.
 MOST_NEIGHBOURS = 1000
 
 
@@ -41,7 +41,7 @@ def _largest(data: Preferences, q: int) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class FoldNeighbourhoods(FoldQueries):
-    """The queries of a fold and who is near whom: ``nearest`` (n_queries, k_max) among the training queries."""
+    """The queries of a fold and their neighbours: ``nearest`` (n_queries, k_max) among the training queries."""
 
     nearest: NDArray[np.int32]
 
@@ -58,9 +58,9 @@ def bound_table(
 ) -> pa.Table:
     """Bound and observed differences of loss between Online and Offline models, one row per query, method and k.
 
-    The theorem is about the hinge loss, so the models are trained with it: those of a few test queries, at the numbers
-    of neighbours that a method may be given, up to `MOST_NEIGHBOURS` or at the least of them. ``observed`` is the largest and ``mean`` the mean difference of the loss over
-    sampled document pairs of the query.
+    The theorem is about the hinge loss, so the models are trained with it: for a few test queries, at each number of
+    neighbours a method may have up to `MOST_NEIGHBOURS`, or at the smallest if all are larger. ``observed`` is the
+    largest and ``mean`` the mean difference of the loss over sampled document pairs of the query.
     """
     rng = np.random.default_rng([seed, 8])
     queries = _sampled(near, n_queries, rng)
@@ -78,7 +78,7 @@ def bound_table(
 
 
 class HingeModels:
-    """Ranking SVMs with the hinge loss of sets of training queries, each trained once."""
+    """Hinge-loss Ranking SVMs of sets of training queries, each trained once."""
 
     def __init__(self, data: Preferences, lam: float, tol: float) -> None:
         self.data, self.lam, self.tol = data, lam, tol
@@ -104,7 +104,7 @@ def _schema() -> pa.Schema:
 
 
 def _sampled(near: FoldNeighbourhoods, n_queries: int, rng: np.random.Generator) -> IntArray:
-    """Test queries that have pairs, in order."""
+    """A sample of the test queries that have pairs, in order."""
     test = near.documents.parts["test"]
     mixed = [q for q in range(test.n_queries) if len(set(test.y[test.offsets[q] : test.offsets[q + 1]])) > 1]
     drawn = rng.permutation(len(mixed))[:n_queries]

@@ -61,7 +61,7 @@ def methods_table(measures: pa.Table, choices: Sequence[pa.Table], interval: Map
 
 
 def folds_table(measures: pa.Table) -> pa.Table:
-    """Means by fold, of the folds and of all queries, one row per method and measure."""
+    """Means by fold, over the folds and over all queries, one row per method and measure."""
     shown = [name for name in ("ap", MEASURE, "ndcg@10/letor4") if name in measures.column_names]
     rows = [
         {"measure": name, "method": BY_NAME[method].label, **fold_columns(measures, method, name)}
@@ -72,7 +72,7 @@ def folds_table(measures: pa.Table) -> pa.Table:
 
 
 def comparisons_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
-    """Each KNN method against Single and both QCs in mean NDCG, p-values corrected together after Holm."""
+    """Each KNN method against Single and both QCs in mean NDCG, with p-values Holm-corrected together."""
     asked = [(a, b) for b in ("single", "qc", "qc-documents") for a in KNN]
     comparisons = {f"{a} {b}": compared(measures, a, b, interval, family=len(asked)) for a, b in asked}
     corrected = holm({name: one.t.p for name, one in comparisons.items()}, family="KNN methods against Single and QC")

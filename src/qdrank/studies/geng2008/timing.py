@@ -1,8 +1,8 @@
-"""Table 1 of Geng 2008 measured: the time of each step of testing, for one query that arrives, against m and k.
+"""Table 1 of Geng 2008, measured: the time of each step of testing for one arriving query, against m and k.
 
-The paper's "train the model" is the training of the arriving query's own model. It is timed twice, one query after the
-other: cold, from nothing but the documents of the k neighbours; and warm, from Single and what was summed up for it
-in advance. What is made once for all queries, Single among it, stands in rows of its own, and no step of testing contains it.
+The paper's "train the model" means training the model of the arriving query. It is timed twice, one query at a time:
+cold, from the documents of the k neighbours alone; and warm, from Single and the sums computed in advance. Work done
+once for all queries, such as training Single, has separate rows and is not part of any testing step.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ WARM: Step = ("train the model, warm from Single", "Online", "O((kp)^c)")
 
 
 def _seconds(step: Callable[[], object]) -> float:
-    """Processor time of the shortest of a few runs: the one least disturbed by others on the machine."""
+    """Processor time of the shortest of a few runs, the one least disturbed by other processes."""
     times = []
     for _ in range(REPEATS):
         began = time.process_time()
@@ -52,12 +52,12 @@ def _seconds(step: Callable[[], object]) -> float:
 
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:  # noqa: ARG001
-    """Table 1, as it was measured: the time is taken by a job of its own, so that a new title takes it no second time."""
+    """Table 1 as measured. A separate job takes the times, so a new title does not measure them again."""
     return {"geng-table1": inputs.table("times", "table")}
 
 
 def measure_times(documents: FoldDocuments, reference: int, *, lam: float, penalty: Penalty, tol: float) -> pa.Table:
-    """Measure Table 1 on the training and test documents of a fold; ``reference`` is the column of the reference feature, counted from 0."""
+    """Measure Table 1 on the training and test documents of a fold; ``reference`` is the reference column, from 0."""
     test = documents.parts["test"]
     few = test.take(np.arange(min(_QUERIES, test.n_queries)))
     train = documents.parts["train"]
@@ -73,13 +73,13 @@ def timing_table(
 ) -> pa.Table:
     """Milliseconds of every step, a column for each number of training queries m and of neighbours k.
 
-    Steps of testing are per test query; those that are made once are of the whole training set. The last column is the
-    growth fitted to them: m^a k^b, and for training (kp)^c as in the paper, kp being the document pairs that are learned from.
+    Steps of testing are per test query; one-time steps are for the whole training set. The last column is the fitted
+    growth: m^a k^b, and for training (kp)^c as in the paper, where kp is the number of document pairs learned from.
 
     Parameters
     ----------
-    data, train : documents of the training queries, prepared for learning and as they are
-    test : documents; of the test queries a few dozen are enough
+    data, train : documents of the training queries, prepared for learning and as given
+    test : documents of the test queries; a few dozen queries are enough
     reference : column of the reference feature
     """
     vectors = query_vectors(train.X, train.offsets, reference)
@@ -102,7 +102,7 @@ def timing_table(
 
 
 class _Base:
-    """What is made once for m training queries, with the time that it took."""
+    """One-time work for m training queries, with the time it took."""
 
     def __init__(self, data: Preferences, vectors: FloatArray, lam: float, tol: float) -> None:
         self.data, self.vectors, self.lam, self.tol = data, vectors, lam, tol
@@ -116,7 +116,7 @@ class _Base:
         }
 
     def cold(self, members: Any) -> Model:
-        """A model of some training queries, from nothing."""
+        """A model of some training queries, trained from scratch."""
         chosen = np.zeros(self.data.n_queries)
         chosen[members] = 1.0
         with one_thread():
@@ -137,7 +137,7 @@ def _slope(pairs: list[float], ms: list[float]) -> float:
 
 
 def _pairs_learned(base: _Base, test: Judged, reference: int, k: int) -> float:
-    """Document pairs in the neighbourhoods of the queries for which models are trained, mean."""
+    """Mean number of document pairs in the neighbourhoods of the queries for which models are trained."""
     points = query_vectors(test.X, test.offsets, reference)[:TRAINED]
     return float(base.data.pairs[neighbours(points, base.vectors, k).rows].sum(axis=1).mean())
 
@@ -151,7 +151,7 @@ def _timed(base: _Base, train: Judged, test: Judged, reference: int, k: int) -> 
 def _steps(
     base: _Base, train: Judged, test: Judged, reference: int, k: int
 ) -> Iterator[tuple[Step, Callable[[], object], int]]:
-    """Steps of testing, and the number of queries that each is taken for."""
+    """Steps of testing, and the number of queries each one handles."""
     vectors, n = base.vectors, test.n_queries
     points, pairs = query_vectors(test.X, test.offsets, reference), train.pairs[: len(vectors)]
     nearest, theirs = neighbours(points, vectors, k).rows, neighbours(vectors, vectors, k).rows

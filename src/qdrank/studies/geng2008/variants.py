@@ -1,8 +1,8 @@
 """Variants of KNN Online, most of them the paper's future work: metrics, query vectors, a radius, an index, fewer models.
 
-Beside it stand the ways to choose among the ready models of the training queries: Offline-2's and three for Offline-1.
-Every variant ranks the test queries of a fold with the k and lambda that validation chose for KNN Online, so that a
-row of the comparison differs from the first in one thing alone.
+Others vary how a ready model of a training query is chosen: Offline-2's way and three ways for Offline-1. Every variant
+ranks the test queries of a fold with the k and lambda that validation chose for KNN Online, so each row of the
+comparison differs from the first in only one respect.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Variant:
     ----------
     rows : (n, k) training queries of each model, -1 for none
     model_of : (n_sampled,) the model of each test query of the sample
-    n_models : how many models there are if all test queries are ranked
+    n_models : number of models needed to rank all test queries
     """
 
     name: str
@@ -88,8 +88,8 @@ def space_of(
     queries : of the fold
     metric : that of the study
     train : documents of the training queries
-    most : test queries are sampled down to so many
-    vectors : (n_queries, n_columns) in place of the queries' own
+    most : largest number of test queries in the sample
+    vectors : (n_queries, n_columns) to use instead of the queries' own
     """
     points = queries.vectors if vectors is None else vectors
     trained, tested = points[queries.is_train], np.flatnonzero(queries.role == "test")
@@ -99,7 +99,7 @@ def space_of(
 
 @dataclass(frozen=True, kw_only=True)
 class Variants:
-    """Variants on a fold, by kind; each kind is a job of its own.
+    """Variants on a fold, by kind; each kind runs as a separate job.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Variants:
     vectors : how a query becomes a point
     metric : that of the study
     clusters : numbers of offline models
-    most : test queries of the sample
+    most : largest number of test queries in the sample
     """
 
     judged: Judged
@@ -135,7 +135,7 @@ class Variants:
 
     @cached_property
     def knn_online(self) -> Variant:
-        """KNN Online itself, from which the others differ in one thing."""
+        """KNN Online itself; each other variant differs from it in one respect."""
         return online("KNN Online", self.space, self.space.nearest(self.k))
 
     def of(self, kind: str) -> list[Variant]:
@@ -180,7 +180,7 @@ def _vector_changes(topics: pa.Table) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def within(space: Space, k: int) -> NDArray[np.int64]:
-    """Training queries within the radius that holds k of them for the middle training query; at least k / 10."""
+    """Training queries within the radius that holds k of them for the median training query; at least k / 10."""
     seen: dict[str, Any] = {"ids": space.train_ids, "metric": space.metric}
     radius = float(np.median(neighbours(space.train, space.train, k, **seen).distance[:, -1]))
     inside = within_radius(space.test, space.train, radius, least=max(1, k // 10), **seen)
@@ -191,7 +191,7 @@ def within(space: Space, k: int) -> NDArray[np.int64]:
 
 
 def ready_models(space: Space, pairs: IntArray, k: int) -> Iterator[Variant]:
-    """A model for every training query, chosen for a test query in each of the ways known; all share their rows."""
+    """A model for every training query, one variant per way to choose a test query's model; all share their rows."""
     test = space.nearest(k)
     train = space.nearest_to(space.train, k)
     yield Variant("KNN Offline-2", train, offline2(test), len(train))
@@ -203,8 +203,8 @@ def ready_models(space: Space, pairs: IntArray, k: int) -> Iterator[Variant]:
 def clustered(space: Space, size: float, k: int, seed: int) -> Variant:
     """One offline model for each cluster of training queries: the k nearest training queries of its centre.
 
-    ``size`` is the number of clusters, up to 1 a share of the training queries. The variant is named after what was
-    asked for: the number itself may differ between folds.
+    ``size`` is the number of clusters; values up to 1 are shares of the training queries. The variant is named after
+    ``size``, because the number itself may differ between folds.
     """
     centres, _ = k_means(space.train, neighbour_count(size, len(space.train)), seed=seed)
     rows = space.nearest_to(centres, k)
@@ -226,9 +226,10 @@ def compare_variants(
 ) -> pa.Table:
     """Measures of every variant on the sampled test queries, with what its models cost; the artifact ``measures``.
 
-    ``most`` is that of `Variants`. Only models that rank one of these queries are trained. ``work`` is the number of pair visits of all models of a variant
-    (evaluations times pairs), in millions, from the mean of those trained: a cost that is the same on every machine. ``same`` is the share of
-    test queries with the very neighbours of ``first``.
+    ``most`` is that of `Variants`. Only models that rank one of these queries are trained. ``work`` is the number of pair
+    visits (evaluations times pairs) of all models of a variant, in millions, extrapolated from the mean of the trained
+    ones: a cost that is the same on every machine. ``same`` is the share of test queries with exactly the neighbours of
+    ``first``.
     """
     if not variants:  # a kind that the configuration leaves out
         return _none_measured()
@@ -253,7 +254,7 @@ def _none_measured() -> pa.Table:
 
 
 def sample(n: int, most: int) -> IntArray:
-    """At most so many of ``n`` queries, evenly spaced."""
+    """At most ``most`` of ``n`` queries, evenly spaced."""
     return np.arange(n) if n <= most else np.linspace(0, n - 1, most).round().astype(np.int64)
 
 
