@@ -1,4 +1,4 @@
-"""Keys of a study's section of the configuration, as the study's jobs are given them."""
+"""Keys of a study's section of the configuration, as passed to the study's jobs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, NoReturn, Self
 
 
 class Keys(SimpleNamespace):
-    """Values by key, not to be changed.
+    """Read-only values by key.
 
-    ``settings.py`` of a study declares each key once: type, default, bounds and description. What the study's code calls ``Options``
-    is that section for the type checker and this class when it runs: a job need not load pydantic, and another default or
-    description reruns nothing. What a rule did not give is missed where it is used.
+    ``settings.py`` of a study declares each key once: type, default, bounds and description. The study's ``Options`` is
+    that section for the type checker and this class at run time. So jobs need not load pydantic, and a changed default
+    or description reruns nothing. A key that the rule did not pass raises an error where it is used.
     """
 
     def __setattr__(self, name: str, value: object) -> NoReturn:

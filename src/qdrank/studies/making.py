@@ -1,4 +1,4 @@
-"""What the functions of a study that make figures, tables and evidence are given.
+"""Arguments of the study functions that make figures, tables and evidence.
 
 draw(inputs, shown) -> (figure, numbers behind it)
 tabulate(inputs, shown) -> tables by id
@@ -20,21 +20,21 @@ from qdrank.store.schemas import ArtifactKind
 
 @dataclass(frozen=True)
 class Inputs:
-    """Files of a job by the names under which the study asked for them."""
+    """Input files of a job, by the names that the study gives them."""
 
     files: Mapping[str, Sequence[str]]
 
     def path(self, name: str) -> Path:
-        """The one file of a name."""
+        """The only file under a name."""
         (file,) = self.files[name]
         return Path(file)
 
     def tables(self, name: str, shape: ArtifactKind) -> list[pa.Table]:
-        """The artifacts of a name, one per file: mostly one per fold."""
+        """The artifacts under a name, one per file and usually one per fold."""
         return [read(file, shape) for file in self.files[name]]
 
     def table(self, name: str, shape: ArtifactKind) -> pa.Table:
-        """The artifacts of a name as one table."""
+        """The artifacts under a name as one table."""
         return pa.concat_tables(self.tables(name, shape))
 
 
@@ -44,10 +44,10 @@ class Shown:
 
     Attributes
     ----------
-    dataset, title : its name, and how it is called
+    dataset, title : name and title of the data set
     folds : names of the folds
     interval : level, resamples and seed of the bootstrap
-    options : the keys of the configuration that were asked for, by their last part
+    options : the requested keys of the configuration, by their last part
     """
 
     dataset: str
@@ -58,7 +58,7 @@ class Shown:
 
 
 def from_job(job: Any) -> tuple[Inputs, Shown]:
-    """What a job of the workflow (its ``snakemake`` object) gives to such a function."""
+    """The arguments of such a function, from a workflow job (its ``snakemake`` object)."""
     files = {name: [path] if isinstance(path, str) else list(path) for name, path in job.input.items()}
     params = job.params
     return Inputs(files), Shown(job.wildcards.dataset, params.title, params.folds, params.interval, params.options)

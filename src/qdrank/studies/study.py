@@ -1,7 +1,7 @@
 """What a study is: its paper, its settings, its methods, and what it makes from which files.
 
-A study says here *what* it makes; the workflow turns that into rules, targets, report entries and claims. Nothing heavy
-is imported: the code that computes is named by ``"module:attribute"`` and loaded by the job that needs it.
+A study declares *what* it makes; the workflow turns that into rules, targets, report entries and claims. This module
+imports nothing heavy: ``"module:attribute"`` names the code that computes, and the job that needs it loads it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ALL_KINDS = ("letor", "agg", "text", "simulated")
 
 @dataclass(frozen=True)
 class Method:
-    """A way to rank, as it is called and shown everywhere.
+    """A way to rank, with the names and style used everywhere.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Method:
         return {"color": self.colour, "marker": self.marker, "label": self.label}
 
 
-#: The rankings that every method starts from or could be replaced by; they belong to no study.
+#: Rankings that every method starts from or must beat; they belong to no study.
 FIRST_STAGE_METHODS = tuple(Method(name, label, PURPLE, "*") for name, label in FIRST_STAGES.items())
 
 
@@ -57,11 +57,11 @@ class Output:
     make : "module:function" that makes it; see `qdrank.studies.making`
     shows : id to label in the report; a figure has one id
     reads : name to path below ``results/{dataset}``; ``{fold}`` stands for the files of all folds, ``{first}`` for that of
-        the first; what is named after a method is read only if that method is run
+        the first; a file named after a method is read only if that method is run
     options : keys of the configuration that matter to it, such as ``geng.lam``
-    titles : id to title of a table, where it is not the label
-    said : what the paper showed with it, as a sentence; what it is for, if the paper lacks it
-    claims : patterns (as of shells) of the names of the claims that it pictures; the first figure to name a claim counts
+    titles : id to title of a table, if it is not the label
+    said : what the paper showed with it, as a sentence; if it is not in the paper, its purpose
+    claims : shell patterns for the names of the claims it shows; the first figure that names a claim counts
     """
 
     make: str
@@ -79,11 +79,11 @@ class Output:
 
     @property
     def id(self) -> str:
-        """Its first id, by which its rule is called."""
+        """Its first id, after which its rule is named."""
         return next(iter(self.shows))
 
     def title(self, table: str) -> str:
-        """What stands above the table with this id, behind the name of the data set."""
+        """Title of the table with this id, shown after the name of the data set."""
         return self.titles.get(table, self.shows[table])
 
 
@@ -97,25 +97,25 @@ class Study:
     short : of its section in the configuration, its folder below the results, and the ids of its outputs
     paper : as it is cited
     idea : what the paper proposes, in a sentence
-    against : the method that its gains are read against
-    one_model : its linear model of all queries, where all methods by the difficulty of queries may be read against it
+    against : the method that its gains are measured against
+    one_model : its linear model of all queries, if the tables by query difficulty may compare all methods with it
     section : "module:class" of its settings
     methods : every method it may run, in the order of its tables
-    run : from its section to the names of the methods that are run
-    measures : names of measures, or of conventions, by which its methods are measured
+    run : from its section to the names of the methods to run
+    measures : names of the measures, or of conventions, used for its methods
     figures, tables : what it shows, in the order of the paper
-    evidence : what its claims are judged from; ``make`` gives parts by claim (`qdrank.evaluation.evidence`)
+    evidence : the basis for judging its claims; ``make`` gives parts by claim (`qdrank.evaluation.evidence`)
     claims : "module:function" that declares its claims, from the keys of the configuration in ``budget``
     budget : keys of the configuration that its declaration names, such as ``geng.lambdas``; ``key as name`` renames one
     neighbours : from its section to the numbers of nearest queries that it uses; up to 1 they are shares
     across : "module:function" for claims that compare data sets
     timed : ids of outputs that hold times, which differ from run to run
     served : short names that `qdrank rank` knows, and the methods they stand for
-    rankers : kinds of rankers of its own, by the name that their stored form has: "module:class"
+    rankers : its own kinds of rankers, by the name of their stored form: "module:class"
     retune : "module:function" that gives a stored ranker another number of neighbours and lambda
     also : further files that it makes, as patterns of ``{dataset}`` and ``{fold}``
     kinds : kinds of data sets that it can be run on
-    refuses : settings of raw text under which it would see what it must not, such as ``text.judged``, and why
+    refuses : settings of raw text that would show it what it must not see, such as ``text.judged``, and why
     """
 
     name: str

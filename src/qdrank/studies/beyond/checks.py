@@ -41,7 +41,7 @@ def values_table(fold: str, query_id: FloatArray, values: Mapping[str, FloatArra
 
 
 def without_near(ladder: Ladder, near: float) -> dict[str, FloatArray]:
-    """Values of evidence and prior, by method or control, without near-duplicate queries; settings as chosen with all."""
+    """Values of evidence and prior, by method or control, without near-duplicates; settings as chosen with all."""
     values = {}
     reference = ladder.data.reference
     for method in ("beyond-evidence", "beyond-trees-evidence"):

@@ -61,7 +61,7 @@ def thresholds(values: Values) -> list[float]:
 
 
 def comparisons(values: Values) -> list[tuple[Key, Key]]:
-    """All exploratory comparisons: rankers against Single, LambdaMART and their controls; also without near-duplicates."""
+    """All exploratory comparisons: rankers against Single, LambdaMART and controls; also without near-duplicates."""
     pairs: list[tuple[Key, Key]] = []
     for method in METHODS[2:-1]:
         against = [SINGLE, TREES, *([CONTROLS[method.name]] if method.name in CONTROLS else [])]

@@ -226,10 +226,10 @@ def compare_variants(
 ) -> pa.Table:
     """Measures of every variant on the sampled test queries, with what its models cost; the artifact ``measures``.
 
-    ``most`` is that of `Variants`. Only models that rank one of these queries are trained. ``work`` is the number of pair
-    visits (evaluations times pairs) of all models of a variant, in millions, extrapolated from the mean of the trained
-    ones: a cost that is the same on every machine. ``same`` is the share of test queries with exactly the neighbours of
-    ``first``.
+    ``most`` is that of `Variants`. Only models that rank one of these queries are trained. ``work`` is the number of
+    pair visits (evaluations times pairs) of all models of a variant, in millions, extrapolated from the mean of the
+    trained ones: a cost that is the same on every machine. ``same`` is the share of test queries with exactly the
+    neighbours of ``first``.
     """
     if not variants:  # a kind that the configuration leaves out
         return _none_measured()

@@ -1,7 +1,7 @@
-"""The claims of Hoi and Jin 2008: what would count as their success and their failure, written before the numbers.
+"""The claims of Hoi and Jin 2008: what counts as success and as failure, written before the numbers.
 
 Every claim is made under both rules for ties. The confirmatory comparison is SSER against SER, gamma chosen on validation.
-Claims about time are judged in Table 3: times differ from run to run, and evidence must not.
+Table 3 judges the claims about time, because times differ from run to run and evidence must not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from qdrank.studies.hoi2008.methods import BASELINES, TIES, with_ties
 MARGIN, PRECISION_MARGIN = 0.005, 0.02
 #: Relative duality gap that every program must reach.
 LARGEST_GAP = 1e-8
-#: Methods that SER is said to beat.
+#: Methods that SER beats according to the paper.
 WEAK = ("rankboost", "adarank-map", "mhr-bc")
 _WORDS = {"half": "tied pairs count 1/2", "file": "ties in file order"}
 
@@ -123,7 +123,7 @@ def _controls(ties: str, options: Mapping[str, Any]) -> Iterator[Claim]:
 
 
 def _few_labels() -> Iterator[Claim]:
-    """What the paper is motivated by and does not test, and the rule for ties itself."""
+    """What motivates the paper but is not tested there, and the rule for ties itself."""
     budget = "nothing is chosen; gamma = 0.5"
     yield _beats(
         name="few labels",

@@ -1,4 +1,4 @@
-"""The learning curve: MAP against the number of training queries, and what SSER gains on SER at each."""
+"""The learning curve: MAP against the number of training queries, and the gain of SSER over SER at each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qdrank.studies.making import Inputs, Shown
 
 
 def numbers(table: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
-    """MAP of every method and size, means over queries and repeats, and its difference from SER; size 0 is all queries."""
+    """MAP of every method and size, over queries and repeats, and its difference from SER; size 0 means all queries."""
     curves = {method: size_curve(table, method) for method in METHODS}
     rows = []
     for method, curve in curves.items():
@@ -32,7 +32,7 @@ def numbers(table: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
 
 
 def _order(curve: Curve) -> list[int]:
-    """Places of the points with all queries, size 0, last."""
+    """Order of the points, with size 0 (all queries) last."""
     return sorted(range(len(curve.x)), key=lambda i: (curve.x[i] == 0, curve.x[i]))
 
 

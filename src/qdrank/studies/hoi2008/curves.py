@@ -41,7 +41,7 @@ def gamma_curve(sweep: pa.Table, method: str, role: str = "test", name: str = "a
 
 
 def size_curve(table: pa.Table, method: str, name: str = "ap") -> Curve:
-    """Values of a method for every number of training queries, means over the repeats; 0 stands for all queries."""
+    """Values of a method for every number of training queries, averaged over the repeats; 0 means all queries."""
     return _curve(table, {"method": method}, "size", name)
 
 

@@ -82,7 +82,7 @@ def _gammas(measures: pa.Table, sweep: pa.Table, ties: str, gamma: float) -> _Fo
 
 
 def _curve(table: pa.Table) -> _Found:
-    """Gains of SSER on SER per test query, the mean over the repeats of a size."""
+    """Gains of SSER over SER per test query, averaged over the repeats of a size."""
     sizes = sorted(size for size in set(table.column("size").to_pylist()) if size)
     if not sizes:
         return {}
@@ -108,7 +108,7 @@ def _same_as_ser(measures: pa.Table, sweep: pa.Table) -> Part:
 
 
 def _solutions(tables: Sequence[pa.Table], folds: Sequence[str]) -> _Found:
-    """Gaps of all programs, and the weights that constant rankers have."""
+    """Gaps of all programs, and the weights of constant rankers."""
     gaps = [table.column("gap").to_numpy() for table in tables]
     names = [table.column("query_id").to_numpy(zero_copy_only=False) for table in tables]
     in_fold = np.repeat(np.array(folds, dtype=object), [len(of_fold) for of_fold in gaps])
@@ -120,9 +120,9 @@ def _solutions(tables: Sequence[pa.Table], folds: Sequence[str]) -> _Found:
 
 
 def _constant_weights(table: pa.Table) -> float:
-    """Sum of SER's weights, with halves, for rankers that "without constant rankers" leaves out.
+    """Sum of SER's weights, ties counted as halves, for the rankers that "without constant rankers" leaves out.
 
-    With halves a constant ranker has coefficients of 0, so SER with and without constant rankers are one program.
+    With halves a constant ranker has coefficients of 0, so SER is the same program with and without constant rankers.
     """
     both = [table.filter(pc.equal(table.column("method"), method)) for method in ("ser", "ser-varying")]
     first, second = (np.array(rows.column("weights")[0].as_py()) for rows in both)

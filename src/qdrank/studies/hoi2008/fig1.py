@@ -16,7 +16,7 @@ from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.studies.hoi2008.methods import BY_NAME, PAPER, STACKED_METHODS, TIES, present, with_ties
 from qdrank.studies.making import Inputs, Shown
 
-#: The paper's seven methods, then SER and SSER with ties in file order, and what stands below all.
+#: The paper's seven methods, then SER and SSER with ties in file order, ensembles of methods, and first stages.
 STACKED_NAMES = tuple(method.name for method in STACKED_METHODS)
 _SHOWN = (*PAPER, "ser-file", "sser-file", *STACKED_NAMES, *FIRST_STAGES)
 RANKS = range(1, 11)
@@ -105,5 +105,5 @@ def _draw_gains(axes: Any, rows: list[dict[str, Any]], level: float) -> None:
         axes.plot(row["difference"], y, "o", color=colour, markerfacecolor="white" if second else colour, markersize=4)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_yticks([-i for i in range(len(others))], [BY_NAME[name].label for name in others])
-    axes.locator_params(axis="x", nbins=4)  # with more, labels of three digits touch
+    axes.locator_params(axis="x", nbins=4)  # with more bins, labels of three digits touch
     label_axes(axes, f"SSER minus the other, {level:.0%}", "", "ranks 1 (filled) and 2 (open)")

@@ -16,13 +16,13 @@ from qdrank.studies.making import Inputs, Shown
 
 #: Curves of each panel: SSER, with C, theta and delta tuned, and without constant rankers.
 METHODS = ("sser", "sser-tuned", "sser-varying")
-#: Dashes of what may lie on SSER's own curve.
+#: Dashes for curves that may coincide with SSER's.
 DASHES = {"sser-tuned": "--", "sser-varying": ":"}
 _TITLES = {"half": "tied pairs count 1/2", "file": "ties in file order"}
 
 
 def numbers(sweep: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
-    """MAP of the test queries for every method and gamma, its difference from gamma = 0, and the interval of that."""
+    """MAP of the test queries for every method and gamma, and its difference from gamma = 0 with its interval."""
     rows = []
     for ties in TIES:
         for method in METHODS:
@@ -51,7 +51,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
 
 def _draw_panel(axes: Any, rows: list[dict[str, Any]], fixed: float) -> None:
     gammas = sorted({row["gamma"] for row in rows})
-    places = np.arange(len(gammas))  # evenly spaced: gamma goes from 0 over 0.01 to 5
+    places = np.arange(len(gammas))  # evenly spaced, since gamma runs from 0 through 0.01 to 5
     for method in METHODS:
         of_method = [row for row in rows if row["method"] == method]
         mean, low, high = (

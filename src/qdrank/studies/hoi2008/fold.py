@@ -33,9 +33,9 @@ class EnsembleFold:
 
     Attributes
     ----------
-    documents : of train, vali and test, the scores on one scale
+    documents : those of train, vali and test, with all scores on one scale
     options : section ``hoi`` of the configuration
-    measure : what decides on the validation queries
+    measure : the measure that decides on the validation queries
     seed : of the controls, and of the order of tied validation documents
     """
 
@@ -64,7 +64,7 @@ class EnsembleFold:
     def models(self, ties: Ties) -> dict[str, SSER]:
         """SSER by the name of its SER: plain, tuned, without rankers that are constant in training, without w >= 0.
 
-        A ranker that is left out has no say and, with that, no weight.
+        A ranker that is left out has no influence and therefore no weight.
         """
         plain = self.fitted(ties)
         B = plain.coefficients_
@@ -81,14 +81,14 @@ class EnsembleFold:
         return ValidationQueries.of(self.documents.parts["vali"], measure=self.measure, seed=self.seed)
 
     def tuned(self, ties: Ties) -> tuple[SSER, Choice[SSER] | None]:
-        """SSER with the C, theta and delta with which SER is best on validation; the choice among `Options.tried`, if there is one."""
+        """SSER with the C, theta and delta that make SER best on validation, and the choice in `Options.tried` if any."""
         part = self.documents.parts["vali"]
         if not part.n_queries:
             return self.fitted(ties), None
         choice: Choice[SSER] = Choice()
         model, last = None, None
         for changed in self.options.tried():
-            # C comes last: the coefficients, which take longest, do not depend on it.
+            # C varies fastest, since the coefficients, which take longest, do not depend on it.
             if model is not None and last == (changed["theta"], changed["delta"]):
                 model = _fitted_again(model, C=changed["C"])
             else:
@@ -97,16 +97,16 @@ class EnsembleFold:
         return choice.chosen, choice
 
     def others(self, role: str) -> IntArray:
-        """For every query of a role another one of it, at random, shape (n_queries,)."""
+        """A random other query of the same role for every query, shape (n_queries,)."""
         return other_queries(self.documents.parts[role].n_queries, self.seed_of_others(role))
 
     def seed_of_others(self, role: str) -> tuple[int, int]:
-        """What decides which other query is taken."""
+        """Seed that decides which other query is taken."""
         return self.seed, _ROLES.index(role)
 
 
 def _fitted_again(model: SSER, B: FloatArray | None = None, **changed: Any) -> SSER:
-    """The model with some parameters changed that its coefficients do not depend on, or with other coefficients."""
+    """The model with other coefficients, or with changes to parameters that do not affect the coefficients."""
     return SSER(**model.get_params() | changed).fit_coefficients(model.coefficients_ if B is None else B)
 
 
@@ -146,7 +146,7 @@ def _of_query(
     """Solutions for one query, by the name of the method and gamma."""
     gammas, K = options.path, plain.roughness_of(X)
     path = plain.path(K, gammas)
-    # A ranker that is constant in training may vary here; "without constant rankers" it has no say here either.
+    # A ranker that is constant in training may vary here; "without constant rankers" ignores it here as well.
     same = np.array_equal(X, masked) and np.array_equal(plain.coefficients_, varying.coefficients_)
     paths = {
         "sser": path,
@@ -185,7 +185,7 @@ def _places() -> dict[str, int]:
 
 
 def gathered_weights(shards: Sequence[pa.Table], documents: FoldDocuments) -> pa.Table:
-    """All weights in an order that knows nothing of shards: method, role, query, gamma."""
+    """All weights in an order that does not depend on the shards: method, role, query, gamma."""
     table = pa.concat_tables(shards).combine_chunks()
     ids = np.concatenate([np.array([""], dtype=object), *(documents.parts[role].query_id for role in _ROLES)])
     query = rows_of(table.column("query_id").to_numpy(zero_copy_only=False), ids)

@@ -1,4 +1,4 @@
-"""Average precision against the number of training queries: whether unlabelled documents help where labels are few."""
+"""Average precision against the number of training queries: do unlabelled documents help when labels are few?"""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from qdrank.measures.compute import measure
 from qdrank.studies.hoi2008.fold import EnsembleFold
 from qdrank.studies.hoi2008.rankers import query_rows, scores_by
 
-#: Methods of the curve, with fixed settings: choosing on validation would spend labels that are counted as not there.
+#: Methods of the curve, with fixed settings: choosing on validation would use labels that the curve does not count.
 METHODS = ("ser", "sser", "ranksvm", "listnet")
 
 
 def subsets(n: int, sizes: Sequence[int], repeats: int, seed: int) -> Iterator[tuple[int, int, IntArray]]:
-    """Size, number of the repeat, and training queries of every subset; all of them, once, come last.
+    """Size, number of the repeat, and training queries of every subset; the set of all queries comes last, once.
 
-    The subsets of one repeat are nested: a larger one holds the smaller ones.
+    The subsets of one repeat are nested: each larger one contains the smaller ones.
     """
     for repeat in range(repeats):
         order = np.random.default_rng([seed, repeat]).permutation(n)

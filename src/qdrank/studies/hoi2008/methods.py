@@ -8,7 +8,7 @@ from typing import Any
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
 from qdrank.studies.study import FIRST_STAGE_METHODS, Method
 
-#: How tied documents stand in a ranking, and what is added to the name of a method that does not use the first.
+#: Rules for tied documents, and the suffix for the name of a method that does not use the first rule.
 TIES = {"half": "", "file": "-file"}
 _LABELS = {"half": "", "file": " (file order)"}
 
@@ -20,7 +20,7 @@ BASELINES = (
     Method("adarank-map", "AdaRank", PURPLE, MARKERS[5]),
     Method("mhr-bc", "MHR-BC", GREY, MARKERS[6]),
 )
-#: Name, label, colour, and whether the weights are of the query's own.
+#: Name, label, colour, and whether each query has its own weights.
 _ENSEMBLES = (
     ("ser", "SER", SKY, False),
     ("sser", "SSER", BLUE, True),
@@ -39,18 +39,18 @@ ENSEMBLES = tuple(
     for ties, suffix in TIES.items()
     for name, label, colour, semi in _ENSEMBLES
 )
-#: Ensembles of the methods above, learned on the validation queries; run where methods are named.
+#: Ensembles of the methods above, learned on the validation queries; run if the configuration names methods.
 STACKED_METHODS = (
     Method("ser-methods", "SER of methods", VERMILION, MARKERS[1], models="stacked"),
     Method("sser-methods", "SSER of methods", VERMILION, MARKERS[0], models="stacked"),
     Method("borda-methods", "BordaCount of methods", VERMILION, MARKERS[7], models="stacked"),
 )
 METHODS = (*BASELINES, *ENSEMBLES, *STACKED_METHODS)
-#: By name, with first stages last, as figures and tables show them.
+#: Methods by name in the order of figures and tables, first stages last.
 BY_NAME = {method.name: method for method in (*METHODS, *FIRST_STAGE_METHODS)}
 #: The seven methods of the paper's figures.
 PAPER = (*(method.name for method in BASELINES), "ser", "sser")
-#: Families of models whose weights depend on gamma, and all that are solved; names without the rule for ties.
+#: Families of models whose weights depend on gamma, and all families that are solved; names without the rule for ties.
 PATHS = ("sser", "sser-tuned", "sser-varying", "sser-printed", "sser-other")
 SOLVED = ("ser", "ser-tuned", "ser-varying", "ser-free", *PATHS)
 
@@ -66,15 +66,15 @@ def ensembles() -> list[str]:
 
 
 def stacked(section: Any) -> list[str]:
-    """Ensembles of methods that are run; ``section`` is ``hoi`` of the configuration."""
+    """Ensembles of methods to run; ``section`` is ``hoi`` of the configuration."""
     return [method.name for method in STACKED_METHODS] if section.methods else []
 
 
 def run(section: Any) -> list[str]:
-    """Methods that are run."""
+    """Methods to run."""
     return [*section.baselines, *ensembles(), *stacked(section)]
 
 
 def present(methods: set[str], wanted: Sequence[str] | None = None) -> list[str]:
-    """Methods that were measured, in the order of tables, or in the order wanted."""
+    """Methods that were measured, in the order of tables or of ``wanted``."""
     return [name for name in (BY_NAME if wanted is None else wanted) if name in methods]

@@ -1,4 +1,4 @@
-"""What the computation needs to know of section ``hoi``, and the estimators that follow from it."""
+"""The part of section ``hoi`` that the computation needs, and the estimators it defines."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ else:
 
 
 class Options(_Keys):
-    """Keys of section ``hoi`` that decide the weights; named as there."""
+    """Keys of section ``hoi`` that decide the weights, under the same names."""
 
     @property
     def path(self) -> list[float]:
-        """Gammas that are solved, rising: those to choose from, 0 and the fixed one."""
+        """Gammas to solve, ascending: those to choose from, 0 and the fixed one."""
         return sorted({0.0, float(self.gamma), *map(float, self.gammas)})
 
     @property
     def eligible(self) -> list[float]:
-        """Gammas among which validation decides, from the one model for all queries on."""
+        """Gammas that validation chooses from, starting with the one model for all queries."""
         return most_regularised_first("gamma", {float(gamma) for gamma in self.gammas})
 
     def estimator(self, ties: Ties, **changed: Any) -> SSER:

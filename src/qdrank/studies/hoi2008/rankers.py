@@ -1,4 +1,4 @@
-"""SER, SSER, their controls and ensembles of methods as rankers that serve new queries."""
+"""SER, SSER, their controls and ensembles of methods as rankers for new queries."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def scores_by(part: Judged, W: FloatArray) -> FloatArray:
 
 
 def other_queries(n: int, seed: Sequence[int]) -> IntArray:
-    """For every one of ``n`` queries another one, at random, shape (n,)."""
+    """A random other query for each of ``n`` queries, shape (n,)."""
     rng = np.random.default_rng(list(seed))
     return (np.arange(n) + rng.integers(1, max(2, n), n)) % n
 
@@ -46,11 +46,11 @@ class EnsembleRanker(QueryRanker):
     Parameters
     ----------
     learner : SSER
-    gammas : rising; each query's solution is found from those before it, up to that of ``gamma``
+    gammas : ascending up to ``gamma``; each query's solution for one gamma starts from the one before
     gamma : weight of the query's documents
     printed : whether the weights are those of eq. 13 as printed
-    mask : (n_rankers,) 0 for rankers that have no say, None if all have one
-    others : seed, if the documents are those of another query that is scored along with the query
+    mask : (n_rankers,) 0 for rankers to ignore, None to use all
+    others : seed for a control that uses the documents of another query scored in the same call
     """
 
     NAME: ClassVar[str] = "ensemble"
@@ -95,7 +95,7 @@ class StackedRanker(QueryRanker):
     Parameters
     ----------
     bases : the methods
-    kind : how their scores become one
+    kind : how to combine their scores
     learner : SSER, learned from the validation queries; not needed for BordaCount
     """
 

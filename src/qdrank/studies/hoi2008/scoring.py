@@ -1,4 +1,4 @@
-"""From the weights of a fold to scores: every gamma measured, one chosen on validation."""
+"""From the weights of a fold to scores: measures every gamma and chooses one on validation."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Scored:
 
 
 def score_fold(name: str, fold: EnsembleFold, bank: WeightBank) -> Scored:
-    """Measure every gamma, choose one a method on validation, and score the test documents with it."""
+    """Measure every gamma, choose one per method on validation, and score the test documents with it."""
     test = fold.documents.parts["test"]
     scores: dict[str, FloatArray] = {}
     rankers: dict[str, EnsembleRanker] = {}
@@ -99,7 +99,7 @@ def _ranker(fold: EnsembleFold, models: dict[str, SSER], base: str, gamma: float
     )
 
 
-#: Methods that are also run with the fixed gamma.
+#: Methods that also run with the fixed gamma.
 _FIXED = ("sser", "sser-other")
 _CHOICES = pa.schema(
     [
@@ -123,14 +123,14 @@ def _test_scores(fold: EnsembleFold, bank: WeightBank, method: str) -> dict[floa
 
 
 def _validation_values(fold: EnsembleFold, bank: WeightBank, method: str) -> _Values:
-    """What is measured on validation for every gamma; nothing without validation queries."""
+    """Measures on validation for every gamma; empty without validation queries."""
     part, names = fold.documents.parts["vali"], [*SWEPT, fold.measure]
     gammas = fold.options.path if part.n_queries else []
     return {gamma: fold.validation.measured(names, scores_by(part, bank.of(method, part, gamma))) for gamma in gammas}
 
 
 def _chosen(name: str, fold: EnsembleFold, method: str, values: _Values) -> tuple[float, list[dict[str, object]]]:
-    """The gamma that validation chooses, the fixed one where it cannot, and rows of the artifact ``choices``."""
+    """The gamma that validation chooses, or the fixed one if it cannot, and rows of the artifact ``choices``."""
     none = np.array([np.nan])
     eligible = fold.options.eligible if values else [float(fold.options.gamma)]
     choice = choose((gamma, values[gamma][fold.measure] if values else none) for gamma in eligible)

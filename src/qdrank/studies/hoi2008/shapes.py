@@ -8,7 +8,7 @@ from qdrank.store.schemas import Shape, Vector
 
 _TEXT, _NUMBER = pa.string(), pa.float64()
 
-# Weights of rankers: one row per method, query and gamma; the role is train, and the query empty, where all queries share them.
+# Weights of rankers: one row per method, query and gamma. Weights that all queries share have role train and no query.
 ENSEMBLES_SHAPE = Shape(
     "ensembles",
     {

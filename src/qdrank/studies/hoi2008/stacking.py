@@ -1,7 +1,7 @@
-"""Ensembles of methods: the rankers are learned models in place of features.
+"""Ensembles of methods: the rankers are learned models instead of features.
 
-The models were trained on the training queries, where their scores look better than they are; the ensemble is therefore
-learned on the validation queries. Nothing of the ensemble is tuned, so that these are used once.
+The models look better than they are on the queries they were trained on. The ensemble is therefore learned on the
+validation queries. Nothing in the ensemble is tuned, so the validation queries are used only once.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from qdrank.studies.hoi2008.rankers import StackedRanker, as_rankers
 def stacked_rankers(
     documents: FoldDocuments, bases: Sequence[QueryRanker], options: Options
 ) -> dict[str, StackedRanker]:
-    """The ensembles of methods that are fitted already: SER, SSER with the fixed gamma, and BordaCount.
+    """Ensembles of already fitted methods: SER, SSER with the fixed gamma, and BordaCount.
 
-    ``bases`` see the documents as learners do; any methods will do, whatever study they belong to.
+    ``bases`` see the documents as learners do; they may be methods of any study.
     """
     if not bases:
         raise InputError("an ensemble needs methods", fix="name some under hoi.methods")

@@ -50,7 +50,7 @@ def methods_table(measures: pa.Table, choices: Sequence[pa.Table], interval: Map
 
 
 def folds_table(measures: pa.Table) -> pa.Table:
-    """MAP by fold, of the folds and of all queries, one row per method."""
+    """MAP by fold, over the folds and over all queries, one row per method."""
     methods = present(set(measures.column("method").to_pylist()))
     return pa.Table.from_pylist(
         [{"method": BY_NAME[one].label, **fold_columns(measures, one, "ap")} for one in methods]
@@ -58,7 +58,7 @@ def folds_table(measures: pa.Table) -> pa.Table:
 
 
 def _pairs(measured: set[str]) -> list[tuple[str, str]]:
-    """What is tested: SSER and SER against every baseline, under both rules, and against each other."""
+    """Pairs to test: SSER and SER against every baseline, under both rules, and against each other."""
     pairs = []
     for ties in TIES:
         ser, sser = with_ties("ser", ties), with_ties("sser", ties)
@@ -67,7 +67,7 @@ def _pairs(measured: set[str]) -> list[tuple[str, str]]:
 
 
 def _tests_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
-    """Three tests of every pair, the t test's p-values corrected after Holm, and what difference could have been found."""
+    """Three tests of every pair, Holm-corrected p-values of the t test, and the smallest detectable difference."""
     pairs = _pairs(set(measures.column("method").to_pylist()))
     comparisons = {pair: compared(measures, *pair, interval) for pair in pairs}
     adjusted = holm({" - ".join(pair): one.t.p for pair, one in comparisons.items()}, family="SER and SSER").adjusted
@@ -81,7 +81,7 @@ def _tests_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
 
 
 def solver_table(tables: Sequence[pa.Table]) -> pa.Table:
-    """Programs solved by method, with the worst certificate of all."""
+    """Number of programs solved by each method, with the worst certificate."""
     table = pa.concat_tables(tables)
     method = table.column("method").to_numpy(zero_copy_only=False)
     rows = []

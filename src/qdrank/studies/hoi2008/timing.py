@@ -17,14 +17,14 @@ from qdrank.studies.making import Inputs, Shown
 
 #: Seconds in the paper, mean of five trials on OHSUMED.
 PUBLISHED = {"Ranking SVM (SVMlight)": 37076.4, "Ranking SVM (SVMstruct)": 1228.5, "SER": 6.3, "SSER": 7.5}
-#: Row of this table whose ratio to SER and SSER the paper's 195 and 164 are compared with.
+#: Row whose time relative to SER and SSER compares with the paper's ratios of 195 and 164.
 SLOW = "Ranking SVM, hinge"
-#: Test queries that are timed for SSER; the rest take as long.
+#: Number of test queries timed for SSER; the others take equally long.
 _QUERIES = 100
 
 
 def seconds(step: Callable[[], object], repeats: int = 3) -> float:
-    """Processor time of the shortest of a few runs: the one least disturbed by others on the machine."""
+    """Processor time of the shortest of a few runs, the one least disturbed by other processes."""
     times = []
     for _ in range(repeats):
         began = time.process_time()
@@ -34,14 +34,14 @@ def seconds(step: Callable[[], object], repeats: int = 3) -> float:
 
 
 def trial(documents: FoldDocuments) -> dict[str, float]:
-    """Seconds of one fold by method; the features are the same for all, nothing is tuned, nothing but training is timed."""
+    """Seconds of one fold by method, for training alone; all methods have the same features, and nothing is tuned."""
     train, test = documents.parts["train"], documents.parts["test"]
     judged = (train.X, train.y, train.query)
     lists = [test.X[a:b].astype(np.float64) for a, b in zip(test.offsets[:-1], test.offsets[1:], strict=True)][
         :_QUERIES
     ]
     sser = SSER(ties="half").fit(*judged)
-    # Everything is compiled and imported once before it is timed.
+    # Compile and import everything once before timing.
     sser.weights_for(lists[0])
     few = train.take(np.arange(min(5, train.n_queries)))
     for loss in get_args(Loss):
@@ -65,7 +65,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
 
 
 def times_table(trials: Mapping[str, Mapping[str, float]]) -> pa.Table:
-    """Seconds by method and trial, their mean, how many times faster than the hinge Ranking SVM, and the paper's figures."""
+    """Seconds by method and trial, their mean, the speed-up over the hinge Ranking SVM, and the paper's figures."""
     rows: list[dict[str, Any]] = []
     methods = list(next(iter(trials.values())))
     mean = {method: float(np.mean([seconds_of[method] for seconds_of in trials.values()])) for method in methods}

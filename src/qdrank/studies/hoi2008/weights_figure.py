@@ -1,4 +1,4 @@
-"""Which rankers have weight: SER's weights of every fold, and SSER's over the test queries."""
+"""Which rankers get weight: SER's weights in every fold, and SSER's over the test queries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TITLES = {"half": "tied pairs count 1/2", "file": "ties in file order"}
 
 
 def numbers(tables: Sequence[pa.Table], folds: Sequence[str], names: Sequence[str], gamma: float) -> pa.Table:
-    """Share of each ranker in the sum of the weights: of SER by fold, and of SSER with the fixed gamma over the test queries.
+    """Share of each ranker in the sum of weights: for SER by fold, for SSER with the fixed gamma over the test queries.
 
     ``queries`` is the number of programs, ``used`` the share of them in which the ranker has weight.
     """

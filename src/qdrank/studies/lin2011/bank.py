@@ -1,4 +1,4 @@
-"""Clusters and their models as artifacts, and found again by family, seed, number of clusters and lambda."""
+"""Clusters and their models as artifacts, and their lookup by family, seed, number of clusters and lambda."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qdrank.store.lists import list_column, list_matrix
 from qdrank.studies.lin2011.clusters import Clustering
 from qdrank.studies.lin2011.training import ClusterModels
 
-#: Models of all training queries, and of all but one half of them.
+#: Models of all training queries, and of either half of them.
 ALL_QUERIES, HALVES = "all", ("without-half-1", "without-half-2")
 
 
@@ -31,12 +31,12 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Clusters:
-    """What is kept of a clustering.
+    """The stored part of a clustering.
 
     Attributes
     ----------
     centres : (m, n_columns), NaN where a cluster is empty
-    query, cluster, count : (n_memberships,) training query, a cluster that holds items of it, and how many
+    query, cluster, count : (n_memberships,) a training query, a cluster that holds some of its items, and how many
     """
 
     centres: FloatArray
@@ -47,8 +47,8 @@ class Clusters:
     def members(self, kind: str) -> tuple[IntArray, IntArray]:
         """Training queries of the clusters, query and cluster (n_members,), by cluster, then query.
 
-        ``most``: a query belongs to the cluster that holds most of its items, the first of equals; ``every``: to each
-        that holds any. Queries without an item belong to none.
+        ``most``: a query belongs to the cluster that holds most of its items, the first in case of a tie; ``every``: to
+        each cluster that holds any. Queries without items belong to no cluster.
         """
         kept = np.arange(len(self.query))
         if kind == "most":
@@ -97,7 +97,7 @@ def models_table(key: Key, part: str, lam: float, models: ClusterModels, weights
 
 
 def no_tables(d: int) -> tuple[pa.Table, pa.Table]:
-    """Both artifacts without rows, for a shard that has nothing to do; ``d`` features."""
+    """Both artifacts without rows, for a shard without work; ``d`` features."""
     heads = _heads("", 0, 0)
     lists = {"centre": pa.float64(), "queries": pa.string(), "counts": pa.int32()}
     clusters = {"items": pa.array([], pa.int64())} | {
@@ -118,7 +118,7 @@ def _heads(family: str, seed: int, m: int) -> dict[str, pa.Array]:
 
 
 def gathered_shards(tables: Sequence[pa.Table]) -> pa.Table:
-    """Rows of all shards in an order that knows nothing of shards."""
+    """Rows of all shards in an order that does not depend on the shards."""
     table = pa.concat_tables(tables).combine_chunks()
     names = [name for name in ("family", "seed", "m", "part", "lam", "cluster") if name in table.column_names]
     return table.sort_by([(name, "ascending") for name in names])

@@ -1,7 +1,7 @@
-"""The claims of Lin 2011: what would count as their success and their failure, written before the numbers.
+"""The claims of Lin 2011: what counts as success and as failure, written before the numbers.
 
 Values are means over the seeds of the clusters, so that verdicts are about the methods and not about one run of K-means.
-Much of the paper is lost: a claim without a figure there says so in its note.
+Much of the paper is lost: if the paper gives no figure for a claim, the claim's note says so.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from qdrank.studies.lin2011.methods import AGGREGATING, NAIVE, PAPER, RANKSVM, l
 MEASURE = "ap"
 #: The smallest difference in MAP that counts; what "far" means; the smallest share of measures that counts.
 MARGIN, FAR, SHARE = 0.005, 0.05, 0.02
-#: Where the paper finds RankSVM among 100 local models, and how far from there is still "around".
+#: Where the paper finds RankSVM among 100 local models, and how far from there still counts as "around".
 PLACE, AROUND = 19, 10
-#: What the paper says of the aggregating methods on queries of each class of difficulty.
+#: What the paper says about the aggregating methods on queries of each class of difficulty.
 BY_CLASS = {"hard": +1, "normal": +1, "easy": -1}
-#: Readings of the ranks of the aggregation data, and the ends of the names of the methods that read them so.
+#: Readings of the ranks in the aggregation data, and the name suffixes of the methods that use each reading.
 RANKS = {"ranks as ranks": "", "ranks upside down": "-high"}
-#: Measures of Table 2, over which "most measures" is meant.
+#: Measures of Table 2, to which "most measures" refers.
 TABLE2 = ("ap", "mean_ndcg/letor4", *(f"{m}@{k}/letor4" for m in ("p", "ndcg") for k in range(1, 11)))
 
 _map = partial(Claim, margin=MARGIN, unit="MAP", measure=MEASURE)

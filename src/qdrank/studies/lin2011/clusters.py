@@ -18,7 +18,7 @@ RANDOM = "-random"
 
 @dataclass(frozen=True)
 class Items:
-    """What is put into clusters.
+    """The items to cluster.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ def shuffled(clustering: Clustering, *, base: int) -> Clustering:
 
 
 def _state(base: int, family: str, seed: int, m: int) -> int:
-    """Seed of one clustering: its own, whatever else is run."""
+    """Seed of one clustering, independent of whatever else is run."""
     return int(np.random.SeedSequence([base, seed, m, *family.encode()]).generate_state(1)[0])
 
 
@@ -107,7 +107,7 @@ def means(vectors: FloatArray, label: IntArray, m: int) -> FloatArray:
 
 
 def nearest(vectors: FloatArray, centres: FloatArray) -> IntArray:
-    """Nearest cluster of each row of ``vectors`` (n, n_columns) that is not empty, shape (n,)."""
+    """Nearest non-empty cluster of each row of ``vectors`` (n, n_columns), shape (n,)."""
     filled = np.flatnonzero(~np.isnan(centres[:, 0]))
     numbers: IntArray = filled[nearest_centre(vectors, centres[filled])]
     return numbers

@@ -1,4 +1,4 @@
-"""What the paper's upper bound must be compared with: random models that are as good on average as the local ones."""
+"""Controls for the paper's upper bound: random models that are as good on average as the local ones."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Perturbed:
     Attributes
     ----------
     W : (m, n_features)
-    size : length of a perturbation relative to that of the global weights, about
-    wanted, reached : mean average precision of the local models, and of these, on the queries used for matching
+    size : approximate length of a perturbation relative to that of the global weights
+    wanted, reached : mean average precision of the local and of the perturbed models on the queries used for matching
     """
 
     W: FloatArray
@@ -31,7 +31,7 @@ class Perturbed:
 
 
 def directions(m: int, d: int, *, seed: int) -> FloatArray:
-    """Random directions (m, d), each of length 1 about; the first ones do not depend on ``m``."""
+    """Random directions (m, d), each of length about 1; the first ones do not depend on ``m``."""
     drawn: FloatArray = np.stack([np.random.default_rng([seed, i]).standard_normal(d) for i in range(m)])
     scaled: FloatArray = drawn / np.sqrt(d)
     return scaled

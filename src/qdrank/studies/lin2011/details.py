@@ -1,4 +1,4 @@
-"""Tables beside the paper's: what the seeds and settings were, clusters that fell back, the controls, the inferred choices."""
+"""Tables beyond the paper's: seeds and settings, clusters that fell back, the controls, the inferred choices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qdrank.studies.making import Inputs, Shown
 
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:  # noqa: ARG001
-    """All of them, by id."""
+    """All these tables, by id."""
     return {
         "lin-seeds": seeds_table(inputs.table("seeds", "measures"), inputs.tables("choices", "choices")),
         "lin-clusters": clusters_table(inputs.table("clusters", "table")),
@@ -68,7 +68,7 @@ def controls_table(controls: pa.Table) -> pa.Table:
 
 
 def readings_table(variants: pa.Table) -> pa.Table:
-    """MAP of each method with one inferred choice read otherwise: difference from the study's own readings."""
+    """MAP of each method with one inferred choice read differently, and its difference from the study's readings."""
     means = _variant_means(variants.to_pylist())
     rows = []
     for (choice, value, method), (vali, test) in means.items():

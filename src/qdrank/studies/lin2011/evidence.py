@@ -128,7 +128,7 @@ def _oracles(curve: pa.Table, folds: dict[str, str]) -> Parts:
 
 
 def _place(ranked: pa.Table, folds: dict[str, str]) -> Parts:
-    """RankSVM against the models at two places; nothing where there are not a hundred models."""
+    """RankSVM against the models at two places; empty unless there are a hundred models."""
     ids, best, single = mean_ranked(ranked, "local")
     if best.shape[1] != 100:
         return {}
@@ -137,7 +137,7 @@ def _place(ranked: pa.Table, folds: dict[str, str]) -> Parts:
 
 
 def mean_ranked(ranked: pa.Table, models: str) -> tuple[NDArray[np.object_], FloatArray, FloatArray]:
-    """Query ids, average precision of the best, second best ... model (n_queries, m), and RankSVM's: means over the seeds."""
+    """Query ids, and mean AP over the seeds: of the best, second best, ... model (n_queries, m), and of RankSVM."""
     of_models = ranked.filter(pc.equal(ranked.column("models"), models))
     ids, row = np.unique(of_models.column("query_id").to_numpy(zero_copy_only=False).astype(str), return_inverse=True)
     matrix, single = list_matrix(of_models.column("ap")), of_models.column("single").to_numpy()
@@ -149,7 +149,7 @@ def mean_ranked(ranked: pa.Table, models: str) -> tuple[NDArray[np.object_], Flo
 
 
 def _against_aggregators(values: pa.Table, others: pa.Table, folds: dict[str, str]) -> Parts:
-    """The methods against the aggregator with the best mean, in both readings of the ranks."""
+    """The methods against the aggregator with the best mean, for both readings of the ranks."""
     claims: Parts = {}
     for suffix in RANKS.values():
         known = aggregators(others, suffix)
@@ -165,5 +165,5 @@ def _against_aggregators(values: pa.Table, others: pa.Table, folds: dict[str, st
 
 
 def aggregators(measures: pa.Table, suffix: str) -> Sequence[str]:
-    """Aggregators that were measured, in one reading of the ranks."""
+    """Aggregators that were measured, for one reading of the ranks."""
     return [name + suffix for name in _AGGREGATORS if _present(measures, name + suffix)]

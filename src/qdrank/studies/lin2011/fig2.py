@@ -22,7 +22,7 @@ LOWER = (*PAPER, *(f"{name}-random" for name in PAPER), "relevant-only")
 
 
 def numbers(curve: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
-    """Mean over queries and seeds, the least and the greatest seed, and the interval of the difference from RankSVM."""
+    """Mean over queries and seeds, the lowest and highest seed, and the interval of the difference from RankSVM."""
     present = set(curve.column("method").to_pylist())
     rows = []
     for m in sorted(set(curve.column("m").to_pylist())):
@@ -45,7 +45,7 @@ def _seed_means(curve: pa.Table, method: str) -> list[float]:
 
 
 def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
-    """Draw the oracles above, the methods below, each with its own scale; bands are the range of the seeds."""
+    """Draw the oracles above and the methods below, each panel with its own scale; bands are the range of the seeds."""
     table = numbers(inputs.table("curve", "figure"), shown.interval)
     rows = table.to_pylist()
     figure, (upper, lower) = new_figure(2, 1, height=6.2, sharex=True)

@@ -14,7 +14,7 @@ from qdrank.figures.style import label_axes, new_figure
 from qdrank.studies.making import Inputs, Shown
 
 _COLOURS = (VERMILION, ORANGE, GREEN, BLUE)
-#: More relevant documents than this stand in one bar, so that the others can be told apart.
+#: Numbers of relevant documents above this share one bar, so that the other bars can be told apart.
 _MOST = 60
 
 

@@ -59,7 +59,7 @@ class Role:
 
     @cached_property
     def found(self) -> FloatArray:
-        """Share of each query's relevant documents that are among its documents, shape (n_queries,); 1 where it has none."""
+        """Share of each query's relevant documents that are candidates, shape (n_queries,); 1 if the query has none."""
         unranked = self.part.unranked
         here = np.add.reduceat(self.part.y > 0, self.offsets[:-1], dtype=np.float64)
         missed = np.zeros(len(here)) if unranked is None else np.diff(unranked[1])
@@ -71,7 +71,7 @@ class Role:
 
 
 def role_of(part: Judged, documents: FoldDocuments, reference: int, single: FloatArray, readings: Readings) -> Role:
-    """Documents as the algorithms see them; parameters as for `LinFold`, of ``documents`` the scale alone matters."""
+    """Documents as the algorithms see them; parameters as for `LinFold`. Only the scale of ``documents`` is used."""
     X = part.X.astype(np.float64)
     base, scores = X[:, reference], model_scores(X, single[None])[0]
     points = transformed(base, scores, part.offsets, readings)
@@ -79,7 +79,7 @@ def role_of(part: Judged, documents: FoldDocuments, reference: int, single: Floa
 
 
 def model_scores(X: FloatArray, W: FloatArray) -> FloatArray:
-    """Scores (m, n_documents) of models (m, n_features): the one product that everything else is made of."""
+    """Scores (m, n_documents) of models (m, n_features): the one product on which everything else builds."""
     return W @ X.T
 
 
@@ -92,7 +92,7 @@ class LinFold:
     reference : column of the base model's score, counted from 0
     single : (n_features,) weights of the chosen global Ranking SVM, for features as given
     bank : clusters and models
-    base : seed of all that is random, and of the order of tied validation documents
+    base : seed of all random choices, including the order of tied validation documents
     """
 
     def __init__(
@@ -114,16 +114,16 @@ class LinFold:
 
     @property
     def validation(self) -> str:
-        """Role whose queries choose settings: validation, or training where there is none."""
+        """Role whose queries choose settings: validation, or training without validation queries."""
         return "vali" if "vali" in self.roles else "train"
 
     @cached_property
     def validation_queries(self) -> ValidationQueries:
-        """Its queries, by which settings are compared."""
+        """The queries of that role, used to compare settings."""
         return ValidationQueries.of(self.roles[self.validation].part, measure="ap", seed=self.base)
 
     def read_as(self, readings: Readings) -> LinFold:
-        """The same fold with other readings."""
+        """This fold with other readings."""
         return LinFold(self.documents, self.reference, self.single, self.bank, readings, base=self.base)
 
     def points(self, role: str) -> FloatArray:
@@ -142,7 +142,7 @@ class LinFold:
 
 @dataclass(frozen=True)
 class Members:
-    """Training queries of the clusters: the cluster of each, and divergence and precision of its model on it, (n_members,) each."""
+    """Cluster of each member query, and divergence and precision of the cluster's model on it, (n_members,) each."""
 
     cluster: IntArray
     delta: FloatArray
@@ -150,7 +150,7 @@ class Members:
 
 
 class ClusterScores:
-    """Local models of one clustering on some documents, and the three algorithms; everything is computed once."""
+    """Local models of one clustering on some documents, and the three algorithms; each result is computed once."""
 
     def __init__(self, role: Role, readings: Readings) -> None:
         self.role, self.readings = role, readings
@@ -187,7 +187,7 @@ class ClusterScores:
 
     @cached_property
     def scaled(self) -> FloatArray:
-        """Scores as eq. 1 adds them up, (m, n_documents)."""
+        """Scores on the scale that eq. 1 sums, (m, n_documents)."""
         return scaled(self.scores, self.role.offsets, self.readings.score_scale)
 
     def naive(self, ts: Sequence[int]) -> dict[int, IntArray]:
@@ -284,7 +284,7 @@ class LocalScores(ClusterScores):
 
 
 def scores_for(local: ClusterScores, kind: str, sizes: Sequence[int]) -> dict[int, FloatArray]:
-    """Scores of the documents (n_documents,) by an algorithm, for every t or k; Transform has neither, and the size 0."""
+    """Scores of the documents (n_documents,) by an algorithm, for every t or k; Transform has neither: size 0."""
     if kind == "naive":
         return {t: local.scores_of(choice) for t, choice in local.naive(sizes).items()}
     if kind == "select":

@@ -1,4 +1,4 @@
-"""The methods of the study: the one list of their names, labels, colours and models. Nothing heavy is imported."""
+"""The methods of the study: the one list of their names, labels, colours and models. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ METHODS = (
     Method(f"{SELECT}-random", "SelectRanker, random clusters", ORANGE, MARKERS[1], models="pairs-random"),
     Method(f"{TRANSFORM}-random", "Transform, random clusters", GREY, MARKERS[2], models="transformed-random"),
 )
-#: Lines of Figure 2 that need the judgments of the test query, and the controls of the upper bound.
+#: Lines of Figure 2 that use the judgments of the test query, and the controls of the upper bound.
 ORACLES = (
     Method("relevant-only", "RelevantOnly", PURPLE, MARKERS[4]),
     Method("upper-bound", "UpperBound", BLACK, MARKERS[6]),
@@ -66,5 +66,5 @@ def run(section: Any) -> list[str]:
 
 
 def label(method: str) -> str:
-    """What a method is called."""
+    """Label of a method."""
     return BY_NAME[method].label if method in BY_NAME else method

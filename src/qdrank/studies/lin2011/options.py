@@ -1,4 +1,4 @@
-"""What the computation needs to know of section ``lin``."""
+"""The part of section ``lin`` that the computation needs."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Grid(_Keys):
 
     @property
     def models(self) -> list[tuple[int, float]]:
-        """Numbers of clusters and lambdas in the order in which they are tried."""
+        """Numbers of clusters and lambdas in the order tried."""
         return list(product(most_regularised_first("m", self.ms), most_regularised_first("lam", self.lambdas)))
 
     @property
     def budget(self) -> int:
-        """Most settings that any method may choose from: as many the global Ranking SVM gets."""
+        """Largest number of settings that any method chooses from; the global Ranking SVM gets as many."""
         return len(set(self.ms)) * len(set(self.lambdas)) * max(len(set(self.ts)), len(set(self.ks)), 1)

@@ -1,4 +1,4 @@
-"""Naive, SelectRanker and Transform with the models of their clusters, as a ranker that serves new queries."""
+"""Naive, SelectRanker and Transform with the models of their clusters, as a ranker for new queries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from qdrank.studies.lin2011.units import ClusterPlan, Workshop, shard_units
 
 @dataclass(kw_only=True, eq=False)
 class ClusterRanker(QueryRanker):
-    """Local models of clusters, one chosen or several aggregated; or the global Ranking SVM that they are compared with.
+    """Local models of clusters, one chosen or several aggregated; or the global Ranking SVM, their baseline.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class ClusterRanker(QueryRanker):
         return self.take(fold, Key(self.family, self.seed, self.m), self.lam)
 
     def take(self, fold: LinFold, key: Key | None = None, lam: float = 0.0) -> Self:
-        """Take what a fold has trained; without a clustering the global model alone."""
+        """Take the models that a fold has trained; without a clustering only the global model."""
         none = np.zeros(0)
         self.single_ = fold.single
         self.weights_ = self.centres_ = np.zeros((0, 0))
@@ -117,7 +117,7 @@ class ClusterRanker(QueryRanker):
         return self
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Scores (n_documents,); the last bits depend on what is scored along, as those of a matrix product do."""
+        """Scores (n_documents,); as in any matrix product, the last bits depend on what else the call scores."""
         self.refuse_unfitted()
         readings = Readings(**self.readings)
         with one_thread():
@@ -165,7 +165,7 @@ class _Stored(ClusterScores):
 def cluster_ranker(
     fold: LinFold, algorithm: Algorithm | None = None, seed: int = 1, setting: ClusterSetting | None = None
 ) -> ClusterRanker:
-    """A method of a fold with one seed and setting; without an algorithm the global Ranking SVM."""
+    """A method of a fold with one seed and setting; without an algorithm, the global Ranking SVM."""
     documents = fold.documents
     common: dict[str, Any] = {"reference": fold.reference, "base": fold.base, "readings": dict(vars(fold.readings))}
     common |= {"mean": documents.mean, "inverse": documents.inverse}

@@ -1,4 +1,4 @@
-"""How the lost parts of the paper may be read: the values of each inferred choice, which section ``lin`` explains."""
+"""Possible readings of the lost parts of the paper: values of each inferred choice. Section ``lin`` explains them."""
 
 from __future__ import annotations
 

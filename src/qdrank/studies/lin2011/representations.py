@@ -15,7 +15,7 @@ from qdrank.studies.lin2011.scores import distributions, kl, score_sums
 
 
 def top_rows(scores: FloatArray, offsets: IntArray, t: int) -> tuple[IntArray, IntArray]:
-    """The ``t`` best documents of every query, all where it has fewer: rows by rank, and bounds (n_queries + 1,)."""
+    """The ``t`` best documents of every query, or all if it has fewer: rows by rank, and bounds (n_queries + 1,)."""
     ranked, sizes = rows_by_score(scores, offsets), np.diff(offsets)
     rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
     return ranked[rank < t], np.concatenate([[0], np.cumsum(np.minimum(sizes, t))])
@@ -50,11 +50,11 @@ def naive_choices(
 
 
 def majority(votes: IntArray, bounds: IntArray, m: int) -> IntArray:
-    """Cluster with most votes in each group, among equals the one voted for first, shape (n_groups,)."""
+    """Cluster with most votes in each group, shape (n_groups,); ties go to the cluster voted for first."""
     group = query_index(bounds)
     counts = np.zeros((len(bounds) - 1, m))
     np.add.at(counts, (group, votes), 1)
-    # a bonus below one vote, the larger the earlier the first vote
+    # a bonus smaller than one vote; the earlier the first vote, the larger the bonus
     bonus = 1 - (np.arange(len(votes)) - bounds[group] + 1) / (np.diff(bounds)[group] + 1)
     first = np.zeros_like(counts)
     np.maximum.at(first, (group, votes), bonus)
@@ -65,7 +65,7 @@ def majority(votes: IntArray, bounds: IntArray, m: int) -> IntArray:
 def relevant_choices(X: FloatArray, y: IntArray, offsets: IntArray, centres: FloatArray) -> IntArray:
     """RelevantOnly, an oracle: the cluster nearest to the mean of the relevant documents, shape (n_queries,).
 
-    For a query without any the mean of all documents: its average precision is 0 in any case.
+    A query without relevant documents uses the mean of all; its average precision is 0 in any case.
     """
     counts = score_sums((y > 0).astype(np.float64), offsets)
     use = (y > 0) | (np.repeat(counts, np.diff(offsets)) == 0)
@@ -92,7 +92,7 @@ def _top_mean(scores: FloatArray, offsets: IntArray, t: int) -> FloatArray:
 
 
 def point_scale(train: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and inverse deviation of the points of the training queries in each dimension; 0 where they do not differ."""
+    """Mean and inverse deviation of the training queries' points in each dimension; 0 if the points do not differ."""
     deviation = train.std(axis=0)
     return train.mean(axis=0), np.where(deviation > 0, 1 / np.where(deviation > 0, deviation, 1.0), 0.0)
 

@@ -37,14 +37,14 @@ def _standard(S: FloatArray, offsets: IntArray) -> FloatArray:
     sizes = np.diff(offsets)
     centred = S - per_document(score_sums(S, offsets) / sizes, offsets)
     deviation = np.sqrt(score_sums(centred**2, offsets) / sizes)
-    # equal scores may differ by rounding from their mean
+    # equal scores may differ from their mean by rounding
     equal = np.maximum.reduceat(S, offsets[:-1], axis=-1) == np.minimum.reduceat(S, offsets[:-1], axis=-1)
     scaled: FloatArray = centred * per_document(np.where(equal, 0.0, 1 / np.where(equal, 1.0, deviation)), offsets)
     return scaled
 
 
 def scaled(S: FloatArray, offsets: IntArray, scale: ScoreScale) -> FloatArray:
-    """Scores as eq. 1 adds them up: those of different Ranking SVMs are not on one scale."""
+    """Scores on a scale that eq. 1 can sum; different Ranking SVMs have different scales."""
     if scale == "raw":
         return S
     return _unit(S, offsets) if scale == "minmax" else _standard(S, offsets)
@@ -53,7 +53,8 @@ def scaled(S: FloatArray, offsets: IntArray, scale: ScoreScale) -> FloatArray:
 def distributions(S: FloatArray, offsets: IntArray, kind: Distribution) -> FloatArray:
     """Scores as positive shares that sum to 1 within each query; equal scores give the uniform distribution.
 
-    ``minmax``: u = (s - min) / (max - min) + 1e-6, p = u / sum u; ``softmax``: of s over its deviation in the query.
+    ``minmax``: u = (s - min) / (max - min) + 1e-6, p = u / sum u.
+    ``softmax``: the softmax of s divided by its deviation within the query.
     """
     if kind == "minmax":
         u = _unit(S, offsets) + EPSILON
@@ -84,7 +85,7 @@ def combined(S: FloatArray, weights: FloatArray, offsets: IntArray) -> FloatArra
 
     Parameters
     ----------
-    S : (m, n_documents) scores, scaled as wanted
+    S : (m, n_documents) scores, already scaled
     weights : (m, n_queries)
     offsets : (n_queries + 1,)
     """
@@ -93,6 +94,6 @@ def combined(S: FloatArray, weights: FloatArray, offsets: IntArray) -> FloatArra
 
 
 def uniform_where_none(weights: FloatArray) -> FloatArray:
-    """Weights (m, n_queries), equal ones for queries for which all are 0."""
+    """Weights (m, n_queries), with equal weights for queries whose weights are all 0."""
     none = weights.sum(axis=0) == 0
     return np.where(none, 1.0, weights) if none.any() else weights

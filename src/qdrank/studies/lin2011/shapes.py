@@ -23,7 +23,7 @@ CLUSTERS_SHAPE = Shape(
         "counts": pa.list_(pa.field("item", pa.int32(), nullable=False)),
     },
 )
-# Linear models of clusters, and whether one is the global model because its cluster has no pairs.
+# Linear models of clusters, and whether each is the global model because its cluster has no pairs.
 CLUSTER_MODELS_SHAPE = Shape(
     "cluster_models",
     {

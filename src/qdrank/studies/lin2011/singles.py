@@ -1,4 +1,4 @@
-"""The global Ranking SVM that everything is compared with: as many lambdas to choose from as the methods have settings."""
+"""The global Ranking SVM, baseline of all methods: it chooses from as many lambdas as the methods have settings."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Singles:
 def choose_single(
     fold: str, documents: FoldDocuments, lambdas: Sequence[float], *, tol: float, seed: int
 ) -> tuple[Singles, pa.Table]:
-    """Train a Ranking SVM for every lambda, falling; validation MAP chooses, training MAP where there are no validation queries.
+    """Train a Ranking SVM for every lambda, descending, and choose one by validation MAP.
 
-    ``seed`` decides the order of tied documents. Returns the models and the artifact ``choices``.
+    Without validation queries training MAP chooses. ``seed`` decides the order of tied documents. Returns the models and the artifact ``choices``.
     """
     models = train_singles(documents.preferences(), lambdas, tol=tol)
     part = documents.parts["vali"] if documents.parts["vali"].n_queries else documents.parts["train"]

@@ -1,4 +1,4 @@
-"""Settings tried on validation, the choice, and what the chosen settings give on test queries."""
+"""Settings tried on validation, the choice, and the results of the chosen settings on test queries."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Values = dict[ClusterSetting, float]
 
 
 def budget_lambdas(lambdas: Sequence[float], budget: int) -> list[float]:
-    """Lambdas of the global Ranking SVM: those of the local models, and more between a tenth and ten times of them.
+    """Lambdas of the global Ranking SVM: those of the local models, and more from a tenth to ten times their range.
 
-    Evenly spaced on the logarithm, ``budget`` in all, falling.
+    Evenly spaced on a log scale, ``budget`` in all, descending.
     """
     known = sorted(set(lambdas))
     rest = max(0, budget - len(known))
@@ -46,7 +46,7 @@ def validated(fold: LinFold, method: Algorithm, seed: int, grid: Grid) -> Values
 
 
 def best(values: Values, m: int | None = None) -> ClusterSetting:
-    """The setting that validation chooses, of those with ``m`` clusters where it is given."""
+    """The setting that validation chooses; with ``m``, only among those with ``m`` clusters."""
     return choose(item for item in values.items() if m is None or item[0].m == m).chosen
 
 
@@ -62,7 +62,7 @@ class Swept:
 
 
 def sweep(fold: LinFold, grid: Grid, methods: Mapping[str, Algorithm] = ALGORITHMS) -> Swept:
-    """Every method and seed for which there are clusters, on validation."""
+    """Validation MAP of every method and seed that has clusters."""
     known = {name: one for name, one in methods.items() if one.family in fold.bank.families}
     return Swept(
         {(name, seed): validated(fold, one, seed, grid) for name, one in known.items() for seed in fold.bank.seeds}
@@ -125,7 +125,7 @@ def seed_choices(name: str, swept: Swept) -> pa.Table:
 
 
 def text(method: Algorithm, seed: int, setting: ClusterSetting) -> str:
-    """A setting as it stands in tables."""
+    """A setting as shown in tables."""
     size = f" {method.size}={setting.size}" if method.size else ""
     return f"seed={seed} m={setting.m} lambda={setting.lam!r}{size}"
 
@@ -150,7 +150,7 @@ class Curves:
 
 
 def curves(name: str, fold: LinFold, swept: Swept, grid: Grid, ranked_m: int) -> Curves:
-    """All that Figures 2 and 3 show, each method with the settings that validation chose for the number of clusters."""
+    """All data of Figures 2 and 3, each method with the settings that validation chose for the number of clusters."""
     curve, order, control = [], [], []
     test = fold.roles["test"]
     single = test.ap(test.single[None])[0]

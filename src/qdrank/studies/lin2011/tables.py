@@ -63,7 +63,7 @@ def _means(measures: pa.Table, method: str, names: Sequence[str]) -> dict[str, f
 
 
 def aggregation_table(values: pa.Table, baselines: pa.Table) -> pa.Table:
-    """BordaCount and CPS in both readings of the ranks, beside the study's methods on features made of the same ranks.
+    """BordaCount and CPS for both readings of the ranks, beside the study's methods on features from the same ranks.
 
     Data without rankings to aggregate have no rows of BordaCount and CPS.
     """
@@ -83,8 +83,8 @@ def aggregation_table(values: pa.Table, baselines: pa.Table) -> pa.Table:
 def methods_table(seeds: pa.Table, baselines: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """Every method on every measure of the paper's Table 2, its difference from RankSVM in MAP with interval and test.
 
-    ``+`` after a mean: above RankSVM's, as in the paper; ``*``: significantly apart from it, p < 0.05 in a paired t test
-    corrected after Holm for all methods on that measure.
+    ``+`` after a mean: above RankSVM's, as in the paper; ``*``: significantly different from it, p < 0.05 in a paired
+    t test, Holm-corrected for all methods on that measure.
     """
     values = mean_over_seeds(seeds)
     others = _others(baselines)
@@ -116,7 +116,7 @@ def methods_table(seeds: pa.Table, baselines: pa.Table, interval: Mapping[str, A
 
 
 def _others(baselines: pa.Table) -> list[str]:
-    """Learners and first stages among the baselines; aggregators stand in Table 1."""
+    """Learners and first stages among the baselines; aggregators are in Table 1."""
     known = set(baselines.column("method").to_pylist())
     learners = [name for name, method in CLASSIC.items() if not method.aggregates]
     return [name for name in (*learners, *FIRST_STAGES) if name in known]

@@ -1,9 +1,9 @@
 """A Ranking SVM for every cluster, trained together by the block engine.
 
 Clusters of whole queries share one set of preferences. A cluster of relevant documents learns from these and from all
-non-relevant documents of their queries: each query that a cluster touches is there cut down to what the cluster sees
-of it, a *partial query*, and the partial queries of consecutive clusters are one set of preferences. Blocks depend on
-the data alone, so shards of whole clusterings change no bit.
+non-relevant documents of their queries. It sees only part of each query, a *partial query*, and the partial queries of
+consecutive clusters form one set of preferences. Blocks depend on the data alone, so dividing whole clusterings among
+shards changes no bit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.clusters import Clustering
 from qdrank.studies.lin2011.readings import TrainingSet
 
-#: Documents of partial queries that are held at once.
+#: Most documents of partial queries held in memory at once.
 ROWS = 400_000
 
 
@@ -55,7 +55,7 @@ class Trainer:
     ----------
     documents : documents of the fold
     singles : global model by lambda, optimal for it
-    fallback : (n_features,) weights of the model that stands in for clusters without pairs
+    fallback : (n_features,) weights of the model used for clusters without pairs
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Trainer:
         return models
 
     def _fit_partial(self, m: int, label: IntArray, query: IntArray, row: IntArray) -> dict[float, ClusterModels]:
-        """Clusters of relevant documents; one that holds all of them is the training set itself."""
+        """Models of clusters of relevant documents; a cluster that holds all of them is the training set itself."""
         whole = np.bincount(label, minlength=m) == (self.train.y > 0).sum()
         if whole.any():
             return self._fit_queries(m, label, query)
@@ -110,7 +110,7 @@ class Trainer:
             if data.n_queries
             else np.zeros(len(table), dtype=np.int64)
         )
-        if (pairs > 0).sum() < 2:  # alone in its block: the engine would take it for the global model
+        if (pairs > 0).sum() < 2:  # alone in its block, it would look like the global model to the engine
             return {lam: self._lonely(data, pairs, lam) for lam in self.grounds}
         first = next(iter(self.grounds))
         ground = prepare_training(data, lam=first, tol=self.tol, single=self.singles[first])
@@ -127,7 +127,7 @@ class Trainer:
         return models
 
     def _finished(self, models: LocalModels) -> ClusterModels:
-        """Clusters without pairs get the global model."""
+        """Give clusters without pairs the global model."""
         none = models.pairs == 0
         W = np.where(none[:, None], self.fallback, models.W)
         return ClusterModels(W, models.pairs, none, models.gaps, models.evaluations)
@@ -139,7 +139,7 @@ def seen_rows(documents: FoldDocuments, part: Judged) -> np.ndarray:
 
 
 def _at_lambda(ground: TrainingBase, lam: float) -> TrainingBase:
-    """The same ground for another lambda: the start stays, the matrix of all pairs is shifted."""
+    """The same training base for another lambda: the start stays, the matrix of all pairs is shifted."""
     shift = (lam - ground.lam) * np.eye(len(ground.inverse))
     matrix = np.linalg.inv(ground.inverse) + shift
     noise = float(np.finfo(ground.data.X.dtype).eps * np.sqrt(2 * np.trace(matrix)))
@@ -147,7 +147,7 @@ def _at_lambda(ground: TrainingBase, lam: float) -> TrainingBase:
 
 
 def train_singles(data: Preferences, lambdas: Sequence[float], *, tol: float = 1e-6) -> dict[float, Model]:
-    """Global Ranking SVMs, one a lambda; the matrix of all pairs is made once."""
+    """Global Ranking SVMs, one per lambda; the matrix of all pairs is computed once."""
     models, matrix = {}, all_pairs(data)
     with one_thread():
         for lam in lambdas:
@@ -158,7 +158,7 @@ def train_singles(data: Preferences, lambdas: Sequence[float], *, tol: float = 1
 
 
 def padded(members: Sequence[IntArray]) -> IntArray:
-    """Lists of different length as one matrix, -1 for none; at least one column."""
+    """Lists of different length as one matrix, padded with -1; at least one column."""
     table = np.full((len(members), max([1, *map(len, members)])), -1, dtype=np.int64)
     for row, rows in zip(table, members, strict=True):
         row[: len(rows)] = rows
@@ -172,7 +172,7 @@ PartialBlock = tuple[IntArray, IntArray, list[IntArray]]
 def partial_blocks(
     train: Judged, m: int, label: IntArray, query: IntArray, row: IntArray, limit: int = ROWS
 ) -> Iterator[PartialBlock]:
-    """Partial queries of consecutive clusters, as many clusters as have ``limit`` documents together, one at least.
+    """Partial queries of consecutive clusters: as many clusters as fit in ``limit`` documents, at least one.
 
     A partial query has the relevant documents of one cluster and query, and all non-relevant ones of the query.
     """
@@ -202,7 +202,7 @@ def _non_relevant(train: Judged) -> list[IntArray]:
 
 
 def _cuts(sizes: FloatArray, limit: int) -> list[int]:
-    """Bounds of runs whose sizes sum to at most ``limit``, a single larger one standing alone."""
+    """Bounds of runs whose sizes sum to at most ``limit``; a larger item forms its own run."""
     cuts, total = [0], 0.0
     for i, size in enumerate(sizes):
         if total and total + size > limit:

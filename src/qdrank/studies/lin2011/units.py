@@ -1,4 +1,4 @@
-"""What is trained for a fold, in units that shards share out: every clustering of one kind and seed is one unit."""
+"""What is trained for a fold, in units divided among shards: all clusterings of one kind and seed are a unit."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ClusterPlan:
     seeds : numbers of the K-means runs
     base : seed of the study
     random : whether clusters are also drawn at random
-    variants : seeds for which models for the table of readings are trained, counted from the first; 0: none
+    variants : number of seeds, from the first, that also train models for the table of readings; 0: none
     """
 
     ms: Sequence[int]
@@ -54,7 +54,7 @@ class ClusterPlan:
     variants: int = 0
 
     def varied(self, seed: int) -> bool:
-        """Whether models for the table of readings are trained with this seed."""
+        """Whether this seed also trains models for the table of readings."""
         return seed in list(self.seeds)[: self.variants]
 
 
@@ -63,7 +63,7 @@ Unit = tuple[str, int]
 
 
 def other_transformations(readings: Readings) -> dict[str, Readings]:
-    """Families of Transform with another transformation than the study's."""
+    """Families of Transform with transformations other than the study's."""
     kinds: tuple[Transformation, ...] = ("divergence", "peakedness", "top-scores")
     others = [readings.model_copy(update={"transformation": kind}) for kind in kinds if kind != readings.transformation]
     return {f"{TRANSFORMED}-{one.transformation}": one for one in others}
@@ -84,7 +84,7 @@ def shard_units(plan: ClusterPlan, shard: int, n_shards: int) -> list[Unit]:
 
 
 def halves(n_queries: int, base: int) -> NDArray[np.bool_]:
-    """Which training queries are in the first half, for precisions of models that did not see them."""
+    """Which training queries are in the first half; models of one half give precisions on queries they did not see."""
     order = np.random.default_rng([base, n_queries]).permutation(n_queries)
     return np.asarray(order % 2 == 0)
 

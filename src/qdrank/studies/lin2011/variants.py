@@ -1,4 +1,4 @@
-"""The inferred choices varied one by one: how much each matters, beside how much K-means seeds do."""
+"""The inferred choices varied one by one: how much each matters, compared with the K-means seeds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qdrank.studies.lin2011.options import Grid, Readings
 from qdrank.studies.lin2011.sweep import best, test_scores, validated
 from qdrank.studies.lin2011.units import OTHER_SET, other_transformations
 
-#: Values of every choice that needs no further models, and the methods that it concerns.
+#: Values of every choice that needs no further models, and the methods it affects.
 CHOICES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "representation": (("mean", "vote"), (NAIVE,)),
     "distribution": (("minmax", "softmax"), (SELECT,)),
@@ -28,13 +28,13 @@ CHOICES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class Variant:
-    """One choice read in another way.
+    """One choice read differently.
 
     Attributes
     ----------
     choice, value : its name, and how it is read; both empty for the study's own readings
-    methods : methods that it concerns
-    family : clusterings that it needs, where they are others than the study's
+    methods : methods it affects
+    family : clusterings it needs, if they differ from the study's
     """
 
     choice: str
@@ -60,7 +60,7 @@ def variants(readings: Readings) -> Iterator[Variant]:
 def variants_table(name: str, fold: LinFold, grid: Grid, n_seeds: int) -> pa.Table:
     """Validation and test MAP of every variant, each with the settings that validation chose for it.
 
-    One row per variant, method and seed; the sum over the test queries is kept, so that folds can be put together.
+    One row per variant, method and seed. The table keeps sums over the test queries, so that folds can be combined.
     """
     rows: list[dict[str, Any]] = []
     for variant in variants(fold.readings) if n_seeds else ():

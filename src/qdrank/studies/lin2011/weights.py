@@ -19,7 +19,7 @@ def select_weights(
     ks: Sequence[int],
     confidence: Confidence = "sum",
 ) -> dict[int, FloatArray]:
-    """Algorithm 2: the weight of a cluster is the confidence of its k queries most similar to the query.
+    """Algorithm 2: the weight of a cluster is the confidence of its k queries most similar to the given query.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def select_weights(
 
 def _running_totals(delta: FloatArray, own_delta: FloatArray, own_ap: FloatArray, most: int) -> FloatArray:
     """Sum of the average precisions of the 1, 2, ... nearest queries of a cluster, shape (n_queries, up to most)."""
-    # rounded, so that equal distances tie whatever the order of summation; the earlier training query comes first
+    # rounded, so that equal distances tie in any order of summation; the earlier training query comes first
     apart = np.abs(delta[:, None] - own_delta).round(12)
     order = np.argsort(apart, axis=1, kind="stable")[:, :most]
     return np.cumsum(own_ap[order], axis=1)

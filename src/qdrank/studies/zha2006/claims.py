@@ -1,8 +1,8 @@
 """The claims of Zha 2006 and ours, declared before the numbers.
 
-Differences of DCG@5 are in shares of the plain regressor's mean DCG@5: 0.01 is the paper's 1 %. The confirmatory comparison
-is that of boosted trees, the paper's regressor, with settings chosen on validation on both sides; ridge regression is
-the second of the same family.
+Differences of DCG@5 are shares of the plain regressor's mean DCG@5: 0.01 is the paper's 1 %. The confirmatory
+comparison is that of boosted trees, the paper's regressor, with settings chosen on validation on both sides. Ridge
+regression is the second comparison of the same family.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from qdrank.studies.zha2006.methods import PAIRWISE, REGRESSORS
 MARGIN = 0.005
 #: The paper's smaller gain, and how far L1 may lie from L2 to be comparable.
 PAPERS_GAIN, COMPARABLE = 0.01, 0.01
-#: How far the scales of affine copies may lie from the true ones, as a ratio.
+#: How far the scales of affine copies may be from the true ones, as a ratio.
 RECOVERED = 0.1
 
 _MEASURE = "DCG@5, difference divided by the plain regressor's mean"

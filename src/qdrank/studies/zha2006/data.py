@@ -30,7 +30,7 @@ class FoldPart:
 
     @property
     def varied(self) -> NDArray[np.bool_]:
-        """Whether a query has documents of different grades, (n_queries,): else no ranking is better than another."""
+        """Whether a query has documents of different grades, (n_queries,); if not, all its rankings are equal."""
         starts = self.judged.offsets[:-1]
         return np.maximum.reduceat(self.judged.y, starts) > np.minimum.reduceat(self.judged.y, starts)
 
@@ -45,7 +45,7 @@ class FoldData:
 
     @property
     def watched(self) -> str:
-        """Role on which settings are chosen: vali, or train where a fold has no validation queries."""
+        """Role on which settings are chosen: vali, or train if the fold has no validation queries."""
         return "vali" if self.parts["vali"].judged.n_queries else "train"
 
     @cached_property
@@ -60,7 +60,7 @@ class FoldData:
 
 
 def fold_data(documents: FoldDocuments, options: Options, highest: int, seed: int) -> FoldData:
-    """The fold with targets and measure as the options say; ``highest`` is the highest grade of the data set."""
+    """The fold with the targets and measure of the options; ``highest`` is the highest grade of the data set."""
     parts = {}
     for role in ROLES:
         judged = documents.parts[role]

@@ -28,7 +28,7 @@ def gather(inputs: Inputs, shown: Shown) -> Parts:
     """Evidence of one data set from its artifacts."""
     cell = shown.options["paper_alpha"], shown.options["paper_beta"]
     topics = inputs.table("topics", "topics").select(["query_id", "type"]).to_pylist()
-    # Affine copies are copies in grades: in other targets the maps that they name are not the true ones.
+    # Affine copies are copies in grades: for other targets their names do not give the true maps.
     known = shown.options["targets"] == "grades"
     types = {row["query_id"]: row["type"] or "" for row in topics} if known else {}
     return evidence(inputs.table("cells", CELLS_SHAPE), inputs.table("maps", MAPS_SHAPE), cell, types)
@@ -42,7 +42,7 @@ def evidence(cells: pa.Table, maps: pa.Table, paper: Cell, types: dict[str, str]
     cells : test values of every fit
     maps : maps of training and test queries
     paper : the paper's penalties
-    types : type of every query; affine copies say their maps so
+    types : type of every query; in affine copies it names the query's map
     """
     claims: Parts = {}
     for h in regressors(cells):
@@ -57,7 +57,7 @@ def evidence(cells: pa.Table, maps: pa.Table, paper: Cell, types: dict[str, str]
 
 
 def _differences(cells: pa.Table, h: str) -> Parts:
-    """Differences of the compared kinds, one for each fit where they were refitted; kinds fitted once stay as they are."""
+    """Differences of the compared kinds, one per fit if they were refitted; kinds fitted once serve every fit."""
     fits = {kind: fits_of(cells, h, kind) for kind in dict.fromkeys(chain.from_iterable(COMPARED))}
     base = float(fits["plain"][0].value.mean()) or 1.0
     claims = {name(h, f"{a} - {b}"): {"difference": _apart(fits[a], fits[b], base)} for a, b in COMPARED}
@@ -68,7 +68,7 @@ def _differences(cells: pa.Table, h: str) -> Parts:
 
 
 def _apart(one: Sequence[Values], other: Sequence[Values], base: float) -> Part:
-    """Differences of two kinds in shares of the plain regressor's mean, paired by fit."""
+    """Differences of two kinds as shares of the plain regressor's mean, paired by fit."""
     fits = max(len(one), len(other))
     pairs = zip(*(own * fits if len(own) == 1 else own for own in map(list, (one, other))), strict=True)
     apart = np.stack([a.minus(b) / base for a, b in pairs], axis=1)
@@ -77,7 +77,7 @@ def _apart(one: Sequence[Values], other: Sequence[Values], base: float) -> Part:
 
 
 def _adjusted(maps: pa.Table, h: str, paper: Cell) -> Parts:
-    """Gains of the more adjusted half of the test queries, and of the other with its sign turned, both doubled.
+    """Gains of the more adjusted half of the test queries, and of the other half with opposite sign, both doubled.
 
     The mean of these is the difference of the halves' mean gains.
     """
@@ -97,7 +97,7 @@ def _adjusted(maps: pa.Table, h: str, paper: Cell) -> Parts:
 
 
 def _halves(key: FloatArray) -> FloatArray:
-    """1 for the upper half, -1 for the lower, 0 for the middle one of an odd number."""
+    """1 for the upper half, -1 for the lower, 0 for the middle one if the number is odd."""
     n, sign = len(key), np.zeros(len(key))
     order = np.argsort(key, kind="stable")
     sign[order[: n // 2]], sign[order[n - n // 2 :]] = -1, 1

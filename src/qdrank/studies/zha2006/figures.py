@@ -17,7 +17,7 @@ from qdrank.studies.zha2006.reading import chosen_rows, deviation, regressors
 from qdrank.studies.zha2006.shapes import MAPS_SHAPE, OBJECTIVES_SHAPE
 from qdrank.studies.zha2006.tables import grid_cells
 
-#: Groups of equal size whose mean gains are drawn.
+#: Number of equal-sized groups whose mean gains are drawn.
 _GROUPS = 8
 
 
@@ -60,7 +60,7 @@ def _curve(h: str, what: str, cell: tuple[float, float], x: Any, y: Any) -> pa.T
 
 
 def _draw_pairs(axes: Any, maps: pa.Table, h: str, paper: tuple[float, float]) -> pa.Table:
-    """Alpha against beta, queries whose documents have one grade apart."""
+    """Alpha against beta; queries whose documents all have one grade are drawn separately."""
     rows = chosen_rows(maps, paper, h=h, kind="grid", role="train")
     alpha, beta = rows.column("alpha").to_numpy(), rows.column("beta").to_numpy()
     varied = rows.column("varied").to_numpy(zero_copy_only=False).astype(bool)
@@ -117,7 +117,7 @@ def _draw_groups(axes: Any, key: Any, gain: Any, shown: Shown, names: dict[str, 
     axes.plot(key, gain, ".", color=GREY, markersize=3, alpha=0.6)
     axes.errorbar(x, y, bars, color=BLUE, marker=MARKERS[0], elinewidth=0.9, label="means of groups of equal size")
     axes.axhline(0, color=BLACK, linewidth=0.8)
-    # Single queries gain and lose all they have; the view is that of the means.
+    # Single queries may gain or lose everything, so the axes fit the means.
     reach = 1.3 * max(float(np.abs(np.array([[row["low"], row["high"]] for row in rows])).max()), 1e-9)
     axes.set_ylim(-reach, reach)
     axes.set_xlim(0, float(np.percentile(key, 99)) * 1.05 or 1.0)
@@ -128,7 +128,7 @@ def _draw_groups(axes: Any, key: Any, gain: Any, shown: Shown, names: dict[str, 
 
 
 def draw_objective(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
-    """The objective after every half step over that of the plain regressor, first fold."""
+    """The objective after every half step relative to the plain regressor's, for the first fold."""
     table = inputs.table("objectives", OBJECTIVES_SHAPE)
     hs = regressors(table)
     figure, axes = new_figure(1, len(hs), height=2.9, squeeze=False)

@@ -32,14 +32,14 @@ class Fit:
 
     @property
     def text(self) -> str:
-        """The setting in words, as it stands in the artifact ``choices``."""
+        """The setting as text, as in the artifact ``choices``."""
         named = [name for name in ("lam_h", "trees", "learning_rate", "lam_alpha", "lam_beta") if name in self.params]
         return ", ".join(f"{name}={self.params[name]:g}" for name in named)
 
 
 @dataclass
 class Fitter:
-    """Fits of one regressor; a setting that was fitted before is not fitted again."""
+    """Fits of one regressor; each setting is fitted only once."""
 
     data: FoldData
     h: str
@@ -47,7 +47,7 @@ class Fitter:
     _done: dict[str, Fit] = field(default_factory=dict)
 
     def fit(self, **params: Any) -> Fit:
-        """Fit with ``params`` on top of what the study fixes."""
+        """Fit with ``params`` in addition to what the study fixes."""
         key = repr(sorted(params.items()))
         if key not in self._done:
             self._done[key] = self._fit(params)
@@ -68,7 +68,7 @@ class Fitter:
         return Fit(params, model, scores, self.data.validation.mean(scores[self.data.watched]))
 
     def fixed(self) -> Params:
-        """What all fits have in common."""
+        """Parameters that all fits share."""
         options = self.options
         common = {
             "h": self.h,
@@ -83,7 +83,7 @@ class Fitter:
     # ---- settings to try -----------------------------------------------------------------------------------------
 
     def settings(self) -> list[Params]:
-        """Settings of h that are tried along with aTVT."""
+        """Settings of h to try with aTVT."""
         if self.h == "ridge":
             return [{"lam_h": value} for value in most_regularised_first("lam_h", self.options.lam_h)]
         counts = most_regularised_first("trees", self.options.trees)
@@ -91,11 +91,11 @@ class Fitter:
 
     @property
     def budget(self) -> int:
-        """Number of settings that aTVT chooses among: all penalties for one setting of h, all settings for one penalty."""
+        """Number of settings aTVT chooses from: all penalties for one setting of h, all settings for one penalty."""
         return len(self.options.cells) + len(self.settings())
 
     def dense_settings(self) -> list[Params]:
-        """As many settings of h alone, over the same range: what a method without penalties chooses among."""
+        """Equally many settings of h alone, over the same range, for methods without penalties."""
         if self.h == "ridge":
             low, high = min(self.options.lam_h), max(self.options.lam_h)
             return [{"lam_h": float(value)} for value in np.geomspace(high, low, self.budget)]
@@ -107,14 +107,14 @@ class Fitter:
     # ---- choice --------------------------------------------------------------------------------------------------
 
     def best_plain(self) -> tuple[Fit, list[Fit]]:
-        """The plain regressor, chosen among as many settings as aTVT is, and all that were tried."""
+        """The plain regressor, chosen from as many settings as aTVT, and all fits tried."""
         tried = [self._plain_candidate(setting) for setting in self.dense_settings()]
         return self.plain(**setting_of(best_of(tried))), tried
 
     def _plain_candidate(self, setting: Params) -> Fit:
         if self.h == "ridge":
             return self.plain(**setting)
-        # Every ensemble holds the smaller ones: one fit for each shrinkage serves all numbers of trees.
+        # Every ensemble contains the smaller ones, so one fit per shrinkage covers all numbers of trees.
         whole = self.plain(**(setting | {"trees": max(self.options.trees)}))
         return self._first_trees(whole, setting)
 
@@ -129,7 +129,7 @@ class Fitter:
     ) -> tuple[Fit, list[Fit]]:
         """The best penalties for the setting ``start`` of h, then the best setting for these penalties.
 
-        Returns the best of all that were tried, and these.
+        Returns the best fit and all fits tried.
         """
         tried = [self.fit(**start, norm=norm, lam_alpha=a, lam_beta=b) for a, b in cells]
         best = best_of(tried).params
@@ -139,7 +139,7 @@ class Fitter:
         return best_of(tried), tried
 
     def maps(self, fit: Fit, role: str) -> tuple[FloatArray, FloatArray]:
-        """Alpha and beta of a role's queries: those learned in training, or those that would fit other queries best."""
+        """Alpha and beta of a role's queries: as learned for training queries, or as would fit other queries best."""
         if role == "train":
             return fit.model.alpha_, fit.model.beta_
         part, model = self.data.parts[role], fit.model
@@ -149,7 +149,7 @@ class Fitter:
 
 
 def best_of(tried: Sequence[Fit]) -> Fit:
-    """The one that validation chooses; they come from the most to the least regularised."""
+    """The fit that validation chooses; ``tried`` goes from the most to the least regularised."""
     return choose((one, one.watched) for one in tried).chosen
 
 
@@ -158,6 +158,6 @@ def setting_of(fit: Fit) -> Params:
     return {name: fit.params[name] for name in ("lam_h", "trees", "learning_rate") if name in fit.params}
 
 
-#: Penalties of the two controls: a free offset without a scale, and the limit that is the plain regressor.
+#: Penalties of the two controls: a free offset without a scale, and the limit that equals the plain regressor.
 OFFSET_ALONE: Cell = (inf, 0.0)
 LIMIT: Cell = (inf, inf)

@@ -1,4 +1,4 @@
-"""One regressor on one fold: the grid, the chosen settings, the controls, and what the tables need of them."""
+"""One regressor on one fold: the grid, the chosen settings, the controls, and the data for the tables."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FoldResult:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Fits by what they are: the methods, and every cell of the grid."""
+    """Fits by kind: the methods, and every cell of the grid."""
 
     methods: Mapping[str, Fit]
     tried: Mapping[str, Sequence[Fit]]
@@ -48,7 +48,7 @@ class Chosen:
 
 
 def run_fold(fold: str, data: FoldData, h: str, options: Options) -> FoldResult:
-    """Fit everything that the study asks of the regressor ``h`` on a fold.
+    """Fit everything that the study needs for the regressor ``h`` on a fold.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def run_fold(fold: str, data: FoldData, h: str, options: Options) -> FoldResult:
 
 
 def chosen(fitter: Fitter) -> Chosen:
-    """Every method with its settings chosen on validation, and the fits that are not chosen but shown."""
+    """Every method with its settings chosen on validation, and the fits that are shown without a choice."""
     options = fitter.options
     plain, tried = fitter.best_plain()
     start = setting_of(plain)
@@ -103,9 +103,9 @@ def penalties(cell: Cell) -> dict[str, float]:
 
 
 def refits(fitter: Fitter, best: Chosen) -> dict[tuple[str, int], FloatArray]:
-    """Test values of every compared method refitted to targets with a little noise, by kind and number of the fit.
+    """Test values of every compared method refitted to slightly noisy targets, by kind and number of the fit.
 
-    All kinds see the same targets in one fit, so that their differences are paired by fit.
+    Within a fit all kinds see the same targets, so that differences are paired by fit.
     """
     train, options = fitter.data.parts["train"], fitter.options
     fits = {kind: {**best.methods, **best.others}[kind] for kind in REFITTED}
@@ -123,7 +123,7 @@ def refits(fitter: Fitter, best: Chosen) -> dict[tuple[str, int], FloatArray]:
 
 
 def fit_rows(fold: str, h: str, kind: str, role: str, cell: Cell, query_id: Any, **columns: Any) -> pa.Table:
-    """A row a query, with the names of the fit."""
+    """One row per query, labelled with the fit."""
     n = len(query_id)
     texts = {"fold": fold, "role": role, "h": h, "kind": kind}
     whole: dict[str, Any] = {name: pa.array([text] * n, pa.string()) for name, text in texts.items()}

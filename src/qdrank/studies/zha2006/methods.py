@@ -7,9 +7,9 @@ from typing import Any
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
 from qdrank.studies.study import Method
 
-#: Regressors by name, as they are called.
+#: Regressors by name, with their labels.
 REGRESSORS = {"ridge": "ridge", "trees": "boosted trees"}
-#: What is made of each regressor: label, colour and marker.
+#: Kinds of methods built from each regressor: label, colour and marker.
 FITTED_KINDS = {
     "plain": ("plain regression", BLACK, MARKERS[3]),
     "atvt": ("aTVT", BLUE, MARKERS[0]),
@@ -20,7 +20,7 @@ FITTED_KINDS = {
     "unweighted": ("aTVT without weights", PURPLE, MARKERS[5]),
     "pairwise": ("", GREY, MARKERS[6]),
 }
-#: The learner of pairs or lists that each regressor is set against.
+#: The pairwise or listwise learner that each regressor is compared with.
 PAIRWISE = {"ridge": ("ranksvm", "RankSVM"), "trees": ("lambdamart", "LambdaMART")}
 
 #: Kinds that are compared in claims, and refitted to jittered targets where the regressor is unstable.
@@ -38,7 +38,7 @@ def method_name(h: str, kind: str) -> str:
 
 
 def _label(h: str, kind: str) -> str:
-    """How a method is called in tables and claims."""
+    """Label of a method in tables and claims."""
     return PAIRWISE[h][1] if kind == "pairwise" else f"{FITTED_KINDS[kind][0]}, {REGRESSORS[h]}"
 
 
@@ -50,5 +50,5 @@ METHODS = tuple(
 
 
 def run(section: Any) -> list[str]:
-    """Methods that are run; ``section`` is ``zha`` of the configuration."""
+    """Methods to run; ``section`` is ``zha`` of the configuration."""
     return [method.name for method in METHODS if method.models in section.regressors]

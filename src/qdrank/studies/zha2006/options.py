@@ -1,4 +1,4 @@
-"""What the computation needs to know of section ``zha``."""
+"""The part of section ``zha`` that the computation needs."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ Cell = tuple[float, float]
 
 
 class Options(_Keys):
-    """Keys of section ``zha`` that decide what is computed; named as there."""
+    """Keys of section ``zha`` that decide what is computed, under the same names."""
 
     @property
     def cells(self) -> list[Cell]:
-        """Penalties among which validation decides, from the most to the least regularised."""
+        """Penalties that validation chooses from, from the most to the least regularised."""
         return [(a, b) for a in self.scale_penalties for b in most_regularised_first("lam_beta", self.lam_beta)]
 
     @property
     def scale_penalties(self) -> list[float]:
-        """``lam_alpha`` in the order in which it is tried."""
+        """Values of ``lam_alpha`` in the order tried."""
         return most_regularised_first("lam_alpha", self.lam_alpha)
 
     @property
     def rates(self) -> list[float]:
-        """``learning_rates`` in the order in which they are tried."""
+        """``learning_rates`` in the order tried."""
         return most_regularised_first("learning_rate", self.learning_rates)
 
     @property
     def cross(self) -> list[Cell]:
-        """Those that share a penalty with the paper's: the few that are tried with L1."""
+        """Cells that share a penalty with the paper's: the few to try with L1."""
         return [cell for cell in self.cells if cell[0] == self.paper_alpha or cell[1] == self.paper_beta]
 
     @property

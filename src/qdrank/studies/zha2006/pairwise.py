@@ -1,4 +1,4 @@
-"""The control that the paper lacks: learners of pairs and lists on the same features, chosen by the same measure."""
+"""A control missing from the paper: pairwise and listwise learners on the same features, chosen by the same measure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qdrank.studies.zha2006.methods import PAIRWISE, method_name
 def run_pairwise(
     fold: str, documents: FoldDocuments, data: FoldData, h: str, grid: Mapping[str, Any] | None = None
 ) -> tuple[pa.Table, pa.Table, pa.Table, Any]:
-    """The learner that is set against ``h``, tuned on a fold: the tables of cells, choices and scores, and the learner."""
+    """The learner compared with ``h``, tuned on a fold: tables of cells, choices and scores, and the learner."""
     learner = PAIRWISE[h][0]
     tried = dict(GRIDS[learner] if grid is None else grid)
     choice = fit_method(learner, tried, documents, measure=data.measure, seed=data.seed)

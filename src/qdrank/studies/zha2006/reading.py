@@ -1,4 +1,4 @@
-"""Values of the study's own tables, picked out and aligned by fold and query."""
+"""Values from the study's own tables, selected and aligned by fold and query."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ class Values:
 
 
 def same_queries(one: Values, other: Values) -> Values:
-    """``other``, if it has the queries of ``one``."""
+    """``other``, after checking that it has the queries of ``one``."""
     if not (np.array_equal(one.query_id, other.query_id) and np.array_equal(one.fold, other.fold)):
         raise InputError("two fits are not measured on the same queries")
     return other
 
 
 def pairs(one: Values, other: Values) -> Pairs:
-    """The two for a paired test."""
+    """Both as pairs for a paired test."""
     names = np.array([f"{fold} {query}" for fold, query in zip(one.fold, one.query_id, strict=True)])
     return Pairs(names, one.value, same_queries(one, other).value)
 
 
 def chosen_rows(table: pa.Table, cell: Cell | None = None, **equal: str) -> pa.Table:
-    """Rows whose columns have these texts, of one cell where it is given, by fold and query id."""
+    """Rows whose columns have these texts, and of ``cell`` if given, sorted by fold and query id."""
     mask = pc.equal(table.column("role"), equal.pop("role", "test"))
     for name, value in equal.items():
         mask = pc.and_(mask, pc.equal(table.column(name), value))
@@ -68,7 +68,7 @@ def kinds(table: pa.Table, h: str) -> list[str]:
 
 
 def fits_of(table: pa.Table, h: str, kind: str) -> list[Values]:
-    """Test values of all fits of a kind: as it was chosen, then refitted to jittered targets where that was done."""
+    """Test values of all fits of a kind: first as chosen, then any refits to jittered targets."""
     known = set(kinds(table, h))
     refits = takewhile(known.__contains__, (refit_kind(kind, number) for number in count(1)))
     return [values(table, h, one) for one in (kind, *refits)]
@@ -80,5 +80,5 @@ def regressors(table: pa.Table) -> list[str]:
 
 
 def deviation(alpha: FloatArray, beta: FloatArray) -> FloatArray:
-    """How far maps are from doing nothing: ``|alpha^0.1 - 1| + |beta / 10|`` (Zha 2006, table 7)."""
+    """How far maps are from the identity: ``|alpha^0.1 - 1| + |beta / 10|`` (Zha 2006, table 7)."""
     return np.asarray(np.abs(alpha**0.1 - 1) + np.abs(beta / 10))

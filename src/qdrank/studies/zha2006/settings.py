@@ -79,5 +79,5 @@ class Zha(StudySection):
         return self
 
     def computed(self) -> dict[str, Any]:
-        """The keys that decide what is computed of a regressor."""
+        """The keys that decide what is computed for a regressor."""
         return self.model_dump(exclude={"datasets", "regressors"})

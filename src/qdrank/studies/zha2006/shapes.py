@@ -10,7 +10,7 @@ _TEXT, _NUMBER = pa.string(), pa.float64()
 
 _FIT = {"fold": _TEXT, "role": _TEXT, "h": _TEXT, "kind": _TEXT, "lam_alpha": _NUMBER, "lam_beta": _NUMBER}
 
-# Values of the test queries, a row for each fit; an infinite penalty holds alpha at 1 or beta at 0.
+# Values of the test queries, one row per fit; an infinite penalty fixes alpha at 1 or beta at 0.
 CELLS_SHAPE = Shape("zha_cells", {**_FIT, "query_id": _TEXT, "value": _NUMBER})
 # Maps of queries, and their values without and with them; whether the query has documents of different grades.
 MAPS_SHAPE = Shape(

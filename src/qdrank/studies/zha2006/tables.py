@@ -34,7 +34,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
 
 
 def gained(one: Values, plain: Values) -> dict[str, float]:
-    """DCG without and with aTVT, the gain in percent, and Wilcoxon's p: what the paper says of a cell."""
+    """DCG without and with aTVT, the gain in percent, and Wilcoxon's p: what the paper reports for a cell."""
     before, after = float(plain.value.mean()), float(one.value.mean())
     percent = 100 * (after / before - 1) if before else float("nan")
     p = wilcoxon(pairs(one, plain)).p
@@ -68,7 +68,7 @@ def _cell_row(cell: Cell, gain: Mapping[str, float], corrected: float | None, n:
 
 
 def maps_table(maps: pa.Table) -> pa.Table:
-    """Table 4: mean and variance of alpha and beta of the training queries, a row for each cell."""
+    """Table 4: mean and variance of alpha and beta of the training queries, one row per cell."""
     rows = []
     for h in regressors(maps):
         for cell in grid_cells(maps, h):
@@ -104,7 +104,7 @@ def l1_table(cells: pa.Table, maps: pa.Table) -> pa.Table:
 
 
 def controls_table(cells: pa.Table, choices: Sequence[pa.Table], interval: Mapping[str, Any]) -> pa.Table:
-    """Every method against plain regression with the same h, and what refits of the plain trees move by chance."""
+    """Every method against plain regression with the same h, and how much refits of the plain trees vary by chance."""
     settings = chosen_by_fold(choices)
     rows = []
     for h in regressors(cells):
@@ -115,7 +115,7 @@ def controls_table(cells: pa.Table, choices: Sequence[pa.Table], interval: Mappi
 
 
 def control_rows(cells: pa.Table, h: str, interval: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Rows of one regressor by kind; p-values corrected for all that is compared with it."""
+    """Rows of one regressor by kind; p-values are corrected for all comparisons with it."""
     plain, refits = values(cells, h, "plain"), refit_means(cells, h)
     base = float(plain.value.mean()) or 1.0
     deviation = 100 * float(refits.std(ddof=1)) / base if len(refits) > 1 else None
