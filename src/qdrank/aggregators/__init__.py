@@ -16,7 +16,7 @@ AGGREGATORS = Registry(
     },
 )
 
-#: What is tried on the validation part when nothing else is asked for.
+#: Default settings to try on the validation part.
 AGGREGATOR_GRIDS: dict[str, dict[str, list[Any]]] = {
     "bordacount": {"best": ["low"]},
     "cps-kendall": {"l2": [1e-2, 1e-4]},

@@ -41,13 +41,13 @@ class BordaCount(Learner):
         query: ArrayLike | None = None,
         validation: JudgedArrays | None = None,  # noqa: ARG002
     ) -> Self:
-        """Nothing is learned."""
+        """Learn nothing."""
         as_rankings(X, query)
         return self
 
     @property
     def n_features_in_(self) -> int:
-        """Not known: any number of lists will do."""
+        """Unknown: any number of lists will do."""
         raise AttributeError("BordaCount takes any number of lists")
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:

@@ -29,7 +29,7 @@ class CPS(Learner):
     depth
         How much of the judged order counts: the "relevant" documents, or "all" ranks.
     samples
-        Orders drawn for each query; documents of one grade have no order of their own.
+        Number of orders drawn for each query, since the judgments do not order documents of one grade.
     l2
         Penalty ``l2 / 2 |theta|^2`` per query and sample, on weights that are scaled by the size of the distances.
     best
@@ -106,7 +106,7 @@ class CosetLoss:
     def __init__(self, ranks: FloatArray, y: NDArray[Any], offsets: IntArray, cps: CPS) -> None:
         sizes = np.diff(offsets)
         self._offsets, self._kind, self._l2 = offsets, kind_of(cps.distance), cps.l2
-        # Without a common scale the three distances, from n to n^2, would need different penalties.
+        # The three distances range from n to n^2; without a common scale they would need different penalties.
         self.scale = float(np.mean(sizes**2 if cps.distance == "spearman" else sizes))
         self._depths = sizes if cps.depth == "all" else np.add.reduceat((y > 0).astype(np.int64), offsets[:-1])
         rng = np.random.default_rng(cps.seed)

@@ -67,7 +67,7 @@ def log_likelihood(
     ranks
         Rank in each input ranking, shape (n_documents, n_lists), the documents of a query in their judged order.
     curved
-        Whether second derivatives are wanted; if not they are 0.
+        Whether to compute second derivatives; if not, they are 0.
     """
     n_lists = len(theta)
     value, gradient, hessian = 0.0, np.zeros(n_lists), np.zeros((n_lists, n_lists))
@@ -102,7 +102,7 @@ def stagewise(kind: int, ranks: FloatArray, offsets: IntArray, theta: FloatArray
             fill_distances(kind, mine, k, Z)
             best = k - 1 + np.argmin(Z[k - 1 :] @ theta)
             places[offsets[q] + row[best]] = k
-            # The rows before `best` move down by one, so that ties go on to keep the row order.
+            # The rows before `best` move down by one, so that ties still keep the row order.
             for table in (mine, Z):
                 chosen = table[best].copy()
                 for o in range(best, k - 1, -1):

@@ -1,7 +1,8 @@
 """Fusion of runs: one ranking from several, without judgments.
 
-Scores are first made comparable within each query and run, then added. A document that a run does not return gets 0 from it, which is the
-lowest value of min-max and below that of ranks; with z-scores it gets the lowest of the run for the query.
+Scores are first made comparable within each query and run, then added. A document that a run does not return gets 0
+from it: the lowest value of min-max, and less than any rank gives. With z-scores it gets the run's lowest score for the
+query.
 
 =========  ===========================================================================  ===============================
 method     score of a document                                                          source
@@ -12,7 +13,8 @@ combmnz    combsum times the number of runs that return the document            
 weights    weighted sum of the normalised scores
 =========  ===========================================================================  ===============================
 
-Ranks go by descending score, ties by descending document id, as in trec_eval, so neither the order of rows nor that of files matters to them.
+Ranks follow descending score, with ties by descending document id as in trec_eval, so they do not depend on the order
+of rows or files.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from qdrank.groups import FloatArray, IntArray
 FUSION_METHODS = ("rrf", "combsum", "combmnz", "weights")
 
 
-#: Ways to make scores comparable, and whether a document that is not returned gets the lowest of them, or 0.
+#: Ways to make scores comparable, and whether a document that is not returned gets the lowest score or 0.
 NORMS: dict[str, tuple[Callable[[FloatArray, IntArray, IntArray], FloatArray], bool]] = {
     "min-max": (min_max, False),
     "z-score": (z_score, True),
@@ -46,13 +48,13 @@ def fuse(
     k: float = 60,
     tag: str = "fused",
 ) -> Run:
-    """One run from several: all documents that any returns, queries in the order in which they first come.
+    """One run from several: all documents that any run returns, queries in order of first appearance.
 
     Parameters
     ----------
     runs : the runs, each with finite scores
     method : one of `FUSION_METHODS`
-    norm : one of `NORMS`; ``rrf`` goes by ranks and has none
+    norm : one of `NORMS`; not for ``rrf``, which uses ranks
     weights : one for each run; only for ``weights``
     k : constant of ``rrf``, 0 or more
     tag : name of the fused run
@@ -75,13 +77,13 @@ def fuse(
 
 
 def _without_rounding_errors(score: FloatArray) -> FloatArray:
-    """Scores to 13 digits of the largest: sums of the same numbers in another order tie, as they should."""
+    """Scores rounded to 13 digits of the largest, so that sums of the same numbers tie in any order of summation."""
     largest = float(np.abs(score).max())
     return np.round(score / largest, 13) * largest if largest > 0 else score
 
 
 def _contribution(run: Run, rows: IntArray, of_query: IntArray, method: str, norm: str, k: float) -> FloatArray:
-    """What a run gives to every document, shape (n_pairs,)."""
+    """Contribution of a run to the score of every document, shape (n_pairs,)."""
     rank = run_ranks(run)
     given = np.zeros(len(of_query))
     if method == "rrf":

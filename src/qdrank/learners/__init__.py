@@ -1,4 +1,4 @@
-"""Learners by name; a learner is added by one file and one line here."""
+"""Learners by name; to add one, write one file and add one line here."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def from_record(record: dict[str, Any]) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for (PEP 562): the registry alone needs no NumPy."""
+    """Import a public name on first use (PEP 562), since the registry alone needs no NumPy."""
     if name not in _PUBLIC:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_PUBLIC[name].partition(":")[0]), name)

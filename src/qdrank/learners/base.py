@@ -21,7 +21,7 @@ class Learner(Estimator):
 
     Subclasses declare their parameters as fields and their fitted state as ``name_``. The attributes named in
     ``STATE`` are arrays of numbers or text and make up the whole model: ``to_record`` gives them as lists and
-    strings, which any store can hold. ``WEIGHTS`` names the one whose last axis are the features.
+    strings, which any store can hold. ``WEIGHTS`` names the one whose last axis is the features.
     """
 
     NAME: ClassVar[str]
@@ -35,8 +35,8 @@ class Learner(Estimator):
     def score(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None = None, measure: str = "ap") -> float:
         """Mean over the queries of a measure, average precision unless ``measure`` names another.
 
-        It is the value by which `qdrank.learners.choose` compares settings: documents of equal score stand in a seeded random
-        order, queries without a relevant document count as 0. Without ``query`` the documents are one query's.
+        `qdrank.learners.choose` compares settings by this value: documents of equal score are in a seeded random order,
+        and queries without a relevant document count as 0. Without ``query`` all documents belong to one query.
         """
         from qdrank.learners.choose import ValidationQueries
 
@@ -49,14 +49,14 @@ class Learner(Estimator):
         return int(np.shape(getattr(self, self.WEIGHTS))[-1])
 
     def training(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None) -> tuple[NDArray[Any], Any, IntArray]:
-        """Checked features, grades and offsets to learn from; without ``query`` the documents are one query's."""
+        """Checked features, grades and offsets to learn from; without ``query`` all documents belong to one query."""
         features, grades, offsets = as_judged(X, y, query, missing=self.MISSING, graded=self.GRADED)
         warn_of_equal_grades(grades, offsets)
         self.keep_names(X)
         return features, grades, offsets
 
     def documents(self, X: ArrayLike) -> NDArray[Any]:
-        """Checked features (n_documents, n_features) to rank: of the number, and the names, that were learned from."""
+        """Checked features (n_documents, n_features) to rank, with the number and names of those learned from."""
         self.refuse_unfitted()
         self._refuse_other_names(X)
         features = as_features(X, missing=self.MISSING)
@@ -74,13 +74,13 @@ class Learner(Estimator):
             raise self.not_fitted()
 
     def keep_names(self, X: ArrayLike) -> None:
-        """Remember the names of the columns that are learned from, where ``X`` is a DataFrame."""
+        """Remember the column names if ``X`` is a DataFrame."""
         self.__dict__.pop("feature_names_in_", None)
         if (names := _column_names(X)) is not None:
             self.feature_names_in_ = names
 
     def _refuse_other_names(self, X: ArrayLike) -> None:
-        """Raise unless the columns of ``X`` have the names learned from; warn if only one of the two has names."""
+        """Raise unless the columns of ``X`` have the names seen in training; warn if only one of the two has names."""
         learned, given = getattr(self, "feature_names_in_", None), _column_names(X)
         name = type(self).__name__
         if learned is None and given is not None:

@@ -1,8 +1,8 @@
 """The one place where a setting is chosen on validation.
 
-The convention: a setting is judged by the measure that is reported, as a mean over the validation queries. Relevant documents
-that are not among the candidates count as in every measure. Documents with equal scores stand in a random order of the seed.
-Of equal settings the first one is taken, and settings are tried from the most to the least regularised.
+The convention: a setting is judged by the reported measure, averaged over the validation queries. Relevant documents
+that are not among the candidates count as in every measure. Documents with equal scores are in a seeded random order.
+Settings are tried from the most to the least regularised, and of equally good settings the first wins.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from qdrank.measures.ranking import Judgements
 
 T = TypeVar("T")
 
-#: Decimals by which settings are compared: beyond them two sums of the same values may differ.
+#: Decimals used to compare settings; beyond them two sums of the same values may differ.
 _DECIMALS = 12
 
 _LARGER_FIRST = ("lam", "l2", "lam_h", "lam_alpha", "lam_beta", "interactions", "proximity", "min_leaf", "k", "t")
@@ -31,8 +31,8 @@ _SMALLER_FIRST = ("leaves", "learning_rate", "trees", "rounds", "thresholds", "s
 def most_regularised_first(name: str, values: Iterable[T]) -> list[T]:
     """Values of the parameter ``name`` from the most to the least regularised.
 
-    Regularised means nearer to a simpler model: smaller weights, smaller and fewer trees, means over more queries or documents,
-    one model for all queries. A parameter without such a direction keeps the order in which its values are given.
+    Regularised means nearer to a simpler model: smaller weights, smaller and fewer trees, means over more queries or
+    documents, one model for all queries. A parameter without such a direction keeps the given order of its values.
     """
     if name in _LARGER_FIRST or name in _SMALLER_FIRST:
         return sorted(values, reverse=name in _LARGER_FIRST)  # type: ignore[type-var]
@@ -42,15 +42,15 @@ def most_regularised_first(name: str, values: Iterable[T]) -> list[T]:
 def shuffled_within(offsets: IntArray, seed: int) -> IntArray:
     """Order of the rows, shape (n_documents,), that keeps the queries in place and shuffles the documents of each.
 
-    Measures keep tied documents in row order. If the rows come sorted by grade, a ranker that ties all documents looks perfect:
-    a constant feature in AdaRank, the first round of a booster on validation data. So learners shuffle the rows.
+    Measures keep tied documents in row order. If the rows are sorted by grade, a ranker that ties all documents looks
+    perfect: a constant feature in AdaRank, the first round of a booster on validation data. So learners shuffle rows.
     """
     noise = np.random.default_rng(seed).random(int(offsets[-1]))
     return np.lexsort((noise, query_index(offsets))).astype(np.int64)
 
 
 class _Documents(Protocol):
-    """What is asked of judged documents; `qdrank.datasets.judged.Judged` has it."""
+    """What is required of judged documents; `qdrank.datasets.judged.Judged` has it."""
 
     @property
     def y(self) -> IntArray: ...
@@ -61,7 +61,7 @@ class _Documents(Protocol):
 
 
 class ValidationQueries:
-    """Grades of validation queries, by which scores of their documents are measured.
+    """Grades of validation queries, used to measure scores of their documents.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class ValidationQueries:
         return self.measured([self.measure], scores)[self.measure]
 
     def mean(self, scores: ArrayLike) -> float:
-        """Its mean over the queries, and over the rankers, as settings are compared.
+        """The mean of that measure over the queries, and over the rankers, used to compare settings.
 
         A query without relevant documents counts as 0, as in LETOR.
         """
@@ -102,7 +102,7 @@ class ValidationQueries:
         return _rounded_mean(self._precisions(matrix) if many else self.values(matrix))
 
     def _precisions(self, scores: FloatArray) -> FloatArray:
-        """Average precisions (n_rankers, n_queries) of scores (n_documents, n_rankers): as `values`, but without sorting."""
+        """Average precisions (n_rankers, n_queries) of scores (n_documents, n_rankers); `values` without sorting."""
         from qdrank.measures.matrix_kernels import ap_matrix  # compiled: only where many rankers are measured
 
         judgements = self._judgements
@@ -121,7 +121,7 @@ class Choice(Generic[T]):
     Attributes
     ----------
     chosen : the candidate
-    place : its place among all, counted from 0
+    place : its index among all, counted from 0
     values : mean on validation of every candidate
     """
 
@@ -137,7 +137,7 @@ class Choice(Generic[T]):
         return self.values[self.place]
 
     def offer(self, candidate: T, values: ArrayLike) -> None:
-        """One more candidate, with its values (n_queries,) on validation or their mean; NaN is worse than every number."""
+        """Add a candidate, with its values (n_queries,) on validation or their mean; NaN is worse than every number."""
         value = _rounded_mean(values)
         self.values.append(value)
         if self.place < 0 or value > self.value or (np.isnan(self.value) and not np.isnan(value)):
@@ -150,7 +150,7 @@ def choose(tried: Iterable[tuple[T, ArrayLike]]) -> Choice[T]:
     Parameters
     ----------
     tried : candidates from the most to the least regularised, each with its values (n_queries,) as `ValidationQueries`
-        gives them, or with their mean; an iterator is asked for one at a time, and only the best candidate is kept
+        gives them, or with their mean; an iterator is read one by one, and only the best candidate is kept
     """
     choice: Choice[Any] = Choice()
     for candidate, values in tried:

@@ -1,4 +1,4 @@
-"""What scikit-learn asks of an estimator, kept without importing it.
+"""What scikit-learn requires of an estimator, without importing scikit-learn.
 
 `clone`, `Pipeline`, `GridSearchCV` and their like know an estimator by its methods, not by its base class. Importing
 scikit-learn takes longer than most jobs, so only the methods that hand out its objects import it.
@@ -20,7 +20,7 @@ _ROUTED = ("fit", "predict", "score")
 
 @dataclass(kw_only=True, eq=False)
 class Parameters:
-    """Parameters are the fields of a dataclass; what was fitted has names that end in ``_``."""
+    """Parameters are the fields of a dataclass; names of fitted attributes end in ``_``."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; with ``deep`` those of estimators among them too, as ``name__parameter``."""
@@ -44,7 +44,7 @@ class Parameters:
         return self
 
     def not_fitted(self) -> InputError:
-        """The error of an estimator that is used before it is fitted; also scikit-learn's, where that is in use."""
+        """The error for an estimator used before fitting; also scikit-learn's own, if scikit-learn is loaded."""
         kinds: tuple[type, ...] = (InputError,)
         if "sklearn.exceptions" in sys.modules:
             kinds = (InputError, sys.modules["sklearn.exceptions"].NotFittedError)
@@ -53,10 +53,10 @@ class Parameters:
 
 @dataclass(kw_only=True, eq=False)
 class Estimator(Parameters):
-    """What `fit`, `predict` and `score` of features, grades and query ids need to be known to scikit-learn.
+    """What scikit-learn needs to use `fit`, `predict` and `score` of features, grades and query ids.
 
-    ``query`` is routed metadata of `fit`, `predict` and `score`, asked for unless `set_fit_request` and its like say
-    otherwise; what else they take is not routed unless asked for. Routing must be switched on, as for any metadata:
+    ``query`` is routed metadata of `fit`, `predict` and `score`, requested unless `set_fit_request` and its siblings
+    say otherwise; other arguments are routed only on request. As for any metadata, routing must be switched on:
     ``sklearn.set_config(enable_metadata_routing=True)``.
     """
 
@@ -76,26 +76,26 @@ class Estimator(Parameters):
         )
 
     def get_metadata_routing(self) -> Any:
-        """What `fit`, `predict` and `score` ask for, as scikit-learn's ``MetadataRequest``."""
+        """What `fit`, `predict` and `score` request, as scikit-learn's ``MetadataRequest``."""
         if hasattr(self, "_metadata_request"):
             return deepcopy(self._metadata_request)
         request = needed("sklearn.utils.metadata_routing", "sklearn").MetadataRequest(owner=type(self).__name__)
         for method in _ROUTED:
             for name in list(signature(getattr(self, method)).parameters)[2 if method != "predict" else 1 :]:
                 getattr(request, method).add_request(param=name, alias=True if name == "query" else None)
-        request.score.add_request(param="sample_weight", alias=None)  # a pipeline names it to every score, as None
+        request.score.add_request(param="sample_weight", alias=None)  # a pipeline passes it to every score, as None
         return request
 
     def set_fit_request(self, **requests: bool | str | None) -> Self:
-        """Say what of the metadata `fit` is given: True, False, or the name under which it comes."""
+        """Set which metadata `fit` receives: True, False, or another name for it."""
         return self._ask("fit", requests)
 
     def set_predict_request(self, **requests: bool | str | None) -> Self:
-        """Say what of the metadata `predict` is given: True, False, or the name under which it comes."""
+        """Set which metadata `predict` receives: True, False, or another name for it."""
         return self._ask("predict", requests)
 
     def set_score_request(self, **requests: bool | str | None) -> Self:
-        """Say what of the metadata `score` is given: True, False, or the name under which it comes."""
+        """Set which metadata `score` receives: True, False, or another name for it."""
         return self._ask("score", requests)
 
     def _ask(self, method: str, requests: dict[str, bool | str | None]) -> Self:

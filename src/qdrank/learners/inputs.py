@@ -1,4 +1,4 @@
-"""What learners are given, checked: a sentence for every input that cannot be learned from or ranked."""
+"""Checks of learners' inputs, with a sentence for every input that cannot be learned from or ranked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Validation data of which the candidates miss relevant documents have the grades 
 
 
 def as_features(X: ArrayLike, *, missing: bool = False) -> NDArray[Any]:
-    """Checked features (n_documents, n_features), of the type they have; ``missing``: whether NaN may stand in them."""
+    """Checked features (n_documents, n_features), dtype unchanged; ``missing``: whether NaN is allowed."""
     if hasattr(X, "toarray"):
         raise InputError("the features are a sparse matrix", fix="give a dense array: X.toarray()")
     array = np.asarray(X)
@@ -78,7 +78,7 @@ def as_grades(y: ArrayLike | None) -> IntArray:
 
 
 def as_offsets(query: ArrayLike | None, n_documents: int) -> IntArray:
-    """Bounds of the queries, (n_queries + 1,); without ``query`` the documents are one query's."""
+    """Bounds of the queries, (n_queries + 1,); without ``query`` all documents belong to one query."""
     if query is None:
         return np.array([0, n_documents], dtype=np.int64)
     offsets = query_offsets(np.asarray(query))
@@ -95,7 +95,7 @@ def as_judged(
 ) -> tuple[NDArray[Any], Any, IntArray]:
     """Checked features (n_documents, n_features), grades (n_documents,) and offsets (n_queries + 1,).
 
-    ``missing`` as for `as_features`; ``graded`` is False where any targets will do.
+    ``missing`` as for `as_features`; ``graded`` is False if any targets will do.
     """
     features, grades = as_features(X, missing=missing), as_grades(y) if graded else as_targets(y)
     refuse_other_length(features, grades)
@@ -111,7 +111,7 @@ def refuse_other_length(X: NDArray[Any], y: NDArray[Any]) -> None:
 
 
 def warn_of_equal_grades(y: NDArray[Any], offsets: IntArray) -> None:
-    """Warn if no query has documents of different grades: what is learned from them gives no order."""
+    """Warn if no query has documents of different grades, since a model learned from them ranks nothing."""
     starts = offsets[:-1]
     if (np.maximum.reduceat(y, starts) == np.minimum.reduceat(y, starts)).all():
         text = "no query has documents of different grades: there is no order to learn, and the model will rank nothing"

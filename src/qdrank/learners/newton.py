@@ -1,4 +1,4 @@
-"""Newton's method for smooth problems, with steps that are halved until the objective falls enough: for all learners."""
+"""Newton's method for smooth problems, shared by all learners; steps are halved until the objective falls enough."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from qdrank.groups import FloatArray
 
-_ARMIJO = 1e-4  # share of the fall that the gradient promises which a step must bring
+_ARMIJO = 1e-4  # a step must achieve this share of the decrease that the gradient predicts
 
 
 class Valued(Protocol):
@@ -40,7 +40,7 @@ _Sloped = TypeVar("_Sloped", bound=Sloped)
 def halved(
     at: _Valued, trial: Callable[[float], _Valued], slope: float, *, halvings: int = 60, rounding: float = 0.0
 ) -> _Valued:
-    """The first of the points at 1, 1/2, 1/4, ... of a step whose value falls enough, or ``at`` where none does.
+    """The first of the points at 1, 1/2, 1/4, ... of a step whose value falls enough, or ``at`` if none does.
 
     ``slope`` is that of the objective along the whole step, ``rounding`` the relative error of the objective.
     """
@@ -61,8 +61,8 @@ def descend(
 ) -> tuple[_Sloped, int]:
     """The last point and the number of steps from ``at``.
 
-    ``direction`` gives Newton's step (n,) and whether it is the last one, or None where no step is needed. It also ends where
-    rounding forbids any fall.
+    ``direction`` gives Newton's step (n,) and whether it is the last one, or None if no step is needed. The descent
+    also ends when rounding prevents any further decrease.
     """
     for steps in range(limit):
         chosen = direction(at)
@@ -102,8 +102,8 @@ class _Point:
 def newton_minimise(loss: Smooth, w: FloatArray, *, tol: float, max_iterations: int) -> FloatArray:
     """Weights that minimise ``loss``.
 
-    With a few dozen correlated features ten or so such steps replace the hundreds that gradient descent or L-BFGS
-    would take. It ends when Newton's estimate of how much the loss could still fall is ``tol``.
+    With a few dozen correlated features, about ten such steps replace the hundreds that gradient descent or L-BFGS
+    would take. It ends when Newton's estimate of the remaining decrease is ``tol``.
     """
 
     def direction(at: _Point) -> tuple[FloatArray, bool] | None:

@@ -32,12 +32,12 @@ PAPER_TOL, TIGHT_TOL = 1e-3, 1e-8
 #: With a ``tol`` below this, Newton steps follow the first rounds of the alternation where h is linear.
 NEWTON_BELOW = 1e-4
 FIRST_ROUNDS = 2
-#: The same of a second run with L1, whose objective has more than one stationary point.
+#: The same for a second run with L1, whose objective has more than one stationary point.
 LATER_ROUNDS = 40
-#: Rounds where ``rounds`` is not given. Boosted trees do not minimise exactly, so no tolerance would stop them.
+#: Rounds if ``rounds`` is not given. Boosted trees do not minimise exactly, so no tolerance would stop them.
 MOST_ROUNDS = {"ridge": 20_000, "kernel": 20_000, "trees": 3}
-#: The same without weights. Every round is penalised from alpha = 1 and beta = 0 anew, so the composed maps drift towards
-#: those without any penalty, and with l2 no tolerance is ever met.
+#: The same without weights. Each round's penalty starts again from alpha = 1 and beta = 0, so the composed maps drift
+#: towards those without any penalty, and with l2 no tolerance is ever met.
 MOST_COMPOSED_ROUNDS = 5
 
 
@@ -54,31 +54,31 @@ class ATVT(Learner):
     norm : "l2" or "l1"
         Norm of the penalties on alpha - 1 and beta.
     lam_alpha, lam_beta : float
-        Weights of these penalties. ``inf`` holds alpha at 1, or beta at 0: both give the plain regressor, ``lam_alpha=inf``
-        with ``lam_beta=0`` a free offset for every query, ``lam_beta=inf`` a scale alone.
+        Weights of these penalties. ``inf`` fixes alpha at 1, or beta at 0. Both ``inf`` give the plain regressor,
+        ``lam_alpha=inf`` with ``lam_beta=0`` a free offset for every query, ``lam_beta=inf`` a scale alone.
     penalties : "raw" or "scaled"
         Raw weights enter the objective as they are, as in the paper. Scaled ones are multiplied by the power of the
         targets' standard deviation that makes the result the same for targets in other units: lam_alpha by its square,
         lam_beta by 1 (l2) or the deviation (l1).
     weighted : bool
-        Whether h is fitted with weights alpha^2, which minimises L, or without weights to targets that are transformed
-        anew in every round (the paper's form for regressors that take no weights; it minimises no fixed objective, and
-        ends after 5 rounds at most unless ``rounds`` says otherwise).
+        Whether h is fitted with weights alpha^2, which minimises L, or without weights to targets that each round
+        transforms again (the paper's form for regressors that take no weights; it minimises no fixed objective, and
+        ends after at most 5 rounds unless ``rounds`` says otherwise).
     tol : float
         Rounds end when ``|alpha' - alpha| + |beta' - beta| <= tol sqrt(n_queries)`` (Euclidean norms). 1e-3 is the usual
-        rule and stops a slow mode on its way; 1e-8 is tight. Maps of different rules are not comparable.
+        rule and stops before slow modes converge; 1e-8 is tight. Maps from different rules are not comparable.
     rounds : int, optional
-        Most rounds K; the paper's L1 result has K = 1. A number given rules out Newton steps.
+        Maximum number of rounds K; the paper's L1 result has K = 1. Giving a number rules out Newton steps.
     newton : bool
-        Whether Newton steps take the place of slow rounds: for linear h, weights, ``tol`` below 1e-4, ``rounds`` not given.
+        Whether Newton steps replace slow rounds; only for linear h with weights, ``tol`` below 1e-4 and no ``rounds``.
     alpha_min : float
-        Least alpha: maps must increase.
+        Smallest alpha allowed: maps must increase.
     gamma : float, optional
         Width of the Gaussian kernel, ``exp(-gamma |a - b|^2)``; 1 / (n_features variance of X) unless given.
     trees, learning_rate, leaves, min_leaf, seed
-        Of the boosted trees: their number, shrinkage, leaves, fewest documents in a leaf, and seed.
+        For boosted trees: their number, shrinkage, leaves, minimum number of documents in a leaf, and seed.
     warm_trees : int
-        Trees that each further fit adds to those there are; 0: all trees are grown anew.
+        Trees that each further fit adds to the existing ones; 0: each fit grows all trees again.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class ATVT(Learner):
     def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
         """Learn from documents X (n_documents, n_features), targets y and query ids (n_documents,), in any order.
 
-        Without ``query`` the documents are one query's.
+        Without ``query`` all documents belong to one query.
         """
         self._check()
         features, targets, offsets = grouped(X, y, query)
@@ -173,7 +173,7 @@ class ATVT(Learner):
 
     @cached_property
     def boosters(self) -> list[Any]:
-        """LightGBM's models, where h is made of trees: one, or one of each fit with ``warm_trees``. Scores are their sum."""
+        """LightGBM's models if h consists of trees: one, or one per fit with ``warm_trees``. Scores are their sum."""
         from qdrank.learners.classic.trees import booster_of
 
         return [booster_of(text) for text in self.model_["texts"]]
@@ -181,7 +181,7 @@ class ATVT(Learner):
     def maps(self, X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Alpha and beta that fit other judged queries best for the h learned, in order of first appearance.
 
-        They say how a query would have been adjusted, and need its grades: nothing to rank with.
+        They show how a query would have been adjusted. They need its grades, so they cannot be used for ranking.
         """
         features, targets, offsets = grouped(X, y, query)
         fitted = fit_maps(moments(self.predict(features), targets, offsets), self.effective(self.scale_))
@@ -206,33 +206,33 @@ class ATVT(Learner):
         return Penalties(self.lam_alpha * scale**2, lam_beta, self.norm, self.alpha_min)
 
     def _starts(self) -> tuple[int, ...]:
-        """Rounds before the first Newton step of each run. With L1 two runs may end at two points: the better one is kept."""
+        """Rounds before the first Newton step of each run. With L1 two runs may end differently; the better one wins."""
         return (
             (FIRST_ROUNDS, LATER_ROUNDS) if self._quick and self.norm == "l1" and self.h != "trees" else (FIRST_ROUNDS,)
         )
 
     @property
     def _quick(self) -> bool:
-        """Whether Newton steps take the place of slow rounds."""
+        """Whether Newton steps replace slow rounds."""
         return self.newton and self.rounds is None and self.weighted and self.tol < NEWTON_BELOW
 
     def _run(
         self, features: NDArray[Any], targets: FloatArray, offsets: IntArray, first: int
     ) -> tuple[Alternation, bool]:
-        """A run from the plain regressor to its end, and whether the rule was met there."""
+        """A complete run from the plain regressor, and whether it met the stopping rule."""
         penalties = self.effective(self.scale_)
         run = Alternation(self.regressor(features), targets, offsets, penalties, weighted=self.weighted)
         return run, self._iterate(run, first)
 
     def _iterate(self, run: Alternation, first: int) -> bool:
-        """Rounds until the rule is met; whether it was."""
+        """Run rounds until the stopping rule is met; return whether it was."""
         most = self.rounds
         if most is None:
             most = MOST_ROUNDS[self.h] if self.weighted else min(MOST_ROUNDS[self.h], MOST_COMPOSED_ROUNDS)
         limit = self.tol * np.sqrt(len(run.offsets) - 1)
         while run.rounds < most:
             if self._quick and run.rounds >= first and run.rounds % 2 == 0 and isinstance(run.regressor, Linear):
-                run.newton_steps(run.regressor, limit)  # the round after the next shows whether the maps rest
+                run.newton_steps(run.regressor, limit)  # the round after the next shows whether the maps have settled
             if run.round() <= limit:
                 return True
         if self.rounds is None and self.h != "trees" and self.weighted:

@@ -61,7 +61,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class Maps:
-    """The maps of every query: alpha, beta and whether alpha was held at its least value, (n_queries,) each."""
+    """The maps of every query: alpha, beta and whether alpha was held at its smallest value, (n_queries,) each."""
 
     alpha: FloatArray
     beta: FloatArray
@@ -74,7 +74,7 @@ def sums(values: FloatArray, offsets: IntArray) -> FloatArray:
 
 
 def moments(h: FloatArray, y: FloatArray, offsets: IntArray) -> Moments:
-    """Moments of the predictions ``h`` and of what they leave of the targets ``y``, (n_documents,) each."""
+    """Moments of the predictions ``h`` and of their residuals from the targets ``y``, (n_documents,) each."""
     sizes = np.diff(offsets)
     n, r = sizes.astype(np.float64), y - h
     mean_h, mean_r = sums(h, offsets) / n, sums(r, offsets) / n
@@ -99,7 +99,7 @@ def _alpha(a: FloatArray, guarded: BoolArray, penalties: Penalties) -> FloatArra
 def fit_l2(sums: Moments, penalties: Penalties) -> Maps:
     """Solve the normal equations ``(X'X + diag(lam_beta, lam_alpha)) (beta, a) = X'r``, X = [1, h] (section 3.2.1).
 
-    Where alpha would fall below its least value it is held there and beta is fitted anew: the problem is convex, so
+    Where alpha would fall below its smallest value it is held there and beta is fitted again. The problem is convex, so
     this is the minimum under the bound.
     """
     shrunk = _share(penalties.lam_beta, sums.n)  # lam_beta / (n + lam_beta): 1 for an infinite penalty
@@ -122,7 +122,7 @@ def fit_l1(sums: Moments, penalties: Penalties) -> Maps:
     """Solve the lasso in two variables exactly (section 3.2.2): the best of its seven possible forms.
 
     The minimum has a = 0, or a at its bound, or beta = 0, or neither 0 with one of four pairs of signs. Each form has a
-    closed solution; a pair of signs that its solution does not have is ruled out. Among equals the first form wins.
+    closed solution; a pair of signs that its solution contradicts is ruled out. Ties go to the first form.
     """
     least = penalties.alpha_min - 1
     forms = [
@@ -151,7 +151,7 @@ def _a_alone(sums: Moments, penalties: Penalties) -> FloatArray:
 
 
 def _both(s: float, t: float, sums: Moments, penalties: Penalties) -> tuple[FloatArray, FloatArray]:
-    """Best a and beta if beta has the sign ``s`` and a the sign ``t``; NaN where they come out with others."""
+    """Best a and beta if beta has the sign ``s`` and a the sign ``t``; NaN where the solution has other signs."""
     if np.isinf(penalties.lam_alpha) or np.isinf(penalties.lam_beta):
         return np.full_like(sums.n, np.nan), np.full_like(sums.n, np.nan)
     above = sums.hr + (s * penalties.lam_beta * sums.h - t * penalties.lam_alpha) / 2
@@ -162,7 +162,7 @@ def _both(s: float, t: float, sums: Moments, penalties: Penalties) -> tuple[Floa
 
 
 def _objective(a: FloatArray, beta: FloatArray, sums: Moments, penalties: Penalties) -> FloatArray:
-    """What the maps of each query cost, (n_queries,)."""
+    """Cost of the maps of each query, (n_queries,)."""
     loss = sums.rr - 2 * a * sums.hr + a**2 * sums.hh + sums.n * (sums.r - beta - a * sums.h) ** 2
     cost: FloatArray = loss + _penalty(penalties.lam_alpha, a, 1) + _penalty(penalties.lam_beta, beta, 1)
     return cost

@@ -1,8 +1,8 @@
-"""Newton steps on what is left of aTVT's objective when alpha and beta are always the best for h (linear h).
+"""Newton steps on aTVT's objective with alpha and beta always at their best for h (linear h).
 
 ``F(w) = min over alpha, beta of L(w, alpha, beta)`` has the stationary points of L. Its gradient is that of L at the best
 maps, and its Hessian the Schur complement of L's in w (variable projection; Golub and Pereyra 1973). One step costs
-about as much as one fit of h, and a few take the place of thousands of rounds of the alternation.
+about as much as one fit of h, and a few steps replace thousands of rounds of the alternation.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from qdrank.learners.atvt.maps import BoolArray, Maps, Penalties, fit_maps, mome
 from qdrank.learners.atvt.regressors import Linear
 from qdrank.learners.newton import halved
 
-#: Rounding error of the objective, relative: near the minimum the gradient knows more than the value.
+#: Relative rounding error of the objective: near the minimum the gradient is more informative than the value.
 _ROUNDING = 1e-13
 #: Share of the largest eigenvalue below which one counts as 0.
 _FLAT = 1e-11
-#: Halvings of a step before it is given up.
+#: Number of times a step is halved before giving up.
 HALVINGS = 30
 
 
@@ -44,21 +44,21 @@ class Projected:
     penalties: Penalties
 
     def at(self, w: FloatArray) -> MapPoint:
-        """The best maps for ``w``, and what they cost."""
+        """The best maps for ``w``, and their cost."""
         h = self.model.design @ w
         maps = fit_maps(moments(h, self.y, self.offsets), self.penalties)
         value = squared_error(self.y, h, maps, self.offsets) + self.penalties.value(maps.alpha, maps.beta)
         return MapPoint(w, maps, h, value + float(self.model.penalty @ w**2))
 
     def step(self, at: MapPoint) -> MapPoint:
-        """A point that is no worse: Newton's, shortened or bent towards steepest descent until the objective falls."""
+        """A point that is no worse: Newton's, shortened or turned to steepest descent until the objective falls."""
         direction, slope = self._direction(at)
         return halved(
             at, lambda length: self.at(at.w + length * direction), slope, halvings=HALVINGS, rounding=_ROUNDING
         )
 
     def _direction(self, at: MapPoint) -> tuple[FloatArray, float]:
-        """Where to go, and the slope of the objective on the way."""
+        """Direction of the step, and the slope of the objective along it."""
         gradient, hessian, scale = self.derivatives(at)
         direction = _descent(hessian, gradient, scale)
         return direction, 2 * float(gradient @ direction)
@@ -80,20 +80,20 @@ class Projected:
         return gradient, hessian, scale
 
     def _inverse(self, at: MapPoint) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Inverse of each query's second derivatives by its free ones of beta and alpha, (n_queries,) an entry."""
+        """Inverse of each query's second derivatives in its free beta and alpha, (n_queries,) per entry."""
         beta_free, alpha_free = self._free(at.maps)
         extra = [0.0, 0.0] if self.penalties.norm == "l1" else [self.penalties.lam_beta, self.penalties.lam_alpha]
         n = np.diff(self.offsets) + np.where(beta_free, extra[0], 0.0)
         first, second = sums(at.h, self.offsets), sums(at.h**2, self.offsets)
         diagonal = second + np.where(alpha_free, extra[1], 0.0)
         schur = diagonal - np.where(beta_free, first**2 / n, 0.0)
-        alpha_free &= schur > 1e-12 * diagonal  # h does not vary: alpha does nothing that beta does not
+        alpha_free &= schur > 1e-12 * diagonal  # h does not vary, so alpha can do nothing that beta cannot
         aa = np.divide(1.0, schur, out=np.zeros_like(schur), where=alpha_free)
         bb = np.where(beta_free, 1 / n + aa * (first / n) ** 2, 0.0)
         return bb, np.where(beta_free, -aa * first / n, 0.0), aa
 
     def _free(self, maps: Maps) -> tuple[BoolArray, BoolArray]:
-        """Which beta and alpha move with w: not one held at its bound, or at 0 and 1 by the norm or the penalty."""
+        """Which beta and alpha move with w: all but those held at a bound, or at 0 and 1 by the norm or the penalty."""
         if self.penalties.norm == "l1":
             return maps.beta != 0, (maps.alpha != 1) & ~maps.guarded
         beta = np.full(len(maps.beta), np.isfinite(self.penalties.lam_beta))
@@ -108,10 +108,10 @@ def squared_error(y: FloatArray, h: FloatArray, maps: Maps, offsets: IntArray) -
 
 
 def _descent(hessian: FloatArray, gradient: FloatArray, scale: FloatArray) -> FloatArray:
-    """Newton's direction with the sizes of the Hessian's eigenvalues, so that it leads downwards.
+    """Newton's direction with the absolute values of the Hessian's eigenvalues, so that it leads downwards.
 
-    Directions in which nothing changes are left alone: with ``lam_beta = 0`` the intercept of h is one, since every
-    beta makes up for it. ``scale`` (p,) brings the weights to a common size before small is told from large.
+    Flat directions are left alone. With ``lam_beta = 0`` the intercept of h is one, since every beta compensates for
+    it. ``scale`` (p,) brings the weights to a common size before eigenvalues are compared.
     """
     root = np.sqrt(np.where(scale > 0, scale, 1.0))
     values, vectors = np.linalg.eigh(hessian / root / root[:, None])

@@ -1,4 +1,4 @@
-"""What may stand for h in aTVT: ridge regression, its kernel form, and boosted trees; all take weighted targets.
+"""Regressors for h in aTVT: ridge regression, its kernel form, and boosted trees; all take weighted targets.
 
 A regressor is prepared once for the training documents and then fitted many times, for other targets and weights.
 ``state`` gives the model as plain values, `predict` scores documents with them.
@@ -18,19 +18,19 @@ from qdrank.errors import InputError
 from qdrank.groups import FloatArray, IntArray
 from qdrank.registry import needed
 
-#: Most documents for which the kernel form is solved: its matrices have their square as size.
+#: Maximum number of documents for the kernel form; the size of its matrices is the square of this.
 MOST_KERNEL_DOCUMENTS = 2000
-#: Numbers of Phi that are scaled at a time: they stay in the processor's cache.
+#: Numbers of Phi to scale at a time, few enough for the processor's cache.
 _BLOCK = 2**18
-#: Directions of the kernel matrix with less than this share of the largest eigenvalue are rounding.
+#: Eigenvalues of the kernel matrix below this share of the largest are rounding.
 KERNEL_RANK = 1e-12
 
 
 class Regressor(Protocol):
-    """What aTVT asks of h."""
+    """What aTVT requires of h."""
 
     def fit(self, target: FloatArray, weight: FloatArray) -> FloatArray:
-        """Fit targets (n_documents,) with weights (n_documents,); predictions of the same documents."""
+        """Fit targets (n_documents,) with weights (n_documents,); return predictions for the same documents."""
 
     def penalty_value(self) -> float:
         """``lam_h Omega(h)`` of the fitted h."""
@@ -86,7 +86,7 @@ class Linear:
 class Ridge(Linear):
     """Ridge regression, exact, with an unpenalised intercept: Omega(h) is the squared length of the weights.
 
-    The columns are taken about their means, which changes the intercept alone and keeps the equations well conditioned.
+    The columns are centred, which changes only the intercept and keeps the equations well conditioned.
     """
 
     def __init__(self, X: FloatArray, lam: float) -> None:
@@ -118,7 +118,7 @@ class Kernel(Linear):
         self._back = vectors[:, kept] / root
 
     def state(self) -> dict[str, Any]:
-        """Coefficients c of the training documents, and these documents."""
+        """The training documents and their coefficients c."""
         return {"h": "kernel", "dual": (self._back @ self.w).tolist(), "X": self.X.tolist(), "gamma": self.gamma}
 
 
@@ -127,7 +127,7 @@ class Trees:
     """Gradient boosted regression trees (Zha 2006, section 3.1), by LightGBM: the same trees every time.
 
     Omega(h) is the number and size of the trees and their shrinkage, not a term of the objective: `penalty_value` is 0.
-    With ``warm_trees`` a further fit keeps the trees there are and adds as many to what they leave of the new targets.
+    With ``warm_trees`` a further fit keeps the existing trees and adds that many, fitted to the new residuals.
     """
 
     X: NDArray[Any]
@@ -151,11 +151,11 @@ class Trees:
 
         params = self._PARAMS | {"min_data_in_leaf": self.min_leaf, "seed": self.seed}
         self.boosters: list[Any] = []
-        # The bins of the features are found once and serve every fit.
+        # The bins of the features are computed once for all fits.
         self._data = lightgbm.Dataset(self.X, np.zeros(len(self.X)), params=params, free_raw_data=False)
 
     def fit(self, target: FloatArray, weight: FloatArray) -> FloatArray:
-        """Grow all trees anew, or more of them after a first fit."""
+        """Grow all trees again, or add more after the first fit."""
         if not (self.warm_trees and self.boosters):
             self.boosters = [self._grown(target, weight, self.rounds)]
             self._h = self._last(self.X)
@@ -177,7 +177,7 @@ class Trees:
         return np.asarray(self.boosters[-1].predict(X, num_threads=1), dtype=np.float64)
 
     def penalty_value(self) -> float:
-        """Nothing: see the class."""
+        """0, see the class."""
         return 0.0
 
     def state(self) -> dict[str, Any]:
@@ -186,7 +186,7 @@ class Trees:
 
 
 def predict(state: dict[str, Any], X: NDArray[Any]) -> FloatArray:
-    """Scores (n_documents,) of the rows of ``X`` by the ridge or kernel model that ``state`` gave."""
+    """Scores (n_documents,) of the rows of ``X`` by the ridge or kernel model in ``state``."""
     X = np.asarray(X, dtype=np.float64)
     if state["h"] == "kernel":
         return np.asarray(gaussian(X, np.array(state["X"]), state["gamma"]) @ np.array(state["dual"]))

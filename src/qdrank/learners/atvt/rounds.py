@@ -14,7 +14,7 @@ from qdrank.learners.atvt.newton import Projected, squared_error
 from qdrank.learners.atvt.regressors import Linear, Regressor
 from qdrank.learners.inputs import as_features, as_targets, refuse_other_length
 
-#: Newton steps at a time, before the alternation is asked again.
+#: Newton steps in a row before the next round of the alternation.
 MOST_NEWTON = 25
 
 
@@ -64,7 +64,7 @@ class Alternation:
         self.fit_h()  # with alpha = 1 and beta = 0: the plain regressor
 
     def round(self) -> float:
-        """Fit the maps for h, then h for the maps; how far the maps moved."""
+        """Fit the maps for h, then h for the maps; return how far the maps moved."""
         before, after = self.maps, self._maps()
         self.maps, self.guarded = after, self.guarded | after.guarded
         self._record()
@@ -84,7 +84,7 @@ class Alternation:
         model.w, self.h = at.w, at.h
 
     def fit_h(self) -> None:
-        """Fit h to the targets that the maps leave, weighted by alpha^2 (section 3.1)."""
+        """Fit h to the targets with the maps undone, weighted by alpha^2 (section 3.1)."""
         alpha, beta = (np.repeat(part, np.diff(self.offsets)) for part in (self.maps.alpha, self.maps.beta))
         weight = alpha**2 if self.weighted else np.ones(len(alpha))
         self.h = self.regressor.fit((self.y - beta) / alpha, weight)

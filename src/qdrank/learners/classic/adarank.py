@@ -1,7 +1,8 @@
 """AdaRank (Xu and Li 2007): boosting of single features by a measure of the ranked list, with two updates.
 
 The *paper's* update weights queries by how badly the ensemble ranks them, ``P(q) ∝ exp(-E(q, f_t))``: the learners
-``adarank-map`` and ``adarank-ndcg``. These weights are so mild that on LETOR data one or two features are chosen for ever.
+``adarank-map`` and ``adarank-ndcg``. These weights are so mild that on LETOR data every round chooses the same one or
+two features.
 
 The *boosting* update, ``adarank-map-boost`` and ``adarank-ndcg-boost``, is not in the paper. It is inferred from what Microsoft's
 program printed in a public re-run (github.com/JasonWyse/letor40). Its rounds start with our first feature and its
@@ -38,9 +39,9 @@ class AdaRank(LinearLearner):
     update
         Weights of the queries after a round: "paper" takes them from the ensemble, "boost" (inferred) multiplies them.
     baseline
-        What the objective is counted from in "boost": "worst" feature of the query, or "zero".
+        Zero point of the objective in "boost": the query's "worst" feature, or "zero".
     rounds
-        Number of rounds; with validation data, the most that may be kept.
+        Number of rounds; with validation data, the largest number that may be kept.
     measure
         What chooses the round on validation data.
     seed
@@ -63,7 +64,7 @@ class AdaRank(LinearLearner):
         query: ArrayLike | None = None,
         validation: JudgedArrays | None = None,
     ) -> Self:
-        """Learn from judged documents, each query's rows standing together."""
+        """Learn from judged documents, the rows of each query together."""
         X, grades, offsets = self.training(X, y, query)
         order = shuffled_within(offsets, self.seed)
         X, grades = X[order], grades[order]

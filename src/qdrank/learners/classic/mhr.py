@@ -19,7 +19,7 @@ from qdrank.learners.ranksvm.preferences import prepare
 
 @dataclass(kw_only=True, eq=False)
 class MultipleHyperplaneRanker(Learner):
-    """For every two grades a Ranking SVM learned from the pairs of just these; the rankings' places are summed.
+    """One Ranking SVM for each pair of grades, learned from their document pairs alone; BordaCount sums the rankings.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ class RankBoost(Learner):
 
     @property
     def n_features_in_(self) -> int:
-        """Number of features of the documents that the learner was fitted to; a record does not know it."""
+        """Number of features of the documents that the learner was fitted to; a record does not store it."""
         return int(self._n_features)
 
     def _keep(self, chosen: list[tuple[int, float, float]]) -> Self:
@@ -84,13 +84,13 @@ class RankBoost(Learner):
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,) of the rows of ``X`` (n_documents, n_features)."""
         X = self.documents(X)
-        if X.shape[1] <= self.features_.max(initial=-1):  # of a record, whose number of features is not known
+        if X.shape[1] <= self.features_.max(initial=-1):  # a record does not store their number
             raise InputError(f"X has {X.shape[1]} features, but feature {self.features_.max() + 1} was learned from")
         scores = np.zeros(len(X))
         for feature in np.unique(self.features_):
             mine = np.flatnonzero(self.features_ == feature)
             mine = mine[np.argsort(self.thresholds_[mine], kind="stable")]
-            # All rounds on one feature together are a step function of it.
+            # Together, all rounds on one feature form a step function of it.
             steps = np.concatenate([[0.0], np.cumsum(self.alphas_[mine])])
             scores += steps[np.searchsorted(self.thresholds_[mine], X[:, feature])]
         return scores

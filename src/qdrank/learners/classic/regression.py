@@ -14,7 +14,7 @@ from qdrank.learners.inputs import JudgedArrays
 
 @dataclass(kw_only=True, eq=False)
 class Regression(LinearLearner):
-    """Ridge regression of the grades: ``sum (y - b - x.w)^2 + l2 |w|^2``; the intercept ranks nothing and is not kept.
+    """Ridge regression of the grades: ``sum (y - b - x.w)^2 + l2 |w|^2``; the intercept has no effect and is dropped.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ LARGEST_GRADE = 30
 
 @dataclass(kw_only=True, eq=False)
 class BoostedTrees(Learner):
-    """What both have in common; the model is stored as text.
+    """Base of both learners; the model is stored as text.
 
     Parameters
     ----------
@@ -108,9 +108,9 @@ class BoostedTrees(Learner):
         return learner
 
     def _dataset(self, X: NDArray[Any], y: IntArray, offsets: IntArray, reference: Any = None) -> Any:
-        """LightGBM's view of the data, binned at once, so that no copy of the rows stays.
+        """LightGBM's view of the data, binned immediately so that no copy of the rows remains.
 
-        Training rows of each query are in random order. Rows of validation stay where they are: it is `_watch` that shuffles them.
+        Training rows of each query are in random order. Validation rows keep their order, since `_watch` shuffles them.
         """
         if reference is None:
             order = shuffled_within(offsets, self.seed)
@@ -119,7 +119,7 @@ class BoostedTrees(Learner):
 
     @staticmethod
     def _watch(queries: ValidationQueries) -> Any:
-        """What LightGBM calls after each tree; it keeps the first of the best numbers of trees."""
+        """The function that LightGBM calls after each tree; LightGBM keeps the first of the best numbers of trees."""
 
         def evaluate(scores: FloatArray, _: Any) -> tuple[str, float, bool]:
             return queries.measure, queries.mean(scores), True

@@ -1,4 +1,4 @@
-"""The graph of the documents of one query, and what unequal scores of its neighbours cost (Hoi and Jin 2008, eq. 8 to 10)."""
+"""The graph of one query's documents, and the cost of unequal scores of neighbours (Hoi and Jin 2008, eq. 8 to 10)."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def document_graph(
 
     Parameters
     ----------
-    neighbours : documents that each one is joined to, the nearest by Euclidean distance; all, where there are fewer
+    neighbours : number of nearest documents, by Euclidean distance, that each one is joined to; all if there are fewer
     edges : "binary" edges weigh 1; "heat" edges exp(-d^2 / mean d^2 of the edges)
     symmetry : an edge where "either" document has the other as neighbour, where "both" have, or the "mean" of the two
-    ties : with several documents as near as the last neighbour, "all" are neighbours (the order of the rows then
-        changes nothing), or those that come first in the "file"
+    ties : if several documents are as near as the last neighbour, "all" are neighbours (so the order of the rows does
+        not matter), or those that come first in the "file"
     """
     _refuse_unknown(edges=edges, symmetry=symmetry, ties=ties)
     if neighbours < 1:
@@ -63,8 +63,8 @@ def _heated(S: FloatArray, d: FloatArray) -> FloatArray:
 def roughness(X: NDArray[Any], S: FloatArray, laplacian: Laplacian = "normalised") -> FloatArray:
     """Matrix K (m, m) for which ``w^T K w`` is the cost of unequal scores ``X w`` of neighbours.
 
-    "normalised" is ``G^T L G`` with L of eq. 9, as eq. 10 has it; "plain" is what eq. 8 says to the letter, ``2 G^T (D
-    - S) G``. A document without neighbours costs nothing.
+    "normalised" is ``G^T L G`` with L of eq. 9, as in eq. 10; "plain" follows eq. 8 to the letter, ``2 G^T (D - S) G``.
+    A document without neighbours costs nothing.
     """
     _refuse_unknown(laplacian=laplacian)
     K: FloatArray = smoothness(np.ascontiguousarray(X, dtype=np.float64), S, laplacian == "normalised")

@@ -4,11 +4,11 @@
     dual          sum_i alpha_i - 1/2 (B^T alpha + eta)^T M^-1 (B^T alpha + eta),  0 <= alpha_i <= C,  eta >= 0
     w = M^-1 (B^T alpha + eta)                      eq. 13, with the eta that the paper leaves out
 
-An interior point method finds which weights are 0 and on which side of the margin each query lies; given these sets the
-optimum is the solution of a linear system, which is solved and checked. A program that differs little from one solved
-before (another query's M, the next gamma) starts from the sets of that one, and mostly needs a few such systems alone.
-Training queries with the same coefficients are one hinge that weighs as much as all of them. Queries on the margin whose
-coefficients still depend on each other have multipliers that are not unique; some of them keep theirs.
+An interior point method finds which weights are 0 and on which side of the margin each query lies. Given these sets,
+the optimum is the solution of a linear system, which is solved and checked. A program that differs little from one
+solved before (another query's M, the next gamma) starts from the sets of that one, and usually needs only a few such
+systems. Training queries with the same coefficients form one hinge with their total weight. If the coefficients of
+queries on the margin still depend on each other, their multipliers are not unique; some queries keep theirs.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from qdrank.learners.ensemble.kernels.interior import interior_point, sides
 from qdrank.learners.ensemble.kernels.path import follow
 from qdrank.learners.ensemble.kernels.quadratic import active_set, backward, certificate, factor, forward, rows_times
 
-#: Relative duality gap that every solution has.
+#: Relative duality gap that every solution reaches.
 DUALITY_GAP = 1e-8
-#: Weights below this share of the largest one are 0: less than what the solver is accurate to.
+#: Weights below this share of the largest one are set to 0, since they are below the solver's accuracy.
 DUST = 1e-10
 _STEPS, _TURNS, _ITERATIONS, _INNER = 10, 200, 100, 1e-11
 
@@ -59,7 +59,7 @@ class ProgramSolution:
 
 
 class Program:
-    """All of a program but M, which is all that differs between the queries to be ranked.
+    """A program without M, the only part that differs between the queries to be ranked.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class Program:
     def _from_solution(self, M: FloatArray, start: ProgramSolution) -> ProgramSolution | None:
         free, state, w = start.free.copy(), start.state[self._first], start.weights.copy()
         alpha = start.alpha[self._first] * self._equal
-        # The start is optimal with the linear term that makes its gradient, eta, what it was.
+        # The start is optimal for the linear term that keeps its gradient, eta, unchanged.
         pull, Mw = np.empty(len(w)), np.empty(len(w))
         rows_times(self.B, alpha, pull)
         rows_times(M, w, Mw)
@@ -132,7 +132,7 @@ class Program:
 
 
 def _different(B: FloatArray) -> tuple[IntArray, IntArray]:
-    """Numbers of the first rows of their kind, ascending, and for every row the place of its kind among them."""
+    """Indices of the first of each group of equal rows, ascending, and the group of every row."""
     _, first, kind = np.unique(B, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     place = np.empty(len(order), dtype=np.int64)

@@ -15,7 +15,7 @@ from qdrank.learners.ensemble.program import Program, ProgramSolution
 from qdrank.learners.ensemble.trace_coefficients import EnsembleSimilarity, Ties, coefficients, relevance_levels
 from qdrank.learners.inputs import JudgedArrays
 
-#: Digits of a score that count, relative to the largest feature times the sum of the weights: what is below is rounding.
+#: Significant digits of a score, relative to the largest feature times the sum of the weights; the rest is rounding.
 DIGITS = 10
 
 
@@ -34,11 +34,11 @@ class SER(Learner):
     theta, delta : float
         Preference of highly over possibly relevant documents, and smoothing of the rankings.
     ties : "half" or "file"
-        How documents of equal score stand in a ranking: each before the other by 1/2, or in the order of the rows.
+        How documents of equal score rank: each counts 1/2 before the other, or in the order of the rows.
     similarity, width, normalise
         Eq. 7 in place of the trace, and its options; see `qdrank.learners.ensemble.trace_coefficients.coefficients`.
     nonnegative : bool
-        Whether w >= 0, as the paper has it.
+        Whether w >= 0, as in the paper.
     max_grade : int, optional
         Highest grade of the scale; default: the highest in the training data. Grades 2, 1, 0 are the paper's +1, 0, -1.
 
@@ -104,7 +104,7 @@ class SER(Learner):
         return self.fit_coefficients(B)
 
     def fit_coefficients(self, B: FloatArray) -> Self:
-        """Learn from coefficients (n_queries, n_rankers) that are known already."""
+        """Learn from known coefficients (n_queries, n_rankers)."""
         self.coefficients_ = B
         self.__dict__.pop("_solved", None)
         solution = self.solved()[1]
@@ -129,19 +129,19 @@ class SER(Learner):
         return {name: getattr(self, name) for name in names}
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:  # noqa: ARG002
-        """Scores (n_documents,) of the rows of ``X``, rounded to what the weights are accurate to."""
+        """Scores (n_documents,) of the rows of ``X``, rounded to the accuracy of the weights."""
         return rounded_scores(self.documents(X), self.weights_)
 
     @property
     def coef_(self) -> FloatArray:
-        """The weights, under the name that linear models have."""
+        """The weights, under the name that linear models use."""
         return self.weights_
 
 
 def rounded_scores(X: Any, w: FloatArray) -> FloatArray:
     """``X w`` (n_documents,), rounded: differences beyond the accuracy of the weights must not break ties.
 
-    The digits that count are those of max |X| times sum |w|, the largest score that there could be.
+    The digits are relative to max |X| times sum |w|, the largest possible score.
     """
     total = float(np.abs(w).sum()) * float(np.abs(X).max(initial=0.0))
     scores: FloatArray = np.einsum("nf,f->n", X.astype(np.float64), w)

@@ -1,4 +1,4 @@
-"""Semi-supervised ensemble ranking (SSER), Hoi and Jin 2008, eq. 10: weights of each query's own, from its documents."""
+"""Semi-supervised ensemble ranking (SSER), Hoi and Jin 2008, eq. 10: own weights for each query, from its documents."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class SSER(SER):
         return self.path(self.roughness_of(X_query), gammas)
 
     def path(self, K: FloatArray, gammas: Sequence[float]) -> list[ProgramSolution]:
-        """Solutions for a query with the roughness K (n_rankers, n_rankers), each gamma's found from the one before."""
+        """Solutions for a query with the roughness K (n_rankers, n_rankers); each gamma starts from the one before."""
         program, solution = self.solved()
         path = []
         for gamma in gammas:
@@ -98,7 +98,7 @@ class SSER(SER):
         return roughness(G, S, self.laplacian)
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:
-        """Scores (n_documents,), each query's by its own weights; without ``query`` the rows are one query's."""
+        """Scores (n_documents,), each query's by its own weights; without ``query`` all rows belong to one query."""
         X = self.documents(X)
         offsets = as_offsets(query, len(X))
         scores = np.empty(len(X))

@@ -30,7 +30,7 @@ def relevance_levels(y: ArrayLike, max_grade: int | None = None) -> IntArray:
 
     Grades 2, 1, 0 are +1, 0, -1. For any other scale, with ``max_grade`` its highest grade (default: the highest in
     ``y``): 0 is -1, grades above ``max_grade / 2`` are +1, those between are 0. So 1, 0 are +1, -1, and 4, 3, 2, 1, 0
-    are +1, +1, 0, 0, -1. Grades with a negative one among them are taken as levels.
+    are +1, +1, 0, 0, -1. If any grade is negative, the grades are taken as levels.
     """
     grades = np.asarray(y)
     if len(grades) and grades.min() < 0:
@@ -62,7 +62,7 @@ def coefficients(
     offsets : (n_queries + 1,) bounds of the queries
     theta : preference of +1 over 0, between 0 and 1
     delta : weight of the diagonal that smooths a ranking, positive
-    ties : "half": documents of equal score are each before the other by 1/2; "file": the first row is before
+    ties : "half": of two documents with equal scores each counts 1/2 before the other; "file": the first row is before
     similarity : "trace" is eq. 6; the others are eq. 7, ``exp(-d(A, R) / width)``. "bregman" takes the squared
         Frobenius norm of A - R, which is the Bregman divergence of that norm; "induced" the norm that the sum norm
         induces, the largest column sum, which needs the matrices

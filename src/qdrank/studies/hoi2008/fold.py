@@ -81,7 +81,7 @@ class EnsembleFold:
         return ValidationQueries.of(self.documents.parts["vali"], measure=self.measure, seed=self.seed)
 
     def tuned(self, ties: Ties) -> tuple[SSER, Choice[SSER] | None]:
-        """SSER with the C, theta and delta that make SER best on validation, and the choice in `Options.tried` if any."""
+        """SSER with the C, theta and delta that make SER best on validation, and the choice among `Options.tried`."""
         part = self.documents.parts["vali"]
         if not part.n_queries:
             return self.fitted(ties), None

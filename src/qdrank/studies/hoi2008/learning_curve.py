@@ -1,4 +1,4 @@
-"""Average precision against the number of training queries: do unlabelled documents help when labels are few?"""
+"""Average precision against the number of training queries, to see if unlabelled documents help when labels are few."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ class LinFold:
         return ValidationQueries.of(self.roles[self.validation].part, measure="ap", seed=self.base)
 
     def read_as(self, readings: Readings) -> LinFold:
-        """This fold with other readings."""
+        """The same fold with other readings."""
         return LinFold(self.documents, self.reference, self.single, self.bank, readings, base=self.base)
 
     def points(self, role: str) -> FloatArray:

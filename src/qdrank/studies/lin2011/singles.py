@@ -36,7 +36,8 @@ def choose_single(
 ) -> tuple[Singles, pa.Table]:
     """Train a Ranking SVM for every lambda, descending, and choose one by validation MAP.
 
-    Without validation queries training MAP chooses. ``seed`` decides the order of tied documents. Returns the models and the artifact ``choices``.
+    Without validation queries training MAP chooses. ``seed`` decides the order of tied documents. Returns the models
+    and the artifact ``choices``.
     """
     models = train_singles(documents.preferences(), lambdas, tol=tol)
     part = documents.parts["vali"] if documents.parts["vali"].n_queries else documents.parts["train"]

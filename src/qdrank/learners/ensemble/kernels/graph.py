@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-#: Distances that differ by less than this share are equal: sums of the same numbers in another order.
+#: Distances that differ by less than this share count as equal: they may sum the same numbers in another order.
 SAME = 1e-12
 
 
@@ -15,7 +15,7 @@ SAME = 1e-12
 def squared_distances(G: Any) -> Any:
     """Squared Euclidean distances between the rows of G (n, m), shape (n, n), infinite on the diagonal.
 
-    The sum over the features has one order for every pair, so that equal documents are equally far from any other.
+    The sum over the features has the same order for every pair, so that equal documents are equally far from any other.
     """
     n, m = G.shape
     varying = [f for f in range(m) if G[:, f].max() > G[:, f].min()]

@@ -88,7 +88,7 @@ def _residuals(M: Any, B: Any, columns: Any, P: Any, D: Any, rd: Any, rp: Any) -
 
 @njit(cache=True)
 def interior_point(M: Any, B: Any, columns: Any, C: Any, bounded: bool, tol: float, limit: int, P: Any, D: Any) -> int:
-    """Mehrotra's predictor-corrector method; ``P`` and ``D`` (2 n + m,) are filled. Returns the iterations."""
+    """Mehrotra's predictor-corrector method; fills ``P`` and ``D`` (2 n + m,) and returns the number of iterations."""
     n, m = B.shape
     k = 2 * n + (m if bounded else 0)
     P[: 2 * n], D[:n], D[n : 2 * n] = 1.0, C / 2, C / 2
@@ -122,7 +122,7 @@ def interior_point(M: Any, B: Any, columns: Any, C: Any, bounded: bool, tol: flo
 
 @njit(cache=True)
 def sides(P: Any, D: Any, C: Any, bounded: bool, free: Any, state: Any) -> None:
-    """Which weights are free (m,), and the side of each query (n,): the larger of each product says."""
+    """Which weights are free (m,), and the side of each query (n,), by the larger factor of each product."""
     n, m = len(state), len(free)
     w, eta = P[2 * n :], D[2 * n :]
     heaviest, steepest = np.abs(w).max(), max(eta.max(), 1e-300)

@@ -23,9 +23,9 @@ from qdrank.learners.ensemble.kernels.quadratic import AT_MARGIN, SATISFIED, VIO
 def follow(
     M: Any, B: Any, columns: Any, C: Any, bounded: bool, c: Any, free: Any, state: Any, w: Any, alpha: Any, limit: int
 ) -> int:
-    """Follow the path from c (m,) to 0; the sets, w (m,) and alpha (n,) are those of the start and become those of the end.
+    """Follow the path from c (m,) to 0, updating the sets, w (m,) and alpha (n,) in place from its start to its end.
 
-    Returns the number of turns, or -1 where there are more than ``limit`` or the path cannot go on.
+    Returns the number of turns, or -1 if there are more than ``limit`` or the path cannot continue.
     """
     m, n = M.shape[0], B.shape[0]
     gradient, margins, v = np.empty(m), np.empty(n), np.empty(m)
@@ -35,7 +35,7 @@ def follow(
         gradient[j] += c[j] - v[j]
     rows_times(columns, w, margins)
     dw, dg, dm, da = np.empty(m), np.empty(m), np.empty(n), np.zeros(n)
-    left = 1.0  # share of c that is still there
+    left = 1.0  # remaining share of c
     for turn in range(limit):
         F, E = np.flatnonzero(free), np.flatnonzero(state == AT_MARGIN)
         a = np.empty(len(E))

@@ -2,8 +2,8 @@
 
     min over w    1/2 w^T M w + sum_i C_i max(0, 1 - b_i.w),    w >= 0 where ``bounded``
 
-``B`` has the rows b_i, ``columns`` is its transpose, ``C`` (n,) the weights of the hinges. All sums are in a fixed order, without BLAS: the same bytes whatever
-the number of threads.
+``B`` has the rows b_i, ``columns`` is its transpose, ``C`` (n,) the weights of the hinges. All sums are in a fixed order,
+without BLAS, so the bytes do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def factor(A: Any, n: int) -> bool:
 
 @njit(cache=True)
 def _factor_independent(S: Any, a: Any) -> int:
-    """Cholesky factor of ``S`` without the rows that depend on earlier ones; their entry of ``a`` becomes 0, for good.
+    """Cholesky factor of ``S`` without the rows that depend on earlier ones; their entries of ``a`` become and stay 0.
 
-    Returns how many these are.
+    Returns the number of these rows.
     """
     n, dependent = S.shape[0], 0
     for e in range(n):
@@ -83,8 +83,7 @@ def backward(L: Any, x: Any, n: int) -> None:
 def rows_times(A: Any, x: Any, out: Any) -> None:
     """``A^T x``, the rows of A times the entries of x, into ``out``; rows with ``x`` = 0 cost nothing.
 
-    The only product of a matrix and a vector here, since it goes through A row by row: for ``B w`` it is given the
-    columns of B as rows.
+    This is the only matrix-vector product here, since it reads A row by row. For ``B w`` pass the columns of B as rows.
     """
     out[:] = 0.0
     for i in range(A.shape[0]):
@@ -111,7 +110,7 @@ def weighted_normal_matrix(M: Any, B: Any, d: Any, e: Any, out: Any) -> None:
 
 @njit(cache=True)
 def certificate(M: Any, B: Any, columns: Any, C: Any, bounded: bool, w: Any, alpha: Any, eta: Any) -> Any:
-    """Primal and dual value and the KKT residual at ``w`` (feasible) and ``alpha`` in [0, C_i]; ``eta`` is filled.
+    """Primal and dual value and the KKT residual at ``w`` (feasible) and ``alpha`` in [0, C_i]; fills ``eta``.
 
     The dual value is that of c.4's dual at alpha and eta = max(0, M w - B^T alpha). The residual is the largest entry of
     w - max(0, w - gradient) and of alpha - clip(alpha - (b.w - 1), 0, C_i): 0 at the optimum and nowhere else.
@@ -144,8 +143,8 @@ def certificate(M: Any, B: Any, columns: Any, C: Any, bounded: bool, w: Any, alp
 def saddle(M: Any, B: Any, F: Any, E: Any, p: Any, r: Any, w: Any, a: Any) -> int:
     """Solve ``M_FF w_F - B_EF^T a = p_F``, ``B_EF w_F = r`` for w (m,), 0 outside F, and a (len(E),).
 
-    Rows of B_EF that depend on earlier ones are left out, and their ``a`` is 0; their number is returned, -1 if M_FF is not
-    definite.
+    Rows of B_EF that depend on earlier ones are left out, and their ``a`` is 0. Returns their number, or -1 if M_FF is
+    not definite.
     """
     nf, ne = len(F), len(E)
     L, V, S, u = np.empty((nf, nf)), np.empty((ne, nf)), np.empty((ne, ne)), np.empty(nf)
@@ -182,9 +181,9 @@ def saddle(M: Any, B: Any, F: Any, E: Any, p: Any, r: Any, w: Any, a: Any) -> in
 
 @njit(cache=True)
 def _solve_pieces(M: Any, B: Any, C: Any, free: Any, state: Any, w: Any, alpha: Any) -> bool:
-    """Optimum if the free weights and the queries on the margin were known; False if they do not determine it.
+    """Optimum for given free weights and given queries on the margin; False if these do not determine it.
 
-    Where queries on the margin depend on each other, their multipliers are not unique: those that are left out keep theirs.
+    If queries on the margin depend on each other, their multipliers are not unique; those left out keep theirs.
     """
     F, E = np.flatnonzero(free), np.flatnonzero(state == AT_MARGIN)
     pull, a, before = np.empty(M.shape[0]), np.empty(len(E)), alpha[E]
@@ -206,7 +205,7 @@ def _solve_pieces(M: Any, B: Any, C: Any, free: Any, state: Any, w: Any, alpha: 
 
 @njit(cache=True)
 def _switch(M: Any, B: Any, columns: Any, C: Any, bounded: bool, free: Any, state: Any, w: Any, alpha: Any) -> int:
-    """Move weights and queries that are on the wrong side; the number moved, 0 at the optimum."""
+    """Move weights and queries that are on the wrong side; return the number moved, which is 0 at the optimum."""
     m, n = M.shape[0], B.shape[0]
     margins, Mw, v = np.empty(n), np.empty(m), np.empty(m)
     rows_times(columns, w, margins)
@@ -244,7 +243,7 @@ def active_set(
 ) -> int:
     """Optimum from a guess of the free weights (m,), of the side of each query and of alpha (n,); all are corrected.
 
-    Returns the number of steps, or -1 where the guesses run in a circle or determine nothing.
+    Returns the number of steps, or -1 if the guesses cycle or determine nothing.
     """
     for step in range(limit):
         if not _solve_pieces(M, B, C, free, state, w, alpha):

@@ -20,7 +20,7 @@ def trace_sums(
     levels : (n_documents,) 1, 0 or -1
     theta, delta : constants of eq. 5 and of the smoothing
     by_row : whether the row order breaks ties; else each tied pair counts 1/2 in both directions
-    b, square : (n_rankers,), filled here
+    b, square : (n_rankers,), filled by this function
     """
     for j in range(len(order)):
         b[j], square[j] = _one_ranking(falling[j], order[j], levels, theta, delta, by_row)
