@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 
 
 def cache_folder() -> str:
-    """Where what can be made again is kept between processes."""
+    """Folder for files kept between processes that can be made again."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return os.path.join(home, "qdrank")
 
@@ -34,7 +34,7 @@ def _kernel_cache() -> str:
 
 
 def __getattr__(name: str) -> Any:
-    """``qdrank.rank`` and ``qdrank.results``, imported when they are first asked for: the package itself stays light."""
+    """``qdrank.rank`` and ``qdrank.results``, imported on first use: the package itself stays light."""
     public = {"rank": "qdrank.serving.ranking:rank", "results": "qdrank.run_results:results"}
     if name in public:
         from qdrank.registry import loaded
@@ -43,7 +43,8 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-# Before anything imports numba, which reads them once. Where the cache cannot be written, the later locators have a place.
+# Set before anything imports numba, which reads them once. If the cache is not writable, the later locators find a
+# place.
 os.environ.setdefault("NUMBA_CACHE_DIR", _kernel_cache())
 os.environ.setdefault(
     "NUMBA_CACHE_LOCATOR_CLASSES", "qdrank.kernel_locator.KernelLocator,InTreeCacheLocator,UserWideCacheLocator"

@@ -1,4 +1,4 @@
-"""Work done ahead by helper threads, with the results in the order of the items: threads change nothing but the time."""
+"""Helper threads work ahead; results keep the order of the items, so threads change nothing but the time."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ Result = TypeVar("Result")
 def in_order(
     work: Callable[[Item], Iterable[Result]], items: Iterable[Item], helpers: int, ahead: int = 0
 ) -> Iterator[Result]:
-    """All that ``work`` gives for the items, item after item.
+    """The results of ``work`` for all items, in the order of the items.
 
-    Without ``helpers`` an item is taken when its results are asked for. With them, so many items are worked on at a time, ``ahead`` more may have been
-    taken, and what ``work`` gives for an item is held whole. Either way an error comes after all results before it, be it an error of ``work`` or of ``items``.
+    Without ``helpers``, an item is taken when its results are needed. With them, up to ``helpers`` items are processed
+    at a time and up to ``ahead`` more may have been taken; all results of an item are then held in memory. Either way
+    an error, whether from ``work`` or from ``items``, is raised after all results before it.
     """
     if helpers == 0:
         for item in items:
@@ -45,7 +46,7 @@ def in_order(
 
 
 def _tried(work: Callable[[Item], Iterable[Result]], item: Item) -> tuple[list[Result], Exception | None]:
-    """What ``work`` gave, and the error with which it ended."""
+    """The results of ``work``, and the error that ended it, if any."""
     results: list[Result] = []
     try:
         results.extend(work(item))

@@ -12,7 +12,7 @@ from qdrank.errors import QdrankError
 from qdrank.jobs import leave_pandas_out
 from qdrank.kernel_cache import Announcer
 
-# Each command is a module with ``add_arguments(parser)`` and ``run(args) -> int``, imported only when it is asked for.
+# Each command is a module with ``add_arguments(parser)`` and ``run(args) -> int``, imported only when it is used.
 COMMANDS = {
     "compare": ("qdrank.commands.compare", "the verdict on two runs: is one better by a difference that counts"),
     "config": ("qdrank.commands.config", "check a configuration, or generate what is derived from its models"),
@@ -35,7 +35,7 @@ COMPILED = ("compare", "evaluate", "features", "rank")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; give the exit code."""
+    """Run the command line; return the exit code."""
     argv = list(sys.argv[1:] if argv is None else argv)
     parser = argparse.ArgumentParser(prog="qdrank", description="Query-dependent learning to rank.")
     parser.add_argument("--version", action="version", version=f"qdrank {__version__}")

@@ -1,6 +1,6 @@
 """Documents grouped by query: the one layout that every room of the library shares.
 
-Judged documents come as parallel arrays in which the documents of a query stand together. The bounds of the
+Judged documents come as parallel arrays in which the documents of a query are together. The bounds of the
 groups are kept as *offsets*: query ``i`` owns the rows ``offsets[i]`` to ``offsets[i + 1] - 1``.
 """
 
@@ -50,7 +50,7 @@ def query_index(offsets: IntArray) -> IntArray:
 def rows_of_queries(offsets: IntArray, queries: IntArray) -> tuple[IntArray | slice, IntArray]:
     """Rows of the documents of some queries, in the order given, and the bounds of the queries among them.
 
-    Those of queries that follow each other are a slice, which copies nothing.
+    For consecutive queries the rows are a slice, which copies nothing.
     """
     sizes = np.diff(offsets)[queries]
     bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

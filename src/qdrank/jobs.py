@@ -1,4 +1,4 @@
-"""What every job of a workflow does around its work: a log, and errors told in words."""
+"""What every job of a workflow does around its work: it keeps a log and explains errors."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ def threads_given() -> int:
 
 
 def leave_pandas_out() -> None:
-    """Spare the process the half second in which Arrow imports pandas.
+    """Save the half second that Arrow takes to import pandas.
 
-    Arrow does that when it makes its first array, to know a pandas series if it is given one. No job has one. Once Arrow
+    Arrow imports it with its first array, to recognise a pandas series. No job uses one. Once Arrow
     has found no pandas it does not look again; `import pandas` still works.
     """
     if "pyarrow" in sys.modules and "pandas" not in sys.modules:
@@ -89,7 +89,7 @@ def leave_pandas_out() -> None:
 
 
 class _NoPandas:
-    """A finder of modules by which there is no pandas."""
+    """A module finder that reports pandas as missing."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:  # noqa: ARG004
@@ -101,8 +101,8 @@ class _NoPandas:
 def job(log: str | Path, threads: int = 1) -> Iterator[logging.Logger]:
     """Log to a file while the block runs; ``threads`` is for what gives the same bytes with any number of them (`threads_given`).
 
-    A mistake of the user's, or a disk that refuses, is told once, in words, in the log and on standard error; the job then
-    fails. Any other exception is a fault of the program: its traceback goes to both.
+    A user's mistake, or a disk that refuses, is explained once, in the log and on standard error; the job then fails.
+    Any other exception is a fault of the program: its traceback goes to both.
     """
     Path(log).parent.mkdir(parents=True, exist_ok=True)
     logger = logging.getLogger("qdrank")

@@ -1,4 +1,4 @@
-"""Compiled kernels: whether they are there, and compiling them ahead of the first use."""
+"""Compiled kernels: checking whether they exist, and compiling them before the first use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Announcer:
 
 
 def announce() -> None:
-    """Say on standard error that a command will first compile, so that nobody waits without a word."""
+    """Say on standard error that a command will compile first, so that nobody wonders why it takes so long."""
     if n_compiled() == 0:
         print(
             "qdrank: compiling for this machine, once for this version (about 20 seconds; `qdrank doctor --compile` does it "
@@ -41,7 +41,7 @@ def announce() -> None:
 
 
 def compile_kernels() -> float:
-    """Compile what ``qdrank evaluate`` and ``qdrank rank`` use, and the usual learner; seconds that it took."""
+    """Compile what ``qdrank evaluate`` and ``qdrank rank`` use, and the usual learner; return the seconds it took."""
     import numpy as np
 
     from qdrank.commands.evaluate import evaluate

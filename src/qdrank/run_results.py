@@ -21,7 +21,7 @@ def results(folder: str | PathLike[str] = "results") -> Results:
 
 
 class Results:
-    """Claims, measures, scores, choices and tables of a run; each is read, and its digest checked, when it is asked for.
+    """Claims, measures, scores, choices and tables of a run; each is read, and its digest checked, on access.
 
     Where a run has several data sets, every frame has a column ``dataset``, and ``dataset=`` asks for one of them.
 
@@ -110,7 +110,7 @@ class Results:
         return path.relative_to(self.folder).parts[0]
 
     def _joined(self, paths: Iterable[Path], kind: str, *, named: bool = True, fold: bool = False) -> pd.DataFrame:
-        """Artifacts of one kind below each other, with the data set of each, and its fold where the rows do not say it."""
+        """Artifacts of one kind stacked, with the data set of each, and its fold where the rows do not say it."""
         import pandas as pd
 
         frames: list[pd.DataFrame] = []

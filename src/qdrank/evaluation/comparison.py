@@ -21,7 +21,7 @@ class Comparison:
     ----------
     mean_a, mean_b, difference : means over the queries, and a minus b
     n : number of queries
-    interval : bootstrap interval of the difference; without ends (nan) where something is lacking for it
+    interval : bootstrap interval of the difference; its ends are nan where the data lack what it needs
     t, wilcoxon, permutation : the three tests
     detectable : smallest true difference that the t test would find with probability 0.8, at the corrected level
         of one comparison of its family; "not significant" only means that the difference is probably not larger

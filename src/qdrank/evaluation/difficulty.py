@@ -1,7 +1,7 @@
 """Any measure of any method by the difficulty of the queries: how many relevant documents each has.
 
-Lin et al. (AIRS 2011) call a query hard with fewer than 4 relevant documents, normal with 4 to 20, easy with more. Queries
-with none stand apart: no ranking of theirs is better than another.
+Lin et al. (AIRS 2011) call a query hard with fewer than 4 relevant documents, normal with 4 to 20, easy with more.
+Queries with none are a class apart: no ranking of their documents is better than another.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def difficulty(judged: Judged, bounds: Mapping[str, Sequence[int | None]] | None
 
 
 def _checked(bounds: Mapping[str, Sequence[int | None]]) -> dict[str, tuple[int, int | None]]:
-    """Classes that do not overlap, each with a name of its own."""
+    """Classes that do not overlap, each with a different name."""
     ranges: dict[str, tuple[int, int | None]] = {}
     last: int | None = 0
     for name, (low, high) in bounds.items():
@@ -168,7 +168,7 @@ def _of_measure(
         if inside.any()
         for row in _of_class(ids[inside], values[inside], methods, len(ids), interval, tested=one != NONE)
     ]
-    # the line of all queries is not one more question: the classes make it up
+    # the row of all queries is not a further test: the classes make it up
     asked = {i: row["p"] for i, row in enumerate(rows) if row["p"] is not None and row["class"] != ALL}
     corrected = holm({str(i): p for i, p in asked.items()}, family=name).adjusted if asked else {}
     return [row | {"p_holm": corrected.get(str(i))} for i, row in enumerate(rows)]
@@ -193,7 +193,7 @@ def _of_class(
 
 
 def _bounds(values: FloatArray, interval: Mapping[str, Any], prefix: str) -> dict[str, float | None]:
-    """Ends of the interval of a mean; none where the values lack what it needs."""
+    """Ends of the interval of a mean; None where the values lack what it needs."""
     ends = table_interval(values, **interval)
     return (
         {f"{prefix}low": None, f"{prefix}high": None}

@@ -49,7 +49,7 @@ def write_first_stages(
 
 
 def _reference(collection: Any, settings: Any, test: Judged) -> Any:
-    """Scores of the candidates by the first stage that brought them, whether or not it is among their features."""
+    """Scores of the candidates by the first stage that found them, whether or not it is among their features."""
     index = build_index(collection.documents, settings.analyser)
     number = {name: row for row, name in enumerate(index.doc_id)}
     text = {query.query_id: query.text for query in collection.queries}

@@ -32,7 +32,7 @@ def judge(declaration: Declaration, members: Members, *, dataset: str, world: st
     ----------
     declaration : the claims, and the rules for all of them
     members : evidence of one data set, or of the seeds of a simulated world, by name
-    dataset : how the data set is called in tables
+    dataset : what tables call the data set
     world : what is built into a simulated world; empty for real data
     """
     if not members or (len(members) > 1 and not world):

@@ -34,7 +34,7 @@ class _Strict(BaseModel):
 
 
 class FigureSource(_Strict):
-    """Where figures stand, and whether that place was seen.
+    """Where figures were published, and whether we have seen that source.
 
     ``together`` names a source whose other methods were run in the same way: theirs are the figures to be told apart from.
     """
@@ -48,7 +48,7 @@ class MethodFigures(_Strict):
     """What one source says of one method: means over folds, and where known the folds themselves.
 
     ``exact`` marks a method without any choice or chance, whose figures must come out to the last digit. ``counts`` is false
-    for a method that the source does not speak of, which stands in the table to show that it differs.
+    for a method that the source does not mention, which is in the table to show that it differs.
     """
 
     method: str
@@ -61,7 +61,7 @@ class MethodFigures(_Strict):
 
 
 class PublishedFigures(_Strict):
-    """The published figures of one data set; the numbers of queries and documents say which data they are of.
+    """The published figures of one data set; the numbers of queries and documents identify the data.
 
     ``bands`` has the largest difference between two runs of one method, by measure, for means of five folds; ``fold_bands`` for
     single folds. A measure without a band is compared with the other methods only. ``variants`` maps further methods of ours to the
@@ -140,7 +140,7 @@ def _rows(
 
 
 def _mean_of_all(means: FoldMeans | None, figures: MethodFigures) -> float | None:
-    """Mean of the folds; none where some were not run, for the mean of a few is another figure."""
+    """Mean of the folds; None if some were not run, because the mean of a few is another figure."""
     whole = max((len(values) for values in figures.folds.values()), default=N_FOLDS)
     return None if means is None or len(means.folds) < whole else means.published
 
@@ -233,7 +233,7 @@ class Nearest:
 
     @property
     def text(self) -> str:
-        """As it stands in a table."""
+        """The count as a table shows it."""
         if not self.figures:
             return "nothing to compare"
         shares = f"{self.right / self.figures:.0%}, by chance {self.chance / self.figures:.0%}"

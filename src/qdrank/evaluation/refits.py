@@ -15,7 +15,7 @@ so the rest is counted twice: the error is a little too large, never too small (
 rest, and can become negative). The bootstrap draws queries, and its ends are moved apart by the second part in quadrature, as
 limits of a sum of independent terms are combined (Zou and Donner 2008).
 
-Fits of one data set share their training queries; a statement about other training queries is not made.
+Fits of one data set share their training queries; nothing is said about other training queries.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files of runs, or of scores for a LETOR file, as values per query: one is in memory at a time."""
+"""Files of runs, or of scores for a LETOR file, as values per query; only one is in memory at a time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MeasuredRun:
     n_documents : documents returned for judged queries
     n_missing : judged queries without a document
     n_other : queries without judgments, which are left out
-    ties : from each measure's name to its values over the orders of ties, where asked for
+    ties : from each measure's name to its values over the orders of ties, if requested
     """
 
     name: str
@@ -96,7 +96,7 @@ def measured_scores(
 
 
 def told_apart(runs: Sequence[MeasuredRun]) -> list[MeasuredRun]:
-    """The runs with names that differ: those that share one are called after their files, and numbered if that is not enough."""
+    """The runs under distinct names: those that share one are named after their files, and numbered if needed."""
     shared = Counter(run.name for run in runs)
     named = [replace(run, name=f"{run.name} ({run.file})") if shared[run.name] > 1 else run for run in runs]
     again = Counter(run.name for run in named)

@@ -41,7 +41,7 @@ class Labels:
 def read_labels(path: AnyPath) -> Labels:
     """Labels, queries and document ids of a LETOR file; its features are checked and skipped, in bounded memory."""
     form = letor_form([path])
-    quick = form.dense and "numba" not in sys.modules  # else the kernels are there already
+    quick = form.dense and "numba" not in sys.modules  # else the kernels are already loaded
     text = quick_text(path, form.width, MAX_GRADE, values=False) if quick else None
     if text is not None:
         return Labels(text.y.astype(np.int64), text.offsets, text.query_id, text.doc_id)
@@ -49,7 +49,7 @@ def read_labels(path: AnyPath) -> Labels:
 
 
 def _read_labels(path: AnyPath) -> Labels:
-    """The same for any file, with the compiled kernels."""
+    """Like `read_labels`, for any file, with the compiled kernels."""
     y: list[NDArray[np.int8]] = []
     doc_id: list[NDArray[Any]] = []
     query_id: list[str] = []
@@ -88,7 +88,7 @@ def read_scores(path: AnyPath) -> FloatArray:
 
 
 def _single_column(path: AnyPath) -> FloatArray | None:
-    """Scores of a file that has nothing but one number in each line; None for any other, which is then looked at line by line."""
+    """Scores of a file with exactly one number per line; None for any other file, which is then read line by line."""
     parts: list[FloatArray] = []
     for block in blocks(path, _BLOCK):
         text = block.tobytes()

@@ -22,12 +22,12 @@ _SHOWN = ("ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "p@1", "p@5", "p@10", "mean_n
 
 
 def _label(method: str) -> str:
-    """How a method is called in tables."""
+    """What tables call a method."""
     return CLASSIC[method].label if method in CLASSIC else FIRST_STAGES[method]
 
 
 def shown_measures(measures: pa.Table, convention: str) -> list[str]:
-    """Measures of a table in ``convention``, of those that were measured."""
+    """The measures that a table in ``convention`` shows, of those that were measured."""
     names = ["ap", *(f"{name}/{convention}" for name in _SHOWN)]
     return [name for name in names if name in measures.column_names]
 
@@ -41,7 +41,7 @@ def means_of(measures: pa.Table, method: str, name: str) -> FoldMeans:
 def learners_table(
     measures: pa.Table, methods: Sequence[str], choices: Sequence[pa.Table], convention: str
 ) -> pa.Table:
-    """A row a method: means of the folds, as LETOR publishes them, and the settings chosen in each fold."""
+    """One row per method: means of the folds, as LETOR publishes them, and the settings chosen in each fold."""
     chosen = chosen_by_fold(choices)
     rows = []
     measured = set(measures.column("method").to_pylist())
@@ -53,7 +53,7 @@ def learners_table(
 
 
 def baseline_of(methods: Sequence[str]) -> str:
-    """What the others are tested against: RankSVM, or where it is not run the first."""
+    """The method that the others are tested against: RankSVM, or the first one if RankSVM is not run."""
     return "ranksvm" if "ranksvm" in methods else methods[0]
 
 
@@ -121,8 +121,8 @@ _PUBLISHED = pa.schema(
 def published_table(expected: PublishedFigures, measures: pa.Table, *, queries: int, documents: int) -> pa.Table:
     """Published, ours, difference, nearest method, verdict: one row per published figure, means before folds.
 
-    The last two rows say how often the right method is the nearest, against chance, for means and for single folds. Data of
-    another size than the published figures are of, such as a sample, give a table without rows.
+    The last two rows say how often the right method is the nearest, against chance, for means and for single folds. If
+    the data differ in size from those behind the published figures, as a sample does, the table has no rows.
     """
     methods = sorted(set(measures.column("method").to_pylist()))
     wanted = {name for figures in expected.figures for name in [*figures.values, *figures.folds]}
@@ -138,7 +138,7 @@ def published_table(expected: PublishedFigures, measures: pa.Table, *, queries: 
 
 
 def _shown_row(row: Mapping[str, Any], expected: PublishedFigures) -> dict[str, Any]:
-    """A row as it stands in the table, with labels in place of names."""
+    """A row as the table shows it, with labels in place of names."""
     labels = [_label(name) if name in CLASSIC else name for name in [row["method"], *(row["nearest"] or [])]]
     about: dict[str, str | None] = {"convention": expected.convention, "source": expected.sources[row["source"]].text}
     about |= {"method": labels[0], "nearest": " or ".join(labels[1:]) or None}

@@ -1,4 +1,4 @@
-"""A table as a page: it fits a window of 1,400 pixels, and what few readers ask for is folded away.
+"""A table as a page: it fits a window of 1,400 pixels, and details that few readers need are folded away.
 
 A table of many columns and few rows is turned: what were columns are rows. In a narrow window the table alone scrolls
 sideways, beside the names of its rows.
@@ -79,7 +79,7 @@ def _turned(names: Sequence[str], cells: Sequence[Sequence[str]], kinds: Sequenc
     head = _tag("th", _breakable(names[0]), "") + "".join(_tag("th", html.escape(text), "n") for text in first)
     rows = []
     for i in range(1, len(names)):
-        # Marks behind numbers make a column of texts; what begins with a digit is lined up like a number.
+        # Marks after numbers make a column text; what begins with a digit is aligned like a number.
         texts = [row[i] for row in cells]
         kind = kinds[i] or ("n" if all(text[:1].isdigit() for text in texts) else "")
         rows.append(f"<tr>{_tag('td', _breakable(names[i]), '')}{''.join(_cell(text, kind) for text in texts)}</tr>\n")
@@ -101,7 +101,7 @@ def _tag(tag: str, content: str, kind: str) -> str:
 
 
 def _breakable(name: str) -> str:
-    """The name of a column, which may be broken where the convention of a measure begins, or a name has a joint."""
+    """The name of a column, with line breaks allowed at its joints, such as the slash before a convention."""
     text = html.escape(name)
     for joint in ("/", "@", "-", "_"):
         text = text.replace(joint, f"{joint}<wbr>")

@@ -122,7 +122,7 @@ _PUBLIC = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for (PEP 562): the registry alone needs no NumPy."""
+    """Import a public name on first use (PEP 562): the registry alone needs no NumPy."""
     if name not in _PUBLIC:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_PUBLIC[name]), name)

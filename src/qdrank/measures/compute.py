@@ -53,7 +53,7 @@ def measure(
 
 
 def measure_ranked(names: Iterable[str], judgements: Judgements, scores: ArrayLike) -> dict[str, FloatArray]:
-    """The same for judgements that many scores are measured by, one after the other."""
+    """Like `measure`, for judgements that are reused for many scores."""
     wanted = definitions(names)
     matrix = np.asarray(scores)
     if matrix.ndim == 1:
@@ -68,7 +68,7 @@ def measure_ranked(names: Iterable[str], judgements: Judgements, scores: ArrayLi
 
 
 class Definitions(list[tuple[Definition, bool, list[tuple[int, Measure]]]]):
-    """Each definition that is asked for, whether for judged documents only, and its measures by ascending cutoff."""
+    """Each requested definition, whether it is for judged documents only, and its measures by ascending cutoff."""
 
     order: list[str]
 

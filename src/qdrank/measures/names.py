@@ -89,7 +89,7 @@ class Measure:
 
     @property
     def ir_measures(self) -> str:
-        """The name in ir_measures, ``nDCG@10``; empty if no measure there is defined so."""
+        """The name in ir_measures, ``nDCG@10``; empty if ir_measures has no such measure."""
         name = next((name for name, family in _IR_MEASURES.items() if family == self.family), "")
         return Measure(name, self.cutoff, "", self.parameters).name if name and self.convention == _BY_TREC_EVAL else ""
 
@@ -104,12 +104,12 @@ def parse(name: str, *, convention: str = "") -> Measure:
     Parameters
     ----------
     name : such as ``ndcg@10/letor4``, ``ap(rel=2)@100/trec``, ``nDCG@10`` or ``MAP``
-    convention : that of a name which says none, such as ``ndcg@10``
+    convention : the convention of a name that has none, such as ``ndcg@10``
 
     Raises
     ------
     InputError
-        If there is none; the error names the closest one.
+        If there is no such measure; the error names the closest one.
     """
     match = _NAME.fullmatch(name.replace(" ", ""))
     if match is None:
@@ -131,7 +131,7 @@ def parse(name: str, *, convention: str = "") -> Measure:
 
 
 def _parameters(name: str, family: str, text: str | None) -> tuple[tuple[str, Parameter], ...]:
-    """Parameters of a name, in one order however they were written, without those that say the usual."""
+    """Parameters of a name, in one order however they were written, without those at their default."""
     given: dict[str, Parameter] = {}
     for part in filter(None, (text or "").split(",")):
         key, _, value = part.partition("=")

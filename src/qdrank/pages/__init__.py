@@ -1,1 +1,1 @@
-"""The page that a reader opens first: findings, figures, and a map of the queries, in one file that asks for nothing."""
+"""The page that a reader opens first: findings, figures, and a map of the queries, in one self-contained file."""

@@ -1,4 +1,4 @@
-"""Things inside the page itself, so that it asks for nothing: compressed, and unpacked by the reader's browser when they are seen."""
+"""Content embedded in the page, which then loads nothing else: compressed, and unpacked by the browser when seen."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from qdrank.pages.findings import CLASSES, SIGNS, WORDS, detail, number, sentenc
 Described = Mapping[str, Any]
 """A study, a data set or a figure as the workflow describes it: see `write_index` in workflow/rules/report.smk."""
 
-#: Claims of one verdict that are told before the rest folds away; letters of a data set's title beside a claim.
+#: Claims of one verdict that are shown before the rest is folded away; letters of a data set's title beside a claim.
 FEW, LETTERS = 5, 26
 GROUPS = {FINDING: "claims of the papers", CONTROL: "controls", CHECK: "checks"}
 

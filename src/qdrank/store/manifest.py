@@ -38,7 +38,7 @@ def digest(path: Path) -> str:
 def manifest_text(folder: str | Path, timed: Collection[str] = ()) -> str:
     """The manifest of a run as JSON: every file with its digest, one digest of them all, and the machine that wrote it.
 
-    The machine is no part of the digest: runs on different machines can have the same.
+    The machine is not part of the digest: runs on different machines can have the same one.
     """
     files = digests(folder, timed)
     rows = "".join(f"{value}  {name}\n" for name, value in files.items())

@@ -125,7 +125,7 @@ _SHARED = [
     ),
     Shape("scores", {"query_id": _TEXT, "doc_id": _TEXT, "score": _NUMBER}),
     Shape("measures", {"fold": _TEXT, "method": _TEXT, "query_id": _TEXT}, open=True),
-    # Settings that were tried on validation; k and lambda have columns of their own, for the methods that have them.
+    # Settings that were tried on validation; k and lambda have their own columns, for the methods that have them.
     Shape(
         "choices",
         {

@@ -122,7 +122,7 @@ def read(path: AnyPath, kind: ArtifactKind, columns: Sequence[str] | None = None
 
 
 def _check_columns(path: AnyPath, columns: Sequence[str], there: Sequence[str]) -> None:
-    """Refuse columns that are not there: Parquet's reader would leave them out without a word."""
+    """Refuse columns that are not there: Parquet's reader would silently leave them out."""
     unknown = [column for column in columns if column not in there]
     if unknown:
         raise InputError(f"there is no column {', '.join(unknown)}", file=path, fix="columns: " + ", ".join(there))
@@ -130,7 +130,7 @@ def _check_columns(path: AnyPath, columns: Sequence[str], there: Sequence[str]) 
 
 @contextmanager
 def _readable(path: AnyPath) -> Iterator[None]:
-    """Turn errors of the Parquet reader into words: a file with a valid digest may still not be Parquet."""
+    """Turn errors of the Parquet reader into ours: a file with a valid digest may still not be Parquet."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:

@@ -47,12 +47,13 @@ def letor46_columns() -> list[str]:
     return first + [f"{stream}.{model}" for stream in LETOR_STREAMS for model in FOUR] + list(WEB_COLUMNS)
 
 
-#: The score of the first stage. It is no rank model: it has the variant and the constants that brought the candidates.
+#: The score of the first stage. It is not a rank model: it uses the variant and the constants that found the
+#: candidates.
 FIRST_STAGE = "first.BM25"
 
 
 def first_columns() -> list[str]:
-    """The score by which the first stage brought the candidates."""
+    """The score by which the first stage found the candidates."""
     return [FIRST_STAGE]
 
 

@@ -96,7 +96,7 @@ class Index:
         return {term: number for number, term in enumerate(self.terms)}
 
     def field(self, name: str) -> FieldIndex:
-        """The field called ``name``; an unknown one is the user's error."""
+        """The field called ``name``; raises `InputError` if there is none."""
         if name not in self.fields:
             raise InputError(f"the collection has no field {name!r}", fix=did_you_mean(name, sorted(self.fields)))
         return self.fields[name]

@@ -38,8 +38,8 @@ class TextSettings:
     analyser, bm25, constants
         How words are made, how candidates are found, the constants of the rank models.
     n_top, searched, judged
-        Candidates: so many by BM25 in the field ``searched`` (``"both"`` title and body; ``"whole"`` a page of the web
-        with its anchors and URL), with or without all judged documents.
+        Candidates: the best ``n_top`` by BM25 in the field ``searched`` (``"both"`` title and body; ``"whole"`` a page
+        of the web with its anchors and URL), with or without all judged documents.
     groups
         Groups of feature columns (`features.COLUMN_GROUPS`).
     folds, seed
@@ -117,7 +117,7 @@ def judged_text(collection: Collection, settings: TextSettings | None = None) ->
 def write_judged_text(
     out: Mapping[str, str | Path], collection: Collection, settings: TextSettings | None = None
 ) -> tuple[Note, ...]:
-    """Write the artifacts ``judged``, ``columns`` and ``topics`` of a collection to the paths in ``out``; the notes."""
+    """Write ``judged``, ``columns`` and ``topics`` of a collection to the paths in ``out``; return the notes."""
     tables = judged_text(collection, settings)
     for name, table in (("judged", tables.judged), ("columns", tables.columns), ("topics", tables.topics)):
         write(out[name], name, table)

@@ -46,7 +46,7 @@ class Matches(NamedTuple):
         return np.bincount(self.pair, weights=values, minlength=len(self.length)).astype(np.float64)
 
     def over_words(self, values: FloatArray) -> FloatArray:
-        """The same, a term counting as often as the query has it."""
+        """The same, with each term counted as often as it occurs in the query."""
         return self.total(self.qtf * values)
 
 

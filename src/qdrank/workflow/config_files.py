@@ -74,7 +74,7 @@ def load_yaml(file: str | Path) -> dict[str, Any]:
 
 
 def _fault(fault: Any, sources: Sequence[Source]) -> str:
-    path = [str(step) for step in fault["loc"] if step not in OWN_KINDS]  # a kind is a step of the place, but no key
+    path = [str(step) for step in fault["loc"] if step not in OWN_KINDS]  # a kind is a step of the path, but not a key
     where = f"{_origin(path, sources)}: {'.'.join(path)}"
     if fault["type"] == "extra_forbidden":
         return f"{where}: unknown key; {did_you_mean(path[-1], _keys_beside(fault['loc']))}"

@@ -15,7 +15,7 @@ from qdrank.studies.study import Output, Study
 from qdrank.workflow.run import ALL_STUDIES, WorkflowRun
 
 TABLE_FORMS = ("parquet", "csv", "md", "tex")
-#: Verdicts of all studies, whose they are, and the page that shows them.
+#: Verdicts of all studies, the configuration behind them, and the page that shows them.
 CLAIMS = [
     "results/config.yaml",
     "results/index.html",
@@ -54,7 +54,7 @@ def rule_name(id_: str) -> str:
 
 
 def table_files(id_: str) -> dict[str, str]:
-    """Files of a table: the numbers first, then its forms, less the one that goes into the report."""
+    """Files of a table: the numbers first, then its other forms, without the one that goes into the report."""
     return {form: f"results/{{dataset}}/tables/{id_}.{form}" for form in TABLE_FORMS}
 
 
@@ -78,7 +78,7 @@ def table_outputs(folder: str, id_: str, category: str, what: str, prefix: str =
 
 
 def all_forms_of_table(id_: str, datasets: Iterable[str]) -> list[str]:
-    """Every file of a table, asked for by name, so that a deleted one is made again."""
+    """Every file of a table, requested by name, so that a deleted one is made again."""
     return filled(f"results/{{dataset}}/tables/{id_}.{{form}}", dataset=datasets, form=[*TABLE_FORMS, "html"])
 
 
@@ -169,7 +169,7 @@ class Files:
         return self.figure_outputs(f"{study.name}/", id_, study.paper, what)
 
     def all_forms_of_figure(self, id_: str, datasets: Iterable[str]) -> list[str]:
-        """Every file of a figure, asked for by name, so that a deleted one is made again."""
+        """Every file of a figure, requested by name, so that a deleted one is made again."""
         # The svg is always made: it goes into the report.
         forms = dict.fromkeys(["parquet", "svg", *self.run.settings.figures.formats])
         return filled(f"results/{{dataset}}/figures/{id_}.{{form}}", dataset=datasets, form=forms)

@@ -11,7 +11,7 @@ from qdrank.workflow.run import ALL_STUDIES, WorkflowRun
 
 
 def representatives(run: WorkflowRun, study: Study | None = None) -> list[str]:
-    """Data sets that the page shows, of one study or of all: of the seeds of a simulated world the first."""
+    """Data sets that the page shows, for one study or for all; of the seeds of a simulated world only the first."""
     if study is not None:
         return list(run.claim_groups(study))
     groups = (members for each in ALL_STUDIES for members in run.claim_groups(each).values())
@@ -55,7 +55,7 @@ def claim_titles(run: WorkflowRun) -> dict[str, str]:
 
 
 def _columns(run: WorkflowRun) -> list[tuple[str, str, str]]:
-    """Name of each data set or group of seeds, how the verdicts call it, and its title."""
+    """Name of each data set or group of seeds, what the verdicts call it, and its title."""
     columns = []
     for study in ALL_STUDIES:
         for name, members in run.claim_groups(study).items():

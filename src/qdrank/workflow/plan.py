@@ -44,7 +44,7 @@ class PlannedDataset:
     """What the step that makes its judged documents needs to know."""
 
 
-#: More jobs a fold do not pay for themselves: each reads the documents and trains Single again.
+#: More jobs per fold do not pay off: each reads the documents and trains Single again.
 MOST_SHARDS = 32
 
 
@@ -68,7 +68,7 @@ def shards_of(settings: Settings, planned: Plan, workers: int, recorded: Path) -
     settings, planned : the configuration, and the data sets that it stands for
     workers : cores, or jobs of a cluster, that the run may use at a time
     recorded : file with the number of an earlier run in this folder. It is kept: another number would mean other files, and
-        Snakemake would make again what lies there.
+        Snakemake would remake what is there.
     """
     if settings.training.shards is not None:
         return settings.training.shards
@@ -131,7 +131,7 @@ def _refuse_shadowing(settings: Settings, known: Iterable[str]) -> None:
 
 
 def _refuse_unknown_datasets(settings: Settings, known: Iterable[str]) -> None:
-    """Data sets that other sections name: a misspelt one would silently run nothing."""
+    """Raise if another section names an unknown data set: a misspelt one would silently run nothing."""
     names = [*known, *settings.own]
     named = {f"learners.{key}": getattr(settings.learners, key) for key in ("datasets", "scales", "conventions")}
     named |= {f"{STUDIES[name].short}.datasets": settings.of_study(STUDIES[name]).datasets for name in STUDIES}

@@ -97,9 +97,10 @@ def _free_name(place: str) -> str:
 def where_to_look(
     results: str | os.PathLike[str], files: Sequence[str], start: str | os.PathLike[str] = os.curdir
 ) -> str:
-    """What to open after a run: those of the usual files that are there, and the command that makes the report.
+    """What to open after a run: the usual files that exist, and the command that makes the report.
 
-    Paths are shown as seen from ``start``, where the command was typed. The summary of another configuration is not shown.
+    Paths are shown as seen from ``start``, where the command was typed. The summary of another configuration is not
+    shown.
     """
     places = {
         "index.html": "start here: findings, claims, figures and queries, on one page",

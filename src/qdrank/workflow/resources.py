@@ -1,4 +1,4 @@
-"""What a job asks for: memory, time and threads that grow with its input and with every retry."""
+"""What a job requests: memory, time and threads that grow with its input and with every retry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LARGE_TEXT_MB = 300
 
 def input_mb(files: Iterable[str]) -> float:
     """Size of files in MB."""
-    # Not Snakemake's input.size_mb: that starts an event loop of its own for every job, which tells in a large study.
+    # Not Snakemake's input.size_mb: that starts a separate event loop for every job, which adds up in a large study.
     return sum(os.path.getsize(file) for file in files) / 2**20
 
 
@@ -39,6 +39,6 @@ def minutes(base: float, per_input_mb: float = 0) -> Callable[..., int]:
 
 def reading_threads(wildcards: Any, input: Iterable[str]) -> int:
     """Threads that read text: several where one takes more than a few seconds."""
-    # Snakemake wants a number also for files that are still to be fetched; those are small.
+    # Snakemake needs a number even for files that are not fetched yet; those are small.
     there = [file for file in input if os.path.exists(file)]
     return TEXT_THREADS if input_mb(there) > _LARGE_TEXT_MB else 1

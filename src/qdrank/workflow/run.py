@@ -1,4 +1,4 @@
-"""Which data sets, methods and measures a run has, and what of a study is run on what."""
+"""Which data sets, methods and measures a run has, and which parts of a study run on which data set."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class WorkflowRun:
         return self.planned.datasets[wildcards.dataset]
 
     def title(self, wildcards: Any) -> str:
-        """What the data set of a job is called; of text also how many candidates are ranked, on which every figure depends."""
+        """Title of the data set of a job; for text with the number of candidates, on which every figure depends."""
         dataset = self.dataset(wildcards)
         depth = f", {self.settings.text.candidates} candidates" if dataset.kind == "text" else ""
         return dataset.title + depth
@@ -97,7 +97,7 @@ class WorkflowRun:
 
     @cached_property
     def simulated_webs(self) -> list[str]:
-        """Simulated data sets that are made of text; a change to how they are made does not concern the others."""
+        """Simulated data sets that are made of text; changes to how they are made do not affect the others."""
         simulated = self.planned.of_kind("simulated")
         return [name for name in simulated if self.planned.datasets[name].options.get("like", name) == "simweb"]
 
@@ -130,7 +130,7 @@ class WorkflowRun:
         return named.get(dataset, first)
 
     def vector_options(self, looked_at: bool) -> dict[str, Any] | None:
-        """How queries become vectors, for methods that look at these."""
+        """How queries become vectors, for methods that use these vectors."""
         return self.settings.queries.model_dump() if looked_at else None
 
     def learner_scale(self, wildcards: Any) -> str:
@@ -215,7 +215,7 @@ class WorkflowRun:
         return list(dict.fromkeys([*self.first_stages_of(dataset), *of_studies, *self.learners_of(dataset)]))
 
     def baselines_of(self, study: Study) -> Callable[[Any], list[str]]:
-        """Classic methods that a study's tables stand beside, of those that are run on a data set, and first stages."""
+        """First stages, and the classic methods run on a data set that a study's tables show for comparison."""
 
         def names(wildcards: Any) -> list[str]:
             known = self.learners_of(wildcards.dataset)
@@ -235,7 +235,7 @@ class WorkflowRun:
         return largest_used(k for study in studies for k in study.neighbours(self.section(study)))
 
     def claim_groups(self, study: Study) -> dict[str, list[str]]:
-        """Data sets judged together by name: seeds of one simulated set are one, all others stand alone."""
+        """Data sets judged together, by name: the seeds of one simulated set form a group, all others are alone."""
         groups: dict[Any, list[str]] = {}
         for name, dataset in self.datasets_of(study).items():
             options = {key: value for key, value in dataset.options.items() if key not in ("seed", "like")}

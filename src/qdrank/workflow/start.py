@@ -34,11 +34,11 @@ def start(workflow: Any, config: dict[str, Any], project: Path) -> WorkflowRun:
     WorkflowError
         In words, if the configuration has faults, a data set is not available, or there is no core to run on.
     """
-    # Snakemake would wait for a core for ever.
+    # Snakemake would wait for a core forever.
     if workflow.resource_settings.cores == 0:
         raise WorkflowError("--cores 0 leaves no core to run on; use --cores all, or the number of cores")
     prepare_environment(project / "src")
-    # A large graph of jobs is all living objects: looking for garbage among them took a sixth of the time of planning.
+    # All objects of a large graph of jobs are in use: looking for garbage among them took a sixth of the planning time.
     gc.set_threshold(50_000, 20, 100)
     # The default first: what a later file sets overrides it.
     default = project / "config" / "config.yaml"
@@ -57,7 +57,7 @@ def start(workflow: Any, config: dict[str, Any], project: Path) -> WorkflowRun:
         planned,
         project,
         config_files=[os.path.relpath(file) for file in given],
-        # Snakemake is in the folder of the run by now; commands that are printed are typed where this one was.
+        # By now Snakemake is in the folder of the run, but users type printed commands where they typed this one.
         started_in=started_in(workflow.overwrite_workdir),
         shards=shards_of(settings, planned, resources.cores or resources.nodes or 1, _RECORDED_SHARDS),
     )
@@ -77,7 +77,7 @@ def _continued(workflow: Any, files: Sequence[Path]) -> dict[str, Any]:
 
 
 def scattered(workflow: Any, run: WorkflowRun, name: str) -> int:
-    """Number of shards of a process, which jobs of a cluster, and of a core, are told too; ``--set-scatter`` wins."""
+    """Number of shards of a process, passed on to jobs on a cluster or on a core; ``--set-scatter`` wins."""
     resources = workflow.resource_settings
     resources.overwrite_scatter = {name: run.shards, **resources.overwrite_scatter}
     return run.shards

@@ -1,4 +1,4 @@
-"""Columns of a text file, split all at once; what is wrong is found line by line, and only then."""
+"""Columns of a text file, split all at once; only if something is wrong is the file searched line by line."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _line_of_rows(text: bytes, n_words: int, width: int) -> IntArray | None:
 
 
 def _uneven(path: AnyPath, form: Sequence[str], skip: int) -> InputError:
-    """The first line with another number of columns."""
+    """The first line with a different number of columns."""
     for number, line in text_lines(path):
         row = line.split()
         if number > skip and row and len(row) != len(form):
@@ -119,7 +119,7 @@ def _uneven(path: AnyPath, form: Sequence[str], skip: int) -> InputError:
 def read_numbers(
     columns: Columns, column: int, path: AnyPath, *, read: Callable[[bytes], float], problem: str, fix: str
 ) -> NDArray[Any]:
-    """A column as numbers, shape (n_rows,), or the first word that is none; Python alone takes ``1_000`` for one."""
+    """A column as numbers, shape (n_rows,); raises `InputError` at the first word that is not one, even ``1_000``."""
     words = columns.cells[column]
     try:
         values = np.array(list(map(read, words)))

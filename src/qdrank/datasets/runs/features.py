@@ -37,7 +37,7 @@ def judged_runs(runs: Sequence[Run], qrels: Qrels, part: Mapping[str, str], *, m
     Parameters
     ----------
     runs : at least one, with tags that differ and finite scores
-    qrels : the judgments; a negative grade is none
+    qrels : the judgments; a negative grade counts as no judgment
     part : part of each judged query
     max_label : highest grade allowed
 
@@ -49,7 +49,7 @@ def judged_runs(runs: Sequence[Run], qrels: Qrels, part: Mapping[str, str], *, m
     _check(runs, qrels, max_label)
     kept = [_of_judged(run, qrels) for run in runs]
     union = union_of([run for run in kept if len(run.doc)])
-    # Queries in the order of the judgments, whatever run has them first.
+    # Queries in the order of the judgments, whichever run has them first.
     place = {name: i for i, name in enumerate(qrels.by_query)}
     new = np.array([place[name] for name in union.queries], dtype=np.int64)[union.of_query]
     order = np.lexsort((union.docno, new))

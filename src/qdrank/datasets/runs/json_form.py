@@ -16,7 +16,7 @@ _LARGEST = 1e308
 
 
 class _Members(list[tuple[str, Any]]):
-    """A JSON object's members in order, those that come twice too."""
+    """The members of a JSON object in order, duplicates included."""
 
 
 def json_rows(path: AnyPath, what: str, *, whole: bool = False) -> tuple[NDArray[Any], NDArray[Any], list[float]]:
@@ -25,7 +25,7 @@ def json_rows(path: AnyPath, what: str, *, whole: bool = False) -> tuple[NDArray
     Raises
     ------
     InputError
-        If the file is no JSON of this form, a number is none, or a document comes twice for its query.
+        If the file is not JSON of this form, a value is not a number, or a query has a document twice.
     """
     fix = f'write {{"query": {{"document": {what}}}}}'
     content = _content(path)

@@ -14,7 +14,7 @@ from qdrank.groups import FloatArray, IntArray, query_offsets
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Scored documents, each query's together.
+    """Scored documents, grouped by query.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Qrels:
-    """Judged documents, each query's together: ids and grades, each of shape (n_documents,), and the form in words."""
+    """Judged documents, grouped by query: ids and grades, each of shape (n_documents,), and the form in words."""
 
     query: NDArray[Any]
     doc: NDArray[Any]
@@ -60,7 +60,7 @@ class Qrels:
 
 
 def together(query: list[str]) -> IntArray | None:
-    """Rows with each query's together, queries in the order in which they first come; None if they stand so already."""
+    """Rows grouped by query, queries in order of first appearance; None if they are grouped already."""
     place = {name: i for i, name in enumerate(dict.fromkeys(query))}
     codes = np.fromiter(map(place.__getitem__, query), dtype=np.int64, count=len(query))
     return None if (codes[1:] >= codes[:-1]).all() else np.argsort(codes, kind="stable")

@@ -50,9 +50,9 @@ TREC_QRELS, BEIR_QRELS, PLAIN_QRELS, JSON_QRELS = (
 
 
 def read_runs(path: AnyPath) -> list[Run]:
-    """All runs of a file: one for each tag of a TREC run, in the order in which the tags first come.
+    """All runs of a file: one for each tag of a TREC run, in order of first appearance.
 
-    Queries stand in the order in which they first come, documents as filed.
+    Queries are in order of first appearance, documents in the order of the file.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def _is_whole(word: bytes) -> bool:
 
 
 def _refuse_other_ranks(columns: Columns, path: AnyPath) -> None:
-    """Ranks are not used, but one that is no whole number shows that the columns are others than one thinks."""
+    """Raise if a rank is not a whole number: ranks are not used, but then the columns are not what they seem."""
     ranks = columns.cells.pop(3)
     if all(map(bytes.isdigit, ranks)):
         return
@@ -165,7 +165,7 @@ def _grouped(
     path: AnyPath,
     rows: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Queries, documents and values with each query's together, checked for documents that come twice."""
+    """Queries, documents and values, grouped by query, checked for duplicate documents."""
     query, doc = (np.array(columns.text(column, path), dtype=object) for column in ids)
     rows = np.arange(len(query)) if rows is None else rows
     order = together(query[rows].tolist())
@@ -179,7 +179,7 @@ def _grouped(
 
 
 def _refuse_double(columns: Columns, query: NDArray[Any], doc: NDArray[Any], rows: NDArray[Any], path: AnyPath) -> None:
-    """Raise for the first line whose document came before for its query."""
+    """Raise for the first line that repeats a document of its query."""
     seen: set[tuple[str, str]] = set()
     for i in np.argsort(rows, kind="stable").tolist():
         pair = query[i], doc[i]

@@ -63,7 +63,7 @@ class Union(NamedTuple):
 
 
 def union_of(runs: Sequence[Run]) -> Union:
-    """Join runs on query and document; queries in the order in which they first come, documents by their ids."""
+    """Join runs on query and document; queries in order of first appearance, documents by their ids."""
     queries = list(dict.fromkeys(name for run in runs for name in run.place))
     place = {name: i for i, name in enumerate(queries)}
     docs, docno = np.unique(np.concatenate([run.doc.astype(str) for run in runs]), return_inverse=True)

@@ -56,7 +56,7 @@ def write_qrels(path: AnyPath, query: ArrayLike, doc: ArrayLike, grade: ArrayLik
 
 
 def _by_query(query: Sequence[str], scores: FloatArray | None = None) -> IntArray:
-    """Rows with each query's together, queries in order of first appearance; by descending score within, if given."""
+    """Rows grouped by query, queries in order of first appearance; by descending score within, if given."""
     place = {name: i for i, name in enumerate(dict.fromkeys(query))}
     keys = np.array([place[name] for name in query], dtype=np.int64)
     return np.lexsort((keys,) if scores is None else (-scores, keys))

@@ -3,7 +3,7 @@
 One rule grades the documents of all queries, but every query has its own zero and unit: a document of merit 0, 1 or 2 gets
 the grade ``offset + scale * merit``. Half of the features are shifted by query, as in the paper's example of a popular
 and a rare query whose links differ by orders of magnitude: the same feature value means another merit in another query.
-A regressor that knows of no queries takes such features for worse than they are; one that learns the maps does not.
+A regressor that ignores queries underrates such features; one that learns the maps does not.
 """
 
 from __future__ import annotations

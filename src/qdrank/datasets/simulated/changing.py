@@ -33,10 +33,10 @@ def changed_settings(settings: Settings, changes: Mapping[str, Any]) -> Settings
 
 
 def _other_kind(present: Any, value: Any) -> str:
-    """What is wrong with a value in the place of ``present``; nothing: an empty text."""
+    """What is wrong with a value that replaces ``present``; empty if nothing is."""
     if isinstance(present, bool):
         return "" if isinstance(value, bool) else "must be true or false"
-    if isinstance(value, bool):  # Python counts it among the whole numbers
+    if isinstance(value, bool):  # to Python, a bool is a whole number
         return "must be a number"
     if isinstance(present, tuple):
         pair = isinstance(value, list | tuple) and len(value) == len(present) and all(type(v) is int for v in value)

@@ -1,4 +1,4 @@
-"""Simulated data as the artifacts with which every data set begins: judged, columns, topics."""
+"""Simulated data as the artifacts that every data set starts from: judged, columns, topics."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def write_simulated(out: Mapping[str, str | Path], *, like: str, seed: int, **ch
 
 
 def _write_read(out: Mapping[str, str | Path], web: Web, seed: int) -> None:
-    """Text in the shape of a search engine's, and what the reader makes of it."""
+    """Write text in the shape of a search engine's, and import it with the reader."""
     with tempfile.TemporaryDirectory(dir=Path(out["judged"]).parent, prefix="text-") as folder:
         import_letor(write_web(Path(folder), web, seed), out["judged"])
     names = ["BM25-like" if i == REFERENCE else f"feature {i + 1}" for i in range(web.features)]

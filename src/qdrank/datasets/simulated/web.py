@@ -1,9 +1,9 @@
 """LETOR text in the shape of a web search engine's: many queries, long lists, features of very different scales.
 
-Made to try the workflow at a size, not to test a claim. A query has a place in a space of a few dimensions; the place moves the scales
-of its features and the weights by which its documents are graded. Features are counts with long tails, sums of hidden
-factors, and a few that are zero for most documents: training on them is as badly conditioned as on real ones.
-The text is written and read back, so that the reader is part of what is tried.
+Made to try the workflow at scale, not to test a claim. A query has a place in a space of a few dimensions; the place
+moves the scales of its features and the weights by which its documents are graded. Features are counts with long tails,
+sums of hidden factors, and a few that are zero for most documents: training on them is as badly conditioned as on real
+ones. The text is written and read back, so that the reader is tried too.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def web_settings(changes: dict[str, Any]) -> Web:
 
 
 def write_web(folder: Path, web: Web, seed: int) -> dict[str, Path]:
-    """Write train.txt, vali.txt and test.txt into ``folder``; gives the paths by part.
+    """Write train.txt, vali.txt and test.txt into ``folder``; return the paths by part.
 
-    Every hundred queries have a generator of their own, so the text depends on the seed and the settings alone, and threads may
-    share the work.
+    Each block of a hundred queries has its own generator, so the text depends on the seed and the settings alone, and
+    threads may share the work.
     """
     world = _World(web, np.random.default_rng([seed, 0]))
     paths, first = {}, 0

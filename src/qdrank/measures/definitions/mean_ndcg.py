@@ -29,7 +29,7 @@ class MeanOverAll(Definition):
         judgements = tied.judgements
         gain, discount = ndcg.LETOR.tables(judgements)
         means = tied.total(gain[tied.ranking.grades]) / tied.size
-        # Behind the gains of the grades stand those of the documents, which are looked up by their place in the ranking.
+        # The gains of the documents follow those of the grades, and are looked up by place in the ranking.
         places = len(gain) + np.arange(len(means))
         lists = (places, judgements.offsets, judgements.ideal, judgements.ideal_offsets)
         values: FloatArray = judgements.kernels.mean_ratio(*lists, np.concatenate([gain, means]), discount)

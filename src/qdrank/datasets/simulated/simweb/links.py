@@ -1,4 +1,4 @@
-"""The link graph, and the words of the links: who links to whom, and how they call it."""
+"""The link graph, and the words of the links: who links to whom, and what they call it."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def _topic_words(sites: Sites, vocabulary: Vocabulary, site: IntArray, rng: np.r
 
 
 def _stray_word(settings: WebSimulation, wanted: list[IntArray], rng: np.random.Generator) -> IntArray:
-    """A word such as queries of any kind for this site have: its brand, the name of a page, or its topic."""
+    """A word that any kind of query for this site may contain: its brand, the name of a page, or its topic."""
     n = len(wanted[0])
     word = np.stack(wanted)[rng.integers(len(wanted), size=n), np.arange(n), 0]
     return _maybe(word, STRAY * settings.ambiguity, rng)
@@ -131,7 +131,7 @@ def candidate_pages(asked: sparse.csr_array, whole: sparse.csr_array, most: int)
     weight.data = weight.data / (weight.data + 1.0) * np.log(n / np.maximum(df, 1))[weight.indices]
     score = (asked @ weight.T).tocsr()
     query = np.repeat(np.arange(len(score.indptr) - 1), np.diff(score.indptr))
-    # Rounded, so that the order does not hang on the last digit.
+    # Rounded, so that the order does not depend on the last digit.
     order = np.lexsort((score.indices, -score.data.round(9), query))
     rank = np.arange(len(order)) - score.indptr[query]
     kept = np.sort(order[rank < most])

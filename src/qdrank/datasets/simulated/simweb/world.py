@@ -41,7 +41,7 @@ class SimulatedWeb:
     cues : (n_queries, 3)
         How many words of a query hint at each of ``QUERY_KINDS``.
     worth : (n_judgments,)
-        Worth of the candidates without noise, deviation 1 for each kind; for judging methods, not for them.
+        Worth of the candidates without noise, deviation 1 for each kind; for judging methods, which must not see it.
     """
 
     collection: Collection
