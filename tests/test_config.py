@@ -51,6 +51,10 @@ def test_the_default_file_is_the_default_configuration() -> None:
         ({"datasets": ["$(touch x)"]}, "String should match pattern"),
         ({"datasets": ["../up"]}, "String should match pattern"),
         ({"own": {"x": {"kind": "letor", "files": {"S1": "a"}, "reference": 1}}}, "parts must be S1 to S5"),
+        (
+            {"own": {"x": {"kind": "letor", "files": {"train": "a", "test": "b"}, "reference": 1}}},
+            "own.x.files: train and test need vali, for choosing settings: hold every fifth training query back, awk ",
+        ),
         ({"own": {"x": {"kind": "letor", "files": {"all": "a"}}}}, "mine.yaml: own.x.reference: required, but missing"),
         ({"own": {"x": {"kind": "letor", "files": "a"}}}, "own.x.files: must have keys, as in files: {key: value}"),
         (
@@ -120,7 +124,11 @@ def test_ready_configurations_are_valid(project: Path) -> None:
 def test_the_command_checks_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.yaml").write_text("seed: 7\n")
     assert main(["config", "check", str(tmp_path / "mine.yaml")]) == 0
-    assert "seed: 7" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "seed: 7" in printed
+    last = printed.splitlines()[-1]
+    assert last.startswith("# ok: simweb, 1 fold: geng, hoi, ")
+    assert yaml.safe_load(printed)["seed"] == 7  # the last line is a comment
     (tmp_path / "mine.yaml").write_text("sead: 7\n")
     assert main(["config", "check", str(tmp_path / "mine.yaml")]) == 2
     assert "did you mean seed?" in capsys.readouterr().err
@@ -132,6 +140,16 @@ def test_the_command_checks_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
         ("datasets: [sin1]\n", "unknown data set 'sin1'"),
         ("datasets: [x]\nown: {x: {kind: letor, files: {all: nowhere.txt}, reference: 1}}\n", "no such file"),
         ("datasets: [x]\nown: {x: {kind: beir, folder: nowhere}}\n", "no such folder"),
+        ("datasets: [x]\nown: {x: {kind: beir, folder: .}}\n", "corpus.jsonl: there is no such file"),
+        (
+            "datasets: [x]\nown: {x: {kind: letor, files: {all: rows}, reference: 99}}\n",
+            "own.x.reference: the data have 2 features\n  found: 99\n  fix:   give the number of the feature",
+        ),
+        (
+            "datasets: [x]\nown: {x: {kind: letor, files: {train: rows, vali: ./rows, test: more}, reference: 1}}\n",
+            "own.x.files: train and vali are the same file\n  found: ./rows\n  fix:   give each part queries of its own",
+        ),
+        ("datasets: [x]\nown: {x: {kind: letor, files: {all: /dev/null}, reference: 1}}\n", "files.all: not a file"),
         ("training: {measure: ndgc@10/letor4}\n", "unknown measure 'ndgc@10/letor4'"),
         ("seed: 1\ndatasets: [sim1]\nseed: 2\n", "mine.yaml, line 3: the key 'seed' is given twice"),
         ("own: {cranfield: {kind: beir, folder: .}}\n", "there is a registered data set called cranfield"),
@@ -145,6 +163,8 @@ def test_the_check_finds_what_would_stop_a_run(
 ) -> None:
     monkeypatch.delenv("QDRANK_MIRROR", raising=False)
     monkeypatch.chdir(tmp_path)
+    for name, query in (("rows", 1), ("more", 2)):
+        Path(name).write_text(f"1 qid:{query} 1:0.5 2:1\n0 qid:{query} 1:0.1 2:0\n")
     Path("mine.yaml").write_text(text)
     assert main(["config", "check", "mine.yaml"]) == 2
     assert words in capsys.readouterr().err

@@ -118,6 +118,13 @@ def test_paths_are_seen_from_where_the_command_was_typed(
     assert "mv runs/mine/results runs/mine/results-1" in said
 
 
+def test_a_run_that_was_stopped_is_not_said_to_have_a_report(results: Path) -> None:
+    (results / "config.yaml").write_text(recorded_text(["first.yaml"], "seed: 1\n"))
+    with pytest.raises(InputError, match=r"results belongs to another run \(--configfile first") as refused:
+        refuse_other_configuration(results, ["mine.yaml"])
+    assert "report" not in str(refused.value)
+
+
 @pytest.mark.parametrize("given", ["runs/mine", "runs/./mine/", "../beside", "absolute"])
 def test_the_folder_in_which_a_run_was_started_is_found(
     given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 
 AnyPath = str | PathLike[str]
+GRADE_FIX = (
+    "grades are whole numbers, 0 for not relevant: cut real values into grades, such as 0 below 0.5 and 1 from 0.5 on"
+)
 
 
 class QdrankError(Exception):
@@ -45,6 +50,17 @@ class InputError(QdrankError, ValueError):
         if self.fix is not None:
             rows.append(f"  fix:   {self.fix}")
         return "\n".join(rows)
+
+
+@contextmanager
+def placed(file: AnyPath) -> Iterator[None]:
+    """Name ``file`` in every `InputError` from within that names none."""
+    try:
+        yield
+    except InputError as error:
+        if error.file is not None:
+            raise
+        raise InputError(error.problem, file=file, line=error.line, found=error.found, fix=error.fix) from None
 
 
 def _shown(found: str | bytes, limit: int = 100) -> str:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from qdrank.datasets.collections.model import Collection, Notebook
 from qdrank.datasets.collections.trec import read_documents, read_topics
 from qdrank.errors import InputError
-from qdrank.text.extract import read_collection
+from qdrank.text.extract import extract_features, read_collection
 from qdrank.workflow.config_files import resolve
 from qdrank.workflow.plan import plan
 
@@ -171,6 +171,22 @@ def test_a_file_like_lisas_is_told_what_smart_form_is(tmp_path: Path) -> None:
 )
 def test_forms_of_judgments(tmp_path: Path, qrels: str, options: dict[str, str], expected: dict[Any, int]) -> None:
     assert judged(smart(tmp_path, qrels, **options)) == expected
+
+
+def test_real_valued_grades_of_judgments_are_told_how_to_become_grades(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="line 2: the grade is not a small whole number") as caught:
+        smart(tmp_path, "1 1 2\n2 2 0.5\n", judgments="graded")
+    assert "cut real values into grades" in str(caught.value.fix)
+
+
+def test_too_few_judged_queries_name_the_file_of_the_judgments(tmp_path: Path) -> None:
+    smart(tmp_path)
+    entry = {"kind": "smart", "documents": "cacm.all", "queries": "query.text", "qrels": "qrels.text"}
+    chosen = resolve({"datasets": ["mine"], "own": {"mine": entry}})
+    source = plan(chosen, [tmp_path]).datasets["mine"].options
+    paths = {name: tmp_path / name for name in ("judged", "columns", "topics")}
+    with pytest.raises(InputError, match=r"qrels\.text: 2 judged queries cannot be put into 5 parts"):
+        extract_features(paths, source, seed=0, **chosen.text.model_dump())
 
 
 def test_swapped_columns_are_told_where_numbers_fit_both_ways(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from qdrank.datasets import registry
 from qdrank.errors import InputError
 from qdrank.store.atomic import write_text
 from qdrank.workflow.config_files import generated, load_sources, merged, resolve
-from qdrank.workflow.plan import plan
+from qdrank.workflow.plan import PlannedDataset, plan
+from qdrank.workflow.run import WorkflowRun
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,10 +39,40 @@ def run(args: argparse.Namespace) -> int:
     for dataset in planned.datasets.values():
         if dataset.kind == "simulated":
             check_simulated(dataset.name, dataset.options)
+        elif not dataset.registered:
+            check_own(dataset)
+    ready = WorkflowRun(settings, planned, registry.default_table().parents[1])
+    ready.refuse_leaks()
     for name, reason in planned.left_out.items():
         print(f"qdrank: {name} is left out: {reason}", file=sys.stderr)
     print(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False), end="")
+    print(f"# ok: {'; '.join(what_runs(ready, dataset) for dataset in planned.datasets.values())}")
     return 0
+
+
+def what_runs(run: WorkflowRun, dataset: PlannedDataset) -> str:
+    """A data set, and what a run would do with it, in words; a comment of YAML has one line."""
+    folds, learners = len(dataset.folds), len(run.learners_of(dataset.name))
+    does = [study.short for study in run.studies_of(dataset.name)]
+    does += [f"{learners} classic {'method' if learners == 1 else 'methods'}"] * bool(learners)
+    return f"{dataset.name}, {folds} {'fold' if folds == 1 else 'folds'}: {', '.join(does) or 'the first stage alone'}"
+
+
+def check_own(dataset: PlannedDataset) -> None:
+    """Raise if the user's own files show at a glance that a run would stop."""
+    like = dataset.options.get("like")
+    if like == "beir":
+        from qdrank.datasets.collections.beir import refuse_missing_files
+
+        refuse_missing_files(Path(dataset.options["folder"]))
+    elif dataset.kind == "letor" and like is None:
+        from qdrank.datasets.letor.reader import letor_form
+
+        width = letor_form(list(dataset.files.values()), sparse=dataset.options["sparse"]).width
+        if dataset.options["reference"] > width:
+            problem = f"own.{dataset.name}.reference: the data have {width} features"
+            fix = f"give the number of the feature that ranks like BM25, 1 to {width}"
+            raise InputError(problem, found=str(dataset.options["reference"]), fix=fix)
 
 
 def check_simulated(name: str, options: Mapping[str, Any]) -> None:

@@ -19,7 +19,8 @@ _LETOR4_WEB = ("PageRank", "inlinks", "outlinks", "URL slashes", "URL length", "
 def columns_table(names: Sequence[str], reference: int) -> pa.Table:
     """The artifact ``columns``; ``reference`` counts from 0."""
     if not 0 <= reference < len(names):
-        raise InputError(f"feature {reference + 1} cannot be the reference: there are {len(names)} features")
+        problem = f"feature {reference + 1} cannot be the reference: there are {len(names)} features"
+        raise InputError(problem, fix=f"give the number of the feature that ranks like BM25, 1 to {len(names)}")
     numbers = np.arange(1, len(names) + 1, dtype=np.int32)
     return pa.table({"number": numbers, "name": list(names), "reference": numbers == reference + 1})
 

@@ -66,10 +66,13 @@ def assign_parts(query_id: Sequence[str] | NDArray[np.object_], *, seed: int, n_
     The queries are sorted first, so that their order in a file does not matter.
     """
     names = sorted(set(query_id))
-    if not MIN_PARTS <= n_parts <= len(names):
+    if n_parts < MIN_PARTS:
+        problem = f"{len(names)} queries cannot be put into {n_parts} parts"
+        raise InputError(problem, fix=f"ask for {MIN_PARTS} parts or more: train, vali and test")
+    if len(names) < n_parts:
         raise InputError(
-            f"{len(names)} queries cannot be put into {n_parts} parts",
-            fix=f"ask for at least {MIN_PARTS} parts, and no more than there are queries",
+            f"{len(names)} judged {'query' if len(names) == 1 else 'queries'} cannot be put into {n_parts} parts",
+            fix=f"give at least {2 * n_parts} judged queries: every part is the test of a fold, and a test needs two",
         )
     order = np.random.default_rng(seed).permutation(len(names))
     return {names[query]: f"S{place % n_parts + 1}" for place, query in enumerate(order.tolist())}

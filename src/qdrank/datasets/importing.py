@@ -19,7 +19,7 @@ from qdrank.datasets.runs.features import KINDS, judged_runs
 from qdrank.datasets.runs.reading import read_qrels, read_runs
 from qdrank.datasets.topics import topics_table
 from qdrank.datasets.usable import refuse_unusable
-from qdrank.errors import InputError
+from qdrank.errors import InputError, placed
 from qdrank.measures import average_precision
 from qdrank.store import open_artifact, write
 
@@ -49,11 +49,13 @@ def import_features(
     training queries of the first fold takes its place.
     """
     source = files["all"] if set(files) == {"all"} else files
-    import_letor(source, out["judged"], sparse=sparse, missing=missing_values, max_label=max_label, seed=seed)
-    judged = load_judged(out["judged"], ["features"] if reference is None else ["doc_id"])
-    refuse_unusable(judged)
-    number = best_feature(judged) if reference is None else reference - 1
-    write(out["columns"], "columns", columns_table(feature_names(_width(out["judged"]), names), number))
+    with placed(", ".join(map(str, files.values()))):
+        import_letor(source, out["judged"], sparse=sparse, missing=missing_values, max_label=max_label, seed=seed)
+        judged = load_judged(out["judged"], ["features"] if reference is None else ["doc_id"])
+        refuse_unusable(judged)
+        number = best_feature(judged) if reference is None else reference - 1
+        columns = columns_table(feature_names(_width(out["judged"]), names), number)
+    write(out["columns"], "columns", columns)
     write(out["topics"], "topics", topics_table(judged.query_id, judged.part))
 
 
@@ -70,13 +72,15 @@ def import_runs(files: Paths, out: Paths, *, seed: int, reference: str | None = 
     qrels = read_qrels(files["qrels"])
     runs = [run for name, path in files.items() if name.startswith("runs") for run in read_runs(path)]
     known = list(qrels.by_query)
-    part = read_groups(files["folds"]) if "folds" in files else assign_parts(known, seed=seed)
+    with placed(files["qrels"]):
+        part = read_groups(files["folds"]) if "folds" in files else assign_parts(known, seed=seed)
     if lacking := [name for name in known if name not in part]:
         fix = "give every judged query a line: query part"
         raise InputError(f"{len(lacking)} judged queries have no part", file=files["folds"], found=lacking[0], fix=fix)
     made = judged_runs(runs, qrels, part, max_label=max_label)
     judged = made.judged
-    refuse_unusable(judged)
+    with placed(files["qrels"]):
+        refuse_unusable(judged)
     tags = [run.tag for run in runs]
     if reference is not None and reference not in tags:
         raise InputError("the reference is none of the runs", found=reference, fix="name a tag: " + ", ".join(tags))

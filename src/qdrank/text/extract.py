@@ -14,6 +14,7 @@ from qdrank.datasets.collections.model import Collection, Note
 from qdrank.datasets.collections.smart import SmartForm
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.usable import refuse_unusable
+from qdrank.errors import placed
 from qdrank.measures import measure
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
@@ -72,9 +73,16 @@ def extract_features(
     out: Mapping[str, str | Path], source: Mapping[str, Any], *, seed: int, **options: Any
 ) -> tuple[Note, ...]:
     """Write ``judged``, ``columns`` and ``topics`` of a collection and return the notes; ``source`` is as in `read_collection`."""
-    notes = write_judged_text(out, read_collection(**source), text_settings(options, seed))
-    refuse_unusable(load_judged(out["judged"], []))
+    with placed(_judgments(source)):
+        notes = write_judged_text(out, read_collection(**source), text_settings(options, seed))
+        refuse_unusable(load_judged(out["judged"], []))
     return notes
+
+
+def _judgments(source: Mapping[str, Any]) -> str:
+    """Where the judgments of a collection are: their file or files, or the folder of all its files."""
+    qrels = (source.get("files") or {}).get("qrels", source.get("folder", ""))
+    return ", ".join(map(str, qrels.values())) if isinstance(qrels, Mapping) else str(qrels)
 
 
 def reference_maps(judged: Judged, reference: int) -> dict[str, float]:

@@ -9,6 +9,12 @@ from pydantic import AfterValidator, Field, field_validator
 
 from qdrank.sections import PositiveInt, Section
 
+_HELD_BACK = (
+    "train and test need vali, for choosing settings: hold every fifth training query back, "
+    """awk '$2 != q {q = $2; n++} {print > (n % 5 ? "train-part.txt" : "vali.txt")}' TRAIN, then train: train-part.txt, """
+    "vali: vali.txt"
+)
+
 
 class FeatureFiles(Section):
     """Own data as LETOR text."""
@@ -38,6 +44,8 @@ class FeatureFiles(Section):
     @classmethod
     def _known_parts(cls, files: dict[str, str]) -> dict[str, str]:
         allowed = ({"S1", "S2", "S3", "S4", "S5"}, {"train", "vali", "test"}, {"all"})
+        if set(files) == {"train", "test"}:
+            raise ValueError(_HELD_BACK)
         if set(files) not in allowed:
             raise ValueError("parts must be S1 to S5, or train, vali and test, or all alone")
         return files

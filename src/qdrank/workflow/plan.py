@@ -144,14 +144,31 @@ def _refuse_unknown_datasets(settings: Settings, known: Iterable[str]) -> None:
 def _refuse_missing_files(dataset: PlannedDataset) -> None:
     for part, path in dataset.files.items():
         if not os.path.isfile(path):
-            what = "no such file"
+            what = (
+                "not a file: data are read more than once, so a pipe will not do"
+                if os.path.exists(path)
+                else "no such file"
+            )
             key = f"files.{part}" if dataset.kind == "letor" and "like" not in dataset.options else part
-            if part == "documents.1" and "documents.2" not in dataset.files:
+            if part == "documents.1" and "documents.2" not in dataset.files and not os.path.exists(path):
                 key, what = "documents", "no such file or folder"
             raise InputError(f"own.{dataset.name}.{key}: {what}", found=path, fix="correct the path")
+    if dataset.kind == "letor" and "like" not in dataset.options:
+        _refuse_one_file_twice(dataset)
     folder = dataset.options.get("folder")
     if folder is not None and not os.path.isdir(folder):
         raise InputError(f"own.{dataset.name}.folder: no such folder", found=folder, fix="correct the path")
+
+
+def _refuse_one_file_twice(dataset: PlannedDataset) -> None:
+    """Two parts with the same queries would train on what they test."""
+    seen: dict[str, str] = {}
+    for part, path in dataset.files.items():
+        other = seen.setdefault(os.path.realpath(path), part)
+        if other != part:
+            problem = f"own.{dataset.name}.files: {other} and {part} are the same file"
+            fix = "give each part queries of its own; `files: {all: FILE}` divides the queries of one file into five parts"
+            raise InputError(problem, found=path, fix=fix)
 
 
 def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:

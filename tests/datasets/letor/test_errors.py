@@ -14,7 +14,7 @@ import pytest
 
 from qdrank.datasets.letor.errors import REASONS
 from qdrank.datasets.letor.reader import load_letor, read_letor
-from qdrank.errors import InputError
+from qdrank.errors import GRADE_FIX, InputError
 from qdrank.measures.ranking import MAX_GRADE
 from qdrank.workflow.own_data import FeatureFiles
 
@@ -93,6 +93,13 @@ def test_bad_row(tmp_path, name, compress):
     shown = error.found.decode("latin-1") if isinstance(error.found, bytes) else error.found
     assert found in shown
     assert error.fix
+
+
+@pytest.mark.parametrize(("label", "real"), [("0.5", True), ("2e-1", True), ("x", False), ("a1.5", False)])
+def test_real_valued_labels_are_told_how_to_become_grades(tmp_path, label, real):
+    error = error_of(tmp_path, f"{GOOD}{label} qid:2 1:0 2:0\n")
+    assert (error.fix == GRADE_FIX) == real
+    assert "cut real values into grades" in GRADE_FIX
 
 
 def test_line_is_counted_over_blocks_comments_and_chunks(tmp_path):

@@ -48,13 +48,20 @@ def read_beir(
     return assemble(read_corpus(place, book), asked, judgments, book, place)
 
 
+def refuse_missing_files(folder: Path) -> None:
+    """Raise if a collection's folder lacks one of the files of BEIR form."""
+    files.existing(folder / "corpus.jsonl")
+    files.existing(folder / "queries.jsonl")
+    _present(folder)
+
+
 def _present(folder: Path) -> dict[str, str]:
     names = {split: f"qrels/{split}.tsv" for split in SPLITS}
     present = {split: name for split, name in names.items() if files.find(folder / name)}
     if not present:
-        raise InputError(
-            "there are no judgments: none of " + ", ".join(names.values()), file=folder, fix="name them under qrels"
-        )
+        problem = "there are no judgments: none of " + ", ".join(names.values())
+        fix = "write them to qrels/test.tsv: query-id, corpus-id and score, separated by tabs"
+        raise InputError(problem, file=folder, fix=fix)
     return present
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from qdrank.errors import InputError
+from qdrank.errors import GRADE_FIX, InputError
 
 COMPRESSED = (".xz", ".gz")
 _DAMAGE = (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error)
@@ -98,5 +98,6 @@ def rows(path: Path, n_columns: tuple[int, ...], *, separator: str | None = None
 def integer(text: str, what: str, path: Path, line: int) -> int:
     """``text`` as a small whole number; raises `InputError` if it is not one."""
     if not re.fullmatch(r"[+-]?[0-9]{1,4}", text):
-        raise InputError(f"the {what} is not a small whole number", file=path, line=line, found=text)
+        fix = GRADE_FIX if what == "grade" else None
+        raise InputError(f"the {what} is not a small whole number", file=path, line=line, found=text, fix=fix)
     return int(text)

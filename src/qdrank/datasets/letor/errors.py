@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.letor import kernels
-from qdrank.errors import InputError
+from qdrank.errors import GRADE_FIX, InputError
 from qdrank.measures.ranking import MAX_GRADE
 
 _ROW = "write rows as: LABEL qid:QUERY 1:VALUE 2:VALUE ... #docid = DOCUMENT"
@@ -16,6 +17,7 @@ _MAY_BE_LEFT_OUT = (
     "if features left out are zero, say so: sparse: true for own data in the configuration, --sparse for `qdrank rank`, "
     "sparse=True in Python"
 )
+_REAL = re.compile(rb"[+-]?[0-9]*[.]?[0-9]+([eE][+-]?[0-9]+)?|[+-]?[0-9]+[.]")
 _SPARSE = f"complete the row; or, {_MAY_BE_LEFT_OUT}"
 
 # Problem and fix by status; {width} and {max_label} are filled in.
@@ -69,7 +71,10 @@ def row_error(
     if status == kernels.GAP and _out_of_order(data, at):
         status = kernels.UNORDERED
     problem, fix = (text.format(width=width, max_label=max_label) for text in REASONS[status])
-    return InputError(problem, file=file, line=line, found=_found(status, data, at), fix=fix)
+    token = _found(status, data, at)
+    if status == kernels.BAD_LABEL and _REAL.fullmatch(token):
+        fix = GRADE_FIX
+    return InputError(problem, file=file, line=line, found=token, fix=fix)
 
 
 def _out_of_order(data: NDArray[np.uint8], at: int) -> bool:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.runs.columns import Columns, first_row, read_columns, read_numbers
 from qdrank.datasets.runs.json_form import json_rows
 from qdrank.datasets.runs.model import Qrels, Run, together
-from qdrank.errors import AnyPath, InputError
+from qdrank.errors import GRADE_FIX, AnyPath, InputError
 from qdrank.groups import FloatArray, query_offsets
 
 _RUN = ("query", "Q0", "document", "rank", "score", "tag")
@@ -34,7 +34,6 @@ _QRELS = ("query", "0", "document", "grade")
 _SHORT_QRELS = ("query", "document", "grade")
 _JSON = re.compile(rb"\s*\{\s*([\"}]|$)")
 _SCORE_FIX = "write the score as a decimal number, such as 12.5 or 1e-3"
-_GRADE_FIX = "write the grade as a whole number, 0 for not relevant"
 TREC_RUN, SCORED_RUN, RANKED_RUN, JSON_RUN = (
     "TREC run",
     "run of query, document, score",
@@ -107,7 +106,7 @@ def read_qrels(path: AnyPath) -> Qrels:
     form = _SHORT_QRELS if short else _QRELS
     columns = read_columns(path, form, (0, len(form) - 2, len(form) - 1), skip=number if heading else 0)
     read = read_numbers(
-        columns, len(form) - 1, path, read=int, problem="the grade is not a whole number", fix=_GRADE_FIX
+        columns, len(form) - 1, path, read=int, problem="the grade is not a whole number", fix=GRADE_FIX
     )
     query, doc, grade = _grouped(columns, (0, len(form) - 2), read, path)
     return Qrels(query, doc, grade, BEIR_QRELS if heading else PLAIN_QRELS if short else TREC_QRELS)
