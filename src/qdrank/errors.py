@@ -25,7 +25,7 @@ class QdrankError(Exception):
 class InputError(QdrankError, ValueError):
     """Bad input: names the file, the line, what is wrong, the text found and the fix.
 
-    Also a ``ValueError``, which is what callers of a library in the manner of scikit-learn expect.
+    Also a ``ValueError``, which callers of a library like scikit-learn expect.
     """
 
     def __init__(

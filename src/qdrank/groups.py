@@ -23,7 +23,7 @@ def query_offsets(query: NDArray[Any]) -> IntArray:
     Raises
     ------
     InputError
-        If a query's documents stand in two places.
+        If a query's documents are in two places.
     """
     query = np.asarray(query)
     if query.ndim != 1:
@@ -43,7 +43,7 @@ def query_offsets(query: NDArray[Any]) -> IntArray:
 
 
 def query_index(offsets: IntArray) -> IntArray:
-    """Number of its query for every document, shape (n_documents,)."""
+    """For every document the number of its query, shape (n_documents,)."""
     return np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
 
 

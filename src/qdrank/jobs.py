@@ -23,7 +23,7 @@ _KERNELS: dict[str, tuple[str, set[str]]] = {
 """OpenBLAS kernel for every processor of an architecture, and the instructions that it needs."""
 _GIVEN = "QDRANK_THREADS"
 _FORMAT = "%(asctime)s %(message)s"
-# What the machine refuses, in words.
+# Explanations of what the machine refuses.
 _DISK = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "your share of the disk is used up",
@@ -34,11 +34,11 @@ _DISK = {
 
 
 def prepare_environment(source: Path) -> None:
-    """Let jobs started from here find the library in ``source``, also where it is not installed, and round alike.
+    """Let jobs started from here find the library in ``source``, even if it is not installed, and round alike.
 
-    They use one thread: the workflow's engine decides how many jobs run at once, and libraries that start threads of their own
-    would only compete, and round differently. And they use one BLAS kernel for each architecture (`blas_kernel`), unless
-    OPENBLAS_CORETYPE names another.
+    They use one thread: the workflow's engine decides how many jobs run at once, and libraries that start more threads
+    would only compete, and round differently. They also use one BLAS kernel for each architecture (`blas_kernel`),
+    unless OPENBLAS_CORETYPE names another.
     """
     paths = [str(source), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(os.pathsep.join(paths).split(os.pathsep)))
@@ -99,7 +99,9 @@ class _NoPandas:
 
 @contextmanager
 def job(log: str | Path, threads: int = 1) -> Iterator[logging.Logger]:
-    """Log to a file while the block runs; ``threads`` is for what gives the same bytes with any number of them (`threads_given`).
+    """Log to a file while the block runs.
+
+    ``threads`` are for work that gives the same bytes with any number of them (`threads_given`).
 
     A user's mistake, or a disk that refuses, is explained once, in the log and on standard error; the job then fails.
     Any other exception is a fault of the program: its traceback goes to both.
@@ -129,7 +131,7 @@ def job(log: str | Path, threads: int = 1) -> Iterator[logging.Logger]:
 
 
 def _in_words(error: Exception) -> str | None:
-    """What to tell the user; None where it is the program's fault."""
+    """What to tell the user; None if the program is at fault."""
     if isinstance(error, QdrankError):
         return str(error)
     if isinstance(error, OSError) and error.errno in _DISK:

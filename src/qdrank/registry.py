@@ -28,7 +28,7 @@ _ALLOWED: ContextVar[Callable[[], Container[str]] | None] = ContextVar("allowed"
 
 @contextmanager
 def restricted(modules: Callable[[], Container[str]]) -> Iterator[None]:
-    """Nothing but these modules is found by name: a job may use only code that its digest knows of."""
+    """Allow only these modules to be found by name: a job may use only code that its digest covers."""
     token = _ALLOWED.set(modules)
     try:
         yield
@@ -47,12 +47,12 @@ def loaded(target: str) -> Any:
 
 
 def needed(module: str, extra: str) -> Any:
-    """A library that only an extra of this package brings.
+    """A library that only an extra of this package installs.
 
     Raises
     ------
     InputError
-        If it is not installed; names the extra.
+        If it is not installed; the message names the extra.
     """
     try:
         return import_module(module)

@@ -1,7 +1,7 @@
 """Which parts of a data set are for training, validation and test in each fold.
 
 LETOR keeps its data in five parts that rotate: fold i trains on parts i, i+1, i+2, validates on i+3 and tests on
-i+4 (counted round the circle). Other data come with one fixed split into train, vali and test: one fold.
+i+4 (wrapping around). Other data come with one fixed split into train, vali and test: one fold.
 """
 
 from __future__ import annotations

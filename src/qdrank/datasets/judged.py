@@ -115,12 +115,12 @@ class Judged:
 
     @property
     def query(self) -> TextArray:
-        """Name of its query for every document, shape (n_documents,)."""
+        """For every document the name of its query, shape (n_documents,)."""
         return np.repeat(self.query_id, np.diff(self.offsets))
 
     @property
     def query_index(self) -> IntArray:
-        """Number of its query for every document, shape (n_documents,)."""
+        """For every document the number of its query, shape (n_documents,)."""
         return query_index(self.offsets)
 
     @property
@@ -207,7 +207,7 @@ class Judged:
         return replace(self, X=np.ascontiguousarray(X, dtype=np.float32))
 
     def ranked_instead(self, query: IntArray, doc_id: TextArray) -> Judged:
-        """Return the same queries with other documents to rank: what a retriever brought from the whole collection.
+        """Return the same queries with other documents to rank: what a retriever found in the whole collection.
 
         A document that is relevant to its query has its grade, any other one grade 0; relevant documents that are not
         among the given ones are missed.

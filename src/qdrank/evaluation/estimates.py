@@ -100,7 +100,7 @@ def over_seeds(seeds: Sequence[FloatArray]) -> Estimate:
 
 
 def behind(whole: Estimate, each: Sequence[Estimate], *, resampled: bool) -> Estimate:
-    """The estimate with the values of its seeds; seeds without spread between them have no interval to believe."""
+    """The estimate with the values of its seeds; seeds that do not differ give no interval worth believing."""
     samples = [one.sample for one in each if one.sample is not None]
     strata = tuple((1 / len(each), x) for sample in samples for _, x in sample.strata)
     differing = sum(sample.differing for sample in samples) if resampled or whole.error > 0 else 0.0

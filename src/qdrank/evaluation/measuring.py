@@ -44,7 +44,7 @@ def joined_scores(documents: Judged, path: str | os.PathLike[str]) -> FloatArray
 
 
 def retrieved_scores(documents: Judged, path: str | os.PathLike[str]) -> tuple[Judged, FloatArray]:
-    """The documents that a retriever brought for the same queries, graded, and their scores, shape (n_rows,)."""
+    """The documents that a retriever found for the same queries, graded, and their scores, shape (n_rows,)."""
     table = read(path, "scores")
     query, doc_id = (table.column(name).to_numpy(zero_copy_only=False) for name in ("query_id", "doc_id"))
     number = rows_of(query, documents.query_id, among="the queries of the fold")

@@ -122,7 +122,7 @@ class Holm:
 
     Attributes
     ----------
-    family : what was asked together, in words
+    family : the questions asked together, in words
     adjusted : the adjusted p-value of each question
     """
 

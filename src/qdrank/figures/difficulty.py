@@ -44,7 +44,7 @@ def draw(
     Parameters
     ----------
     table : as from `qdrank.evaluation.difficulty.breakdown`
-    labels, colours : of the methods; a method without a colour of its own is drawn in blue
+    labels, colours : of the methods; a method that has no colour is drawn in blue
     """
     rows = [row for row in table.to_pylist() if row["class"] not in (ALL, NONE) and row["method"] != baseline]
     measures = list(dict.fromkeys(row["measure"] for row in rows)) or ["ap"]

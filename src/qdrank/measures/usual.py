@@ -1,4 +1,4 @@
-"""Usual measures as functions of their own. Apart from `compute`, so that a job that calls one depends on that one."""
+"""The usual measures, one function each. They are not in `compute`, so that a job depends only on the one it calls."""
 
 from __future__ import annotations
 

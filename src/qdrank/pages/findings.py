@@ -1,4 +1,4 @@
-"""Verdicts as a reader meets them: in words, and as a matrix of claims and data sets."""
+"""Verdicts as a reader sees them: in words, and as a matrix of claims and data sets."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def _left_out(left_out: Mapping[str, str]) -> str:
 
 
 def _not_run(studies: Sequence[Described]) -> str:
-    """Studies that the configuration leaves out, and the line that brings each back."""
+    """Studies that the configuration leaves out, and the line that turns each on again."""
     items = ", ".join(
         f"{escape(study['paper'])} (<code>{escape(study['short'])}: {{datasets: null}}</code>)"
         for study in studies

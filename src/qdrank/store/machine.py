@@ -26,7 +26,7 @@ _LIBRARIES = (
 
 
 def machine_record() -> dict[str, Any]:
-    """Processor, vector instructions in use, BLAS kernels and versions; the same on every call on one machine."""
+    """Processor, vector instructions in use, BLAS kernels and versions; the same for every call on one machine."""
     return {
         "architecture": platform.machine(),
         "system": platform.system(),

@@ -78,7 +78,7 @@ _SHARED = [
     ),
     # What the numbered features are, and which of them is the reference model's score.
     Shape("columns", {"number": pa.int32(), "name": _TEXT, "reference": pa.bool_()}),
-    # A query's words, its type where the data have one, and columns of its own. The columns are a plain list, because a
+    # A query's words, its type where the data have one, and its columns. The columns are a plain list, because a
     # query may have none, and Parquet has no vectors of width 0.
     Shape(
         "topics",

@@ -72,7 +72,10 @@ def text_settings(options: Mapping[str, Any], seed: int) -> TextSettings:
 def extract_features(
     out: Mapping[str, str | Path], source: Mapping[str, Any], *, seed: int, **options: Any
 ) -> tuple[Note, ...]:
-    """Write ``judged``, ``columns`` and ``topics`` of a collection and return the notes; ``source`` is as in `read_collection`."""
+    """Write ``judged``, ``columns`` and ``topics`` of a collection; return the notes.
+
+    ``source`` holds the arguments of `read_collection`.
+    """
     with placed(_judgments(source)):
         notes = write_judged_text(out, read_collection(**source), text_settings(options, seed))
         refuse_unusable(load_judged(out["judged"], []))

@@ -1,7 +1,8 @@
 """Feature columns by name, and their values for candidate pairs.
 
 A column is called ``field.model``: ``title.L1``, ``both.H1``, ``body.LMIR.DIR``; the web's columns are those of `web`.
-Groups of columns: ``first`` (the score of the first stage, which brought the candidates), ``letor25`` (the 25 rank models of LETOR's OHSUMED files, with which Hoi & Jin 2008 worked), ``extra`` (per field: length, coverage, BM25, language
+Groups of columns: ``first`` (the score of the first stage, which found the candidates), ``letor25`` (the 25 rank models
+of LETOR's OHSUMED files, with which Hoi & Jin 2008 worked), ``extra`` (per field: length, coverage, BM25, language
 models), ``letor46`` (the layout of LETOR 4.0).
 """
 

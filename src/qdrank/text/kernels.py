@@ -57,7 +57,7 @@ def add_postings(
     total: FloatArray,
     seen: IntArray,
 ) -> int:
-    """Add the weights of a query's terms to ``total``; list in ``seen`` the documents met, and return how many.
+    """Add the weights of a query's terms to ``total``; list the documents met in ``seen``, and return their number.
 
     ``total`` is NaN where a document has not been met.
     """

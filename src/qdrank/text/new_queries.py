@@ -69,7 +69,7 @@ def read_new_queries(path: Path) -> list[Query]:
     Raises
     ------
     InputError
-        If a line is none of these, an id comes twice or holds blanks, or there is no query.
+        If a line has none of these forms, an id occurs twice or holds blanks, or there is no query.
     """
     first = next((line.strip() for _, line in files.lines(path) if line.strip()), "")
     if first.startswith("{"):

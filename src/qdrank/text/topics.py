@@ -1,4 +1,4 @@
-"""Columns of a query itself: its length, how rare its words are, what its best documents are about."""
+"""Columns that describe a query: its length, how rare its words are, what its best documents are about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How good a web page is, whatever the query: PageRank, links, and the shape of its URL (LETOR's features 41 to 46)."""
+"""How good a web page is for any query: PageRank, links, and the shape of its URL (LETOR's features 41 to 46)."""
 
 from __future__ import annotations
 

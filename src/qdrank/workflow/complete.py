@@ -1,6 +1,6 @@
-"""What all rules with a script have alike: a log, a benchmark, the environment, and the digest of their code.
+"""What all rules with a script have in common: a log, a benchmark, the environment, and the digest of their code.
 
-The rule files do not repeat it. Snakemake fills a rule from what is written in its file through the same setters that are used here.
+The rule files do not repeat it. Snakemake itself fills a rule from its file through the setters used here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ENVIRONMENT = "../../envs/qdrank.yaml"  # as seen from the rule files
 
 
 def complete(workflow: Any, run: WorkflowRun) -> None:
-    """Complete every rule with a script that has been read by now; what a rule says itself stays."""
+    """Complete every rule with a script that has been read so far; what a rule sets itself is kept."""
     for rule in workflow.rules:
         # Used as a module of another workflow, only the rules that were read with this Snakefile are ours.
         if rule.script is None or rule.module_globals is not workflow.modifier.globals:
@@ -43,7 +43,7 @@ def _wildcards(rule: Any) -> list[str]:
 
 
 def _digest_of_job(script: Path, params: Mapping[str, Any]) -> Callable[[Any], str]:
-    """The digest of the code of a job, from its wildcards: all its params are looked through for names."""
+    """The digest of a job's code, from its wildcards: all its params are searched for names."""
     plain = {name: value for name, value in params.items() if not callable(value)}
     asked = {name: value for name, value in params.items() if callable(value)}
 

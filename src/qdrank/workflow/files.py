@@ -59,7 +59,7 @@ def table_files(id_: str) -> dict[str, str]:
 
 
 def reported(folder: str, id_: str, path: str, category: str, what: str) -> str:
-    """A file that goes into the report, under ``category`` and the data set; its caption lies in ``folder``."""
+    """A file that goes into the report, under ``category`` and the data set; its caption is in ``folder``."""
     flagged: str = report(
         path,
         category=category,

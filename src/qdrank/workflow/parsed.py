@@ -1,4 +1,4 @@
-"""What the digest of a job needs to know of one source file, kept between processes: every job reads the Snakefile again."""
+"""What a job's digest needs to know about one source file, kept between processes: every job rereads the Snakefile."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Parsed(NamedTuple):
     words, patterns : strings that may be names of entries of registries, and strings with holes, as regular expressions
     registered : names of the registries that it defines, each with its ``"module:attribute"``; those that are written out
     computed : whether a registry has more entries than are written out
-    lazy : names that it imports when they are asked for (the dictionary ``_PUBLIC`` of a package), with their modules
+    lazy : names that it imports on first use (the dictionary ``_PUBLIC`` of a package), with their modules
     """
 
     digest: str
@@ -46,7 +46,7 @@ class Parsed(NamedTuple):
 
 
 def entry_name(word: str) -> str:
-    """The entry of a registry that a name asks for: ``ndcg@10/exp`` and ``ndcg(rel=2)@5/exp`` are ``ndcg@k/exp``."""
+    """The entry of a registry that a name refers to: ``ndcg@10/exp`` and ``ndcg(rel=2)@5/exp`` are ``ndcg@k/exp``."""
     return re.sub(r"\([^()]*\)", "", re.sub(r"@[0-9]+", "@k", word))
 
 
@@ -138,7 +138,7 @@ def _imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _patterns(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Strings with holes, ``f"dcg@5/{gains}"``; what is nothing but holes and signs says nothing."""
+    """Strings with holes, ``f"dcg@5/{gains}"``; one with nothing but holes and signs is left out."""
     for node in nodes:
         if isinstance(node, ast.JoinedStr):
             parts = [part.value if isinstance(part, ast.Constant) else None for part in node.values]
@@ -151,7 +151,8 @@ def _patterns(nodes: Iterable[ast.AST]) -> Iterator[str]:
 class _Kept:
     """Entries by the digest of the bytes of a file.
 
-    Parsing all files takes seconds, looking them up hundredths. A file that cannot be read or written is done without.
+    Parsing all files takes seconds, looking them up hundredths of a second. If the file of entries cannot be read or
+    written, nothing is kept.
     """
 
     def __init__(self, path: Path) -> None:

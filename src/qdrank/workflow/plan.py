@@ -87,7 +87,7 @@ def mirror_of(settings: Settings) -> str | None:
 def plan(settings: Settings, folders: Sequence[str | Path] = ()) -> Plan:
     """Look up every data set of the configuration.
 
-    ``folders`` are where a relative path of the user's own data is looked for, after the current folder.
+    A relative path to the user's own data is searched for in the current folder, then in ``folders``.
 
     Raises
     ------

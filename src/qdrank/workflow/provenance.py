@@ -4,10 +4,10 @@ Snakemake compares scripts by their time of change and does not see the library 
 the code it runs: of its script, of every module of the project that the script imports, directly or not, and of what it
 finds by name; what is imported for the type checker alone does not count. The digest is taken of the syntax tree without docstrings: comments, formatting and time stamps do not count.
 
-Names are found without help. A registry whose module is imported may be asked for any name that stands in the job's params or
-in a string of the imported code; the module behind each such name counts, the other entries do not: a new learner reruns what
-uses it. A "module:attribute" in the params counts too. What would be missed, such as a name that was read from a file, stops
-the job that asks for it (`qdrank.registry.restricted`), so no result can be stale without a word.
+Names need no declaration. Code that imports a registry's module may look up any name in the job's params or in a string
+of the imported code; the module behind each such name counts, the other entries do not: a new learner reruns only what
+uses it. A "module:attribute" in the params counts too. What would be missed, such as a name that was read from a file,
+stops the job that looks it up (`qdrank.registry.restricted`), so no result can be silently stale.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from qdrank.registry import Registry
 from qdrank.workflow.parsed import Parsed, entry_name, parsed_file
 
 SOURCE = Path(__file__).resolve().parents[2]
-#: What surrounds the work of every job and changes nothing that is made.
+#: Code that surrounds the work of every job and does not affect its results.
 _AROUND = frozenset({"qdrank.workflow.script"})
 _WORD = re.compile(r"[\w@/.:+()=,-]{1,80}")
 
@@ -84,7 +84,7 @@ def _code(script: Path, words: frozenset[str]) -> tuple[frozenset[str], str]:
 
 
 def _closure(modules: Iterable[str], known: Iterable[str]) -> set[str]:
-    """``modules`` and all that they import, directly or not, less those that are ``known``."""
+    """``modules`` and all that they import, directly or not, without those that are ``known``."""
     closure: set[str] = set()
     waiting, done = list(modules), set(known)
     while waiting:
@@ -96,7 +96,7 @@ def _closure(modules: Iterable[str], known: Iterable[str]) -> set[str]:
 
 
 def _followed(code: Parsed) -> Iterator[str]:
-    """Modules that code imports; a name that a package imports when it is asked for is followed to its module."""
+    """Modules that code imports; a name that a package imports on first use is followed to its module."""
     for name in code.imports:
         package, _, attribute = name.rpartition(".")
         if _exists(name):
@@ -107,7 +107,7 @@ def _followed(code: Parsed) -> Iterator[str]:
 
 
 def _looked_up(script: Parsed, modules: Mapping[str, Parsed], words: Iterable[str]) -> dict[str, str]:
-    """Entries of registries that the names in params and code ask for, by registry and name."""
+    """Entries of registries that the names in params and code refer to, by registry and name."""
     entries: dict[str, str] = {}
     for home, code in modules.items():
         registered = _registered(home, code)

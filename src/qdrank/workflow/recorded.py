@@ -65,7 +65,7 @@ def refuse_other_configuration(
     Raises
     ------
     InputError
-        Naming both configurations, and how to keep both, or to put the older results away.
+        Names both configurations, and says how to keep both or set the older results aside.
     """
     before = recorded_options(results)
     if before is None or before == options(files):
@@ -89,7 +89,7 @@ def _free_folder(files: Sequence[str], start: str | os.PathLike[str]) -> str:
 
 
 def _free_name(place: str) -> str:
-    """A name for results that are put away."""
+    """A free name for results that are set aside."""
     names = (f"{place}-{number}" for number in range(1, 1000))
     return next(name for name in names if not os.path.exists(name))
 

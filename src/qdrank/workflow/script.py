@@ -1,4 +1,4 @@
-"""What a script of the workflow is given, with types, and what surrounds its work.
+"""What a script of the workflow receives, with types, and what surrounds its work.
 
 ``from qdrank.workflow.script import job, snakemake`` gives a script the object that Snakemake puts into it.
 """
@@ -27,11 +27,11 @@ class Named(Protocol):
     def __iter__(self) -> Iterator[Any]: ...
 
     def items(self) -> Iterable[tuple[str, Any]]:
-        """Names, each with what it stands for."""
+        """Names and their values."""
         ...
 
     def get(self, key: str, default: Any = None) -> Any:
-        """What a name stands for, if there is such a name."""
+        """The value of a name, if there is such a name."""
         ...
 
 
@@ -59,7 +59,7 @@ def __getattr__(name: str) -> Any:
 
 @contextmanager
 def job(script: Script) -> Iterator[logging.Logger]:
-    """The work of a job: with its log and threads, errors in words, and no code that its digest does not know of."""
+    """Run the work of a job with its log and threads; explain errors, and allow only code that its digest covers."""
 
     @cache
     def known() -> frozenset[str]:

@@ -27,7 +27,8 @@ _RESULTS = Path("results")
 def start(workflow: Any, config: dict[str, Any], project: Path) -> WorkflowRun:
     """The run that Snakemake's ``workflow`` is about to plan, with the values of its configuration.
 
-    Without a configuration file, a run in a folder whose results were made with one goes on with that: ``config`` is updated.
+    Without a configuration file, a run continues with the one that the results in its folder were made with: ``config``
+    is updated.
 
     Raises
     ------
@@ -47,7 +48,8 @@ def start(workflow: Any, config: dict[str, Any], project: Path) -> WorkflowRun:
         if not given and (given := recorded_files(_RESULTS)):
             config.update(_continued(workflow, given))
         settings = resolve(config, load_sources([default, *given]))
-        # A relative path of the user's own data is looked for here, beside the configuration file, and in the project.
+        # A relative path to the user's own data is searched for here, beside the configuration file, and in the
+        # project.
         planned = plan(settings, [*(file.parent for file in given), project])
     except QdrankError as error:
         raise WorkflowError(str(error)) from None

@@ -78,7 +78,7 @@ def row_error(
 
 
 def _out_of_order(data: NDArray[np.uint8], at: int) -> bool:
-    """Whether the feature that seems to be left out before ``at`` comes later in the row."""
+    """Whether the feature that seems to be missing before ``at`` comes later in the row."""
     row = _row(data, at)
     tokens = row.partition(b"#")[0].split()
     numbers = [int(head) for token in tokens if (head := token.partition(b":")[0]).isdigit() and b":" in token]

@@ -1,4 +1,4 @@
-"""Features brought to a common scale, and features made of ranks."""
+"""Features on a common scale, and features made from ranks."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from qdrank.jobs import threads_given
 from qdrank.store import ArtifactWriter, atomic_path, writing
 
 _EXPORT_ROWS = 1 << 13
-#: Bytes at the beginning of a row in which its query is looked for first.
+#: Bytes at the beginning of a row that are searched first for its query.
 _HEAD = 32
 _NAMES_BLOCK = 1 << 20
 

@@ -82,7 +82,7 @@ class Ledger:
     def _check_documents(
         self, names: pa.StringArray, hashes: NDArray[np.uint64], lines: Records, bounds: Records, n_before: int
     ) -> None:
-        """Raise if a document comes twice in its query; keep those of the last query for the next chunk."""
+        """Raise if a query has a document twice; keep the documents of the last query for the next chunk."""
         shifted = np.concatenate([[0], bounds[1:] + n_before])
         if _any_double(np.concatenate([self._hashes[:n_before], hashes]), shifted):
             self._raise_double(names, lines, bounds, n_before)
@@ -94,7 +94,7 @@ class Ledger:
             self._documents.append(names)
 
     def _raise_double(self, names: pa.StringArray, lines: Records, bounds: Records, n_before: int) -> None:
-        """Name the document that comes twice; equal hashes of different names (never seen) raise nothing."""
+        """Raise with the name of the duplicate document; equal hashes of different names (never seen) raise nothing."""
         before = [name for chunk in self._documents for name in chunk.to_pylist()] if n_before else []
         for run, (start, end) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
             seen = set(before) if run == 0 else set()

@@ -152,7 +152,7 @@ class _Tokens(NamedTuple):
         signs = self.data[starts] == ord("-")
         costs, place, last = np.zeros(len(starts), dtype=np.uint8), starts + signs, starts + lengths - 1
         for _ in range(min(int(lengths.max()), _LONGEST_NUMBER)):
-            costs += cost[np.minimum(place, last)]  # the last byte may count again: then the token is looked at below
+            costs += cost[np.minimum(place, last)]  # the last byte may count twice: then the token is checked below
             place += 1
         odd = np.flatnonzero((costs > 1) | (lengths - signs < 1 + costs) | (lengths > _LONGEST_NUMBER))
         texts = (self.data[starts[i] : starts[i] + lengths[i]].tobytes() for i in odd)

@@ -97,7 +97,7 @@ def read_letor(
     sparse : whether features may be left out, as zero; by default seen from the first row
     missing : whether values may be missing (``NULL``, or the largest double); they become NaN
     max_label : largest label allowed, at most 127
-    ledger : names seen in other files that must not come again in this one
+    ledger : names seen in other files, which must not occur in this one
     block_bytes : bytes parsed at once
 
     Raises

@@ -56,8 +56,8 @@ def read_runs(path: AnyPath) -> list[Run]:
     Raises
     ------
     InputError
-        At the first line with another number of columns, a rank or a score that is not a number, or a document that comes again
-        for its query; and for an empty file.
+        At the first line with a different number of columns, a rank or a score that is not a number, or a document that
+        its query already has; and for an empty file.
     """
     number, line = first_row(path)
     if _JSON.match(line):
@@ -91,8 +91,8 @@ def read_qrels(path: AnyPath) -> Qrels:
     Raises
     ------
     InputError
-        At the first line with another number of columns, a grade that is not a whole number, or a document judged twice; and for an
-        empty file.
+        At the first line with a different number of columns, a grade that is not a whole number, or a document judged
+        twice; and for an empty file.
     """
     number, line = first_row(path)
     if _JSON.match(line):

@@ -1,4 +1,4 @@
-"""Queries: what the user wants, in which words; and the pages that a search engine would put up for them."""
+"""Queries: what the user wants, and in which words; and the pages that a search engine would return for them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Asked:
 def make_queries(
     settings: WebSimulation, sites: Sites, pages: Pages, vocabulary: Vocabulary, rng: np.random.Generator
 ) -> Asked:
-    """Thirds of each kind; popular sites are asked for more often."""
+    """One third of the queries for each kind; popular sites are wanted more often."""
     n = settings.queries
     kind = rng.permutation(np.arange(n) % len(QUERY_KINDS))
     site = drawn(np.exp(0.5 * sites.popularity), n, rng)
