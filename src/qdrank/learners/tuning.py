@@ -1,4 +1,4 @@
-"""Learners fitted with every combination of a grid, and the best of them on the validation part, as LETOR prescribes."""
+"""Fit learners with every combination of a grid and choose the best on the validation part, as LETOR prescribes."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ def tune(
 ) -> Choice[Any]:
     """Fit every combination of ``grid`` on ``train``, and choose among the learners on ``vali``.
 
-    The values of the choice are those of `grid_settings`, in that order. Learners that choose a number of rounds choose it on ``vali``
-    as well. ``learners`` is the registry of the name; rank aggregation has its own. ``seed`` decides the order of tied documents.
+    The values of the choice follow the order of `grid_settings`. Learners that choose a number of rounds also choose it
+    on ``vali``. ``learners`` is the registry of the name; rank aggregation has its own. ``seed`` decides the order of
+    tied documents.
     """
     settings = grid_settings(grid)
     if not settings:
@@ -49,4 +50,4 @@ def fit_one(learner_class: Any, params: Mapping[str, Any], train: JudgedArrays, 
     learner = learner_class(**params)
     if "validation" in signature(learner.fit).parameters:
         return learner.fit(*train, validation=vali)
-    return learner.fit(*train)  # Ranking SVM: nothing is chosen while it is fitted
+    return learner.fit(*train)  # Ranking SVM chooses nothing while it is fitted

@@ -13,7 +13,7 @@ from qdrank.learners.inputs import JudgedArrays, as_grades, as_judged, as_offset
 
 
 def validation_queries(validation: JudgedArrays, measure: str, seed: int) -> ValidationQueries:
-    """The queries of ``validation``, by which settings and rounds are compared."""
+    """The queries of ``validation``, used to compare settings and rounds."""
     y = as_grades(validation[1])
     offsets = as_offsets(validation[2], len(y))
     return ValidationQueries(y, offsets, validation[3] if len(validation) > 3 else None, measure=measure, seed=seed)

@@ -1,4 +1,4 @@
-"""K-means of query vectors: classes where the data have none, and groups of training queries that share a model."""
+"""K-means of query vectors: classes if the data have none, and groups of training queries that share a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def k_means(vectors: FloatArray, k: int, *, seed: int, limit: int = 100) -> tupl
     """Centres, shape (k, n_columns), and the centre of every query, shape (n_queries,).
 
     Lloyd's algorithm from k-means++ starts; a centre that loses its last query moves to the query farthest from its
-    own centre. Same vectors and seed, same result.
+    own centre. The same vectors and seed give the same result.
     """
     if not 1 <= k <= len(vectors):
         raise InputError(f"{len(vectors)} queries cannot be divided into {k} clusters")
@@ -32,7 +32,7 @@ def k_means(vectors: FloatArray, k: int, *, seed: int, limit: int = 100) -> tupl
 
 
 def nearest_centre(vectors: FloatArray, centres: FloatArray) -> IntArray:
-    """Nearest centre of every query, the first among equals, shape (n_queries,)."""
+    """Nearest centre of every query, shape (n_queries,); ties go to the first."""
     nearest: IntArray = _squared_distances(vectors, centres).argmin(axis=1)
     return nearest
 
@@ -40,7 +40,7 @@ def nearest_centre(vectors: FloatArray, centres: FloatArray) -> IntArray:
 def _squared_distances(vectors: FloatArray, centres: FloatArray) -> FloatArray:
     lengths = (vectors**2).sum(axis=1)
     raw = lengths[:, None] + (centres**2).sum(axis=1) - 2 * vectors @ centres.T
-    # rounded, so that equal distances tie whatever the order of summation; to more digits where all vectors are short
+    # rounded, so that equal distances tie in any order of summation; to more digits if all vectors are short
     longest = float(lengths.max(initial=0.0))
     digits = 9 + (max(0, ceil(-log10(longest))) if longest > 0 else 0)
     squared: FloatArray = np.maximum(raw.round(digits), 0.0)
@@ -48,7 +48,7 @@ def _squared_distances(vectors: FloatArray, centres: FloatArray) -> FloatArray:
 
 
 def _spread_out(vectors: FloatArray, k: int, rng: np.random.Generator) -> FloatArray:
-    """Starts far from each other: each is drawn with a probability proportional to its squared distance from those before it."""
+    """Starts far apart, each drawn with a probability proportional to its squared distance from those before it."""
     chosen = [int(rng.integers(len(vectors)))]
     nearest = _squared_distances(vectors, vectors[chosen])[:, 0]
     while len(chosen) < k:

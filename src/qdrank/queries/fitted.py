@@ -24,7 +24,7 @@ def scale_table(scaler: Standardiser) -> pa.Table:
 
 
 def load_scale(path: str | os.PathLike[str]) -> Standardiser:
-    """The standardiser that `scale_table` kept."""
+    """The standardiser that `scale_table` stored."""
     table = read(path, "fitted")
     scaler = Standardiser(scale=table.column("kind")[0].as_py() == "zscore")
     scaler.mean_, scaler.scale_ = list_matrix(table.column("numbers"))
@@ -38,13 +38,13 @@ def metric_table(name: str, metric: Euclidean) -> pa.Table:
 
 
 def load_metric(path: str | os.PathLike[str]) -> Euclidean:
-    """The metric that `metric_table` kept."""
+    """The metric that `metric_table` stored."""
     table = read(path, "fitted")
     return metric_with(table.column("kind")[0].as_py(), list_matrix(table.column("numbers")))
 
 
 def metric_with(name: str, learned: FloatArray) -> Euclidean:
-    """The metric ``name`` with what it has learned, shape (n_columns, rank); of size 0 where it learns nothing."""
+    """The metric ``name`` with its learned map, shape (n_columns, rank); of size 0 if it learns nothing."""
     metric: Euclidean = METRICS[name]()
     if learned.size:
         metric.map_ = learned  # type: ignore[attr-defined]

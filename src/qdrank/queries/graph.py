@@ -16,7 +16,7 @@ from qdrank.queries.metrics import Euclidean, preference_directions
 from qdrank.queries.neighbours import Search, neighbours
 from qdrank.store.lists import list_column
 
-#: Queries whose neighbours are sought at a time.
+#: Number of queries per neighbour search.
 _TOGETHER = 2048
 
 
@@ -56,7 +56,7 @@ class GraphOptions:
 def neighbours_table(
     queries: Queries, options: GraphOptions, documents: Judged | None = None
 ) -> tuple[pa.Table, Euclidean]:
-    """The artifact ``neighbours`` of a fold, and the metric that was fitted for it.
+    """The artifact ``neighbours`` of a fold, and the metric fitted for it.
 
     ``documents`` are those of the training queries, for a supervised metric.
     """
@@ -64,7 +64,7 @@ def neighbours_table(
     metric = fitted_metric(options.metric, train, documents)
     k = min(options.largest or len(train), len(train))
     rows, own = np.empty((len(queries.vectors), k), dtype=np.int32), queries.train_index.astype(np.int64)
-    for start in range(0, len(rows), _TOGETHER):  # distances take twice the room of the rows, and are not kept
+    for start in range(0, len(rows), _TOGETHER):  # distances take twice the memory of the rows, and are not kept
         part = slice(start, start + _TOGETHER)
         rows[part] = neighbours(
             queries.vectors[part],

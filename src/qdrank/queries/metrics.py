@@ -59,7 +59,7 @@ class Manhattan(Euclidean):
 class Cosine(Euclidean):
     """One minus the cosine: half the squared distance of the vectors scaled to length one.
 
-    A zero vector has no direction: it is put on an axis of its own, at distance 1 from every other vector.
+    A zero vector has no direction, so it gets a separate axis, at distance 1 from every other vector.
     """
 
     def transform(self, vectors: FloatArray) -> FloatArray:
@@ -138,7 +138,7 @@ class Learned(Mahalanobis):
         X, Y = vectors - vectors.mean(axis=0), targets - targets.mean(axis=0)
         gram = X.T @ X
         varies = np.trace(gram) / len(gram)
-        # Where no column varies there is nothing to learn: any penalty makes the map 0.
+        # If no column varies there is nothing to learn: any penalty makes the map 0.
         gram[np.diag_indices(len(gram))] += self.ridge * varies if varies > 0 else 1.0
         weights = np.linalg.solve(gram, X.T @ Y)
         _, _, directions = np.linalg.svd(X @ weights, full_matrices=False)

@@ -24,7 +24,7 @@ Search = Literal["brute", "kdtree"]
 _BLOCK = 2**21
 #: Numbers in one block of exact differences, small enough for the cache.
 _PAIRS = 2**15
-#: Queries sought in the KD-tree at a time.
+#: Number of queries per KD-tree search.
 TREE_BLOCK = 256
 #: Largest value of a vector whose square is safe.
 LARGEST_COORDINATE = 1e140
@@ -125,7 +125,7 @@ def within_radius(
 def _kept(
     space: _Space, radius: float, least: int, start: int, bounds: IntArray, candidates: IntArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Count of each query of the block, rows and distances of the candidates that are near enough."""
+    """Number of candidates near enough to each query of the block, and their rows and distances."""
     order, distance = space.sorted_candidates(start, bounds, candidates)
     query = query_index(bounds)
     kept = (distance <= radius) | (np.arange(len(order)) - bounds[query] < least)
@@ -169,7 +169,7 @@ class _Space:
         return place[own]
 
     def sorted_candidates(self, start: int, bounds: IntArray, candidates: IntArray) -> tuple[IntArray, FloatArray]:
-        """Candidates of each query by exact distance, then id, its own row first; with the distances."""
+        """Candidates of each query by exact distance, then id, its own row first; and the distances."""
         query = query_index(bounds)
         distance = self.exact(query + start, candidates)
         place = np.arange(len(candidates)) - bounds[query]
@@ -213,7 +213,7 @@ _Estimate = Callable[[slice], tuple[FloatArray, FloatArray]]
 
 def _l2_estimate(space: _Space) -> _Estimate:
     """Squared distances by |x|² + |y|² - 2 x.y, one matrix product per block."""
-    centre = space.train.mean(axis=0)  # near the origin less is lost in the difference
+    centre = space.train.mean(axis=0)  # centring reduces cancellation in the difference
     train = space.train - centre
     squares = np.square(train).sum(axis=1)
     slack = 8 * (train.shape[1] + 8) * np.finfo(np.float64).eps
@@ -244,7 +244,7 @@ def _l1_estimate(space: _Space) -> _Estimate:
 
 
 def _tree_candidates(space: _Space, k: int) -> _Candidates:
-    """The same candidates from a KD-tree, worth it in few dimensions."""
+    """The same candidates from a KD-tree, which pays off in few dimensions."""
     from scipy.spatial import cKDTree
 
     tree = cKDTree(space.train)

@@ -1,7 +1,7 @@
 """What two queries have in common: their candidate lists, their vectors, or their words, as profiles of length one.
 
-The similarity of two queries is the product of their profiles, the cosine. A profile is fitted on the training queries, so
-that new queries can be compared with them: what the training queries do not have adds to a profile's length alone.
+The similarity of two queries is the product of their profiles, the cosine. A profile is fitted on the training queries,
+so that new queries can be compared with them: terms that no training query has only add to a profile's length.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ Similarity = Literal["candidates", "vectors", "text"]
 
 
 def places(names: NDArray[Any], known: NDArray[Any]) -> IntArray:
-    """Place of each of ``names`` in ``known``, -1 where it is not there, shape (n_names,)."""
+    """Index of each of ``names`` in ``known``, -1 if it is missing, shape (n_names,)."""
     place = pc.index_in(pa.array(names, pa.string()), pa.array(known, pa.string()))
     return np.asarray(place.fill_null(-1)).astype(np.int64)
 
 
 def distinct(names: NDArray[Any]) -> tuple[NDArray[np.object_], IntArray]:
-    """Different names, ascending, and the place of each of ``names`` among them; faster than sorting Python strings."""
+    """Distinct names, ascending, and the index of each of ``names`` in them; faster than sorting Python strings."""
     encoded = pa.array(names, pa.string()).dictionary_encode()
     order = np.asarray(pc.array_sort_indices(encoded.dictionary)).astype(np.int64)
     rank = np.empty(len(order), dtype=np.int64)
@@ -143,7 +143,7 @@ Profiler = CandidateLists | QueryTexts | QueryVectors
 
 
 def profiler(similarity: str, reference: int | None = None) -> Profiler:
-    """What makes the profiles of a kind of similarity."""
+    """The profiler for a kind of similarity."""
     kinds: dict[str, Profiler] = {
         "candidates": CandidateLists(reference=reference),
         "vectors": QueryVectors(),
@@ -155,7 +155,7 @@ def profiler(similarity: str, reference: int | None = None) -> Profiler:
 
 
 def _profiles(query: IntArray, term: IntArray, weight: FloatArray, n_queries: int, n_terms: int) -> csr_array:
-    """Rows of length one; a term of -1 is unknown and adds to the length alone."""
+    """Rows of length one; a term of -1 is unknown and only adds to the length."""
     from scipy.sparse import csr_array
 
     length = np.sqrt(np.bincount(query, weight**2, minlength=n_queries))

@@ -1,4 +1,4 @@
-"""How a query becomes a vector, kept with the rankers that look at it, so that new queries become vectors in the same way."""
+"""How a query becomes a vector. Rankers that use vectors keep the recipe, so that new queries are treated the same."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from qdrank.store import read
 
 
 class Recipe(Protocol):
-    """What makes vectors of queries."""
+    """A way to turn queries into vectors."""
 
     def vectors(
         self, X: NDArray[np.float32], offsets: IntArray, own: NDArray[Any] | None, text: Sequence[str] | None
     ) -> FloatArray:
-        """Vectors (n_queries, n_columns) from documents (n_documents, n_features) and what is known of the queries themselves."""
+        """Vectors (n_queries, n_columns) from documents (n_documents, n_features) and the queries' own columns or texts."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DocumentVectors:
-    """Vectors of the top documents of a query, and of columns of its own, standardised as the training queries' are.
+    """Vectors from the top documents and own columns of a query, standardised like those of the training queries.
 
     Attributes
     ----------
     reference : column of the feature that says which documents are on top, counted from 0
     top, pooling, view : as in the section ``queries`` of the configuration
     missing : whether values of features may be missing
-    own_columns : number of columns of the query itself behind those of its documents
-    standardise : whether the deviation of the training queries becomes 1
+    own_columns : number of columns of the query itself, after those of its documents
+    standardise : whether to scale the deviation of the training queries to 1
     mean, deviation : (n_columns,) of the training queries
     """
 
@@ -71,7 +71,7 @@ class DocumentVectors:
         return scaler.transform(self.pooled(X, offsets, own))
 
     def pooled(self, X: NDArray[np.float32], offsets: IntArray, own: NDArray[Any] | None = None) -> FloatArray:
-        """The vectors before they are standardised."""
+        """The vectors before standardising."""
         shown = minmax_per_query(X, offsets) if self.view == "minmax" else X
         missing: Literal["omit", "error"] = "omit" if self.missing else "error"
         made = query_vectors(shown, offsets, X[:, self.reference], top=self.top, pooling=self.pooling, missing=missing)

@@ -1,7 +1,7 @@
 """Types of queries: predicted by a classifier, scored, and compared with those of neighbours.
 
 QC, the baseline of Geng 2008, classifies a query before its documents are ranked and uses the model of its type.
-The classifier here is softmax regression on what is known about the query; a full description of the paper's was not found.
+The classifier here is softmax regression on what is known about the query; we found no full description of the paper's.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _softmax_regression(
 ) -> FloatArray:
     """Weights of shape (n_types, n_columns) that minimise the mean log loss and ridge / 2 times their square.
 
-    Newton steps with Böhning's fixed bound (I - 11'/c)/2 x Z'Z/n in place of the Hessian: no step is ever too long.
+    Newton steps with Böhning's fixed bound (I - 11'/c)/2 x Z'Z/n instead of the Hessian, so that no step is too long.
     The columns of the gradient sum to 0 over the types, where the first factor of the bound is 1/2.
     """
     n = len(Z)

@@ -48,7 +48,7 @@ def query_vectors(
     pooling : {"mean", "mean+std", "mean+std+max"}
         Statistics to take; each adds n_features columns.
     missing : {"error", "omit"}
-        Whether NaN among the features is an error, or left out of the statistics; a statistic of no value is NaN.
+        Whether NaN among the features is an error or is left out of the statistics; a statistic of no values is NaN.
 
     Returns
     -------

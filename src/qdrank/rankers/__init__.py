@@ -1,10 +1,10 @@
-"""Query-dependent use of models: which training queries, which model, for which test query."""
+"""Query-dependent use of models: which training queries and which model to use for each test query."""
 
 from __future__ import annotations
 
 from qdrank.registry import Registry
 
-#: Rankers, and what they are made of, by the name that their stored form has; a study adds its own.
+#: Rankers and their parts, by the name of their stored form; a study adds its own.
 RANKERS = Registry(
     "ranker",
     {

@@ -1,4 +1,4 @@
-"""Rankers of judged documents that may look at the query: one interface, so that they can be tuned, mixed and served alike."""
+"""Rankers of judged documents that may use the query: one interface for tuning, mixing and serving."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ class QueryRanker(Parameters):
 
     NAME: ClassVar[str]
     STATE: ClassVar[tuple[str, ...]]
-    #: Whether the ranker knows documents by their ids, and whether it learns from the training documents when it predicts.
+    #: Whether the ranker uses document ids, and whether it needs the training documents when it predicts.
     NEEDS_NAMES: ClassVar[bool] = False
     NEEDS_TRAINING: ClassVar[bool] = False
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
         """Learn from documents and the vectors (n_queries, n_columns) of their queries.
 
-        ``validation`` decides only what is chosen while a model is fitted: the number of trees.
+        ``validation`` is used only for choices made while a model is fitted: the number of trees.
         """
         raise NotImplementedError
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
-        """Scores (n_documents,); ``vectors`` (n_queries, n_columns) as in `fit`. Grades are not looked at."""
+        """Scores (n_documents,); ``vectors`` (n_queries, n_columns) as in `fit`. Grades are not used."""
         raise NotImplementedError
 
     def state(self) -> pa.Table:
-        """The fitted ranker as plain values; `qdrank.rankers.state.from_state_table` gives it back."""
+        """The fitted ranker as plain values; `qdrank.rankers.state.from_state_table` restores it."""
         self.refuse_unfitted()
         return state_table(self)
 
     def remember(self, train: Judged, vectors: FloatArray) -> Self:
-        """Give a ranker that was stored the training documents again, as in `fit`, where it `NEEDS_TRAINING`."""
+        """Give a stored ranker the training documents again, as in `fit`, if it `NEEDS_TRAINING`."""
         for ranker in inner_rankers(self):
             ranker.remember(train, vectors)
         return self
 
     def needs(self, name: str) -> bool:
-        """Whether this ranker, or one that it is made of, has the class attribute ``NEEDS_{name}``."""
+        """Whether this ranker, or one inside it, has the class attribute ``NEEDS_{name}``."""
         return bool(getattr(self, f"NEEDS_{name}")) or any(ranker.needs(name) for ranker in inner_rankers(self))
 
     def fresh(self) -> Self:
@@ -68,7 +68,7 @@ class QueryRanker(Parameters):
 
 
 def inner_rankers(ranker: QueryRanker) -> list[QueryRanker]:
-    """Rankers that a ranker is made of."""
+    """Rankers inside a ranker."""
     values = [getattr(ranker, f.name) for f in fields(ranker) if f.init]
     listed = [item for value in values for item in (value if isinstance(value, list | tuple) else [value])]
     return [item for item in listed if isinstance(item, QueryRanker)]

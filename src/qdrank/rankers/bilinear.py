@@ -1,7 +1,7 @@
 """Weights that are a linear function of the query: score = w.x + sum over c of z_c M_c.x.
 
-z are the leading principal components of the query vectors, scaled to variance 1 on the training queries. The objective is that of
-`RankSVM` with a penalty of its own for the interactions::
+z are the leading principal components of the query vectors, scaled to variance 1 on the training queries. The objective
+is that of `RankSVM` with a separate penalty for the interactions::
 
     lam/2 (|w|^2 + interactions |M|^2) + mean loss of the pairs
 """
@@ -83,7 +83,7 @@ class Bilinear(QueryRanker):
 def principal_map(vectors: FloatArray, components: int) -> tuple[FloatArray, FloatArray]:
     """Mean (n_columns,) and map (n_columns, r) to the leading components, of variance 1; r is at most the rank.
 
-    The sign of a component is such that its largest entry is positive.
+    Each component's sign makes its largest entry positive.
     """
     mean = vectors.mean(axis=0)
     _, lengths, axes = np.linalg.svd(vectors - mean, full_matrices=False)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FeatureScale = Literal["auto", "given", "zscore", "minmax"]
 
-#: Numbers scaled at a time: in double precision they stay in the processor's cache.
+#: Numbers to scale at a time, few enough for the processor's cache in double precision.
 _BLOCK = 2**17
 
 
@@ -35,7 +35,7 @@ class FoldDocuments:
     mean, inverse : (n_features,)
         A pairwise learner sees ``(x - mean) * inverse``; a linear model w of these is ``w * inverse`` in the units
         of ``parts``, since a constant added to all scores of a query changes no ranking.
-    fill : (n_features,) what stands for missing values; None if none are missing
+    fill : (n_features,) replacements for missing values; None if none are missing
     minmax : whether the features were scaled within each query
     """
 
@@ -46,7 +46,7 @@ class FoldDocuments:
     minmax: bool = False
 
     def preferences(self) -> Preferences:
-        """Training documents, scaled and made ready for pairwise learning."""
+        """Training documents, scaled and prepared for pairwise learning."""
         from qdrank.learners.ranksvm.preferences import prepare  # compiled
 
         train = self.parts["train"]
@@ -58,13 +58,13 @@ class FoldDocuments:
         return part.with_features(seen(part.X, self.mean, self.inverse))
 
     def scaled(self) -> FoldDocuments:
-        """The same documents as a learner sees them, with nothing left to scale: for jobs that need no other units."""
+        """The same documents as a learner sees them, already scaled, for jobs that need no other units."""
         width = len(self.mean)
         parts = {role: self.seen(role) for role in self.parts}
         return FoldDocuments(parts, np.zeros(width), np.ones(width), self.fill, self.minmax)
 
     def view(self, *, scaled: bool = True) -> DocumentView:
-        """How a ranker of these documents sees new ones; with ``scaled`` as a learner does, without as they are in ``parts``."""
+        """How a ranker of these documents sees new ones: scaled as for a learner, or as in ``parts``."""
         width = len(self.mean)
         mean, inverse = (self.mean, self.inverse) if scaled else (np.zeros(width), np.ones(width))
         missing = self.fill is not None or any(np.isnan(part.X).any() for part in self.parts.values())
@@ -83,7 +83,7 @@ class DocumentView:
     ----------
     minmax : whether they are scaled to [0, 1] within each query
     missing : whether values may be missing
-    fill : (n_features,) what stands for missing values; None: they stay missing
+    fill : (n_features,) replacements for missing values; None: they stay missing
     mean, inverse : (n_features,) the ranker sees ``(x - mean) * inverse``
     """
 
@@ -102,7 +102,7 @@ class DocumentView:
         return len(self.mean)
 
     def checked(self, X: NDArray[Any], offsets: IntArray) -> NDArray[np.float32]:
-        """Features in single precision, if there are as many as the models know and the offsets fit them."""
+        """Features in single precision, after checking that their number and the offsets are right."""
         X = np.asarray(X, dtype=np.float32)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             problem = f"these models have {self.n_features} features"
@@ -131,7 +131,7 @@ def seen(X: NDArray[Any], mean: FloatArray, inverse: FloatArray) -> NDArray[Any]
 
 
 def _scaled(X: NDArray[Any], mean: FloatArray, inverse: FloatArray) -> NDArray[np.float32]:
-    """``(X - mean) * inverse``, computed in float64 by blocks, so that not all of it is held in float64."""
+    """``(X - mean) * inverse``, computed in float64 block by block to save memory."""
     scaled = np.empty(X.shape, dtype=np.float32)
     for rows in _blocks(X):
         scaled[rows] = (X[rows] - mean) * inverse
@@ -146,7 +146,7 @@ def load_fold(
     wanted: Sequence[str] = ROLES,
     columns: Sequence[str] = ("features",),
 ) -> FoldDocuments:
-    """Documents of a fold from the artifact ``judged`` at ``path``, those of the roles ``wanted``; the training documents must be among them.
+    """Documents of a fold from the artifact ``judged`` at ``path``, for the roles ``wanted``, which must include train.
 
     ``columns`` as for `load_judged`; the others as for `fold_documents`.
     """
@@ -168,7 +168,7 @@ def fold_documents(judged: Judged, fold: str, scale: FeatureScale = "auto") -> F
 
 
 def _prepared(parts: dict[str, Judged], scale: FeatureScale) -> FoldDocuments:
-    """Documents by role with nothing missing, and how the learner is to scale them."""
+    """Documents by role with nothing missing, and how the learner should scale them."""
     if scale == "minmax":
         parts = {role: part.with_features(minmax_per_query(part.X, part.offsets)) for role, part in parts.items()}
     mean, deviation = column_moments(parts["train"].X)
@@ -197,20 +197,20 @@ def _blocks(X: NDArray[Any]) -> Iterator[slice]:
 
 
 def query_scores(documents: Judged, W: FloatArray) -> FloatArray:
-    """Scores of documents, each query's by its own model, for one or several sets of models: W (..., n_queries, n_features) to (..., n_documents)."""
+    """Scores (..., n_documents) of documents, each query's by its own model, from W (..., n_queries, n_features)."""
     W = np.ascontiguousarray(W)
     scores = np.empty((*W.shape[:-2], documents.n_documents))
     sets, out = W.reshape(-1, *W.shape[-2:]), scores.reshape(-1, documents.n_documents)
     for q, (a, b) in enumerate(pairwise(documents.offsets.tolist())):
         X = documents.X[a:b].astype(np.float64)
         for w, filled in zip(sets[:, q], out[:, a:b], strict=True):
-            # not a matrix product of BLAS: there the last bits of a score depend on the documents around it
+            # no BLAS matrix product, in which the last bits of a score depend on the documents around it
             np.einsum("nf,f->n", X, w, out=filled)
     return scores
 
 
 def one_model_scores(documents: Judged, w: FloatArray) -> FloatArray:
-    """Scores of documents, shape (n_documents,), by one model (n_features,); as `query_scores` has them, to the last bit."""
+    """Scores of documents, shape (n_documents,), by one model (n_features,); `query_scores` gives the same bits."""
     scores = np.empty(documents.n_documents)
     for rows in _blocks(documents.X):
         np.einsum("nf,f->n", documents.X[rows].astype(np.float64), w, out=scores[rows])

@@ -1,4 +1,4 @@
-"""Any ranker that looks at the query, as an estimator of features, grades and query ids."""
+"""Any query-dependent ranker as an estimator of features, grades and query ids."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class QueryDependent(Learner):
     Parameters
     ----------
     ranker : QueryRanker
-        What ranks; it is not fitted itself, a copy is.
+        The ranker; a copy of it is fitted, not the ranker itself.
     reference : int
-        Feature by whose values the documents of a query's vector are picked, counted from 0.
+        Feature whose values select the documents for a query's vector, counted from 0.
     top : int
-        How many of them.
+        Number of documents to select.
     pooling : {"mean", "mean+std", "mean+std+max"}
-        What is taken of their features.
+        Statistics of their features.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class QueryDependent(Learner):
     scaler_: Standardiser = field(init=False, repr=False)
 
     def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
-        """Learn from judged documents, the rows of each query together; without ``query`` they are one query's."""
+        """Learn from judged documents, the rows of each query together; without ``query`` all belong to one query."""
         features, grades, offsets = self.training(X, y, query)
         documents = Judged.from_arrays(features, grades, query_index(offsets))
         vectors = self._vectors(documents)
@@ -62,7 +62,7 @@ class QueryDependent(Learner):
         return self
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:
-        """Scores (n_documents,), each query's by its own vector; without ``query`` the rows are one query's."""
+        """Scores (n_documents,), each query's by its own vector; without ``query`` all rows belong to one query."""
         features = self.documents(X)
         of_query = query_index(as_offsets(query, len(features)))
         documents = Judged.from_arrays(features, np.zeros(len(features)), of_query)
@@ -74,7 +74,7 @@ class QueryDependent(Learner):
         return int(self._n_features)
 
     def to_record(self) -> dict[str, Any]:
-        """Not here: a fitted ranker is stored by `QueryRanker.state`."""
+        """Not supported: use `QueryRanker.state` to store a fitted ranker."""
         raise NotImplementedError("store ranker_.state() instead")
 
     def _vectors(self, documents: Judged) -> FloatArray:

@@ -5,10 +5,9 @@ For a query q and a document d, over the training queries q' other than q::
     evidence(q, d) = sum of sim(q, q')^gamma grade(q', d)      `NeighbourEvidence`, one column for each gamma
     prior(q, d)    = sum of                 grade(q', d)      `DocumentPrior`: how relevant d is to any query
 
-All relevant documents of a training query count, also those that are not among its candidates; other documents count 0. A
-training query never sees its own
-judgments: its rows are computed as if it had none, so that a learner may train on them. The columns can be appended to the
-features of any learner.
+All relevant documents of a training query count, including those that are not among its candidates; other documents
+count 0. A training query never sees its own judgments: its rows are computed as if it had none, so that a learner may
+train on them. The columns can be appended to the features of any learner.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from qdrank.groups import FloatArray, IntArray
 from qdrank.queries.profiles import Profiler, Similarity, distinct, places, profiler
 from qdrank.rankers.evidence_kernels import add_by_terms, add_by_vectors, inverted_lists
 
-#: Similarities are sums of many rounded products.
+#: Tolerance for similarities, which are sums of many rounded products.
 _ROUNDING = 1e-9
 
 
 @dataclass(kw_only=True, eq=False)
 class _Judgments:
-    """What evidence and prior share.
+    """Base of evidence and prior.
 
     Parameters
     ----------
@@ -40,7 +39,7 @@ class _Judgments:
         What makes queries similar: cosine of their candidate lists, of their vectors, or of their words. The last two need the
         vectors (n_queries, n_columns) or texts (n_queries,) as ``given``.
     reference : int, optional
-        Column of the feature that ranks the candidates; without it all weigh the same.
+        Column of the feature that ranks the candidates; without it all have the same weight.
     exclude_near : float, optional
         Queries with a similarity of this or more count as duplicates and are left out.
     """
@@ -73,7 +72,7 @@ class _Judgments:
         self.query_id_ = judged.query_id
         query, names, grades = judged.relevant
         self.document_id_, document = distinct(names)
-        # by query within a document: sums do not depend on which documents are candidates
+        # by query within a document, so that sums do not depend on which documents are candidates
         order = np.lexsort((query, document))
         self.doc_query_ = query[order]
         self.doc_grade_ = grades[order].astype(np.float64)
@@ -83,7 +82,7 @@ class _Judgments:
         return self
 
     def transform(self, judged: Judged, given: ArrayLike | None = None) -> FloatArray:
-        """Columns of documents, shape (n_documents, n_columns); a query that was fitted on does not see itself."""
+        """Columns of documents, shape (n_documents, n_columns); a training query does not see itself."""
         if not hasattr(self, "profiles_"):
             raise InputError("this evidence has not been fitted", fix="call fit first")
         exponents = self._exponents
@@ -102,12 +101,12 @@ class _Judgments:
         return out
 
     def fit_transform(self, judged: Judged, given: ArrayLike | None = None) -> FloatArray:
-        """Columns of the documents that it is fitted on, each query without its own judgments."""
+        """Fit and return the columns of the same documents, each query without its own judgments."""
         return self.fit(judged, given).transform(judged, given)
 
     @staticmethod
     def _kept(profiles: Any) -> tuple[NDArray[Any], ...]:
-        """Profiles of the training queries as the kernels take them."""
+        """Profiles of the training queries in the form the kernels take."""
         if isinstance(profiles, np.ndarray):
             return (np.ascontiguousarray(profiles),)
         return inverted_lists(*_rows(profiles), profiles.shape[1])
@@ -134,7 +133,7 @@ class NeighbourEvidence(_Judgments):
 
 @dataclass(kw_only=True, eq=False)
 class DocumentPrior(_Judgments):
-    """Judgments of all other queries, weighted equally: the control of `NeighbourEvidence`, which knows nothing of the query."""
+    """Judgments of all other queries, weighted equally: the query-blind control of `NeighbourEvidence`."""
 
     EQUAL: ClassVar[bool] = True
     NAME: ClassVar[str] = "prior"
@@ -154,7 +153,7 @@ class Recurrence:
     seen : share of the rows whose document is a candidate of a training query, or relevant to one
     relevant : share of the rows whose document is relevant to a training query
     found : share of the relevant rows whose document is relevant to a training query
-    queries : training queries, on average over the rows, that the document is relevant to
+    queries : mean over the rows of the number of training queries that the document is relevant to
     """
 
     seen: float
@@ -164,7 +163,7 @@ class Recurrence:
 
 
 def recurrence(train: Judged, documents: Judged) -> Recurrence:
-    """Recurrence of ``documents`` among those of the training queries, the same query left out."""
+    """Recurrence of ``documents`` among those of the training queries, leaving out the same query."""
     other = documents.take(np.flatnonzero(places(documents.query_id, train.query_id) < 0))
     judged = train.relevant[1]
     names, at = distinct(np.concatenate([judged, train.doc_id]))

@@ -1,7 +1,7 @@
 """Sums of other queries' judgments, weighted by the similarity of the queries.
 
-Training judgments above 0 are kept by document: document ``d`` was judged relevant for the queries ``doc_query[doc_first[d]]`` to
-``doc_query[doc_first[d + 1] - 1]``. Similarities are only computed where they are needed.
+Training judgments above 0 are stored by document: document ``d`` was judged relevant for the queries
+``doc_query[doc_first[d]]`` to ``doc_query[doc_first[d + 1] - 1]``. Similarities are computed only as needed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""First stages that every ranker of text stands beside: BM25 with constants tuned on validation, and RM3 on top of it.
+"""First stages to compare with every text ranker: BM25 with constants tuned on validation, and RM3 on top of it.
 
-Both bring their documents from the whole collection, as many as there are candidates, so their runs hold other documents
-than those that are ranked again. `Judged.ranked_instead` gives these documents their grades.
+Both retrieve from the whole collection, as many documents as there are candidates, so their runs hold other documents
+than those that are reranked. `Judged.ranked_instead` gives these documents their grades.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from qdrank.text.retrieve import RankedDocuments, retrieve
 
 @dataclass(frozen=True, eq=False)
 class Retriever:
-    """What retrieves: the field of a collection that is searched, the names of its documents, the depth of a run."""
+    """A retriever: the field of a collection to search, the names of its documents, the depth of a run."""
 
     field: FieldIndex
     doc_id: TextArray
     depth: int
 
     def run(self, documents: Judged, ranking: RankedDocuments) -> tuple[Judged, FloatArray]:
-        """A ranking of queries, graded, and its scores; ``documents`` are the same queries with any documents."""
+        """A graded ranking and its scores; ``documents`` has the same queries, with any documents."""
         row, place = np.nonzero(ranking.document >= 0)
         graded = documents.ranked_instead(row, self.doc_id[ranking.document[row, place]])
         return graded, ranking.score[row, place]
@@ -50,14 +50,14 @@ class FoldQueries:
 
 @dataclass(frozen=True)
 class FirstStages:
-    """Graded documents of the test queries with their scores, by method, and the settings that were tried."""
+    """Graded documents of the test queries with their scores, by method, and the settings tried."""
 
     runs: dict[str, tuple[Judged, FloatArray]]
     choices: pa.Table
 
 
 def bm25_settings(base: BM25, grid: Mapping[str, Sequence[float]]) -> list[BM25]:
-    """The constants to try, the given ones first: of equal settings these are kept."""
+    """The constants to try, the given ones first, so that they win ties."""
     tried = [replace(base, k1=k1, b=b) for k1, b in product(grid["k1"], grid["b"])]
     return list(dict.fromkeys([base, *tried]))
 
@@ -129,7 +129,7 @@ def _rm3(
 def _tuned(
     retriever: Retriever, vali: FoldQueries, tried: Iterator[tuple[Any, RankedDocuments]], measure: str, seed: int
 ) -> Choice[Any]:
-    """The best setting on validation; each setting has a run of its own, and so its own documents to be measured."""
+    """The best setting on validation; each setting has its own run and so its own documents to measure."""
 
     def measured() -> Iterator[tuple[Any, FloatArray]]:
         for setting, ranking in tried:

@@ -5,7 +5,7 @@ neighbourhood of every training query in advance and choose one of these for the
 training set shares most with that of KNN Online (eq. 1), Offline-2 the one of the nearest training query.
 
 Everything here is about sets of queries; sizes are counted in document pairs, the instances of Ranking SVM. A set is
-a row of neighbours, nearest first, so that one matrix of neighbours to the largest k serves all smaller ones.
+a row of neighbours, nearest first, so that one matrix of neighbours for the largest k serves all smaller ones.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Rows = NDArray[np.int32]
 
 #: Numbers in one block of overlaps, 64 MiB.
 _BLOCK = 2**23
-#: From this share of the training queries in a neighbourhood on, a dense product is faster than a sparse one,
+#: If a neighbourhood has at least this share of the training queries, a dense product is faster than a sparse one,
 _DENSE_SHARE = 0.2
 #: unless there are more training queries than this.
 _DENSE_MOST = 10_000

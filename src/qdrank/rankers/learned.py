@@ -25,7 +25,7 @@ class OneFeature(QueryRanker):
     column: int
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
-        """Nothing is learned."""
+        """Learn nothing."""
         return self
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
@@ -59,7 +59,7 @@ class LearnerRanker(QueryRanker):
 
 @dataclass(kw_only=True, eq=False)
 class WithQueryVectors(QueryRanker):
-    """A ranker whose documents carry the vector of their query as further features; for trees."""
+    """A ranker whose documents have the vector of their query as extra features; for trees."""
 
     NAME: ClassVar[str] = "with-vectors"
     STATE: ClassVar[tuple[str, ...]] = ()

@@ -1,4 +1,4 @@
-"""A classic method on one fold: tuned on validation, and what is kept of its model."""
+"""A classic method on one fold: tuning on validation, and the stored model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _Grid = Mapping[str, Sequence[Any]]
 
 
 def registry_of(learner: str) -> Registry:
-    """Registry that knows ``learner``: of aggregators or of learners."""
+    """Registry that contains ``learner``: aggregators or learners."""
     return AGGREGATORS if learner in AGGREGATORS else LEARNERS
 
 
@@ -36,7 +36,7 @@ def registry_of(learner: str) -> Registry:
 
 
 def rank_documents(ranks: Judged, fold: str) -> FoldDocuments:
-    """Documents of a fold with the ranks that the systems gave, NaN where one left a document out."""
+    """Documents of a fold with the ranks from each system, NaN where a system left a document out."""
     n_lists = ranks.X.shape[1]
     return FoldDocuments({role: ranks.of_role(fold, role) for role in ROLES}, np.zeros(n_lists), np.ones(n_lists))
 

@@ -30,7 +30,7 @@ from qdrank.rankers.documents import query_scores
 from qdrank.rankers.knn import random_neighbours
 from qdrank.rankers.sizes import neighbour_count
 
-#: With kernel weights so many times k neighbours take part: at 3 h the kernel has fallen to 0.01.
+#: With kernel weights this many times k neighbours take part: at 3 h the kernel has fallen to 0.01.
 REACH = 3
 
 
@@ -49,10 +49,10 @@ class LocalRanker(QueryRanker):
     mix : float
         Weight of the local model against Single's.
     random : int, optional
-        Seed: random training queries in place of neighbours, the control that shows whether nearness matters. Kernel weights are
-        then those of the distances of the true neighbours.
+        Seed for random training queries instead of neighbours, the control that shows whether nearness matters. Kernel
+        weights then come from the distances of the true neighbours.
     block : int
-        Models that are trained together.
+        Number of models trained together.
     """
 
     NAME: ClassVar[str] = "local"
@@ -121,7 +121,7 @@ class LocalRanker(QueryRanker):
     def _neighbourhood(
         self, vectors: FloatArray, query_id: NDArray[np.object_] | None
     ) -> tuple[NDArray[np.int32], FloatArray | None]:
-        """Training queries (n_queries, reach), nearest first, and their weights, None if all weigh the same."""
+        """Training queries (n_queries, reach), nearest first, and their weights, None if all are equal."""
         m = len(self.vectors_)
         k = neighbour_count(self.k, m)
         reach = min(m, REACH * k) if self.weights == "kernel" else k
@@ -149,9 +149,9 @@ class LocalRanker(QueryRanker):
 
 
 def kernel_weights(distance: FloatArray, k: int) -> FloatArray:
-    """``exp(-d^2 / 2 h^2)`` of distances (n_queries, reach), ascending; h is that of the k-th.
+    """``exp(-d^2 / 2 h^2)`` of distances (n_queries, reach), ascending; h is the k-th distance.
 
-    Where h is 0, only queries at distance 0 weigh.
+    Where h is 0, only queries at distance 0 have weight.
     """
     h = distance[:, k - 1 : k]
     ratio = np.divide(distance, h, out=np.where(distance > 0, np.inf, 0.0), where=h > 0)

@@ -23,7 +23,7 @@ from qdrank.rankers.knn import Alikeness, gamma
 _DENSE_MOST = 4096
 #: if they hold at least this share of them; else as inverted lists.
 _DENSE_SHARE = 0.05
-#: Queries that are served without compiled kernels if nothing else has loaded them.
+#: Number of queries to serve without compiled kernels if nothing else has loaded them.
 _PLAIN_QUERIES = 200
 
 
@@ -42,7 +42,7 @@ class TrainingSpace:
         self.rows: IntArray = np.argsort(ids, kind="stable").astype(np.int64)  # points are kept in the order of ids
         self.place = np.argsort(self.rows)
         self.points = np.ascontiguousarray(metric.transform(vectors)[self.rows])
-        self._centre = self.points.mean(axis=0)  # near the origin less is lost in the difference
+        self._centre = self.points.mean(axis=0)  # centring reduces cancellation in the difference
         self._centred = self.points - self._centre
         self._squares: FloatArray = np.square(self._centred).sum(axis=1)
         self._slack = 8 * (self.points.shape[1] + 8) * np.finfo(np.float64).eps
@@ -69,7 +69,7 @@ class TrainingSpace:
             return self.rows
         raw, error = self._estimate(point)
         border = np.partition(raw, k - 1)[k - 1]
-        # Both an estimate and the border are off by `error` at most; roots may round together what is nearer still.
+        # Both an estimate and the border are off by at most `error`; taking roots may also round close values together.
         inside = np.flatnonzero(raw < border - 4 * error)
         doubtful = np.flatnonzero(np.abs(raw - border) <= 4 * error)
         kept = self._by_distance(point, doubtful)[: k - len(inside)]
@@ -81,7 +81,7 @@ class TrainingSpace:
         return int(self.rows[self._by_distance(point, np.sort(self.place[rows]))[0]])
 
     def _by_distance(self, point: FloatArray, candidates: IntArray) -> IntArray:
-        """Candidates, ascending places, by exact distance and then id."""
+        """Candidates, given in ascending order, sorted by exact distance and then id."""
         if len(candidates) < 2:
             return candidates
         distance = self.metric.distance(self._raw(point, self.points[candidates]))
@@ -143,7 +143,7 @@ class Neighbourhoods:
         return "numba" in sys.modules or self._asked > _PLAIN_QUERIES
 
     def _shared_plainly(self, members: IntArray) -> NDArray[Any]:
-        """`_shared` in NumPy; the numbers are whole, so that they are the same."""
+        """`_shared` in NumPy; the result is the same, since all numbers are integers."""
         if self._matrix.size:
             return np.asarray(self._matrix[members].sum(axis=0, dtype=np.int32))
         sizes = np.diff(self._starts)[members]
@@ -171,7 +171,7 @@ class Offline1:
     Parameters
     ----------
     space, neighbourhoods : of the training queries
-    largest : how many neighbours the study stored; those beyond tie, and the lower row wins
+    largest : number of neighbours the study stored; training queries beyond them tie, and the lower row wins
     """
 
     def __init__(self, space: TrainingSpace, neighbourhoods: Neighbourhoods, largest: int) -> None:

@@ -26,7 +26,7 @@ def add_shared(
 def add_rows(members: IntArray, sizes: NDArray[np.int32], shared: NDArray[np.int32]) -> None:
     """Do the same with a matrix: ``sizes[j, i]`` is the size of training query ``j`` if neighbourhood ``i`` has it.
 
-    Four rows at a time, so that ``shared`` is read and written a quarter as often.
+    It adds four rows at a time, so that ``shared`` is read and written a quarter as often.
     """
     fours = len(members) - len(members) % 4
     for p in range(0, fours, 4):

@@ -1,4 +1,4 @@
-"""The classic methods by the names they have in the configuration and in tables; nothing heavy is imported.
+"""The classic methods by their names in the configuration and in tables; this module imports nothing heavy.
 
 A method is a learner or an aggregator with some parameters fixed. Two names differ from the learner's: ``lambdamart-tuned``
 is LambdaMART tuned like the other learners (a study may have its own ``lambdamart``, tuned by the study's measure),
@@ -29,7 +29,7 @@ class ClassicMethod:
 
     @property
     def aggregates(self) -> bool:
-        """Whether it takes ranks where learners take features."""
+        """Whether it takes ranks instead of features."""
         return self.learner in AGGREGATORS
 
     @property
@@ -38,7 +38,7 @@ class ClassicMethod:
         return (AGGREGATORS if self.aggregates else LEARNERS).module(self.learner)
 
     def grid(self, own: Mapping[str, list[Any]] | None = None) -> dict[str, list[Any]]:
-        """Values to try for each parameter: ``own`` or else the usual ones, and what is fixed."""
+        """Values to try for each parameter: ``own`` or else the defaults, and the fixed ones."""
         fixed = {name: [value] for name, value in self.fixed.items()}
         return dict((GRIDS | AGGREGATOR_GRIDS)[self.learner] if own is None else own) | fixed
 

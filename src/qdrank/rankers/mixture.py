@@ -1,7 +1,7 @@
 """A weighted sum of rankers, with weights for all queries or weights that the query's vector decides (a gate).
 
-The weights are learned on scores that a ranker gave to queries it was not trained on: the training queries are divided into parts, and
-each part is scored by rankers trained on the others. Scores are standardised within each query.
+The weights are learned on scores of queries that a ranker was not trained on: the training queries are divided into
+parts, and each part is scored by rankers trained on the others. Scores are standardised within each query.
 """
 
 from __future__ import annotations
@@ -87,9 +87,10 @@ def standardised(scores: FloatArray, offsets: IntArray) -> FloatArray:
 def out_of_fold(
     bases: Sequence[QueryRanker], train: Judged, vectors: FloatArray, *, parts: int = 3, seed: int = 1
 ) -> FloatArray:
-    """Scores (n_documents, n_bases) of the training documents by rankers that were trained on other queries.
+    """Scores (n_documents, n_bases) of the training documents by rankers trained on other queries.
 
-    The ``bases`` are fitted already; their numbers of trees are kept. The parts depend on the seed and the number of queries.
+    The ``bases`` are already fitted, and their numbers of trees are kept. The parts depend on the seed and the number
+    of queries.
     """
     n = train.n_queries
     if not 2 <= parts <= n:

@@ -1,4 +1,4 @@
-"""One model for all queries, linear or of trees; and evidence, which can be put around any ranker."""
+"""One model for all queries, linear or trees; and evidence, which can wrap any ranker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qdrank.groups import FloatArray
 from qdrank.rankers.base import QueryRanker, Validation, inner_rankers
 from qdrank.rankers.documents import one_model_scores
 
-if TYPE_CHECKING:  # nothing compiled is imported before it is needed
+if TYPE_CHECKING:  # compiled code is imported only when needed
     from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 
 
@@ -99,7 +99,7 @@ def without_choice(ranker: QueryRanker, fitted: QueryRanker) -> QueryRanker:
 
 @dataclass(kw_only=True, eq=False)
 class WithEvidence(QueryRanker):
-    """A ranker whose documents carry what the judgments of other queries say about them.
+    """A ranker whose documents have extra columns: what the judgments of other queries say about them.
 
     The columns are divided by their standard deviation over the training documents; a column without spread becomes 0.
     """
@@ -119,7 +119,7 @@ class WithEvidence(QueryRanker):
         return self
 
     def fit_columns(self, train: Judged, vectors: FloatArray) -> Judged:
-        """Fit the evidence alone; the training documents with its columns."""
+        """Fit only the evidence; return the training documents with its columns."""
         columns = self.evidence.fit_transform(train, self._given(vectors))
         deviation = columns.std(axis=0)
         self.scale_ = np.where(deviation > 0, 1 / np.where(deviation > 0, deviation, 1.0), 0.0)
@@ -136,7 +136,7 @@ class WithEvidence(QueryRanker):
         return self
 
     def wider(self, documents: Judged, vectors: FloatArray) -> Judged:
-        """The documents with the columns of evidence behind their features."""
+        """The documents with the columns of evidence after their features."""
         return self._appended(documents, self.evidence.transform(documents, self._given(vectors)))
 
     def _appended(self, documents: Judged, columns: FloatArray) -> Judged:

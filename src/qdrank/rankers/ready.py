@@ -1,7 +1,7 @@
-"""Local models that are trained ahead, one for the neighbourhood of each training query; a query is served by one of them.
+"""Local models trained in advance, one for the neighbourhood of each training query; one of them serves each query.
 
-`nearest` takes the model of the nearest training query; the other ways take that of the training query whose neighbourhood is
-most like the query's own (see `qdrank.rankers.knn`).
+`nearest` takes the model of the nearest training query; the other ways take that of the training query whose
+neighbourhood is most like the query's own (see `qdrank.rankers.knn`).
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _Choice = Literal["nearest"] | Alikeness
 
 @dataclass(kw_only=True, eq=False)
 class ReadyModels(QueryRanker):
-    """Models made ready for the training queries.
+    """Models prepared for the training queries.
 
     Parameters
     ----------
     k : float
-        Training queries that a model is trained on; up to 1 a share of them.
+        Number of training queries per model; values up to 1 are shares of them.
     lam, penalty, tol : as for `RankSVM`
     choice : "nearest", or what makes two neighbourhoods alike
         Which model serves a query.
     metric : name of the distance between query vectors
     largest : int, optional
-        Neighbours of a query that are looked at where neighbourhoods are equally alike; all unless given.
+        Number of a query's neighbours used to break ties between equally similar neighbourhoods; all by default.
     """
 
     NAME: ClassVar[str] = "ready"

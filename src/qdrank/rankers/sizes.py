@@ -12,16 +12,16 @@ def neighbour_count(k: float, m: int) -> int:
 
 
 def neighbour_counts(ks: Iterable[float], m: int) -> list[int]:
-    """Different numbers of neighbours, ascending."""
+    """Distinct numbers of neighbours, ascending."""
     return sorted({neighbour_count(k, m) for k in ks})
 
 
-#: Neighbours of every query that are stored in any case: pages and checks of locality look at the first few.
+#: Neighbours of every query that are always stored: pages and checks of locality use the first few.
 FEWEST_STORED = 50
 
 
 def largest_used(ks: Iterable[float]) -> list[float]:
-    """The largest share and the largest number among ``ks``: whatever m is, one of them asks for most neighbours."""
+    """The largest share and the largest number among ``ks``: for any m, one of them needs the most neighbours."""
     tried = list(ks)
     return [max((k for k in tried if k <= 1), default=0.0), max((k for k in tried if k > 1), default=0.0)]
 
@@ -39,7 +39,7 @@ class Setting(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text for tables, with all digits of lambda: models are found by it."""
+        """The text for tables, with all digits of lambda, because models are looked up by it."""
         return f"k={self.k} lambda={self.lam!r}"
 
 

@@ -1,4 +1,4 @@
-"""Fitted rankers as plain values: a description that is JSON, and named arrays; nothing is pickled."""
+"""Fitted rankers as plain values: a JSON description and named arrays, without pickle."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def from_state_table(table: pa.Table, kind: Callable[[str], Any]) -> Any:
 
 
 def _rows(name: str, array: NDArray[Any]) -> pa.Table:
-    """An array as rows: texts and numbers each in their own column; whole numbers that fit take half the room."""
+    """An array as rows: texts and numbers each in their own column; integers that fit take half the space."""
     matrix = (
         array.reshape(len(array), -1)
         if array.ndim > 1
@@ -104,7 +104,7 @@ def _rows(name: str, array: NDArray[Any]) -> pa.Table:
 
 
 def _arrays_of(table: pa.Table) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Arrays of the artifact by name; those of size 0 have left no row."""
+    """Arrays of the artifact by name; arrays of size 0 have no rows."""
     names = table.column("part").to_numpy(zero_copy_only=False)
     starts = [0, *(np.flatnonzero(names[1:] != names[:-1]) + 1).tolist(), len(names)]
     for a, b in pairwise(starts):

@@ -1,4 +1,4 @@
-"""Rankers measured, and one of several chosen on validation."""
+"""Measure rankers, and choose one of several on validation."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def load_ranker(
     Parameters
     ----------
     folder : a fold's results, for instance ``results/mq2008/fold1``, or one file of its folder ``served``
-    method : any that a study scored, such as "single" or "knn-offline1", the default
+    method : any method that a study scored, such as "single" or "knn-offline1" (the default)
     k, lam : number of neighbours (up to 1: a share of the training queries) and lambda; by default those that the study
         chose. Others must have been trained, and are read from the models in the folder.
 
@@ -59,7 +59,7 @@ def load_ranker(
 
 
 def kind_of(name: str) -> Any:
-    """The class that a stored object has the name of: a ranker or what it is made of, a learner, an aggregator."""
+    """The class with the name of a stored object: a ranker or one of its parts, a learner, an aggregator."""
     if name == ServedRanker.NAME:
         return ServedRanker
     for registry in (RANKERS, LEARNERS, AGGREGATORS):
@@ -119,7 +119,7 @@ def _short_names() -> Iterator[tuple[str, str]]:
 
 
 def _how_to_make(path: Path) -> str:
-    """How to make a ranker, with the configuration that its results were made with."""
+    """How to make a ranker, with the configuration used for its results."""
     results = path.parents[3] if len(path.parents) > 3 else path.parent
     if recorded_options(results) is None:
         return "give the folder of a fold of a finished run, such as results/mq2008/fold1"

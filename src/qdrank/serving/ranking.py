@@ -26,19 +26,19 @@ def rank(
     k: float | None = None,
     lam: float | None = None,
 ) -> FloatArray:
-    """Score the documents of new queries with the models of a study; a higher score is a better place.
+    """Score the documents of new queries with the models of a study; higher scores are better.
 
-    The models are read at every call. To score query after query, read them once:
+    Every call reads the models. To score many queries one by one, read them once with
     `qdrank.serving.loading.load_ranker`.
 
     Parameters
     ----------
     models : a fold's results, for instance ``results/mq2008/fold1``, or one file of its folder ``served``
     X : (n_documents, n_features), the features that the models were trained on, in their order and units
-    query : (n_documents,) query of each document, those of one query together; by default all are of one query
-    method : any that a study scored, such as "single" or "knn-offline1", the default
+    query : (n_documents,) query of each document, those of one query together; by default all belong to one query
+    method : any method that a study scored, such as "single" or "knn-offline1" (the default)
     own, text : (n_queries, own_columns) columns and (n_queries,) words of the queries themselves, for rankers that look at them
-    doc_id : (n_documents,) names of the documents, for rankers that know documents by name
+    doc_id : (n_documents,) names of the documents, for rankers that use them
     k, lam : number of neighbours and lambda; by default those that the study chose
 
     Returns

@@ -1,8 +1,8 @@
 """Any ranker of any study in one file, ready to score new queries.
 
-The file has the fitted ranker, and how documents and queries were seen in training. On the documents of a study the scores
-are, to the last bit, those that the study wrote; rankers that train a model when a query arrives agree to the tolerance of
-training.
+The file has the fitted ranker, and how it saw documents and queries in training. On the documents of a study the scores
+equal those that the study wrote, to the last bit; rankers that train a model when a query arrives agree to the
+tolerance of training.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ServedRanker:
     study : the study that can give it other settings; empty if none can
     fold : the fold that it was fitted on
     documents : how it sees the features of documents
-    queries : how queries become the vectors that it looks at; None if it looks at documents alone
+    queries : how queries become the vectors that it uses; None if it uses documents alone
     ranker : the ranker
     """
 
@@ -77,9 +77,9 @@ class ServedRanker:
         ----------
         X : (n_documents, n_features), in the units of the training data; taken in single precision, as files are
         offsets : (n_queries + 1,) bounds of the queries
-        own, text : (n_queries, own_columns) columns and (n_queries,) words of the queries themselves, where the study used such
+        own, text : (n_queries, own_columns) columns and (n_queries,) words of the queries, if the study used them
         query_id : (n_queries,) names; a query with the name of a training query does not see that query's judgments
-        doc_id : (n_documents,) names, by which judgments of other queries are found
+        doc_id : (n_documents,) names, used to find judgments of other queries
 
         Returns
         -------
@@ -113,7 +113,7 @@ class ServedRanker:
         own: NDArray[Any] | None = None,
         text: Sequence[str] | None = None,
     ) -> FloatArray:
-        """Vectors that the ranker looks at, (n_queries, n_columns); without columns if it looks at none."""
+        """Vectors that the ranker uses, (n_queries, n_columns); without columns if it uses none."""
         if self.queries is None:
             return np.zeros((len(offsets) - 1, 0))
         return self.queries.vectors(X, offsets, own, text)

@@ -206,7 +206,7 @@ class ATVT(Learner):
         return Penalties(self.lam_alpha * scale**2, lam_beta, self.norm, self.alpha_min)
 
     def _starts(self) -> tuple[int, ...]:
-        """Rounds before the first Newton step of each run. With L1 two runs may end differently; the better one wins."""
+        """Rounds before the first Newton step of each run. With L1 two runs may end apart; the better one wins."""
         return (
             (FIRST_ROUNDS, LATER_ROUNDS) if self._quick and self.norm == "l1" and self.h != "trees" else (FIRST_ROUNDS,)
         )

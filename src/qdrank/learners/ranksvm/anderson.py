@@ -1,7 +1,8 @@
 """Many strongly convex problems at once: preconditioned steps, mixed by Anderson's method, a duality gap for each.
 
 Every problem is ``F(w) = lam/2 ||w - centre||^2 + L(w)`` with a convex loss L. The step is
-``w - B^-1 grad F(w)`` with a preconditioner B, mixed with the last steps by Anderson's method. Gradients are the certificate: see `gap`.
+``w - B^-1 grad F(w)`` with a preconditioner B, mixed with the last steps by Anderson's method. The gradients certify
+the gap: see `gap`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Precondition = Callable[[IntArray, FloatArray, NDArray[np.bool_]], FloatArray]
 """Rows of some problems, their gradients (n, d) and which of them come from a step that led upwards, to B^-1 times them."""
 
 SLACK = 1e-6  # an objective may rise by this fraction: the noise of float32 scores
-SHRINK = 0.3  # a rejected step is shortened to this
+SHRINK = 0.3  # a rejected step is shortened to this fraction
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class _Run:
         self.gap[rows], self.rejected[rows] = gaps, 0
 
     def forget(self, rows: IntArray) -> None:
-        """Forget the differences after a step that led upwards: they can no longer be trusted."""
+        """Forget the differences after a step that led upwards, since they are no longer reliable."""
         self.points[rows], self.gradients[rows], self.used[rows] = 0, 0, 0
         self.rejected[rows] += 1
 
@@ -110,7 +111,7 @@ def minimise(
     precondition : callable
         Gradients to steps, see `qdrank.learners.ranksvm.preconditioning`.
     first : losses (n,) and gradients (n, d), optional
-        Those of ``start``, if they are known already.
+        Those of ``start``, if already known.
     guess : (n, d) float64, optional
         Points to try right after ``start``, instead of the first step.
     limit : int

@@ -18,8 +18,8 @@ ProgressCallback = Callable[[int, int], None]
 def locality_order(vectors: FloatArray, block: int) -> IntArray:
     """Order of the rows of ``vectors`` (n, d) in which each block of ``block`` rows is a neighbourhood.
 
-    Halves the rows along their main direction, at a whole number of blocks, until a block is left: models of a block
-    then share many training queries, and each query is read for many models at once.
+    Splits the rows in half along their main direction, at a whole number of blocks, until single blocks remain. Models
+    of a block then share many training queries, and each query is read for many models at once.
     """
     rows = np.arange(len(vectors))
     return np.concatenate(_halved(np.asarray(vectors, dtype=np.float64), rows, block)) if len(rows) else rows
@@ -38,10 +38,10 @@ def _halved(vectors: FloatArray, rows: IntArray, block: int) -> list[IntArray]:
 
 
 def block_size(given: int | None, n: int) -> int:
-    """Models of a block: as given, or larger for a larger number ``n`` of models.
+    """Number of models in a block: as given, or larger for a larger number ``n`` of models.
 
-    Where each query serves few models of a block, larger blocks share more; but a shard is a number of whole blocks, and there
-    must be enough of them for many cores.
+    If each query serves few models of a block, larger blocks share more. But a shard consists of whole blocks, and
+    there must be enough of them for many cores.
     """
     return given or (256 if n < 4000 else 512 if n < 16_000 else 1024)
 
@@ -54,9 +54,10 @@ def make_blocks(order: IntArray, size: int) -> list[IntArray]:
 
 
 def shards_of_blocks(costs: Sequence[float], n_shards: int) -> IntArray:
-    """Shard of every block, from 0, so that all shards cost about the same: the most expensive block first, each to the cheapest shard so far.
+    """Shard of every block, from 0, so that all shards cost about the same.
 
-    Shards beyond the number of blocks stay empty. The largest shard costs at most 4/3 of the best division (Graham 1969).
+    The most expensive blocks come first, and each goes to the cheapest shard so far. Shards beyond the number of blocks
+    stay empty. The largest shard costs at most 4/3 of that of the best division (Graham 1969).
     """
     if n_shards < 1:
         raise InputError(f"blocks cannot be divided among {n_shards} shards")

@@ -51,22 +51,22 @@ class RankSVM(LinearLearner):
     Parameters
     ----------
     C : float, optional
-        Weight of the sum of losses; takes the place of ``lam`` where given. C = 1 / (lam p).
+        Weight of the sum of losses; replaces ``lam`` if given. C = 1 / (lam p).
     lam : float
         Weight of the regulariser against the mean loss.
     penalty : "half" or "whole"
-        Whether ``lam`` stands before half the squared norm or the whole of it.
+        Whether ``lam`` multiplies half the squared norm or the whole of it.
     loss : "squared_hinge" or "hinge"
         The squared hinge is the loss of the batched engine; the hinge takes several times longer.
     query_weights : "pairs" or "equal"
         Whether each pair counts the same or each query does (each of its pairs then weighs 1 / pairs of the query).
     prox : (n_features,) array, optional
-        Model to stay close to, in place of 0. For ``a/2 ||w||^2 + b/2 ||w - w0||^2`` take lam = a + b and
+        Model to stay close to, instead of 0. For ``a/2 ||w||^2 + b/2 ||w - w0||^2`` take lam = a + b and
         prox = b / (a + b) w0.
     tol : float
         Certified relative duality gap to reach.
     max_iter : int
-        Most Newton steps (for each width of smoothing, with the hinge).
+        Maximum number of Newton steps (with the hinge, for each width of smoothing).
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class RankSVM(LinearLearner):
     objective_ : float
         Objective in the ``lam`` form.
     lam_ : float
-        ``lam`` before half the squared norm, computed from ``C`` where that was given.
+        The factor of half the squared norm, computed from ``C`` if that was given.
     n_iter_ : int
         Evaluations and Newton steps.
     """
@@ -105,14 +105,14 @@ class RankSVM(LinearLearner):
         """Train on X (n_documents, n_features), grades y and query ids (n_documents,).
 
         ``weights`` (n_queries,), in the order of the queries' first rows, multiply the pairs of each query.
-        Without ``query`` the documents are one query's.
+        Without ``query`` all documents belong to one query.
         """
         return self.fit_preferences(prepare(*self.training(X, y, query)), weights)
 
     def fit_preferences(
         self, data: Preferences, weights: NDArray[Any] | None = None, all_pairs: FloatArray | None = None
     ) -> Self:
-        """Train on documents that `prepare` has made ready; ``all_pairs`` is what `all_pairs` gives for these documents and weights, where it is known."""
+        """Train on documents from `prepare`; ``all_pairs`` is what `all_pairs` gives for them and the weights, if known."""
         problem = self.problem(data, weights)
         inverse = None if all_pairs is None else inverted(preconditioner(problem, all_pairs))
         with one_thread():
@@ -135,14 +135,14 @@ class RankSVM(LinearLearner):
 
 
 def before_half(lam: float, penalty: Penalty) -> float:
-    """The lam of ``lam/2 ||w||^2`` that means the same as ``lam`` before the ``penalty``."""
+    """The lam of ``lam/2 ||w||^2`` that is equivalent to ``lam`` with this ``penalty``."""
     if penalty not in ("half", "whole"):
         raise InputError(f"unknown penalty {penalty!r}", fix='use "half" for lam/2 |w|^2 or "whole" for lam |w|^2')
     return lam if penalty == "half" else 2 * lam
 
 
 def whole_problem(data: Preferences, coef: FloatArray, lam: float, prox: ArrayLike | None = None) -> newton.Problem:
-    """Problem over all queries with pair weights ``coef`` (n_queries,), which are normalised to mean loss."""
+    """Problem over all queries with pair weights ``coef`` (n_queries,), which are normalised to give the mean loss."""
     if not (lam > 0 and np.isfinite(lam)):
         raise InputError(f"lam must be positive, not {lam}")
     centre = np.zeros(data.n_features) if prox is None else np.array(prox, dtype=np.float64)
@@ -154,7 +154,7 @@ def whole_problem(data: Preferences, coef: FloatArray, lam: float, prox: ArrayLi
 
 
 def all_pairs(data: Preferences, query_weights: str = "pairs") -> FloatArray:
-    """Mean of ``(x_i - x_j)(x_i - x_j)^T`` over all pairs, (d, d). It depends on no lambda: models for several lambdas share it."""
+    """Mean of ``(x_i - x_j)(x_i - x_j)^T`` over all pairs, (d, d); models for several lambdas can share it."""
     with one_thread():
         return whole_problem(data, pair_weights(data.pairs, query_weights), 1.0).all_pairs()
 
@@ -162,7 +162,7 @@ def all_pairs(data: Preferences, query_weights: str = "pairs") -> FloatArray:
 def preconditioner(problem: newton.Problem, matrix: FloatArray | None = None) -> FloatArray:
     """``lam I + 2 sum of coef (x_i - x_j)(x_i - x_j)^T`` over all pairs: the Hessian if every pair were active.
 
-    ``matrix`` is the sum, where it is known.
+    ``matrix`` is the sum, if known.
     """
     return problem.lam * np.eye(problem.data.n_features) + 2 * (problem.all_pairs() if matrix is None else matrix)
 
@@ -170,8 +170,8 @@ def preconditioner(problem: newton.Problem, matrix: FloatArray | None = None) ->
 def solve(problem: newton.Problem, *, loss: Loss, tol: float, limit: int, inverse: FloatArray | None = None) -> Model:
     """Train one model from its centre.
 
-    The squared hinge takes Anderson steps with the all-pairs matrix (its ``inverse``, where known) and exact Newton
-    steps for what is left; the hinge takes Newton steps alone.
+    The squared hinge takes Anderson steps with the all-pairs matrix (its ``inverse``, if known) and then exact Newton
+    steps; the hinge takes only Newton steps.
     """
     if loss not in ("squared_hinge", "hinge"):
         raise InputError(f"unknown loss {loss!r}", fix='use "squared_hinge" or "hinge"')

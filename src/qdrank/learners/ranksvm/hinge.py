@@ -1,7 +1,7 @@
 """The plain hinge to its optimum: less and less smoothing, then a small quadratic programme for the pairs at the margin.
 
 At the optimum all pairs but a few are clear: their slack is positive (dual variable c) or their margin is above 1
-(dual variable 0). Newton on the smoothed loss finds which; the few that are left are solved exactly. Even if
+(dual variable 0). Newton on the smoothed loss finds which; the few remaining pairs are solved exactly. Even if
 that guess was wrong, the result has its own certificate: the dual point lies between 0 and c.
 """
 
@@ -16,11 +16,11 @@ from qdrank.learners.ranksvm import kernels
 from qdrank.learners.ranksvm.margin import margin_duals
 from qdrank.learners.ranksvm.newton import Point, Problem, evaluate_point, newton
 
-WIDEST = 2.0  # the width of the first step: at weights 0 every pair lies in the middle of it
+WIDEST = 2.0  # the width of the first step; at weights 0 every pair lies in its middle
 FALL = 4.0  # the width of smoothing falls by this factor
 NARROWEST = 1e-9
-_ENOUGH = 0.3  # a Newton step whose gain is below this share of what smoothing costs is the last one of its width
-MANY = 1000  # pairs at the margin from which another width of smoothing is faster than the quadratic programme
+_ENOUGH = 0.3  # a Newton step that gains less than this share of the cost of smoothing is the last one of its width
+MANY = 1000  # with this many pairs at the margin another width of smoothing is faster than the quadratic programme
 
 
 def minimise_hinge(problem: Problem, start: FloatArray, tol: float, limit: int) -> tuple[Point, int]:
@@ -37,7 +37,7 @@ def minimise_hinge(problem: Problem, start: FloatArray, tol: float, limit: int) 
                 best = point
         if best is not None and best.gap <= tol:
             break
-        if finished is not None and enough > 0:  # pairs were on the wrong side: from here on every width to its optimum
+        if finished is not None and enough > 0:  # pairs were on the wrong side: now solve every width to its optimum
             w, enough = at.w, 0.0
             continue
         # between changes of the pairs at the margin the minimum moves linearly with the width
@@ -48,14 +48,14 @@ def minimise_hinge(problem: Problem, start: FloatArray, tol: float, limit: int) 
 
 
 def _first_step(problem: Problem, start: FloatArray) -> FloatArray:
-    """Step with the second derivatives that the widest smoothing has at most: it cannot lead upwards."""
+    """Step with an upper bound on the second derivatives of the widest smoothing, so that it cannot lead upwards."""
     bound = problem.lam * np.eye(len(start)) + problem.all_pairs() / WIDEST
     step = np.linalg.solve(bound, evaluate_point(problem, start, WIDEST).gradient)
     return np.asarray(start - step, dtype=np.float64)
 
 
 def finish(problem: Problem, near: Point, mu: float, tol: float) -> Point | None:
-    """Optimum if the pairs with slack outside (-mu, 2 mu) keep their side; None where too many lie inside."""
+    """Optimum if the pairs with slack outside (-mu, 2 mu) keep their side; None if too many lie inside."""
     data = problem.data
     split: Any = kernels.split_pairs(
         data.X, data.offsets, data.lower, problem.queries, problem.coef, near.w, -mu, 2 * mu, MANY
@@ -64,7 +64,7 @@ def finish(problem: Problem, near: Point, mu: float, tol: float) -> Point | None
     if len(coef) == MANY:
         return None
     D = data.X[better].astype(np.float64) - data.X[worse].astype(np.float64)
-    unit = max(near.value, np.finfo(float).tiny)  # the solver's tolerance is then relative to the objective
+    unit = max(near.value, np.finfo(float).tiny)  # makes the solver's tolerance relative to the objective
     centre = problem.centre + clear / problem.lam
     alpha = unit * margin_duals(D, coef / unit, problem.lam / unit, centre, near.w, tol / 10)
     step = (clear + alpha @ D) / problem.lam

@@ -1,7 +1,7 @@
 """Thousands of local Ranking SVMs, one per list of training queries, trained together.
 
-The unit that is trained together is a *block* of fixed composition: rounding in a GEMM depends on what else is in
-it, so a shard is a set of whole blocks and neither the number of shards nor that of cores changes a bit.
+Models are trained together in a *block* of fixed composition, because rounding in a GEMM depends on what else is in it.
+A shard is a set of whole blocks, so neither the number of shards nor the number of cores changes a bit.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class TrainingBase:
     Attributes
     ----------
     single : Model
-        The global model, trained on all queries: start of the local ones.
+        The global model, trained on all queries; local models start from it.
     inverse : (d, d) float64
         Inverse of the all-pairs matrix of the whole training set.
     slacks : (n_queries,), gradients : (n_queries, d) float64
@@ -92,8 +92,8 @@ def prepare_training(
 ) -> TrainingBase:
     """Train the global model and prepare what the local models share; parameters as for `RankSVM`.
 
-    ``single`` is the global model, where it has been trained already with these parameters, and ``all_pairs`` the matrix of `ranksvm.all_pairs`,
-    where it is known: neither need be made again.
+    ``single`` is the global model, if already trained with these parameters, and ``all_pairs`` the matrix of
+    `ranksvm.all_pairs`, if known; both are then reused.
     """
     lam = before_half(lam, penalty)
     problem = whole_problem(data, pair_weights(data.pairs, query_weights), lam, prox)
@@ -103,15 +103,15 @@ def prepare_training(
         if single is None:
             single = solve(problem, loss="squared_hinge", tol=tol, limit=100, inverse=inverse)
         slacks, gradients = _per_query(data, single.w)
-    # |gradient| <= 2 sqrt(loss * mean squared length of a difference); twice the unit roundoff of that was never
-    # reached in float32, see tests/learners/test_local.py
+    # |gradient| <= 2 sqrt(loss * mean squared length of a difference); float32 errors never reached twice the unit
+    # roundoff of that, see tests/learners/test_local.py
     noise = float(np.finfo(data.X.dtype).eps * np.sqrt(2 * np.trace(B)))
     bank = Bank(data, single.w)
     return TrainingBase(data, lam, query_weights, problem.centre, single, inverse, slacks, gradients, noise, bank)
 
 
 def _per_query(data: Preferences, w: FloatArray, batch: int = BLOCK) -> tuple[FloatArray, FloatArray]:
-    """Slacks (n_queries,) and gradients (n_queries, d) of every query at ``w``: each query a model of its own."""
+    """Slacks (n_queries,) and gradients (n_queries, d) of every query at ``w``, each query taken as its own model."""
     slacks, gradients = np.zeros(data.n_queries), np.zeros((data.n_queries, data.n_features))
     for start in range(0, data.n_queries, batch):
         own = np.arange(start, min(start + batch, data.n_queries))[:, None]
@@ -162,7 +162,7 @@ def _coefficients(base: TrainingBase, neighbours: IntArray, weights: FloatArray 
 
 
 def _is_whole(base: TrainingBase, neighbours: IntArray, coef: FloatArray) -> NDArray[np.bool_]:
-    """Which models are the global one: all queries that have pairs, once each, weighted as there (n,)."""
+    """Which models equal the global one (n,): all queries that have pairs, once each, with the same weights."""
     target = np.where(base.data.pairs > 0, pair_weights(base.data.pairs, base.weighting), 0.0)
     target /= max(float(target @ base.data.pairs), np.finfo(float).tiny)
     candidates = np.flatnonzero((coef > 0).sum(axis=1) == (target > 0).sum())
@@ -196,9 +196,9 @@ def train_block(
     weights : (n, k) float64, optional
         Weights of the queries (a kernel of the distance, for instance).
     tol : float
-        Certified relative gap to reach; models that do not get there in a few steps are finished by exact Newton.
+        Certified relative gap to reach; exact Newton finishes models that do not reach it in a few steps.
     uses : int
-        Number of blocks that will use the bank of ``base``, when costs are weighed.
+        Number of blocks that will use the bank of ``base``, for estimating costs.
     """
     with kernels.one_thread():
         return _train_block(base, np.asarray(neighbours), weights, tol, None, uses)[0]
@@ -216,7 +216,7 @@ def _train_block(
     W, gaps, evaluations = np.tile(base.single.w, (len(coef), 1)), np.zeros(len(coef)), np.zeros_like(pairs)
     whole = _is_whole(base, neighbours, coef)
     gaps[whole] = base.single.gap
-    W[pairs == 0] = base.centre  # no pair: nothing moves the model from there
+    W[pairs == 0] = base.centre  # no pair, so nothing moves the model away from it
     todo = np.flatnonzero(~whole & (pairs > 0))
     if len(todo):
         training = _Training(base, block, (loss, G), tol, warm)
@@ -237,23 +237,23 @@ class _Training:
         self.W, self.gaps, self.evaluations = np.empty((n, d)), np.zeros(n), np.zeros(n, dtype=np.int64)
 
     def run(self, todo: IntArray, sweep: int) -> None:
-        """Train the models ``todo``, with the preconditioner that costs least; a few models may have to tell which."""
+        """Train the models ``todo`` with the cheapest preconditioner; a few pilot models may be needed to find it."""
         cost = costs(self.base.bank, self.block.use[todo], sweep)
         kind = decide(cost, len(todo))
         if kind is None:
             pilot = todo[:: len(todo) // PILOT][:PILOT]
             self._descend(pilot, "shared", TRIAL)
-            unfinished = self.gaps[pilot] > self.tol  # taken to need twice as many, and trained again with the others
+            unfinished = self.gaps[pilot] > self.tol  # assumed to need twice as many, and trained again with the others
             kind = decide(cost, len(todo), float((self.evaluations[pilot] * (1 + unfinished)).mean()))
             todo = np.setdiff1d(todo, pilot[~unfinished])
         self._descend(todo, kind or "shared")
 
     def _descend(self, rows: IntArray, kind: Kind, limit: int | None = None) -> None:
-        """Train some models; with a ``limit`` of evaluations they may end before they have reached the gap."""
+        """Train some models; with a ``limit`` of evaluations they may stop before they reach the gap."""
         base, (loss, G) = self.base, self.first
         precondition = preconditioner_of(kind, base.bank, self.block.use[rows], base.lam, base.inverse)
         guess = None
-        if self.warm is not None:  # the models of another k, moved by the difference of the first steps of both
+        if self.warm is not None:  # the models of another k, shifted by the difference between the first steps of both
             every, none = np.arange(len(rows)), np.zeros(len(rows), dtype=bool)
             guess = self.warm.W[rows] - precondition(every, (G - self.warm.G)[rows], none)
         found = anderson.minimise(
@@ -284,7 +284,7 @@ def train_local(
     tol: float = 1e-6,
     progress: ProgressCallback | None = None,
 ) -> LocalModels:
-    """Train the models of some blocks (rows of ``neighbours``), one block after the other; see `train_block`."""
+    """Train the models of some blocks (rows of ``neighbours``), one block at a time; see `train_block`."""
     swept = train_sweep(base, neighbours, [neighbours.shape[1]], blocks, weights=weights, tol=tol, progress=progress)
     return swept[neighbours.shape[1]]
 
@@ -301,8 +301,8 @@ def train_sweep(
 ) -> dict[int, LocalModels]:
     """Models for several k: row m of k uses ``neighbours[m, :k]``, nearest first.
 
-    All start from the global model; each k but the largest goes on from the models of the next larger one in the same
-    block; no block sees another, so shards of whole blocks give the same bytes. ``progress`` counts models of all k.
+    All start from the global model; each k but the largest continues from the models of the next larger k in the same
+    block. No block sees another, so shards of whole blocks give the same bytes. ``progress`` counts models of all k.
     """
     order = sorted(set(ks), reverse=True)
     if not order or order[-1] < 1 or order[0] > neighbours.shape[1]:

@@ -17,8 +17,8 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from qdrank.groups import FloatArray
 
 _STEPS = 60
-_SHORTEST = 1e-8  # a step of this part of its length gets nowhere: rounding has the last word
-_INSIDE = 0.995  # of the way to the nearest bound
+_SHORTEST = 1e-8  # a step shortened to this fraction gets nowhere because of rounding
+_INSIDE = 0.995  # fraction of the way to the nearest bound
 
 
 class _State(NamedTuple):
@@ -32,16 +32,16 @@ class _State(NamedTuple):
         return _State(*(a + size * b for a, b in zip(self, step, strict=True)))
 
     def products(self) -> float:
-        """What alpha s and beta xi sum up to: the duality gap of a feasible point."""
+        """Sum of alpha s and beta xi: the duality gap of a feasible point."""
         return float(self.alpha @ self.s + self.beta @ self.xi)
 
     def gap(self, D: FloatArray, lam: float, centre: FloatArray) -> float:
-        """The same where w is still to be moved to ``centre + D^T alpha / lam``."""
+        """The same before w moves to ``centre + D^T alpha / lam``."""
         off = lam * (self.w - centre) - self.alpha @ D
         return self.products() + float(off @ off) / (2 * lam)
 
     def room(self, step: _State) -> float:
-        """Part of the step (at most 1) up to the first bound."""
+        """Fraction of the step (at most 1) that reaches the first bound."""
         fastest = max(float((-b / a).max()) for a, b in zip(self[1:], step[1:], strict=True))
         return 1.0 if fastest <= 1 else 1 / fastest
 
@@ -81,7 +81,7 @@ def margin_duals(
 
 
 def _step(D: FloatArray, lam: float, centre: FloatArray, at: _State) -> _State:
-    """Newton step towards products that are all alike, as small as a first step, for products 0, shows to be possible."""
+    """Newton step towards equal products, as small as a first step towards products of 0 shows to be possible."""
     w, xi, s, alpha, beta = at
     weight = 1 / (xi / beta + s / alpha)
     root = D * np.sqrt(weight)[:, None]

@@ -46,7 +46,7 @@ class Problem:
         return H
 
     def all_pairs(self) -> FloatArray:
-        """The same over all pairs, whatever the weights."""
+        """The same over all pairs, at any weights."""
         used, place = np.unique(self.queries, return_inverse=True)
         coef = np.zeros(len(used))
         np.add.at(coef, place, self.coef)
@@ -62,7 +62,7 @@ class Problem:
 class Point:
     """A point with its smoothed value and gradient, and the objective and certified gap of the true problem.
 
-    ``excess`` is what smoothing adds to the gap, in units of the objective.
+    ``excess`` is the part of the gap due to smoothing, in units of the objective.
     """
 
     w: FloatArray
@@ -85,7 +85,7 @@ def evaluate_point(problem: Problem, w: FloatArray, mu: float | None = None) -> 
         sums, G = problem.sums(w, 1.0, 1.0 - mu)
         (true, full), (inner, part) = sums
         loss, gradient = (full - part) / (2 * mu), (G[0] - G[1]) / mu + lam * away
-        # hinge minus alpha-weighted slack: what the dual point loses on the pairs in the smoothed zone
+        # hinge minus alpha-weighted slack: the loss of the dual point on the pairs in the smoothed zone
         excess = max(0.0, true - (full - part - mu * inner) / mu)
     absolute = excess + float(gradient @ gradient) / (2 * lam)
     relative = 0.0 if absolute == 0 else absolute / max(true + ridge, np.finfo(float).tiny)
@@ -97,7 +97,7 @@ def newton(
 ) -> tuple[Point, int]:
     """Newton steps until the gradient alone accounts for a relative gap of at most ``tol``; point and steps.
 
-    A step that was expected to gain less than ``enough`` times the excess of smoothing is the last one, too.
+    A step expected to gain less than ``enough`` times the excess of smoothing is also the last one.
     """
     ridge = problem.lam * np.eye(len(start))
 

@@ -1,8 +1,8 @@
-"""Preconditioners of a block of models: a matrix of its own for each model, or one for the block, whichever costs less.
+"""Preconditioners of a block of models: one matrix per model or one for the whole block, whichever costs less.
 
 The matrix is the Hessian at the global model: ``lam I + 2 sum of coef (x_i - x_j)(x_i - x_j)^T`` over the pairs that are
 active there. Local models are near the global one, so few pairs differ. After a step that led upwards a
-model falls back on the matrix of all pairs of the training set, whose steps are shorter.
+model falls back to the matrix of all pairs of the training set, whose steps are shorter.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from qdrank.learners.ranksvm import kernels
 from qdrank.learners.ranksvm.anderson import Precondition
 from qdrank.learners.ranksvm.preferences import Preferences
 
-DENSE = 400.0  # pairs per document from which a query counts with all its pairs
-_FEW = 16  # models for which a sparse product is faster than a dense one
-_TOGETHER = 256  # models whose matrices are summed up in one product
+DENSE = 400.0  # from this many pairs per document, a query counts with all its pairs
+_FEW = 16  # number of models for which a sparse product is faster than a dense one
+_TOGETHER = 256  # models whose matrices are summed in one product
 LARGEST = 2**27  # numbers in the bank: 512 MiB in float32
-PILOT = 4  # models that tell how many evaluations the others will take
-TRIAL = 12  # evaluations that they may take to tell
-SAMPLE = 128  # documents per feature on which the matrix of a block rests
+PILOT = 4  # models trained first to see how many evaluations the others will take
+TRIAL = 12  # evaluations that these may take
+SAMPLE = 128  # documents per feature in the sample for the matrix of a block
 
 
 def inverted(matrix: FloatArray) -> FloatArray:
-    """Inverse of a symmetric positive definite matrix, symmetric itself."""
+    """Inverse of a symmetric positive definite matrix, exactly symmetric."""
     inverse = np.linalg.inv(matrix)
     symmetric: FloatArray = (inverse + inverse.T) / 2
     return symmetric
@@ -44,7 +44,7 @@ def shared(inverse: FloatArray) -> Precondition:
 
 
 class Bank:
-    """Matrices of the active pairs of each query at a model ``w`` (d,), made when they are first asked for."""
+    """Matrices of the active pairs of each query at a model ``w`` (d,), computed on first use."""
 
     def __init__(self, data: Preferences, w: FloatArray) -> None:
         self.data, self.w = data, w.astype(data.X.dtype)
@@ -65,7 +65,7 @@ class Bank:
         return packed
 
     def kept(self, queries: IntArray) -> NDArray[np.floating]:
-        """The same for all queries (n_queries, d (d + 1) / 2), kept for later; rows of others than those asked for may be empty."""
+        """The same for all queries (n_queries, d (d + 1) / 2), cached; rows of queries never requested may be empty."""
         if self._packed is None:
             self._packed = np.zeros((self.data.n_queries, self.size), self.data.X.dtype)
         new = queries[~self._known[queries]]
@@ -74,7 +74,7 @@ class Bank:
         return self._packed
 
     def diagonals(self, queries: IntArray) -> NDArray[np.floating]:
-        """Diagonals (n_queries, d) of the matrices, kept for later; not a number for others than those asked for."""
+        """Diagonals (n_queries, d) of the matrices, cached; NaN for queries never requested."""
         data, new = self.data, queries[np.isnan(self._diagonals[queries, 0])]
         added = np.empty((len(new), data.n_features), data.X.dtype)
         kernels.active_diagonals(data.X, data.offsets, data.lower, new, self.w, DENSE, added)
@@ -86,7 +86,7 @@ Kind = Literal["own", "block", "shared"]
 
 
 class Costs(NamedTuple):
-    """Estimated nanoseconds of a model of a block: of its own matrix, its share of the block's, and of an evaluation."""
+    """Estimated nanoseconds per model of a block: for its own matrix, its share of the block's, and one evaluation."""
 
     own: float
     block: float
@@ -94,7 +94,7 @@ class Costs(NamedTuple):
 
 
 def costs(bank: Bank, use: csr_array, sweep: int) -> Costs:
-    """Costs of the models of a block; nothing else counts, so that they are the same whatever the shards.
+    """Costs of the models of a block; they depend on nothing else, so they do not change with the shards.
 
     Parameters
     ----------
@@ -122,10 +122,10 @@ def costs(bank: Bank, use: csr_array, sweep: int) -> Costs:
 
 
 def decide(cost: Costs, models: int, evaluations: float | None = None) -> Kind | None:
-    """The cheapest preconditioner of a block of so many models.
+    """The cheapest preconditioner of a block of ``models`` models.
 
-    ``evaluations`` is what some of them took with the matrix that all share. While that is not known the answer may be
-    None: train `PILOT` models with it first. Blocks too small for that take a matrix of their own if it is cheap.
+    ``evaluations`` is the number that some models needed with the matrix that all share. While it is unknown the answer
+    may be None: train `PILOT` models with that matrix first. Blocks too small for that use own matrices if cheap.
     """
     if evaluations is None:
         worth_a_pilot = models >= 8 * PILOT and models * cost.evaluation > 5e7
@@ -140,7 +140,7 @@ def decide(cost: Costs, models: int, evaluations: float | None = None) -> Kind |
 
 
 def preconditioner_of(kind: Kind, bank: Bank, use: csr_array, lam: float, inverse: FloatArray) -> Precondition:
-    """The preconditioner of some models; ``inverse`` (d, d) is that of the matrix which all share."""
+    """The preconditioner of some models; ``inverse`` (d, d) is the inverse of the matrix that all share."""
     if kind == "shared":
         return shared(inverse)
     return (own if kind == "own" else of_block)(bank, use, lam, inverse)
@@ -162,7 +162,7 @@ def own(bank: Bank, use: csr_array, lam: float, fallback: FloatArray) -> Precond
 
 
 def _sums(bank: Bank, use: csr_array) -> NDArray[np.floating]:
-    """Matrices (n, d (d + 1) / 2) of some models: one product, or a sparse one where each uses few of the queries."""
+    """Matrices (n, d (d + 1) / 2) of some models: one product, sparse if each model uses few of the queries."""
     used = np.flatnonzero(np.bincount(use.indices, minlength=use.shape[1]))
     matrices, part = bank.kept(used), use.astype(bank.data.X.dtype)
     few = use.shape[0] < _FEW or 6 * use.nnz < len(used) * use.shape[0]
@@ -171,9 +171,9 @@ def _sums(bank: Bank, use: csr_array) -> NDArray[np.floating]:
 
 
 def of_block(bank: Bank, use: csr_array, lam: float, fallback: FloatArray) -> Precondition:
-    """One matrix for all models, scaled for each: the mean of theirs, with rows and columns multiplied so that the diagonal is the model's own.
+    """One matrix for all models: the mean of theirs, with rows and columns scaled to give each model its own diagonal.
 
-    Where there are many documents the matrix rests on a sample of the queries, the diagonals on all.
+    With many documents the matrix uses a sample of the queries; the diagonals use all.
     """
     d, pairs = bank.data.n_features, bank.data.pairs
     weight = np.bincount(use.indices, use.data, minlength=use.shape[1]) / use.shape[0]

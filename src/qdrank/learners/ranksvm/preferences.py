@@ -30,7 +30,7 @@ class Preferences:
         Query ``q`` owns the rows ``offsets[q]`` to ``offsets[q + 1] - 1``.
     lower : (n_documents,) int64
         First document of the same query with a lower grade, counted from the query's first row; the query's
-        length where there is none.
+        length if there is none.
     pairs : (n_queries,) int64
         Pairs of documents with different grades.
     """
@@ -42,7 +42,7 @@ class Preferences:
 
     @property
     def n_queries(self) -> int:
-        """Number of queries, those without pairs included."""
+        """Number of queries, including those without pairs."""
         return len(self.pairs)
 
     @property
@@ -70,7 +70,7 @@ def prepare(X: NDArray[Any], y: NDArray[Any], offsets: IntArray, *, overwrite: b
     Preferences
     """
     from qdrank.learners.ranksvm import (
-        kernels,  # numba takes long to import, and not all who know preferences prepare them
+        kernels,  # numba takes long to import, and many users of preferences do not prepare them
     )
 
     X, y = np.asarray(X), np.asarray(y)

@@ -2,8 +2,8 @@
 
     min over w    1/2 w^T M w + sum_i C_i max(0, 1 - b_i.w),    w >= 0 where ``bounded``
 
-``B`` has the rows b_i, ``columns`` is its transpose, ``C`` (n,) the weights of the hinges. All sums are in a fixed order,
-without BLAS, so the bytes do not depend on the number of threads.
+``B`` has the rows b_i, ``columns`` is its transpose, ``C`` (n,) the weights of the hinges. All sums are in a fixed
+order, without BLAS, so the bytes do not depend on the number of threads.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Leaf functions of the training engine: numba where it can be had, plain NumPy otherwise.
+"""Leaf functions of the training engine: numba if available, plain NumPy otherwise.
 
-``compiled`` says which. Both offer the same functions; the plain ones are the oracle of the compiled ones.
+``compiled`` says which. Both offer the same functions; tests check the compiled ones against the plain ones.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def _modules() -> dict[str, Any]:
-    """The compiled modules by name, or the plain one in place of each."""
+    """The compiled modules by name, or the plain one instead of each."""
     names = (  # in full, so that the digest of a job's code finds them
         "qdrank.learners.ranksvm.kernels.block",
         "qdrank.learners.ranksvm.kernels.curvature",
@@ -25,7 +25,7 @@ def _modules() -> dict[str, Any]:
         return dict(zip(short, map(import_module, names), strict=True))
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.partition(".")[0] not in ("numba", "llvmlite"):
-            raise  # a fault of ours, not a platform without numba
+            raise  # our own fault, not a platform without numba
         return dict.fromkeys(short, import_module("qdrank.learners.ranksvm.kernels.plain"))
 
 
@@ -52,6 +52,6 @@ def one_thread() -> AbstractContextManager[Any]:
 
 @cache
 def _blas() -> Any:
-    """The BLAS libraries of this process; looking for them takes as long as training a small model."""
-    import_module("scipy.linalg")  # numba calls SciPy's BLAS, which must be loaded to be held
+    """The BLAS libraries of this process, cached because finding them takes as long as training a small model."""
+    import_module("scipy.linalg")  # numba calls SciPy's BLAS, which must be loaded before its threads can be limited
     return import_module("threadpoolctl").ThreadpoolController()

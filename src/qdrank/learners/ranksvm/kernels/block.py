@@ -1,8 +1,9 @@
 """Squared hinge of a block of models at once, query by query (numba).
 
-For each query the models that use it are taken in tiles, as many as a vector of the processor has lanes: scores, a loop over pairs, gradients
-(`qdrank.learners.ranksvm.kernels.products`, `qdrank.learners.ranksvm.kernels.tiles`). Where there are few models the lanes are documents (`qdrank.learners.ranksvm.kernels.rows`). Since
-``v^2 = v - v s_i + v s_j``, the loss follows from the sum of slacks and the gradient; no pair is squared.
+For each query the models that use it are taken in tiles, with as many models as a processor vector has lanes: scores, a
+loop over pairs, gradients (`qdrank.learners.ranksvm.kernels.products`, `qdrank.learners.ranksvm.kernels.tiles`). With
+few models the lanes hold documents instead (`qdrank.learners.ranksvm.kernels.rows`). Since ``v^2 = v - v s_i + v s_j``,
+the loss follows from the sum of slacks and the gradient; no pair is squared.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from qdrank.learners.ranksvm.kernels.sorting import is_dense, slack_sums
 from qdrank.learners.ranksvm.kernels.tiles import pair_loop
 from qdrank.learners.ranksvm.kernels.vectors import BYTES
 
-_FEW = 2  # models up to which documents fill the lanes of the vector unit better
+_FEW = 2  # up to this many models, documents fill the lanes of the vector unit better
 
 
 @njit(cache=True)
 def _by_sorting(S: Any, lower: Any, C: Any, slack: Any) -> None:
-    """`pair_loop` in O(n log n), one model after the other."""
+    """`pair_loop` in O(n log n), one model at a time."""
     n, lanes = S.shape
     s, c = np.empty(n), np.empty(n)
     for m in range(lanes):
@@ -74,7 +75,7 @@ def _scatter(part: Any, slack: Any, where: Any, coef: Any, slacks: Any, G: Any) 
 
 @njit(cache=True)
 def _widened(X: Any, wide: Any) -> Any:
-    """A matrix, in ``wide`` if that has more columns."""
+    """The matrix, copied into ``wide`` if that has more columns."""
     n, d = X.shape
     if wide.shape[1] == d:
         return X

@@ -20,7 +20,7 @@ STACKED = 2048  # rows of X and Z in one product
 
 @njit(cache=True)
 def _active_row(s: Any, threshold: Any, width: Any, start: int, A_i: Any, deg: Any) -> Any:
-    """One better document with score ``threshold`` + 1: its row of A; returns its active pairs."""
+    """Fill the row of A of one better document with score ``threshold`` + 1; returns its number of active pairs."""
     count = s.dtype.type(0)
     one, none = s.dtype.type(1), s.dtype.type(0)
     for j in range(start):
@@ -36,7 +36,7 @@ def _active_row(s: Any, threshold: Any, width: Any, start: int, A_i: Any, deg: A
 
 @njit(cache=True)
 def _adjacency(s: Any, lower: Any, threshold: Any, width: Any, A: Any, deg: Any, top: int, bottom: int) -> Any:
-    """Rows ``top`` to ``bottom`` of A; the pairs of all its documents are added to ``deg``."""
+    """Fill rows ``top`` to ``bottom`` of A, and add the pairs of all their documents to ``deg``."""
     total = s.dtype.type(0)
     for i in range(top, bottom):
         count = _active_row(s, s[i] - threshold, width, lower[i], A[i - top], deg)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qdrank.learners.ranksvm.kernels.vectors import Matrix, cgutils, constant, function, lane_sum, pieces, row_of, total
 
-_CHAINS = 2  # sums at once: one alone would wait for each addition
+_CHAINS = 2  # sums computed in parallel; a single one would wait for each addition
 
 
 @intrinsic
@@ -48,7 +48,7 @@ def factorise(packed: NDArray[Any], lam: float, L: NDArray[Any]) -> None:
     ----------
     packed : (n, d (d + 1) / 2) float32 or float64
     lam : float
-        No pivot is smaller than this: so it is in exact arithmetic.
+        No pivot is smaller than this, as in exact arithmetic.
     L : (n, d (d + 1) / 2) float64
         Filled with the factors, the inverse pivots on the diagonal.
     """

@@ -1,4 +1,4 @@
-"""The kernels in plain NumPy: the oracle of the compiled ones, and the fallback where numba cannot be had."""
+"""The kernels in plain NumPy: the reference for the compiled ones, and the fallback without numba."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def arrange(X: Array, y: FloatArray, offsets: IntArray, ready: Array, lower: Int
 
 
 def diagonal_of(d: int) -> IntArray:
-    """Places of the diagonal in a lower triangle that is stored row by row."""
+    """Positions of the diagonal in a lower triangle stored row by row."""
     places: IntArray = np.arange(1, d + 1) * np.arange(2, d + 2) // 2 - 1
     return places
 

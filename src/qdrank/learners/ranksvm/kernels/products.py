@@ -1,7 +1,7 @@
 """Products of a query's documents with a tile of models: scores and gradients (numba).
 
-A tile has as many models as a vector has lanes. All that a product reads fits in the first cache, nothing is packed or copied, and the
-sums stay in registers; so small products run at the rate at which BLAS multiplies large ones.
+A tile has as many models as a vector has lanes. Everything a product reads fits in the first-level cache, nothing is
+packed or copied, and the sums stay in registers. So small products run as fast as BLAS multiplies large ones.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ _untyped_side_by_side: Any = _side_by_side
 
 @njit(cache=True)
 def gather(W: Any, where: Any, rows: Any, tile: Any) -> None:
-    """Weights of the models in rows ``where[:, 0]`` of ``W`` (n, d), side by side in ``tile`` (d, lanes); d is a multiple of `STEP`.
+    """Weights of the models in rows ``where[:, 0]`` of ``W`` (n, d), side by side in ``tile`` (d, lanes).
 
-    ``rows`` (1, lanes) int64 is scratch. Where there are fewer models than lanes, the last is repeated.
+    d is a multiple of `STEP`; ``rows`` (1, lanes) int64 is scratch. With fewer models than lanes, the last is repeated.
     """
     for lane in range(rows.shape[1]):
         rows[0, lane] = where[min(lane, len(where) - 1), 0]
@@ -64,7 +64,7 @@ def gather(W: Any, where: Any, rows: Any, tile: Any) -> None:
 
 
 def _scores_of(documents: int) -> Callable[..., None]:
-    """The function for so many documents."""
+    """The function for this number of documents."""
 
     @intrinsic
     def scores_of(_: Any, X: Any, W: Any, S: Any, start: Any) -> Any:  # noqa: ARG001  numba reads the names

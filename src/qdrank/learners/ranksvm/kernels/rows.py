@@ -1,7 +1,7 @@
 """Squared hinge of one model and one query, with the documents in the lanes of the vector unit (numba).
 
-The sums are those of `qdrank.learners.ranksvm.kernels.block`: with ``u_i = s_i - 1`` the slack of a pair is ``max(s_j, u_i) - u_i``. Four
-better documents at once pass over the worse ones, and their sums stay in registers.
+The sums are those of `qdrank.learners.ranksvm.kernels.block`: with ``u_i = s_i - 1`` the slack of a pair is
+``max(s_j, u_i) - u_i``. Four better documents at once pass over the worse ones, and their sums stay in registers.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _passing(size: int) -> Callable[..., Any]:
                 with cgutils.for_range_slice(builder, begin, end, step, intp=n.type) as (j, _):
                     own = Matrix(builder, slacks, zero, j, vector)
                     score = Matrix(builder, scores, zero, j, vector).load(zero)
-                    # one instruction for a maximum; a score that is not a number still shows in `_sum`
+                    # one instruction for a maximum; a score that is NaN still shows up in `_sum`
                     larger = [builder.call(maximum, [score, each], fastmath=("nnan", "nsz")) for each in least]
                     for one, each in zip(sums, larger, strict=True):
                         builder.store(builder.fadd(builder.load(one), each), one)
@@ -87,7 +87,7 @@ _sum: Any = _summed
 
 @njit(cache=True)
 def _start(s: Any, lower: Any, c: Any) -> None:
-    """``c_j = -(sum of u_i over the documents preferred to j)``: the correction of all pairs that end in j."""
+    """``c_j = -(sum of u_i over the documents preferred to j)``: the correction for all pairs with j as the worse one."""
     n, start, before = len(s), 0, s.dtype.type(0)
     while start < n:
         end = lower[start]

@@ -104,12 +104,12 @@ def split_pairs(
     high: float,
     many: int,
 ) -> Any:
-    """Pairs whose slack ``1 - w.(x_i - x_j)`` lies between ``low`` and ``high``, and what those above sum up to.
+    """Pairs whose slack ``1 - w.(x_i - x_j)`` lies between ``low`` and ``high``, and sums over those above.
 
     Returns
     -------
     better, worse : (n,) int64
-        Rows of the documents of the pairs between. With ``many`` of them the search ends, and the sums are not complete.
+        Rows of the documents of the pairs in between. At ``many`` of them the search stops with incomplete sums.
     weights : (n,) float64
         Their weights.
     clear : (n_features,) float64, clear_weight : float

@@ -1,4 +1,4 @@
-"""Sums over the pairs of one query: in O(n log n) by sorted scores and a tree of counts over the grades, or one by one (numba)."""
+"""Sums over the pairs of one query: in O(n log n) with sorted scores and a tree of counts, or pair by pair (numba)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numba import njit
 
 @njit(cache=True)
 def _add(counts: Any, sums: Any, group: int, score: float) -> None:
-    """Fenwick tree: one document more in ``group``."""
+    """Fenwick tree: add one document to ``group``."""
     at = group + 1
     while at < len(counts):
         counts[at] += 1
@@ -32,7 +32,7 @@ def _below(counts: Any, sums: Any, group: int) -> Any:
 
 @njit(cache=True)
 def _groups(lower: Any) -> Any:
-    """Number of its grade for each document (0 = best), and the number of grades."""
+    """Index of each document's grade (0 = best), and the number of grades."""
     n = len(lower)
     group = np.zeros(n, dtype=np.int64)
     for i in range(1, n):

@@ -1,8 +1,9 @@
 """Slacks of one query for a tile of models: scores and sums of a few better documents stay in registers (numba).
 
-LLVM vectorises no more than the innermost loop, and then every pair loads and stores its sums. So the loop is written for LLVM
-directly: scores and sums of up to six better documents are held for as many models as a vector has lanes while the worse documents
-pass by. With ``u_i = s_i - 1`` the slack of a pair is ``max(s_j, u_i) - u_i``: one maximum and two additions, corrected once a tile.
+LLVM vectorises only the innermost loop, and then every pair loads and stores its sums. So the loop is written directly
+in LLVM: it holds the scores and sums of up to six better documents, for as many models as a vector has lanes, while the
+worse documents pass by. With ``u_i = s_i - 1`` the slack of a pair is ``max(s_j, u_i) - u_i``: one maximum and two
+additions, corrected once per tile.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from qdrank.learners.ranksvm.kernels.vectors import Matrix, cgutils, constant, f
 
 
 def _pass(builder: Any, S: Matrix, C: Matrix, ends: Sequence[Any], u: Sequence[Any], sums: Any, first: bool) -> None:
-    """The worse documents between ``ends``, one after the other; ``first`` says that nothing is in their rows of C yet."""
+    """Loop over the worse documents between ``ends``; ``first`` means that their rows of C are still empty."""
     maximum, below = function(builder, "maxnum", S.vector, 2), total(builder, u)
     with cgutils.for_range_slice(builder, *ends, ir.Constant(ends[0].type, 1), intp=ends[0].type) as (j, _):
         s = S.load(j)

@@ -1,7 +1,8 @@
-"""Vectors of a matrix as LLVM values, for loops that are written for LLVM directly (numba).
+"""Vectors of a matrix as LLVM values, for loops written directly in LLVM (numba).
 
-No sum is left to LLVM's choice of an order (``fastmath`` with ``reassoc``): a function is optimised once by itself and once more in each function that calls it, and
-which of these a process runs depends on whether it compiled them or found them compiled. They must round alike.
+LLVM may not choose the order of any sum (``fastmath`` with ``reassoc``). It optimises a function once by itself and
+again in each function that calls it, and which version a process runs depends on whether it compiled the function or
+loaded it from the cache. All versions must round alike.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils as _untyped
 
-BYTES = 32  # of a vector; LLVM splits it where the processor's are shorter
+BYTES = 32  # of a vector; LLVM splits it if the processor's are shorter
 cgutils: Any = _untyped  # it has no types
 
 
 class Matrix:
-    """Vectors of a row-major matrix, ``columns`` wide, from one column on."""
+    """Vectors of a row-major matrix, ``columns`` wide, starting at one column."""
 
     def __init__(self, builder: Any, data: Any, columns: Any, start: Any, vector: Any) -> None:
         self.builder, self.data, self.columns, self.start, self.vector = builder, data, columns, start, vector
@@ -37,7 +38,7 @@ class Matrix:
 
 
 def vector_of(context: Any, dtype: Any, size: int = BYTES) -> Any:
-    """Type of a vector of so many bytes."""
+    """Type of a vector of ``size`` bytes."""
     return ir.VectorType(context.get_data_type(dtype), size // (dtype.bitwidth // 8))
 
 
@@ -69,14 +70,14 @@ def row_of(context: Any, builder: Any, kind: Any, value: Any) -> tuple[Any, Any]
 
 
 def pieces(context: Any, builder: Any, dtype: Any, n: Any) -> list[tuple[Any, Any, Any]]:
-    """How a loop over ``n`` numbers is divided: type of vector, begin and end; first whole vectors, then what is left, one by one."""
+    """Parts of a loop over ``n`` numbers (type of vector, begin, end): whole vectors, then the rest one by one."""
     wide, single = vector_of(context, dtype), vector_of(context, dtype, dtype.bitwidth // 8)
     whole = builder.sub(n, builder.srem(n, ir.Constant(n.type, wide.count)))
     return [(wide, ir.Constant(n.type, 0), whole), (single, whole, n)]
 
 
 def zipped(builder: Any, values: Sequence[Any]) -> Any:
-    """One vector with the first lanes of all vectors, then their second lanes, and so on; their number is a power of two."""
+    """One vector with the first lanes of all ``values`` (a power of two of them), then their second lanes, and so on."""
     width = 1
     while len(values) > 1:
         count, lanes = values[0].type.count, ir.IntType(32)
@@ -96,7 +97,7 @@ def total(builder: Any, values: Sequence[Any]) -> Any:
 
 
 def function(builder: Any, name: str, vector: Any, arguments: int) -> Any:
-    """A function of LLVM on vectors."""
+    """An LLVM function on vectors."""
     bits = 8 * (4 if isinstance(vector.element, ir.FloatType) else 8)
     kind = ir.FunctionType(vector, [vector] * arguments)
     return cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{vector.count}f{bits}")
