@@ -62,7 +62,7 @@ class Estimator(Parameters):
 
     NEEDS_FIT: ClassVar[bool] = True
     MISSING: ClassVar[bool] = False
-    """Whether NaN may stand among the features."""
+    """Whether features may be NaN."""
     GRADED: ClassVar[bool] = True
     """Whether targets must be grades: whole numbers, 0 or more."""
 

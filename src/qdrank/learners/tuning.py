@@ -15,7 +15,7 @@ from qdrank.learners.validation import validation_queries
 
 
 def grid_settings(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Every combination of the values of ``grid``, each parameter from the most to the least regularised, the last one fastest."""
+    """All combinations of ``grid``, each parameter from the most to the least regularised, the last varying fastest."""
     values = [most_regularised_first(name, tried) for name, tried in grid.items()]
     return [dict(zip(grid, combination, strict=True)) for combination in product(*values)]
 

@@ -27,7 +27,7 @@ class Recipe(Protocol):
     def vectors(
         self, X: NDArray[np.float32], offsets: IntArray, own: NDArray[Any] | None, text: Sequence[str] | None
     ) -> FloatArray:
-        """Vectors (n_queries, n_columns) from documents (n_documents, n_features) and the queries' own columns or texts."""
+        """Vectors (n_queries, n_columns) from documents (n_documents, n_features) and query columns or texts."""
         ...
 
 

@@ -97,7 +97,7 @@ class TypeScores(NamedTuple):
 
 
 def type_scores(true: NDArray[Any], guessed: NDArray[Any]) -> TypeScores:
-    """Precision, recall and F1 of every type that occurs or is predicted; F1 is 0 for a type that has no queries or no predictions."""
+    """Precision, recall and F1 of every type that occurs or is predicted; F1 is 0 without queries or predictions."""
     true, guessed = np.asarray(true), np.asarray(guessed)
     types = np.unique(np.concatenate([true, guessed]))
     is_true, is_guessed = true[:, None] == types, guessed[:, None] == types

@@ -64,7 +64,7 @@ class ReadyModels(QueryRanker):
     """(m, k) training queries of each model."""
     pairs_: IntArray = field(init=False, repr=False)
     map_: FloatArray = field(init=False, repr=False)
-    """(n_columns, rank) what the metric has learned; of size 0 where it learns nothing."""
+    """(n_columns, rank) the map that the metric has learned; of size 0 if it learns nothing."""
 
     def __post_init__(self) -> None:
         if self.choice not in ("nearest", *ALIKE):

@@ -1,4 +1,4 @@
-"""Names of the first stages. Apart from the classic methods: code that names a first stage does not depend on every learner."""
+"""Names of the first stages, in a separate module so that code naming a first stage does not depend on every learner."""
 
 from __future__ import annotations
 

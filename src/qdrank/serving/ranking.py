@@ -37,7 +37,7 @@ def rank(
     X : (n_documents, n_features), the features that the models were trained on, in their order and units
     query : (n_documents,) query of each document, those of one query together; by default all belong to one query
     method : any method that a study scored, such as "single" or "knn-offline1" (the default)
-    own, text : (n_queries, own_columns) columns and (n_queries,) words of the queries themselves, for rankers that look at them
+    own, text : (n_queries, own_columns) columns and (n_queries,) words of the queries, for rankers that use them
     doc_id : (n_documents,) names of the documents, for rankers that use them
     k, lam : number of neighbours and lambda; by default those that the study chose
 

@@ -36,7 +36,7 @@ class SSER(SER):
     printed : bool
         Whether the weights are those of eq. 13 as printed, without eta: a control, not the optimum.
 
-    Further parameters, and the attributes, are SER's; ``weights_`` are those of SER, ``weights_for`` gives a query's own.
+    Other parameters and attributes are SER's. ``weights_`` are SER's weights; ``weights_for`` gives those of a query.
     """
 
     NAME: ClassVar[str] = "sser"

@@ -19,7 +19,7 @@ Evaluate = Callable[[IntArray, FloatArray], tuple[FloatArray, FloatArray]]
 """Rows of the active problems and their points (n_active, d) to losses (n_active,) and gradients (n_active, d)."""
 
 Precondition = Callable[[IntArray, FloatArray, NDArray[np.bool_]], FloatArray]
-"""Rows of some problems, their gradients (n, d) and which of them come from a step that led upwards, to B^-1 times them."""
+"""Maps rows of some problems, their gradients (n, d), and which follow a step upwards, to B^-1 times the gradients."""
 
 SLACK = 1e-6  # an objective may rise by this fraction: the noise of float32 scores
 SHRINK = 0.3  # a rejected step is shortened to this fraction

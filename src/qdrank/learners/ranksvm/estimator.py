@@ -112,7 +112,7 @@ class RankSVM(LinearLearner):
     def fit_preferences(
         self, data: Preferences, weights: NDArray[Any] | None = None, all_pairs: FloatArray | None = None
     ) -> Self:
-        """Train on documents from `prepare`; ``all_pairs`` is what `all_pairs` gives for them and the weights, if known."""
+        """Train on documents from `prepare`; ``all_pairs`` is what `all_pairs` gives for them, if known."""
         problem = self.problem(data, weights)
         inverse = None if all_pairs is None else inverted(preconditioner(problem, all_pairs))
         with one_thread():

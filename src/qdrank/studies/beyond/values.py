@@ -15,7 +15,7 @@ from qdrank.groups import FloatArray, rows_of
 from qdrank.studies.beyond.methods import BY_NAME, CONTROLS, GATED, MEASURE, METHODS, OTHER_GATE, SINGLE, TREES
 
 Key = tuple[str, float]
-"""Method or control, and the similarity from which on queries are left out; 0 if none are."""
+"""Method or control, and the similarity from which queries are left out; 0 if none are."""
 
 
 @dataclass(frozen=True, eq=False)

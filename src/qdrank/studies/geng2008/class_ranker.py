@@ -53,7 +53,7 @@ class ClassRanker(QueryRanker):
     """(n_classes, n_features)"""
     single_: FloatArray = field(init=False, repr=False)
     centres_: FloatArray = field(init=False, repr=False)
-    """(n_classes, n_columns) of K-means; of size 0 where a softmax regression guesses the class."""
+    """(n_classes, n_columns) of K-means; of size 0 if a softmax regression guesses the class."""
     softmax_: FloatArray = field(init=False, repr=False)
     """(n_classes, n_columns + 1)"""
     mean_: FloatArray = field(init=False, repr=False)

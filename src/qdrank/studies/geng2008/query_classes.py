@@ -172,7 +172,7 @@ def fitted_columns(own_columns: int, texts: Sequence[str] | None) -> QueryColumn
 
 
 def query_columns(queries: Queries, topics: pa.Table) -> tuple[QueryColumns, FloatArray]:
-    """What is known about the queries without their documents: the recipe, and columns (n_queries, n_columns); perhaps none."""
+    """What is known about the queries without their documents: recipe and columns (n_queries, n_columns or 0)."""
     columns, texts = topics_of(topics, queries.query_id.tolist())
     train = (
         None if texts is None else [text for text, is_train in zip(texts, queries.is_train, strict=True) if is_train]

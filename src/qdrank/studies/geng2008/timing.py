@@ -31,9 +31,9 @@ from qdrank.studies.making import Inputs, Shown
 
 SHARES, KS = (0.25, 0.5, 1.0), (0.1, 0.27, 0.53)
 _MOST = 2000
-"""Training queries: more would take minutes and tell no more, the growth being fitted."""
+"""Numbers of training queries; more would take minutes and add nothing, since the growth is fitted."""
 REPEATS, _QUERIES, TRAINED = 3, 32, 4
-"""Runs of which the shortest counts, test queries, and those for which models are trained."""
+"""Number of runs, of which the shortest counts; of test queries; and of those for which models are trained."""
 
 Step = tuple[str, str, str]
 """Name of a step, the methods that take it, its order in the paper."""

@@ -20,7 +20,7 @@ from qdrank.studies.lin2011.methods import ALGORITHMS, NAIVE, RANKSVM, Algorithm
 from qdrank.studies.lin2011.options import Grid
 
 Values = dict[ClusterSetting, float]
-"""Validation MAP by setting, in the order in which they are tried."""
+"""Validation MAP by setting, in the order tried."""
 
 
 def budget_lambdas(lambdas: Sequence[float], budget: int) -> list[float]:

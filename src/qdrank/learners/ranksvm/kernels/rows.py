@@ -87,7 +87,7 @@ _sum: Any = _summed
 
 @njit(cache=True)
 def _start(s: Any, lower: Any, c: Any) -> None:
-    """``c_j = -(sum of u_i over the documents preferred to j)``: the correction for all pairs with j as the worse one."""
+    """``c_j = -(sum of u_i over the documents preferred to j)``: the correction for all pairs with j as the worse."""
     n, start, before = len(s), 0, s.dtype.type(0)
     while start < n:
         end = lower[start]

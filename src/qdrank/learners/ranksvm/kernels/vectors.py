@@ -77,7 +77,7 @@ def pieces(context: Any, builder: Any, dtype: Any, n: Any) -> list[tuple[Any, An
 
 
 def zipped(builder: Any, values: Sequence[Any]) -> Any:
-    """One vector with the first lanes of all ``values`` (a power of two of them), then their second lanes, and so on."""
+    """One vector with the first lanes of all ``values`` (a power of two in number), then their second lanes, etc."""
     width = 1
     while len(values) > 1:
         count, lanes = values[0].type.count, ir.IntType(32)
