@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +74,17 @@ def test_queries_without_a_document_are_named(study: Path, capsys: pytest.Captur
     assert main(["features", "--data", "results/mine", "--queries", "new.txt", "--output", "features.txt"]) == 0
     assert "no document has a word of it: b" in capsys.readouterr().err
     assert set(load_letor("features.txt").query_id) == {"a"}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_queries_may_come_through_a_pipe(study: Path, form: str) -> None:
+    text = FORMS[form]([{"_id": "a", "text": "wing lift"}])
+    os.mkfifo("pipe")
+    threading.Thread(target=Path("pipe").write_text, args=(text,), daemon=True).start()
+    assert main(["features", "--data", "results/mine", "--queries", "pipe", "--output", "piped.txt"]) == 0
+    Path("new.txt").write_text(text)
+    assert main(["features", "--data", "results/mine", "--queries", "new.txt", "--output", "filed.txt"]) == 0
+    assert Path("piped.txt").read_bytes() == Path("filed.txt").read_bytes()
 
 
 @pytest.mark.parametrize(

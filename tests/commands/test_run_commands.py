@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -120,6 +122,21 @@ def test_one_input_may_be_a_pipe(files):
     run = (files / "good.run").read_bytes()
     done = subprocess.run(command, input=run, capture_output=True, check=True, env={**os.environ})
     assert b"TREC run: good" in done.stdout
+
+
+@pytest.mark.parametrize("piped", ["qrels", "good.run", "baseline"])
+def test_judgments_runs_and_baseline_may_be_compressed_pipes(files, piped, capsys):
+    measure, paths = ["--measure", "AP"], {"qrels": files / "qrels", "good.run": files / "good.run"}
+    usual = said(capsys, "evaluate", *paths.values(), *measure)
+    pipe = files / "pipe"
+    os.mkfifo(pipe)
+    content = gzip.compress((files / paths.get(piped, "good.run")).read_bytes())
+    threading.Thread(target=pipe.write_bytes, args=(content,), daemon=True).start()
+    if piped == "baseline":
+        assert "good" in said(capsys, "evaluate", *paths.values(), "--baseline", pipe, *measure)
+    else:
+        printed = said(capsys, "evaluate", *(paths | {piped: pipe}).values(), *measure)
+        assert printed.replace("pipe", piped) == usual
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import lzma
+import os
+import subprocess
+import sys
+import threading
 from math import inf
 from pathlib import Path
 
@@ -114,6 +120,38 @@ def test_stored_rankers_give_the_scores_of_the_fitted_ones(fold, name, capsys):
         names = {"query_id": test.query_id[query : query + 1], "doc_id": test.doc_id[rows]}
         one = again.score_many(test.X[rows], np.array([0, rows.stop - rows.start]), **names)
         np.testing.assert_allclose(one, expected[rows], rtol=0, atol=apart)
+
+
+@pytest.mark.parametrize("packed", [bytes, lzma.compress, gzip.compress], ids=["plain", "xz", "gz"])
+@pytest.mark.parametrize("way", ["file", "pipe", "standard input"])
+def test_input_may_be_a_pipe_and_compressed(fold, tmp_path, way, packed):
+    """In a process of its own, as from a shell; a pipe can be read once only."""
+    place, judged, *_ = fold
+    stored(fold, "linear")
+    test = judged.of_role("fold1", "test")
+    content = packed(letor(tmp_path / "new.txt", test).read_bytes())
+    source = tmp_path / "given"
+    if way == "pipe":
+        os.mkfifo(source)
+        threading.Thread(target=source.write_bytes, args=(content,), daemon=True).start()
+    else:
+        source.write_bytes(content)
+    named = "-" if way == "standard input" else source
+    command = [sys.executable, "-m", "qdrank.cli", "rank", "--models", place, "--method", "linear", "--input", named]
+    given = content if way == "standard input" else None
+    done = subprocess.run(list(map(str, command)), input=given, capture_output=True, check=True)
+    expected = load_ranker(place, "linear").score_many(test.X, test.offsets)
+    np.testing.assert_allclose([float(line) for line in done.stdout.splitlines()], expected, rtol=0, atol=1e-12)
+
+
+def test_a_pipe_of_topics_is_refused_in_words(fold, capsys):
+    place, judged, *_ = fold
+    stored(fold, "linear")
+    file = letor(place / "new.txt", judged.of_role("fold1", "test"))
+    words = ["rank", "--models", str(place), "--method", "linear", "--input", str(file), "--topics"]
+    for path, problem in (("-", "cannot be read from a pipe"), ("nowhere", "no such file")):
+        assert main([*words, path]) == 2
+        assert problem in capsys.readouterr().err
 
 
 def test_ready_models_are_the_ranking_svms_of_their_neighbours(fold):

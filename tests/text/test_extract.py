@@ -42,7 +42,15 @@ def test_a_folder_in_beir_form_becomes_the_artifacts(folder: Path, tmp_path: Pat
     assert len(columns) == judged.X.shape[1]
     assert read(out["topics"], "topics").column("text").to_pylist()[0] == "wing "
     table = notes_table(Text().model_dump(), notes, {"over all relevant documents": 0.25}).to_pylist()
-    assert table[0] == {"what": "MAP of the first stage over all relevant documents", "value": "0.2500"}
+    assert table[:5] == [
+        {"what": "documents read", "value": "24"},
+        {"what": "queries read", "value": "10"},
+        {"what": "queries with judgments", "value": "10"},
+        {"what": "judgments read, of known queries and documents", "value": "20"},
+        {"what": "candidates to rank, which tables call documents", "value": str(judged.n_documents)},
+    ]
+    assert table[5] == {"what": "MAP of the first stage over all relevant documents", "value": "0.2500"}
+    assert [str(note) for note in notes][:2] == ["documents read: 24", "queries read: 10"]
     assert {"what": "setting stemmer", "value": "english"} in table
     assert any("unknown words" in row["what"] for row in table)
 

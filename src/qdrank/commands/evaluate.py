@@ -194,7 +194,7 @@ def run(args: argparse.Namespace) -> int:
         evaluation = evaluate(args.qrels, args.runs[0], names)
         print(FORMATS[args.format](evaluation, per_query=args.by_query), end="")
         return 0
-    files = args.runs if args.baseline is None or not Path(args.baseline).is_file() else [*args.runs, args.baseline]
+    files = [*args.runs, args.baseline] if _is_readable(args.baseline) else args.runs
     judged, measured = measured_files(args.qrels, list(dict.fromkeys(files)), names, ties=args.ties)
     runs = told_apart(list(measured))
     baseline = None if args.baseline is None else named_run(runs, args.baseline)
@@ -205,6 +205,11 @@ def run(args: argparse.Namespace) -> int:
         table = replace(table, baseline=baseline.name, differences=differences(runs, baseline, names))
     print(RUN_FORMATS[args.format](table), end="")
     return 0
+
+
+def _is_readable(baseline: str | None) -> bool:
+    """Whether the baseline is a file, a pipe or standard input, and not the tag of a run."""
+    return baseline is not None and (baseline == "-" or Path(baseline).is_file() or Path(baseline).is_fifo())
 
 
 def measured_files(

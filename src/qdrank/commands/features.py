@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         type=Path,
         metavar="FILE",
-        help="lines of ID, tab, words; or BEIR's jsonl; or TREC topics",
+        help="lines of ID, tab, words; or BEIR's jsonl; or TREC topics; - for standard input",
     )
     parser.add_argument(
         "--output", required=True, type=Path, metavar="FILE", help="LETOR text, for qdrank rank --input"

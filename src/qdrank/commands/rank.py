@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from qdrank.queries.recipe import topics_of
 from qdrank.serving.loading import DEFAULT, load_ranker
 from qdrank.serving.served import ServedRanker
 from qdrank.store import atomic_path, read
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LARGEST_LABEL = 127  # labels are ignored
 #: Bytes of text that are read, scored and written at a time.
@@ -44,7 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("--models", required=True, metavar="FOLDER", help="a fold's results, e.g. results/mq2008/fold1")
     parser.add_argument(
-        "--input", required=True, metavar="FILE", help="LETOR text: 0 qid:... 1:... #docid = ...; .gz, .xz, .bz2 too"
+        "--input",
+        required=True,
+        metavar="FILE",
+        help="LETOR text: 0 qid:... 1:... #docid = ...; .gz, .xz, .bz2, .zst too, - for standard input",
     )
     parser.add_argument(
         "--method", help=f"any method that a study scored: a file of the folder's served/ (default: {DEFAULT})"
@@ -72,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     ranker = load_ranker(args.models, args.method, k=args.k, lam=args.lam)
     sparse = True if args.sparse else None
     refuse_other_width(args.input, ranker.n_features, sparse)
-    topics = None if args.topics is None else read(args.topics, "topics")
+    topics = None if args.topics is None else _topics(args.topics)
     chunks = read_letor(
         args.input,
         n_features=ranker.n_features,
@@ -88,6 +94,15 @@ def run(args: argparse.Namespace) -> int:
             scores = ranker.score_many(batch.X, batch.offsets, own=columns, text=text, **names)
             file.writelines(_FORMATS[args.format](batch, scores, ranker))
     return 0
+
+
+def _topics(path: str) -> pa.Table:
+    if not Path(path).is_file():
+        problem = (
+            "a table of topics cannot be read from a pipe" if path == "-" or Path(path).exists() else "no such file"
+        )
+        raise InputError(problem, file=path, fix="give the file that `qdrank features --topics FILE` wrote")
+    return read(path, "topics")
 
 
 def refuse_missing_folder(output: str | None) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.collections import COLLECTIONS
-from qdrank.datasets.collections.model import Collection, Note
+from qdrank.datasets.collections.model import Collection, Note, read_counts
 from qdrank.datasets.collections.smart import SmartForm
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.usable import refuse_unusable
@@ -77,9 +77,12 @@ def extract_features(
     ``source`` holds the arguments of `read_collection`.
     """
     with placed(_judgments(source)):
-        notes = write_judged_text(out, read_collection(**source), text_settings(options, seed))
-        refuse_unusable(load_judged(out["judged"], []))
-    return notes
+        collection = read_collection(**source)
+        notes = write_judged_text(out, collection, text_settings(options, seed))
+        judged = load_judged(out["judged"], [])
+        refuse_unusable(judged)
+    ranked = Note("candidates to rank, which tables call documents", judged.n_documents, (), "")
+    return (*read_counts(collection), ranked, *notes)
 
 
 def _judgments(source: Mapping[str, Any]) -> str:
@@ -100,12 +103,14 @@ def reference_maps(judged: Judged, reference: int) -> dict[str, float]:
 
 
 def notes_table(settings: Mapping[str, Any], notes: Sequence[Note], maps: Mapping[str, float]) -> pa.Table:
-    """How well the reference ranks, what decided the features, and what was noticed in the data."""
-    rows = [{"what": f"MAP of the first stage {way}", "value": f"{value:.4f}"} for way, value in maps.items()]
+    """What was read, how well the reference ranks, what decided the features, and what was noticed in the data."""
+    rows = [{"what": note.kind, "value": f"{note.count:,}"} for note in notes if not note.examples]
+    rows += [{"what": f"MAP of the first stage {way}", "value": f"{value:.4f}"} for way, value in maps.items()]
     rows += [{"what": f"setting {name}", "value": _words(value)} for name, value in settings.items()]
     rows += [
         {"what": f"note: {note.kind}", "value": f"{note.count} (for instance {', '.join(note.examples)})"}
         for note in notes
+        if note.examples
     ]
     return pa.Table.from_pylist(rows)
 

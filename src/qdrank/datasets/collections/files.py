@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from qdrank.datasets.letor.files import open_bytes
 from qdrank.errors import GRADE_FIX, InputError
 
 COMPRESSED = (".xz", ".gz")
@@ -18,7 +19,9 @@ _DAMAGE = (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error)
 
 
 def find(path: Path) -> Path | None:
-    """``path`` itself, or its compressed form beside it, or None."""
+    """``path`` itself, or its compressed form beside it, or None; ``-`` is standard input, and a pipe is a file too."""
+    if path == Path("-") or path.is_fifo():
+        return path
     places = [path, *(path.with_name(path.name + suffix) for suffix in COMPRESSED)]
     return next((place for place in places if place.is_file()), None)
 
@@ -55,7 +58,7 @@ def lines(path: Path, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
 def _opened(place: Path) -> BinaryIO:
     if place.suffix == ".xz":
         return cast("BinaryIO", lzma.LZMAFile(place))
-    return cast("BinaryIO", gzip.GzipFile(place)) if place.suffix == ".gz" else place.open("rb")
+    return cast("BinaryIO", gzip.GzipFile(place) if place.suffix == ".gz" else open_bytes(place))
 
 
 def _decoded(raw: bytes, number: int, place: Path, encoding: str) -> str:

@@ -33,7 +33,7 @@ class Note:
         shown = ", ".join(self.examples)
         more = ", ..." if self.count > len(self.examples) else ""
         where = f"{self.file}: " if self.file else ""
-        return f"{where}{self.kind}: {self.count} ({shown}{more})"
+        return f"{where}{self.kind}: {self.count}" + (f" ({shown}{more})" if self.examples else "")
 
 
 class Notebook:
@@ -120,6 +120,17 @@ class Collection:
     queries: list[Query]
     qrels: JudgedPairs
     notes: tuple[Note, ...] = field(default=())
+
+
+def read_counts(collection: Collection) -> tuple[Note, ...]:
+    """How much was read, to be held against what the collection is said to have."""
+    counts = {
+        "documents read": len(collection.documents),
+        "queries read": len(collection.queries),
+        "queries with judgments": len(set(collection.qrels.query.tolist())),
+        "judgments read, of known queries and documents": len(collection.qrels),
+    }
+    return tuple(Note(kind, count, (), "") for kind, count in counts.items())
 
 
 def assemble(
