@@ -1,10 +1,10 @@
-"""Names of the first stages, in a separate module so that code naming a first stage does not depend on every learner."""
+"""Names of the first stages, in their own module so that code naming one does not depend on every learner."""
 
 from __future__ import annotations
 
-#: What brought the candidates, or the feature that ranks like it: every method starts from its ranking.
+#: The first stage that retrieved the candidates, or the feature that ranks like it; every method starts from it.
 REFERENCE = "reference"
-#: Methods of a text set that bring their own documents from the whole collection, as many as there are candidates.
+#: Methods that retrieve their own documents from a whole text collection, as many as there are candidates.
 RETRIEVERS = {"bm25-tuned": "BM25, tuned", "rm3": "RM3 on tuned BM25"}
-#: All that a table of methods stands beside, and what tables call it.
+#: All first stages that tables of methods include, with their labels.
 FIRST_STAGES = {REFERENCE: "first stage (reference)", **RETRIEVERS}
