@@ -11,6 +11,7 @@ from qdrank.registry import Registry, loaded, restricted
 from qdrank.workflow import parsed, provenance
 from qdrank.workflow.provenance import code_digest, code_modules
 
+CACHED = (parsed.parsed_file, provenance._exists, provenance._file, provenance._imported, provenance._code)
 REGISTRY = """from qdrank.registry import Registry
 THINGS = Registry("thing", {
     "first": "qdrank.first:f",
@@ -42,13 +43,13 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(parsed.atexit, "register", lambda _: None)
     parsed._kept.cache_clear()
     yield parsed._kept().path
-    for cached in (parsed._kept, parsed.parsed_file, provenance._exists, provenance._code):
+    for cached in (parsed._kept, *CACHED):
         cached.cache_clear()
 
 
 def digest(script: Path, **params: Any) -> str:
     """Anew, as another process would find it."""
-    for cached in (parsed.parsed_file, provenance._exists, provenance._code):
+    for cached in CACHED:
         cached.cache_clear()
     return code_digest(script, params)
 

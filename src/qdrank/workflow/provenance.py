@@ -16,7 +16,6 @@ import hashlib
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -91,8 +90,14 @@ def _closure(modules: Iterable[str], known: Iterable[str]) -> set[str]:
         module = waiting.pop()
         if module not in closure and module not in done:
             closure.add(module)
-            waiting += _followed(parsed_file(_file(module)))
+            waiting += _imported(module)
     return closure
+
+
+@cache
+def _imported(module: str) -> tuple[str, ...]:
+    """Modules that a module imports itself."""
+    return tuple(_followed(parsed_file(_file(module))))
 
 
 def _followed(code: Parsed) -> Iterator[str]:
@@ -142,10 +147,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 def _words(value: Any) -> Iterator[str]:
     """Strings in params that may be names."""
     if isinstance(value, str):
-        if _WORD.fullmatch(value):
-            yield value
-            with suppress(InputError):  # another spelling of a measure
-                yield parse_measure(value).definition
+        yield from _spellings(value)
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _words(key)
@@ -156,6 +158,17 @@ def _words(value: Any) -> Iterator[str]:
 
 
 @cache
+def _spellings(text: str) -> tuple[str, ...]:
+    """A string that may be a name, and the entry of a measure that is spelt so; nothing of other strings."""
+    if not _WORD.fullmatch(text):
+        return ()
+    try:
+        return text, parse_measure(text).definition
+    except InputError:
+        return (text,)
+
+
+@cache
 def _exists(module: str) -> bool:
     base = SOURCE.joinpath(*module.split("."))
     return module.split(".", maxsplit=1)[0] == "qdrank" and (
@@ -163,6 +176,7 @@ def _exists(module: str) -> bool:
     )
 
 
+@cache
 def _file(module: str) -> Path:
     base = SOURCE.joinpath(*module.split("."))
     return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
