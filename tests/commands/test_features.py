@@ -106,9 +106,3 @@ def test_wrong_input_is_told_in_words(
     assert main(["features", *usual, *arguments]) == 2
     assert words in capsys.readouterr().err
     assert not Path("features.txt").exists()
-
-
-def test_the_target_of_the_rankers_leaves_the_configuration_too(project: Path) -> None:
-    """`qdrank features` reads it, and the target `rankers` is how a reader gets models alone."""
-    rules = (project / "workflow/rules/geng2008.smk").read_text()
-    assert '"results/config.yaml",' in rules.partition("\nrule rankers:")[2].partition("\nrule ")[0]

@@ -10,7 +10,13 @@ import pytest
 
 from qdrank.store.schemas import SHAPES, Shape
 from qdrank.studies import STUDIES
-from qdrank.workflow import provenance
+from qdrank.workflow import parsed, provenance
+
+
+def forget() -> None:
+    """What is known of files: they are edited here while the process runs."""
+    for kept in (parsed.parsed_file, provenance._code, provenance._imported, provenance._exists, provenance._file):
+        kept.cache_clear()
 
 
 def study_shapes(project: Path) -> list[Shape]:
@@ -35,7 +41,7 @@ def test_a_new_shape_of_a_study_reruns_only_that_study(
     scripts = sorted((project / "scripts").rglob("*.py"))
 
     def digests() -> list[str]:
-        provenance._parsed.cache_clear()
+        forget()
         return [provenance.code_digest(script) for script in scripts]
 
     before = digests()
@@ -48,4 +54,4 @@ def test_a_new_shape_of_a_study_reruns_only_that_study(
             assert changed
             assert {script.parent.name for script in changed} == {study}
             before = after
-    provenance._parsed.cache_clear()
+    forget()

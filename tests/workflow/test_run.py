@@ -105,8 +105,16 @@ def test_own_feature_files_need_only_a_config_entry(study: Project) -> None:
     (study.folder / "mine.yaml").write_text(
         "datasets: [mine]\nown:\n  mine: {kind: letor, files: {all: my data.txt}, reference: 1}\n"
     )
-    study.snakemake("results/mine/tables/single-features.csv", "--cores", "2", "--configfile", "mine.yaml")
-    assert (study.folder / "results/mine/tables/single-features.csv").read_text().count("\n") == 3
+    study.snakemake(
+        "results/mine/tables/single-features.csv",
+        "--cores",
+        "2",
+        "--directory",
+        "runs/mine",
+        "--configfile",
+        "mine.yaml",
+    )
+    assert (study.folder / "runs/mine/results/mine/tables/single-features.csv").read_text().count("\n") == 3
 
 
 def test_a_broken_row_is_named_and_nothing_is_left(study: Project) -> None:

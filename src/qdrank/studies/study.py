@@ -45,7 +45,9 @@ class Method:
 
 
 #: Rankings that every method starts from or must beat; they belong to no study.
-FIRST_STAGE_METHODS = tuple(Method(name, label, PURPLE, "*") for name, label in FIRST_STAGES.items())
+FIRST_STAGE_METHODS = tuple(
+    Method(name, label, PURPLE, marker) for (name, label), marker in zip(FIRST_STAGES.items(), "*ph", strict=True)
+)
 
 
 @dataclass(frozen=True)
