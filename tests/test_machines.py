@@ -63,7 +63,7 @@ print(json.dumps({
     "bytes": hashlib.sha256(weights.tobytes()).hexdigest(),
     "means": {m: round(float(v.mean()), 4) for m, v in values.items()},
     "verdicts": [one["verdict"] for one in rows],
-    "figures": [[round(one[c], 4) for c in ("effect", "low", "high", "p_corrected", "detectable")] for one in rows],
+    "figures": [[one[c] and round(one[c], 4) for c in ("effect", "low", "high", "p_corrected", "detectable")] for one in rows],
     "weights": weights[:5].tolist(),
 }))
 """

@@ -204,7 +204,7 @@ from qdrank.learners.base import LinearLearner
 class First(LinearLearner):
     """One weight, on the first feature."""
 
-    NAME: ClassVar[str] = "first"
+    NAME: ClassVar[str] = "toy-first"
     sign: float = 1.0
 
     def fit(self, X, y, query):
@@ -215,17 +215,20 @@ class First(LinearLearner):
     edits = {
         "src/qdrank/learners/__init__.py": (
             '        "ranksvm": "qdrank.learners.ranksvm.estimator:RankSVM",\n        "rankboost"',
-            '        "first": "qdrank.learners.first:First",\n'
+            '        "toy-first": "qdrank.learners.first:First",\n'
             '        "ranksvm": "qdrank.learners.ranksvm.estimator:RankSVM",\n        "rankboost"',
         ),
-        "src/qdrank/learners/grids.py": ('    "ranksvm": {', '    "first": {"sign": [1.0, -1.0]},\n    "ranksvm": {'),
+        "src/qdrank/learners/grids.py": (
+            '    "ranksvm": {',
+            '    "toy-first": {"sign": [1.0, -1.0]},\n    "ranksvm": {',
+        ),
         "src/qdrank/rankers/methods.py": (
             '    "ranksvm": ClassicMethod(',
-            '    "first": ClassicMethod("first", "First feature"),\n    "ranksvm": ClassicMethod(',
+            '    "toy-first": ClassicMethod("toy-first", "First feature"),\n    "ranksvm": ClassicMethod(',
         ),
         "tests/configs/tiny.yaml": (
             "methods: [ranksvm, regression, lambdamart",
-            "methods: [first, ranksvm, regression, lambdamart",
+            "methods: [toy-first, ranksvm, regression, lambdamart",
         ),
     }
     add(study.folder, {"src/qdrank/learners/first.py": learner}, edits)
@@ -234,4 +237,4 @@ class First(LinearLearner):
     assert not {name for name in planned if name.startswith(("train_", "score_", "fit_", "solve_", "measure_features"))}
     study.tiny("learners", "results/tiny/measures.parquet")
     assert "First feature" in (study.folder / "results/tiny/tables/learners.md").read_text()
-    assert "first" in read(study.folder / "results/tiny/measures.parquet", "measures").column("method").to_pylist()
+    assert "toy-first" in read(study.folder / "results/tiny/measures.parquet", "measures").column("method").to_pylist()

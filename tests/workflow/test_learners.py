@@ -25,8 +25,6 @@ def test_the_code_of_a_method_is_its_own(name: str, project: Path) -> None:
     built_on = {
         "qdrank.learners.classic.mhr": {"qdrank.learners.ranksvm.estimator"},
         "qdrank.aggregators.cps": {"qdrank.aggregators.borda"},
-        # LightGBM calls one of its objectives by the name of this learner: a dependency too many, never one too few.
-        "qdrank.learners.classic.trees": {"qdrank.learners.classic.regression"},
     }
     assert module in used
     assert (used - common) & others <= built_on.get(module, set())

@@ -138,7 +138,7 @@ class Trees:
     seed: int
     warm_trees: int = 0
     _PARAMS: ClassVar[dict[str, Any]] = {
-        "objective": "regression",
+        "objective": "l2",
         "metric": "None",
         "deterministic": True,
         "force_col_wise": True,
