@@ -30,7 +30,7 @@ from qdrank.measures.compute import measure
 from qdrank.store.machine import machine_record
 
 rng = np.random.default_rng(7)
-n, size, d = 60, 25, 40
+n, size, d = 160, 25, 40
 offsets = np.arange(n + 1) * size
 query = query_index(offsets)
 X = rng.normal(size=(n * size, d))
@@ -40,7 +40,7 @@ train, test = slice(0, 40 * size), slice(40 * size, None)
 single = RankSVM(lam=0.01).fit(X[train], y[train], query[train])
 data = prepare(X[train], y[train], offsets[:41])
 ground = prepare_training(data, lam=0.01)
-neighbours = np.stack([np.flatnonzero(np.arange(40) % 2 == i % 2)[:12] for i in range(20)])
+neighbours = np.stack([np.flatnonzero(np.arange(40) % 2 == i % 2)[:12] for i in range(n - 40)])
 local = train_block(ground, neighbours)
 listnet = ListNet(l2=0.01).fit(X[train], y[train], query[train])
 
