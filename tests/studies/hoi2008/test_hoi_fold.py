@@ -10,7 +10,7 @@ from tests.studies.hoi2008.ensemble_fold import OPTIONS, fold, made, part, weigh
 from qdrank.errors import InputError
 from qdrank.learners import SER, SSER
 from qdrank.learners.ensemble.ser import rounded_scores
-from qdrank.measures.compute import average_precision
+from qdrank.measures import average_precision
 from qdrank.rankers.learned import OneFeature
 from qdrank.rankers.state import from_state_table
 from qdrank.serving.loading import kind_of

@@ -7,7 +7,7 @@ import pytest
 from tests.studies.lin2011.lin_world import chosen, documents, fold
 
 from qdrank.datasets.simulated.features import REFERENCE
-from qdrank.measures.compute import average_precision
+from qdrank.measures import average_precision
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.options import Readings
 from qdrank.studies.lin2011.representations import majority, relevant_choices, standardised_rows, top_rows, transformed

@@ -9,7 +9,7 @@ import pytest
 from tests.studies.lin2011.lin_world import GRID, documents, fold
 
 from qdrank.datasets.judged import Judged
-from qdrank.measures.compute import average_precision
+from qdrank.measures import average_precision
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.store.lists import list_matrix
 from qdrank.studies.lin2011.bank import Key
