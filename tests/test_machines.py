@@ -21,7 +21,7 @@ import numpy as np
 from qdrank.evaluation.declared import Claim, Declaration
 from qdrank.evaluation.evidence import part
 from qdrank.evaluation.judging import judge
-from qdrank.groups import query_index
+from qdrank.layout import query_index
 from qdrank.learners.ranksvm.local import prepare_training, train_block
 from qdrank.learners.classic.listnet import ListNet
 from qdrank.learners.ranksvm.preferences import prepare

@@ -10,7 +10,7 @@ import pytest
 
 from qdrank.aggregators.borda import BordaCount
 from qdrank.errors import InputError
-from qdrank.groups import query_offsets
+from qdrank.layout import query_offsets
 from qdrank.measures import fold_means, measure
 
 NAN = np.nan

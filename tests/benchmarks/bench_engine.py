@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from qdrank.groups import query_offsets
+from qdrank.layout import query_offsets
 from qdrank.learners.ranksvm.blocks import locality_order, make_blocks
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.learners.ranksvm.kernels import evaluate_block, evaluate_single, one_thread, transpose

@@ -20,7 +20,7 @@ from typing import Any
 from qdrank.datasets.judged import load_judged
 from qdrank.datasets.letor.importing import import_letor
 from qdrank.datasets.simulated.web import Web, write_web
-from qdrank.groups import query_index
+from qdrank.layout import query_index
 from qdrank.learners import LEARNERS
 from qdrank.learners.ranksvm.blocks import block_size, locality_order, make_blocks
 from qdrank.learners.ranksvm.kernels import one_thread

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from qdrank.groups import query_offsets
+from qdrank.layout import query_offsets
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.ranksvm.local import prepare_training, train_block

@@ -10,7 +10,7 @@ import pytest
 
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.evaluation.published import load_expected
-from qdrank.groups import query_index, query_offsets
+from qdrank.layout import query_index, query_offsets
 from qdrank.learners import tune
 from qdrank.measures import average_precision
 

@@ -7,7 +7,7 @@ import lzma
 import numpy as np
 import pytest
 
-from qdrank.groups import query_offsets
+from qdrank.layout import query_offsets
 from qdrank.measures import measure
 
 COLUMNS = ["ap", "p@1/letor4", "p@5/letor4", "p@10/letor4"]

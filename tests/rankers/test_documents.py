@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import rows_of
+from qdrank.layout import rows_of
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.documents import fold_documents, load_fold, one_model_scores, query_scores
 from qdrank.store import write

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdrank.errors import InputError
-from qdrank.groups import pair_counts
+from qdrank.layout import pair_counts
 from qdrank.queries.neighbours import neighbours
 from qdrank.rankers import knn
 from qdrank.rankers.knn import ALIKE, change_ratios, offline1, offline2, random_neighbours

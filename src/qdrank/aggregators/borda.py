@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.base import Learner
 from qdrank.learners.classic.borda_points import borda_points
 from qdrank.learners.inputs import JudgedArrays, as_features, as_offsets

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.aggregators.borda import Best, points_per_list
 from qdrank.aggregators.cps_kernels import kind_of, log_likelihood, stagewise
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.learners.base import Learner
 from qdrank.learners.inputs import JudgedArrays, as_offsets
 from qdrank.learners.newton import newton_minimise

@@ -26,7 +26,7 @@ import numpy as np
 from qdrank.datasets.runs.model import Run
 from qdrank.datasets.runs.scaling import by_rank, min_max, run_ranks, union_of, z_score
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 
 FUSION_METHODS = ("rrf", "combsum", "combmnz", "weights")
 

@@ -28,7 +28,7 @@ from qdrank.evaluation.run_files import (
     told_apart,
 )
 from qdrank.evaluation.score_files import Labels, read_labels
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.measures import CONVENTIONS
 from qdrank.measures.names import parse
 

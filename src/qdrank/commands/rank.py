@@ -19,7 +19,7 @@ from qdrank.datasets.letor.chunk import Chunk
 from qdrank.datasets.letor.reader import letor_form, read_letor
 from qdrank.datasets.runs.writing import run_lines
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.queries.recipe import topics_of
 from qdrank.serving.loading import DEFAULT, load_ranker
 from qdrank.serving.served import ServedRanker

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.datasets.folds import ROLES, fold_names, roles
 from qdrank.errors import InputError
-from qdrank.groups import IntArray, pair_counts, query_index, query_offsets, rows_of_queries
+from qdrank.layout import IntArray, pair_counts, query_index, query_offsets, rows_of_queries
 from qdrank.registry import did_you_mean
 from qdrank.store import open_artifact
 from qdrank.store.lists import list_column

@@ -21,7 +21,7 @@ from qdrank.evaluation.guard import lacking
 from qdrank.evaluation.intervals import table_interval
 from qdrank.evaluation.pairs import Pairs, query_values
 from qdrank.evaluation.significance import holm, paired_t
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 
 #: Least and greatest number of relevant documents of each class; None: no limit.
 DIFFICULTY_CLASSES: dict[str, tuple[int, int | None]] = {"hard": (1, 3), "normal": (4, 20), "easy": (21, None)}

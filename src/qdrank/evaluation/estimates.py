@@ -12,7 +12,7 @@ from scipy.special import stdtr, stdtrit
 from qdrank.evaluation.guard import Sample
 from qdrank.evaluation.intervals import studentised_interval
 from qdrank.evaluation.power import detectable_effect
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 
 _DECIMALS = 12
 """Values are rounded to this, so that values that differ only by rounding errors have no spread, on every machine."""

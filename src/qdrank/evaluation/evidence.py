@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
 from qdrank.evaluation.refits import by_fit
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdrank.evaluation.declared import Rules
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 
 
 def effective_number(values: FloatArray) -> float:

@@ -13,7 +13,7 @@ from scipy.special import ndtr, ndtri
 
 from qdrank.errors import InputError
 from qdrank.evaluation.guard import lacking
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 
 IntervalMethod = Literal["percentile", "bca"]
 _BLOCK = 1 << 21

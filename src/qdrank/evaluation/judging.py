@@ -15,7 +15,7 @@ from qdrank.evaluation.estimates import Estimate, over_seeds
 from qdrank.evaluation.evidence import Evidence
 from qdrank.evaluation.refits import over_refits, over_these_seeds
 from qdrank.evaluation.verdicts import Verdict, family_sizes, judge_estimates, judge_exactly
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.store.schemas import SHAPES
 
 QUERIES, SEEDS, THESE_WORLDS, VALUES = "queries", "seeds", "queries, in these worlds only", "values"

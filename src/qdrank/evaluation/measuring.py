@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, rows_of
+from qdrank.layout import FloatArray, rows_of
 from qdrank.measures import measure
 from qdrank.rankers.stages import RETRIEVERS
 from qdrank.store import read

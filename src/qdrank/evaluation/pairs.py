@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.measures.folds import fold_means
 
 _DECIMALS = 12

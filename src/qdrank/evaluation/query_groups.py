@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from qdrank.errors import AnyPath, InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.evaluation.estimates import Estimate, behind, over_queries, satterthwaite
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 
 FITS = 5
 """Fits of a method with randomness, unless the configuration says otherwise."""

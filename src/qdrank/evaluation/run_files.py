@@ -14,7 +14,7 @@ from qdrank.datasets.runs.reading import read_runs
 from qdrank.errors import AnyPath, InputError
 from qdrank.evaluation.runs import judged_run
 from qdrank.evaluation.score_files import Labels, read_scores
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.measures.compute import measure
 from qdrank.measures.ties import TieValues, tie_values
 

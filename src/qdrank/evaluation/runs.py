@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.errors import AnyPath, InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.measures.compute import measure
 
 

@@ -14,7 +14,7 @@ from qdrank.datasets.letor.files import blocks
 from qdrank.datasets.letor.quick import quick_text
 from qdrank.datasets.letor.reader import letor_form, read_letor
 from qdrank.errors import AnyPath, InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.measures.ranking import MAX_GRADE
 
 _BLOCK = 1 << 20

@@ -15,7 +15,7 @@ from scipy.special import ndtr, stdtr
 from qdrank.errors import InputError
 from qdrank.evaluation.estimates import over_queries
 from qdrank.evaluation.pairs import Pairs
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 
 _EXACT_WILCOXON = 50
 """Up to this many untied differences the exact distribution is used, beyond it the normal approximation."""

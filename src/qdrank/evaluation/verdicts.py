@@ -55,7 +55,7 @@ import numpy as np
 from qdrank.errors import InputError
 from qdrank.evaluation.declared import CLAIM_KINDS, FAILS, HOLDS, UNCLEAR, Claim, Rules
 from qdrank.evaluation.estimates import Estimate
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 
 _SHOWN, RULED_OUT, OPEN = "shown", "ruled out", "open"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import IntArray
+from qdrank.layout import IntArray
 
 
 def data_summary(judged: Judged) -> pa.Table:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from qdrank.evaluation.intervals import bootstrap_interval
 from qdrank.figures.palette import COLOURS
 from qdrank.figures.style import label_axes, new_figure, save_figure
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.measures import parse
 from qdrank.store import write
 

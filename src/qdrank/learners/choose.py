@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.learners.inputs import Unranked
 from qdrank.measures.compute import measure_ranked
 from qdrank.measures.ranking import Judgements

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, query_offsets
+from qdrank.layout import FloatArray, IntArray, query_offsets
 
 Unranked = tuple[ArrayLike, ArrayLike]
 """Grades and offsets (n_queries + 1,) of the relevant documents that are not among the candidates."""

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 
 _ARMIJO = 1e-4  # a step must achieve this share of the decrease that the gradient predicts
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries
 from qdrank.learners.inputs import JudgedArrays, as_grades, as_judged, as_offsets
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.measures import MEASURES
 from qdrank.measures.definition import Definition
 from qdrank.measures.names import Measure, parse
@@ -35,7 +35,7 @@ def measure(
     names : names of measures, such as ``ndcg@10/letor4``
     y : (n_documents,) integer grades
     scores : (n_documents,) scores of one ranker, or (n_documents, n_rankers) of many; the highest comes first
-    offsets : (n_queries + 1,) bounds of the queries, as `qdrank.groups.query_offsets` gives them
+    offsets : (n_queries + 1,) bounds of the queries, as `qdrank.layout.query_offsets` gives them
     doc_ids : (n_documents,) document ids, for the ``trec`` convention's ties
     unranked : grades and offsets of judged documents that no ranker returned, see `Judgements`
     judged : (n_documents,) whether each document is judged; all are by default

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 
 
 def ranked_rows(scores: FloatArray, offsets: IntArray) -> IntArray:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 
 TieOrder = Literal["row", "docno", "docno, double precision"]
 MAX_GRADE = 62

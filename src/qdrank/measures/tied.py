@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.measures.ranking import Judgements, Ranking
 
 

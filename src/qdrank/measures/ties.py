@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.measures.compute import Rankings, definitions
 from qdrank.measures.definition import Definition
 from qdrank.measures.ranking import Judgements, Ranking, tie_groups

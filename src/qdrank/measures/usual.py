@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.measures.compute import measure
 
 

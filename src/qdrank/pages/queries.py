@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import IntArray
+from qdrank.layout import IntArray
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.queries.vectors import principal_plane
 

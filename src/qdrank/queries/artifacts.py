@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.features import minmax_per_query
-from qdrank.groups import FloatArray, rows_of
+from qdrank.layout import FloatArray, rows_of
 from qdrank.queries.vectors import Missing, Pooling, Standardiser, query_vectors
 from qdrank.store import read
 from qdrank.store.lists import list_column, list_matrix

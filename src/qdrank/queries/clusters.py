@@ -7,7 +7,7 @@ from math import ceil, log10
 import numpy as np
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 
 
 def k_means(vectors: FloatArray, k: int, *, seed: int, limit: int = 100) -> tuple[FloatArray, IntArray]:

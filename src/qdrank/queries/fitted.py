@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pyarrow as pa
 
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.queries import METRICS
 from qdrank.queries.metrics import Euclidean
 from qdrank.queries.vectors import Standardiser

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.features import zscore
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.queries import METRICS
 from qdrank.queries.artifacts import Queries
 from qdrank.queries.metrics import Euclidean, preference_directions

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.queries.metrics import Cosine, Euclidean
 
 Search = Literal["brute", "kdtree"]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.registry import did_you_mean
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.features import minmax_per_query
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, rows_of
+from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.queries.artifacts import VectorOptions
 from qdrank.queries.fitted import load_scale
 from qdrank.queries.vectors import Pooling, Standardiser, query_vectors

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 
 Pooling = Literal["mean", "mean+std", "mean+std+max"]
 Missing = Literal["error", "omit"]
@@ -40,7 +40,7 @@ def query_vectors(
     X : array of shape (n_documents, n_features)
         Features, each query's documents contiguous.
     offsets : array of shape (n_queries + 1,)
-        Bounds of the queries, see :func:`qdrank.groups.query_offsets`.
+        Bounds of the queries, see :func:`qdrank.layout.query_offsets`.
     reference : int or array of shape (n_documents,)
         Column of the reference feature, or the reference scores themselves.
     top : int

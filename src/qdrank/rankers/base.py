@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.estimator import Parameters
 from qdrank.rankers.state import state_table
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.learners.ranksvm.preferences import prepare
 from qdrank.queries.vectors import row_product

@@ -14,7 +14,7 @@ from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged, load_roles
 from qdrank.datasets.letor.features import column_moments, minmax_per_query
 from qdrank.errors import AnyPath, InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from qdrank.learners.ranksvm.preferences import Preferences
@@ -109,7 +109,7 @@ class DocumentView:
             fix = "give the features that the models were trained on, in their order"
             raise InputError(problem, found=f"an array of shape {X.shape}", fix=fix)
         if len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != len(X) or np.any(np.diff(offsets) < 1):
-            raise InputError("the offsets do not divide the documents into queries", fix="see qdrank.groups")
+            raise InputError("the offsets do not divide the documents into queries", fix="see qdrank.layout")
         if not self.missing and not np.isfinite(X).all():
             raise InputError(
                 "a feature has no finite value", fix="fill in the missing values; the training data had none"

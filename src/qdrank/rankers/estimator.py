@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import FloatArray, query_index
+from qdrank.layout import FloatArray, query_index
 from qdrank.learners.base import Learner
 from qdrank.learners.inputs import as_offsets
 from qdrank.queries.vectors import Pooling, Standardiser, query_vectors

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.profiles import Profiler, Similarity, distinct, places, profiler
 from qdrank.rankers.evidence_kernels import add_by_terms, add_by_vectors, inverted_lists
 

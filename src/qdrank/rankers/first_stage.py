@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from qdrank.datasets.collections.model import Collection
 from qdrank.datasets.judged import Judged, TextArray
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries, choose
 from qdrank.text.bm25 import BM25
 from qdrank.text.feedback import Feedback, expanded_queries

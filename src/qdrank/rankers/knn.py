@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -47,7 +47,7 @@ def offline1(
     train : array of shape (m, k_max)
         Neighbours of the training queries, each its own first.
     pairs : array of shape (m,)
-        Document pairs of the training queries, see :func:`qdrank.groups.pair_counts`.
+        Document pairs of the training queries, see :func:`qdrank.layout.pair_counts`.
     ks : ints
         Sizes of the neighbourhoods.
     alike : {"shared_pairs", "shared_queries", "smallest_gamma"}

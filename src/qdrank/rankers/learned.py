@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
 
 

@@ -15,7 +15,7 @@ from qdrank.aggregators import AGGREGATORS
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, rows_of
+from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners import LEARNERS
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.choose import Choice

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm.blocks import make_blocks
 from qdrank.learners.ranksvm.estimator import Penalty
 from qdrank.learners.ranksvm.local import TrainingBase, prepare_training, train_local

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.metrics import Cosine, Euclidean
 from qdrank.queries.neighbours import LARGEST_COORDINATE
 from qdrank.rankers.knn import Alikeness, gamma

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from qdrank.groups import IntArray
+from qdrank.layout import IntArray
 
 
 @njit(cache=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.plain import without_choice

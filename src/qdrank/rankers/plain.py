@@ -9,7 +9,7 @@ import numpy as np
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.rankers.base import QueryRanker, Validation, inner_rankers
 from qdrank.rankers.documents import one_model_scores
 

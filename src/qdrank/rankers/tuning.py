@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries, choose
 from qdrank.measures.compute import measure
 from qdrank.rankers.base import QueryRanker, Validation

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, query_offsets
+from qdrank.layout import FloatArray, query_offsets
 from qdrank.serving.loading import load_ranker
 
 

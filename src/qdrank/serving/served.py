@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.datasets.judged import Judged, load_roles
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.recipe import Recipe, topics_of
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import DocumentView

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import IntArray
+from qdrank.layout import IntArray
 from qdrank.registry import did_you_mean, needed
 from qdrank.text.stopwords import STOP_WORDS
 

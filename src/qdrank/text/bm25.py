@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.registry import did_you_mean
 from qdrank.text.index import FieldIndex
 

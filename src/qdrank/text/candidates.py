@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.collections.model import Collection, JudgedPairs
 from qdrank.datasets.folds import assign_parts
 from qdrank.errors import InputError
-from qdrank.groups import IntArray
+from qdrank.layout import IntArray
 from qdrank.text.retrieve import RankedDocuments
 
 PARTS = {"train": "train", "dev": "vali", "vali": "vali", "test": "test"}

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.registry import did_you_mean
 from qdrank.text.candidates import Candidates
 from qdrank.text.constants import Constants

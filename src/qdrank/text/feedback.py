@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.text.index import AnalysedQueries, FieldIndex
 from qdrank.text.retrieve import RankedDocuments
 

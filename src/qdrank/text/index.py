@@ -13,7 +13,7 @@ from scipy import sparse
 
 from qdrank.datasets.collections.model import Documents
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.registry import did_you_mean
 from qdrank.text.analyser import AnalysedTokens, Analyser
 

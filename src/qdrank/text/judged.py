@@ -16,7 +16,7 @@ from qdrank.datasets.columns import columns_table
 from qdrank.datasets.judged import judged_table, with_missed
 from qdrank.datasets.topics import topics_table
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, query_offsets
+from qdrank.layout import FloatArray, IntArray, query_offsets
 from qdrank.store import write
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.text.constants import Constants
 from qdrank.text.index import AnalysedQueries, FieldIndex
 

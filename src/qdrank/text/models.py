@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.text.bm25 import robertson_idf
 from qdrank.text.matches import Matches
 

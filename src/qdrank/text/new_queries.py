@@ -15,7 +15,7 @@ from qdrank.datasets.collections.trec import read_topics
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.topics import topics_table
 from qdrank.errors import InputError
-from qdrank.groups import query_offsets
+from qdrank.layout import query_offsets
 from qdrank.text.candidates import find_candidates
 from qdrank.text.features import column_names, feature_values
 from qdrank.text.index import analyse_queries, build_index

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.text.bm25 import BM25
 from qdrank.text.index import AnalysedQueries, FieldIndex
 from qdrank.text.matches import match

@@ -14,7 +14,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS
 from qdrank.datasets.simulated.simweb.world import SimulatedWeb, simulate_web
 from qdrank.datasets.topics import topics_table
-from qdrank.groups import FloatArray, query_offsets
+from qdrank.layout import FloatArray, query_offsets
 from qdrank.store import write
 from qdrank.text.candidates import Candidates
 from qdrank.text.features import feature_values, letor46_columns

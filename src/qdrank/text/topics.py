@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.text.index import AnalysedQueries, FieldIndex
 from qdrank.text.retrieve import RankedDocuments
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from qdrank.datasets.collections.model import Documents
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 
 WEB_COLUMNS = ("link.pagerank", "link.inlinks", "link.outlinks", "url.slashes", "url.characters", "url.children")
 

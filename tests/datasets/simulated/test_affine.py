@@ -8,7 +8,7 @@ import pytest
 from qdrank.datasets.simulated.affine import AffineCopies, simulate_affine
 from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.errors import InputError
-from qdrank.groups import query_index
+from qdrank.layout import query_index
 from qdrank.learners import ATVT
 from qdrank.store import read
 

@@ -20,7 +20,7 @@ from qdrank.datasets.simulated.features import (
     simulate,
 )
 from qdrank.errors import InputError
-from qdrank.groups import query_index, query_offsets
+from qdrank.layout import query_index, query_offsets
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.types import TypeClassifier, type_scores
 from qdrank.queries.vectors import Standardiser, query_vectors

@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from qdrank.errors import InputError
-from qdrank.groups import query_offsets
+from qdrank.layout import query_offsets
 from qdrank.learners import from_record
 from qdrank.learners.atvt.estimator import ATVT, PAPER_TOL
 from qdrank.learners.atvt.maps import Penalties, fit_maps, moments

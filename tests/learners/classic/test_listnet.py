@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
 
-from qdrank.groups import query_offsets
+from qdrank.layout import query_offsets
 from qdrank.learners.classic.listnet import ListNet, TopOneLoss, map_grades
 
 

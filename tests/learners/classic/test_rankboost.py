@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qdrank.groups import query_offsets
+from qdrank.layout import query_offsets
 from qdrank.learners.classic.boosting_kernels import best_threshold
 from qdrank.learners.classic.rankboost import PairWeights, RankBoost, round_weight, threshold_values
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from qdrank.groups import query_offsets
+from qdrank.layout import query_offsets
 from qdrank.learners import LEARNERS
 from qdrank.learners.choose import ValidationQueries
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qdrank.errors import InputError
-from qdrank.groups import query_offsets
+from qdrank.layout import query_offsets
 from qdrank.learners.classic.trees import BoostedRegression, LambdaMART
 from qdrank.measures import average_precision
 

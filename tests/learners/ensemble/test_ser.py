@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.learners.ensemble.ensemble_world import brute_force_trace, dual, ensemble, primal, reference_optimum
 
 from qdrank.errors import InputError
-from qdrank.groups import query_offsets
+from qdrank.layout import query_offsets
 from qdrank.learners import SER
 from qdrank.learners.ensemble.kernels.quadratic import SATISFIED, VIOLATED
 from qdrank.learners.ensemble.program import DUALITY_GAP, Program, printed_weights

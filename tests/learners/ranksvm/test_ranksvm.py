@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from qdrank.errors import InputError
-from qdrank.groups import query_offsets
+from qdrank.layout import query_offsets
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.learners.ranksvm.local import prepare_training
 from qdrank.learners.ranksvm.preferences import prepare

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qdrank.groups import pair_counts
+from qdrank.layout import pair_counts
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.vectors import Standardiser, query_vectors
 from qdrank.rankers.knn import ALIKE, change_ratios, offline1, offline2

@@ -10,7 +10,7 @@ import pytest
 from tests.studies.zha2006.world import OPTIONS, PAPER, fold, tables
 
 from qdrank.errors import InputError
-from qdrank.groups import query_offsets
+from qdrank.layout import query_offsets
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.measures import measure
 from qdrank.store import read, write

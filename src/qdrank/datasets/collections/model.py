@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from qdrank.errors import InputError
-from qdrank.groups import IntArray
+from qdrank.layout import IntArray
 
 # The fields of a document; a field in which some document has text gets an index.
 FIELDS = ("title", "body", "anchor", "url")

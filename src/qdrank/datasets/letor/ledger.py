@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.letor import id_kernels as ids
 from qdrank.datasets.letor.kernels import LINE, QID, QID_END, Bytes
 from qdrank.errors import InputError
-from qdrank.groups import query_index
+from qdrank.layout import query_index
 
 Records = NDArray[np.int64]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.letor.files import blocks
 from qdrank.errors import AnyPath, InputError
-from qdrank.groups import IntArray
+from qdrank.layout import IntArray
 
 _BLANKS = b" \t\n\r\x0b\x0c"
 _IS_BLANK = bytes(byte in _BLANKS for byte in range(256))

@@ -18,7 +18,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.scaling import Union, min_max, run_ranks, union_of, z_score
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 
 KINDS = ("min-max", "z-score", "rank", "1/rank", "returned")
 

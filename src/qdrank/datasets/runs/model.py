@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.groups import FloatArray, IntArray, query_offsets
+from qdrank.layout import FloatArray, IntArray, query_offsets
 
 
 @dataclass(frozen=True, eq=False)

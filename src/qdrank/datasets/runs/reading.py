@@ -26,7 +26,7 @@ from qdrank.datasets.runs.columns import Columns, first_row, read_columns, read_
 from qdrank.datasets.runs.json_form import json_rows
 from qdrank.datasets.runs.model import Qrels, Run, together
 from qdrank.errors import GRADE_FIX, AnyPath, InputError
-from qdrank.groups import FloatArray, query_offsets
+from qdrank.layout import FloatArray, query_offsets
 
 _RUN = ("query", "Q0", "document", "rank", "score", "tag")
 _SHORT_RUN = ("query", "document", "score")

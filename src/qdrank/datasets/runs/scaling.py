@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.runs.model import Run
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 
 
 def min_max(scores: FloatArray, rank: IntArray, offsets: IntArray) -> FloatArray:  # noqa: ARG001

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qdrank.errors import AnyPath, InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.store.atomic import write_text
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from qdrank.datasets.simulated.changing import changed_settings
 from qdrank.datasets.simulated.features import Simulated, Simulation, names_of, rounded
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 
 #: Scale and offset of the maps; all grades are between 0 and 4.
 MAPS = np.array([[1, 0], [1, 1], [1, 2], [2, 0]])

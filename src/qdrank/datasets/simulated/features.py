@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.simulated.changing import changed_settings
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.registry import did_you_mean
 
 #: Share of documents that are bad, fair, good, excellent and perfect.

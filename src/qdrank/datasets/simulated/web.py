@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from qdrank.ahead import in_order
 from qdrank.datasets.simulated.changing import changed_settings
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
 from qdrank.jobs import threads_given
+from qdrank.layout import FloatArray
 
 #: Scores above which a document gets grade 1 to 4, in standard deviations: about half are 0, as in MSLR-WEB.
 _BORDERS = (0.05, 0.8, 1.7, 2.3)

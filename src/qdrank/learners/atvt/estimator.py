@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.atvt.maps import Norm, Penalties, fit_maps, moments
 from qdrank.learners.atvt.regressors import Kernel, Linear, Regressor, Ridge, Trees, predict
 from qdrank.learners.atvt.rounds import Alternation, grouped

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.atvt.maps import BoolArray, Maps, Penalties, fit_maps, moments, sums
 from qdrank.learners.atvt.regressors import Linear
 from qdrank.learners.newton import halved

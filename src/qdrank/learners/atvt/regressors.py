@@ -15,7 +15,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import csr_array
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.registry import needed
 
 #: Maximum number of documents for the kernel form; the size of its matrices is the square of this.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, query_offsets
+from qdrank.layout import FloatArray, IntArray, query_offsets
 from qdrank.learners.atvt.maps import Maps, Penalties, fit_maps, moments
 from qdrank.learners.atvt.newton import Projected, squared_error
 from qdrank.learners.atvt.regressors import Linear, Regressor

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.choose import shuffled_within
 from qdrank.learners.inputs import JudgedArrays

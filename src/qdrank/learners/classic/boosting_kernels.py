@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 
 
 @njit(cache=True)

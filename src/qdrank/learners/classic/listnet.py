@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.inputs import JudgedArrays
 from qdrank.learners.newton import newton_minimise

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qdrank.groups import FloatArray, query_index, query_offsets
+from qdrank.layout import FloatArray, query_index, query_offsets
 from qdrank.learners.base import Learner
 from qdrank.learners.classic.borda_points import borda_points
 from qdrank.learners.inputs import JudgedArrays, as_offsets

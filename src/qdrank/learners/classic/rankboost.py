@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.learners.base import Learner
 from qdrank.learners.classic.boosting_kernels import best_threshold
 from qdrank.learners.inputs import JudgedArrays

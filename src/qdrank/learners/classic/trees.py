@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
 from qdrank.jobs import threads_given
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.base import Learner
 from qdrank.learners.choose import ValidationQueries, shuffled_within
 from qdrank.learners.inputs import JudgedArrays, as_judged

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.ensemble.kernels.graph import nearest_marks, smoothness, squared_distances
 
 Symmetry = Literal["either", "both", "mean"]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.ensemble.kernels.interior import interior_point, sides
 from qdrank.learners.ensemble.kernels.path import follow
 from qdrank.learners.ensemble.kernels.quadratic import active_set, backward, certificate, factor, forward, rows_times

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.base import Learner
 from qdrank.learners.ensemble.program import Program, ProgramSolution
 from qdrank.learners.ensemble.trace_coefficients import EnsembleSimilarity, Ties, coefficients, relevance_levels

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.ensemble.document_graph import Edges, Laplacian, NeighbourTies, Symmetry, document_graph, roughness
 from qdrank.learners.ensemble.program import ProgramSolution, printed_weights
 from qdrank.learners.ensemble.ser import SER, rounded_scores

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 
 Evaluate = Callable[[IntArray, FloatArray], tuple[FloatArray, FloatArray]]
 """Rows of the active problems and their points (n_active, d) to losses (n_active,) and gradients (n_active, d)."""

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.ranksvm import anderson, newton
 from qdrank.learners.ranksvm.hinge import minimise_hinge

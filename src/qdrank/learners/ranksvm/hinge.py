@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm import kernels
 from qdrank.learners.ranksvm.margin import margin_duals
 from qdrank.learners.ranksvm.newton import Point, Problem, evaluate_point, newton

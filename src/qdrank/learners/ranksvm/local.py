@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.ranksvm import anderson, kernels, newton
 from qdrank.learners.ranksvm.blocks import ProgressCallback
 from qdrank.learners.ranksvm.estimator import Model, Penalty, before_half, preconditioner, solve, whole_problem

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 
 _STEPS = 60
 _SHORTEST = 1e-8  # a step shortened to this fraction gets nowhere because of rounding

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.newton import descend
 from qdrank.learners.ranksvm import kernels
 from qdrank.learners.ranksvm.preferences import Preferences, normal_matrix, subset

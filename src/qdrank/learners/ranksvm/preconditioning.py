@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.ranksvm import kernels
 from qdrank.learners.ranksvm.anderson import Precondition
 from qdrank.learners.ranksvm.preferences import Preferences

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, rows_of_queries
+from qdrank.layout import FloatArray, IntArray, rows_of_queries
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _check(X: NDArray[Any], y: NDArray[Any], offsets: IntArray) -> None:
     if not np.isfinite(y).all():
         raise InputError("a grade is not finite", fix="give every document a grade")
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(y) or (np.diff(offsets) < 0).any():
-        raise InputError("the offsets do not cover the documents", fix="use qdrank.groups.query_offsets")
+        raise InputError("the offsets do not cover the documents", fix="use qdrank.layout.query_offsets")
 
 
 def subset(data: Preferences, queries: IntArray) -> Preferences:

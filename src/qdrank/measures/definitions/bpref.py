@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.measures.definition import Definition
 from qdrank.measures.ranking import Judgements, Ranking
 from qdrank.measures.tied import Tied

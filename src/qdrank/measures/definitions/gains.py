@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 
 Gain = Callable[[int], FloatArray]
 """From the number of grades to the gain of each, shape (n_grades,)."""

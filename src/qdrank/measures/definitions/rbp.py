@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.measures.definitions.precision import Hits
 from qdrank.measures.ranking import Judgements
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.measures.definitions.precision import Hits
 from qdrank.measures.ranking import Judgements
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.evidence import recurrence
 from qdrank.rankers.local_ranker import LocalRanker

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from qdrank.evaluation.intervals import column_intervals
 from qdrank.figures.style import label_axes, new_figure, say_instead
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.studies.beyond.curves import LEARNED
 from qdrank.studies.beyond.methods import BY_NAME, MEASURE, SINGLE
 from qdrank.studies.beyond.values import mean_by

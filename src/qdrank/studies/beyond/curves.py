@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged, TextArray
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.evidence import recurrence
 from qdrank.rankers.plain import LinearRanker, WithEvidence

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.evaluation.evidence import Part, part
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.studies.beyond.methods import (
     BY_NAME,
     CHOSEN,

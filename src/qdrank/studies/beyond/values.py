@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from qdrank.evaluation.pairs import Pairs, query_values
-from qdrank.groups import FloatArray, rows_of
+from qdrank.layout import FloatArray, rows_of
 from qdrank.studies.beyond.methods import BY_NAME, CONTROLS, GATED, MEASURE, METHODS, OTHER_GATE, SINGLE, TREES
 
 Key = tuple[str, float]

@@ -12,7 +12,7 @@ from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from qdrank.figures.style import label_axes, new_figure, say_instead
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.studies.geng2008.methods import BY_NAME
 from qdrank.studies.making import Inputs, Shown
 

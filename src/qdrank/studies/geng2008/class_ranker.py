@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.queries.types import TypeClassifier
 from qdrank.queries.vectors import Standardiser

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qdrank.evaluation.evidence import Part, part
 from qdrank.evaluation.pairs import query_values
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.choose import choose, most_regularised_first
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.studies.geng2008.claims import DIFFERENCES, FLAT, NEIGHBOURS, PAPERS_K

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from qdrank.figures.palette import COLOURS, MARKERS
 from qdrank.figures.style import label_axes, new_figure
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.queries.types import type_share
 from qdrank.queries.vectors import principal_plane

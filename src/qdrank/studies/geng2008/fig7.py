@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from qdrank.evaluation.intervals import column_intervals
 from qdrank.evaluation.pairs import query_values
 from qdrank.figures.style import label_axes, new_figure
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.studies.geng2008.methods import BY_NAME, PAPER, controls, present
 from qdrank.studies.making import Inputs, Shown
 

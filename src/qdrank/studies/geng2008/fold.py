@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import ValidationQueries, choose, most_regularised_first
 from qdrank.measures.compute import measure
 from qdrank.queries.artifacts import Queries

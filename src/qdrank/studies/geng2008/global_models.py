@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.ranksvm.estimator import Penalty, RankSVM, all_pairs
 from qdrank.learners.ranksvm.local import prepare_training, train_block
 from qdrank.learners.ranksvm.preferences import Preferences

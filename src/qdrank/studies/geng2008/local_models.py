@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.groups import FloatArray, IntArray, rows_of
+from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners.ranksvm.blocks import block_size, locality_order, make_blocks, progress_lines, shards_of_blocks
 from qdrank.learners.ranksvm.estimator import Model, Penalty, all_pairs
 from qdrank.learners.ranksvm.local import LocalModels, prepare_training, train_sweep

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.groups import FloatArray, IntArray, rows_of
+from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.knn import change_ratios, offline1, offline2
 from qdrank.studies.geng2008.methods import OFFLINE

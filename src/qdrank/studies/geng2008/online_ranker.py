@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm.local import LocalModels, TrainingBase, train_block
 from qdrank.queries.fitted import metric_with
 from qdrank.rankers.base import Validation, refuse_other_vectors

@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.artifacts import Queries
 from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.queries.recipe import checked_columns, topics_of

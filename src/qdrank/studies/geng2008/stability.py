@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.ranksvm.estimator import Penalty, before_half, solve, whole_problem
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.ranksvm.preferences import Preferences

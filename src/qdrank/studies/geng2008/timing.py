@@ -17,7 +17,7 @@ import pyarrow as pa
 from scipy.spatial import cKDTree
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm.estimator import Model, Penalty, before_half, solve, whole_problem
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.ranksvm.local import TrainingBase, prepare_training, train_block

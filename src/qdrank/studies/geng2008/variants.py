@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.ranksvm.blocks import block_size, make_blocks
 from qdrank.learners.ranksvm.estimator import Penalty
 from qdrank.learners.ranksvm.local import LocalModels, prepare_training, train_local

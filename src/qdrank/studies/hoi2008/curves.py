@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from qdrank.groups import FloatArray, rows_of
+from qdrank.layout import FloatArray, rows_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from qdrank.evaluation.evidence import Part, part
 from qdrank.evaluation.pairs import query_values
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.studies.hoi2008.claims import WEAK, named
 from qdrank.studies.hoi2008.curves import gamma_curve, size_curve
 from qdrank.studies.hoi2008.methods import BASELINES, TIES, with_ties

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.groups import FloatArray, IntArray, rows_of
+from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners.choose import Choice, ValidationQueries
 from qdrank.learners.ensemble.program import ProgramSolution
 from qdrank.learners.ensemble.ser import rounded_scores

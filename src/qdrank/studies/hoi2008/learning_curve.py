@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.classic.listnet import ListNet
 from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.learners.ranksvm.estimator import RankSVM

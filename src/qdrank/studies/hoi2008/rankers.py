@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.features import minmax_per_query
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.classic.borda_points import borda_points
 from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.learners.ensemble.sser import SSER

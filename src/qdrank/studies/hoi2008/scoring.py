@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import FloatArray, rows_of
+from qdrank.layout import FloatArray, rows_of
 from qdrank.learners.choose import Choice, choose
 from qdrank.learners.ensemble.sser import SSER
 from qdrank.learners.ensemble.trace_coefficients import Ties

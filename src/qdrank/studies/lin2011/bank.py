@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray, IntArray, rows_of
+from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.store.lists import list_column, list_matrix
 from qdrank.studies.lin2011.clusters import Clustering
 from qdrank.studies.lin2011.training import ClusterModels

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.clusters import k_means, nearest_centre
 
 PAIRS, TRANSFORMED = "pairs", "transformed"

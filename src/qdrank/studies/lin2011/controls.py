@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 
 #: Range of the sizes of perturbations, relative to the length of the global weights.
 SIZES = (1e-4, 1e4)

@@ -13,7 +13,7 @@ from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.difficulty import Difficulty, difficulty
 from qdrank.evaluation.evidence import Part, part
 from qdrank.evaluation.pairs import query_values
-from qdrank.groups import FloatArray, rows_of
+from qdrank.layout import FloatArray, rows_of
 from qdrank.store.lists import list_matrix
 from qdrank.studies.lin2011.claims import AROUND, BY_CLASS, MEASURE, PLACE, RANKS, TABLE2
 from qdrank.studies.lin2011.methods import AGGREGATING, NAIVE, PAPER, RANKSVM

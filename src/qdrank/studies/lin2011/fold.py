@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import ValidationQueries
 from qdrank.measures.matrix_kernels import ap_matrix
 from qdrank.rankers.documents import FoldDocuments

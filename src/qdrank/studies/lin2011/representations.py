@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.measures.ranking import rows_by_score
 from qdrank.studies.lin2011.clusters import nearest
 from qdrank.studies.lin2011.options import Readings

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.choose import ValidationQueries, choose
 from qdrank.learners.ranksvm.estimator import Model
 from qdrank.rankers.documents import FoldDocuments

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from qdrank.datasets.judged import Judged
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.ranksvm.estimator import Model, RankSVM, all_pairs, preconditioner, solve, whole_problem
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.ranksvm.local import LocalModels, TrainingBase, prepare_training, train_block

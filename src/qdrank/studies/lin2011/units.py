@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm.estimator import Model
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.rankers.documents import FoldDocuments

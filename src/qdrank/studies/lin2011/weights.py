@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.studies.lin2011.readings import Confidence, Weighting
 from qdrank.studies.lin2011.scores import uniform_where_none
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.choose import ValidationQueries
 from qdrank.measures.compute import measure
 from qdrank.rankers.documents import FoldDocuments, seen

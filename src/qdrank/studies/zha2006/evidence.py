@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.evaluation.evidence import Part, part, refitted
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.claims import name
 from qdrank.studies.zha2006.options import Cell

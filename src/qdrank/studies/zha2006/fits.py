@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.atvt.maps import fit_maps, moments
 from qdrank.learners.choose import choose, most_regularised_first

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from qdrank.evaluation.measuring import scores_table
 from qdrank.evaluation.refits import jittered
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.studies.zha2006.data import FoldData
 from qdrank.studies.zha2006.fits import LIMIT, OFFSET_ALONE, Fit, Fitter, setting_of

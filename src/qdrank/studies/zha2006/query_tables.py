@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.significance import holm, wilcoxon
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.methods import REGRESSORS
 from qdrank.studies.zha2006.options import Cell

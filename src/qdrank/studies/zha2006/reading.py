@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.evaluation.pairs import Pairs
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.studies.zha2006.methods import refit_kind
 from qdrank.studies.zha2006.options import Cell
 

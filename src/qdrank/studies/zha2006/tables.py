@@ -11,7 +11,7 @@ import pyarrow as pa
 from qdrank.evaluation.intervals import table_interval
 from qdrank.evaluation.significance import holm, wilcoxon
 from qdrank.figures.tables import chosen_by_fold
-from qdrank.groups import FloatArray
+from qdrank.layout import FloatArray
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.methods import FITTED_KINDS, PAIRWISE, REGRESSORS, method_name
 from qdrank.studies.zha2006.options import Cell

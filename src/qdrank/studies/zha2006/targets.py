@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.measures.definitions import gains
 
 TargetKind = Literal["auto", "grades", "exp", "zha"]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.simulated.features import BORDERS, RICHNESS
 from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 
 #: Weight of each property of a page in the rule of each kind. A user who wants a homepage looks for the entry to a
 #: site that others link to by this name; one who wants a named page for a title and an address that say so, wherever

@@ -9,7 +9,7 @@ import numpy as np
 from qdrank.datasets.simulated.simweb.pages import Pages, Sites, Tokens, tokens
 from qdrank.datasets.simulated.simweb.settings import WebSimulation
 from qdrank.datasets.simulated.simweb.words import GENERAL, Vocabulary
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 
 #: Share of links between sites that stay within a topic, and that lead to the homepage.
 SAME_TOPIC, TO_HOMEPAGE = 0.5, 0.25

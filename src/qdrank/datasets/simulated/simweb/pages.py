@@ -8,7 +8,7 @@ import numpy as np
 
 from qdrank.datasets.simulated.simweb.settings import WebSimulation
 from qdrank.datasets.simulated.simweb.words import TOPIC_WORDS, Vocabulary, drawn, general_words, label_words, zipf
-from qdrank.groups import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, query_index
 
 #: Share of the body's words that come from the page's own name, its site's brand, other pages' names, other brands.
 NAME_SHARE, BRAND_SHARE, MENTION_SHARE, RIVAL_SHARE = 0.05, 0.04, 0.05, 0.02

@@ -10,7 +10,7 @@ from scipy import sparse
 from qdrank.datasets.simulated.simweb.pages import Pages, Sites, Tokens
 from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
 from qdrank.datasets.simulated.simweb.words import CUES, GENERAL, TOPIC_WORDS, Vocabulary, drawn, zipf
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 
 #: Share of queries with a word that is typical of any kind, for full ambiguity.
 STRAY = 0.35

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 
 CUES = {
     "homepage": ("home", "official", "website", "portal"),

@@ -27,7 +27,7 @@ from qdrank.datasets.simulated.simweb.pages import (
 from qdrank.datasets.simulated.simweb.queries import Asked, candidate_pages, make_queries, match_matrix, query_matrix
 from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
 from qdrank.datasets.simulated.simweb.words import Vocabulary, make_vocabulary
-from qdrank.groups import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
-"""Documents grouped by query: the one layout that every room of the library shares.
+"""Documents with those of a query together: the one layout that every room of the library shares.
 
 Judged documents come as parallel arrays in which the documents of a query are together. The bounds of the
-groups are kept as *offsets*: query ``i`` owns the rows ``offsets[i]`` to ``offsets[i + 1] - 1``.
+queries are kept as *offsets*: query ``i`` owns the rows ``offsets[i]`` to ``offsets[i + 1] - 1``.
 """
 
 from __future__ import annotations
