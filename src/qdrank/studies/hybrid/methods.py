@@ -1,0 +1,60 @@
+"""The methods of the study, from single runs to weights that depend on the query, each of the latter with its control."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
+from qdrank.studies.study import Method
+
+FIXED, RRF, BEST, CHOSEN = "hybrid-fixed", "hybrid-rrf", "hybrid-best-run", "hybrid-chosen"
+TREES, TREES_QUERIES, EVIDENCE = "hybrid-lambdamart", "hybrid-lambdamart-queries", "hybrid-evidence"
+#: Measure used for tuning and for comparisons.
+MEASURE = "ndcg@10/linear"
+
+METHODS = (
+    Method(BEST, "best single run", GREY, MARKERS[0]),
+    Method(RRF, "RRF", GREY, MARKERS[1]),
+    Method("hybrid-combsum", "CombSUM", GREY, MARKERS[2]),
+    Method("hybrid-combmnz", "CombMNZ", GREY, MARKERS[3]),
+    Method(FIXED, "tuned fixed weights", BLACK, MARKERS[0]),
+    Method("hybrid-neighbours", "weights of the nearest judged queries", BLUE, MARKERS[0]),
+    Method("hybrid-ridge", "weights by predictors, ridge", SKY, MARKERS[1]),
+    Method("hybrid-trees", "weights by predictors, trees", SKY, MARKERS[2]),
+    Method("hybrid-margin", "margin rule", BLUE, MARKERS[3]),
+    Method("hybrid-select", "better run by predictors", BLUE, MARKERS[4]),
+    Method(CHOSEN, "weights per query, chosen on validation", PURPLE, MARKERS[7]),
+    Method("hybrid-linear", "Ranking SVM on all columns", GREEN, MARKERS[0]),
+    Method(TREES, "LambdaMART on all columns", GREEN, MARKERS[1]),
+    Method(TREES_QUERIES, "LambdaMART with predictors", GREEN, MARKERS[2]),
+    Method(EVIDENCE, "Ranking SVM with judgments of similar queries", ORANGE, MARKERS[0]),
+    Method("hybrid-local", "local Ranking SVM", VERMILION, MARKERS[1], models="papers"),
+    Method("hybrid-ser", "SER", VERMILION, MARKERS[2], models="papers"),
+    Method("hybrid-atvt", "aTVT", VERMILION, MARKERS[3], models="papers"),
+    Method("hybrid-gate", "weights linear in the query vector", VERMILION, MARKERS[4], models="papers"),
+)
+BY_NAME = {method.name: method for method in METHODS}
+
+#: From each method to its control, which has the same settings to choose from and knows nothing of the query.
+CONTROLS = {
+    "hybrid-neighbours": "weights of random judged queries",
+    "hybrid-ridge": "ridge, predictors of another query",
+    "hybrid-trees": "trees, predictors of another query",
+    "hybrid-margin": "margins of another query",
+    "hybrid-select": "better run, predictors of another query",
+    TREES_QUERIES: "LambdaMART, predictors of another query",
+    EVIDENCE: "Ranking SVM with the document's prior",
+    "hybrid-local": "local Ranking SVM, random training queries",
+    "hybrid-gate": "gate, vectors of other queries",
+}
+#: Methods that give each query weights of its own: validation chooses one of them.
+PER_QUERY = ("hybrid-neighbours", "hybrid-ridge", "hybrid-trees", "hybrid-margin", "hybrid-select")
+#: Methods of the papers that this project reproduces.
+PAPERS = tuple(method.name for method in METHODS if method.models == "papers")
+#: Control of the method that validation chose: that method's own.
+OF_CHOSEN = "control of the chosen method"
+
+
+def run(section: Any) -> list[str]:
+    """Methods to run; ``section`` is ``hybrid`` of the configuration."""
+    return [method.name for method in METHODS if section.papers or method.models != "papers"]

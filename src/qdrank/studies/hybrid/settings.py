@@ -1,0 +1,51 @@
+"""Section ``hybrid`` of the configuration."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from qdrank.sections import Fraction, PositiveFloat, PositiveInt, StudySection
+
+
+class Hybrid(StudySection):
+    """The study of whether the weights of fused runs should depend on the query; it runs on data made of runs."""
+
+    norms: list[Literal["min-max", "z-score", "rank"]] = Field(
+        default=["min-max", "z-score", "rank"],
+        min_length=1,
+        description="Ways to make scores comparable; validation chooses one, with the fixed weights tuned in each.",
+    )
+    ks: list[PositiveFloat] = Field(
+        default=[0.5, 0.2, 0.1, 50, 20],
+        min_length=1,
+        description="Nearest judged queries whose curves are averaged; up to 1 a share of the training queries.",
+    )
+    lambdas: list[PositiveFloat] = Field(
+        default=[10, 1, 0.1, 0.01, 0.001],
+        min_length=1,
+        description="Penalties of the ridge regression from predictors to curves.",
+    )
+    leaves: list[PositiveInt] = Field(
+        default=[4, 15], min_length=1, description="Leaves of the trees, from predictors to curves and of LambdaMART."
+    )
+    rounds: PositiveInt = Field(default=100, description="Trees from predictors to curves, and most of LambdaMART.")
+    powers: list[PositiveFloat] = Field(
+        default=[0.25, 0.5, 1, 2, 4], min_length=1, description="Powers of the margin in the margin rule."
+    )
+    linear_lambdas: list[PositiveFloat] = Field(
+        default=[0.1, 0.001],
+        min_length=1,
+        description="Lambdas of the Ranking SVMs, and penalties of the papers' methods.",
+    )
+    local: Fraction = Field(default=0.2, description="Neighbours of the local Ranking SVM, as a share.")
+    papers: bool = Field(default=True, description="Whether the papers' methods are run.")
+    draws: PositiveInt = Field(default=5, description="Draws of random judged queries, and of noise.")
+    sizes: list[PositiveInt] = Field(
+        default=[25, 50, 100, 200, 400, 800, 1600], description="Judged queries of the learning curve; all come last."
+    )
+
+    def solved(self) -> dict[str, Any]:
+        """The keys that decide what is computed."""
+        return self.model_dump(exclude={"datasets"})
