@@ -11,6 +11,8 @@ PROGRAMS = ("snakemake", "qdrank", "make", "python", "pytest", "source")
 ELSEWHERE = {
     r"make (lint|test|docs)": (".ci/run", r"^make {}$"),
     r"make test-cluster": (".ci/run", r"^    make {}$"),
+    r"snakemake --lint": ("Makefile", r"^\tPATH=.*/snakemake {}$"),
+    r"python docs/notebooks/execute\.py FOLDER": ("tests/test_notebook.py", r'"docs" / "notebooks" / "execute.py"'),
     # What the rest of `make test` is.
     r"pytest (tests/\S+)": ("pyproject.toml", r'^testpaths = \["tests"\]$'),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +62,11 @@ def save_figure(figure: Figure, paths: Mapping[str, str | Path], *, dpi: int = 1
     _wrap_titles(figure)
     _settle(figure)
     for path in map(Path, paths.values()):
+        # Drawn in memory: on a full disk matplotlib's writer of PDF fails a second time, and hides why.
+        drawn = BytesIO()
+        figure.savefig(drawn, format=path.suffix[1:], dpi=dpi, metadata=_METADATA[path.suffix[1:]])
         with atomic_path(path) as partial:
-            figure.savefig(partial, dpi=dpi, metadata=_METADATA[path.suffix[1:]])
+            partial.write_bytes(drawn.getbuffer())
     plt.close(figure)
 
 
