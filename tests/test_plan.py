@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -93,6 +94,58 @@ def test_a_missing_folder_is_named() -> None:
     values = {"datasets": ["mine"], "own": {"mine": {"kind": "beir", "folder": "nowhere"}}}
     with pytest.raises(InputError, match=r"own\.mine\.folder: no such folder"):
         plan(resolve(values))
+
+
+RUNS = {"kind": "runs", "runs": ["a.run"], "qrels": "qrels"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "folds"),
+    [
+        ({}, 5),
+        ({"folds": 3}, 3),
+        ({"folds": "parts-S"}, 4),
+        ({"folds": "parts-split"}, 1),
+        ({"qrels": {"train": "qrels", "dev": "qrels", "test": "qrels"}}, 1),
+    ],
+)
+def test_folds_of_runs(tmp_path: Path, changed: dict, folds: int) -> None:
+    for name in ("a.run", "qrels"):
+        (tmp_path / name).touch()
+    (tmp_path / "parts-S").write_text("".join(f"q{i} S{i % 4 + 1}\n" for i in range(9)))
+    (tmp_path / "parts-split").write_text("q1 train\nq2 vali\nq3 test\n")
+    found = plan(resolve({"datasets": ["mine"], "own": {"mine": RUNS | changed}})).datasets["mine"]
+    assert len(found.folds) == folds
+    assert found.options.get("n_parts", 5) == (5 if isinstance(changed.get("folds"), str) else changed.get("folds", 5))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"folds": "nowhere"}, r"own\.mine\.folds: no such file"),
+        ({"folds": "packed"}, r"own\.mine\.folds: not plain text"),
+        ({"folds": 2}, r"own\.mine.*folds"),
+        ({"qrels": {"train": "qrels", "test": "qrels"}}, "dev is missing"),
+        ({"qrels": {"train": "qrels", "dev": "qrels", "test": "qrels"}, "folds": 3}, "qrels has a split already"),
+    ],
+)
+def test_folds_that_cannot_be(tmp_path: Path, changed: dict, said: str) -> None:
+    for name in ("a.run", "qrels"):
+        (tmp_path / name).touch()
+    (tmp_path / "packed").write_bytes(b"\x1f\x8b\x08\x00")
+    with pytest.raises(InputError, match=said):
+        plan(resolve({"datasets": ["mine"], "own": {"mine": RUNS | changed}}))
+
+
+def test_vectors_that_the_data_have_are_taken(tmp_path: Path) -> None:
+    for name in ("a.run", "qrels", "vectors"):
+        (tmp_path / name).touch()
+    own = {"mine": RUNS | {"vectors": "vectors"}, "other": RUNS}
+    settings = resolve({"datasets": ["mine", "other"], "own": own, "queries": {"top": 7}})
+    run = WorkflowRun(settings, plan(settings), tmp_path)
+    mine, other = (run.query_options(SimpleNamespace(dataset=name)) for name in ("mine", "other"))
+    assert (mine["pooling"], mine["query_columns"], mine["top"]) == ("none", True, 7)
+    assert other == settings.queries.model_dump()
 
 
 @pytest.mark.parametrize("section", [{"geng": {"datasets": ["sin1"]}}, {"learners": {"scales": {"sin1": "given"}}}])

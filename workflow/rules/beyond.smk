@@ -34,7 +34,7 @@ rule fit_beyond:
         runtime=minutes(120, 2),
     params:
         scale=settings.training.scale,
-        queries=settings.queries.model_dump(),
+        queries=run.query_options,
         beyond=BEYOND_OPTIONS,
         methods=run.methods_run(BEYOND),
     script:

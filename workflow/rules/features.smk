@@ -82,6 +82,7 @@ rule single_features:
     """Target: what every data set holds, and tables and figure of its single features."""
     input:
         all_forms_of_table("data-summary", planned.datasets),
+        all_forms_of_table("data-notes", planned.of_kind("letor")),
         all_forms_of_table("text-notes", planned.of_kind("text")),
         all_forms_of_table("single-features", planned.datasets),
         all_forms_of_table("single-features-folds", planned.datasets),

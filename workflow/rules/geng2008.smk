@@ -125,7 +125,7 @@ rule train_lambdamart:
             "patience": [20],
         },
         query_vectors=lambda wc: TREES[wc.method],
-        queries=lambda wc: run.vector_options(TREES[wc.method]),
+        queries=lambda wc: run.vector_options(wc, TREES[wc.method]),
         seed=settings.seed,
     script:
         "../../scripts/learn_method.py"
@@ -222,7 +222,7 @@ rule compare_variants:
         **run.training,
         penalty=settings.geng.penalty,
         block=settings.training.block,
-        vectors=settings.queries.model_dump(),
+        vectors=run.query_options,
         metric=settings.neighbours.metric,
         clusters=settings.geng.clusters,
         most=settings.geng.variant_queries,
@@ -274,7 +274,7 @@ rule pack_rankers:
         runtime=minutes(15),
     params:
         scale=settings.training.scale,
-        queries=settings.queries.model_dump(),
+        queries=run.query_options,
         geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
         training={
             "metric": settings.neighbours.metric,

@@ -4,14 +4,16 @@
 # writes: results/{dataset}/judged.parquet     query, document, grade, part, features
 #         results/{dataset}/columns.parquet    names of the features, and which is the reference
 #         results/{dataset}/topics.parquet     queries: words, type and columns of their own, where known
+#         results/{dataset}/tables/data-notes.*, text-notes.*    what was noticed in the data
 #         results/{dataset}/ranks.parquet      for data to aggregate: the rank that each system gave
 
 
 rule import_features:
-    """Read LETOR text into judged pairs; a bad row stops here, named."""
+    """Read LETOR text, or runs, into judged pairs; a bad row stops here, named."""
     input:
         files.features,
     output:
+        **table_outputs("", "data-notes", "Data", "notes"),
         judged="results/{dataset}/judged.parquet",
         columns="results/{dataset}/columns.parquet",
         topics="results/{dataset}/topics.parquet",
@@ -24,6 +26,7 @@ rule import_features:
     params:
         files=lambda wc: dict(planned.datasets[wc.dataset].files),
         options=lambda wc: dict(planned.datasets[wc.dataset].options),
+        title=run.title,
         seed=settings.seed,
     script:
         "../../scripts/import_features.py"

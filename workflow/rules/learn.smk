@@ -32,7 +32,7 @@ rule learn_method:
         grid=lambda wc: run.learner_grid(wc.method),
         ranks=lambda wc: CLASSIC[wc.method].aggregates,
         query_vectors=lambda wc: CLASSIC[wc.method].query_vectors,
-        queries=lambda wc: run.vector_options(CLASSIC[wc.method].query_vectors),
+        queries=lambda wc: run.vector_options(wc, CLASSIC[wc.method].query_vectors),
         scale=run.learner_scale,
         measure=settings.learners.measure,
         seed=settings.seed,

@@ -20,7 +20,7 @@ rule describe_queries:
         mem_mb=memory(600, 8),
         runtime=minutes(30, 0.05),
     params:
-        options=settings.queries.model_dump(),
+        options=run.query_options,
     script:
         "../../scripts/describe_queries.py"
 

@@ -65,6 +65,10 @@ def check_own(dataset: PlannedDataset) -> None:
         from qdrank.datasets.collections.beir import refuse_missing_files
 
         refuse_missing_files(Path(dataset.options["folder"]))
+    elif like == "runs":
+        from qdrank.datasets.runs.importing import read_as_data
+
+        read_as_data(dataset.files, seed=0, **{key: value for key, value in dataset.options.items() if key != "like"})
     elif dataset.kind == "letor" and like is None:
         from qdrank.datasets.letor.reader import letor_form
 

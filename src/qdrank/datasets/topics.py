@@ -16,12 +16,22 @@ def topics_table(
     *,
     text: Sequence[str | None] | None = None,
     types: Sequence[str | None] | None = None,
-    columns: NDArray[np.float32] | None = None,
+    columns: NDArray[Any] | None = None,
+    run_scores: NDArray[np.float64] | None = None,
 ) -> pa.Table:
-    """The artifact ``topics``: what is not known of the queries is null, or of width 0."""
+    """The artifact ``topics``: what is not known of the queries is null, or of width 0.
+
+    ``run_scores`` has the mean and deviation of each run's scores, (n_queries, 2 n_runs), where the data are runs.
+    """
     n = len(query_id)
     unknown: list[None] = [None] * n
-    numbers: Any = np.zeros((n, 0)) if columns is None else columns
     texts = {"query_id": query_id, "part": part, "text": text or unknown, "type": types or unknown}
-    lists = pa.array(np.asarray(numbers, dtype=np.float64).tolist(), pa.list_(pa.float64()))
-    return pa.table({name: pa.array(values, pa.string()) for name, values in texts.items()} | {"query_columns": lists})
+    lists = {"query_columns": np.zeros((n, 0)) if columns is None else columns}
+    lists |= {} if run_scores is None else {"run_scores": run_scores}
+    return pa.table(
+        {name: pa.array(values, pa.string()) for name, values in texts.items()}
+        | {
+            name: pa.array(np.asarray(rows, np.float64).tolist(), pa.list_(pa.float64()))
+            for name, rows in lists.items()
+        }
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
@@ -14,6 +16,11 @@ def data_summary(judged: Judged) -> pa.Table:
     grades = int(judged.y.max(initial=0)) + 1
     rows = [_summary(part, judged.select([part]), grades) for part in sorted(judged.parts, key=_order)]
     return pa.Table.from_pylist([*rows, _summary("all", judged, grades)])
+
+
+def notes_table(notes: Sequence[tuple[str, str]]) -> pa.Table:
+    """What was noticed while the data were read: what it is, and the value in words."""
+    return pa.table({"what": [what for what, _ in notes], "value": [value for _, value in notes]})
 
 
 def _order(part: str) -> tuple[int, str]:

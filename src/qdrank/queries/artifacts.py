@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.features import minmax_per_query
+from qdrank.errors import InputError
 from qdrank.layout import FloatArray, rows_of
 from qdrank.queries.vectors import Missing, Pooling, Standardiser, query_vectors
 from qdrank.store import read
@@ -88,6 +89,11 @@ def describe_queries(
     place = rows_of(ids, topics.column("query_id").to_numpy(zero_copy_only=False), among="the topics")
     if options.query_columns:
         vectors = np.hstack([vectors, np.array(topics.column("query_columns").to_pylist())[place]])
+    if not vectors.shape[1]:
+        fix = "set queries.pooling to mean, or give the queries columns of their own and set queries.query_columns to true"
+        raise InputError(
+            "the queries have no vectors: nothing of their documents, and no columns of their own", fix=fix
+        )
     n_train = parts[0].n_queries
     scaler = Standardiser(scale=options.scale == "zscore").fit(vectors[:n_train])
     index = np.full(len(ids), -1, dtype=np.int32)

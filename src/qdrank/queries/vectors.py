@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, query_index
 
-Pooling = Literal["mean", "mean+std", "mean+std+max"]
+Pooling = Literal["mean", "mean+std", "mean+std+max", "none"]
 Missing = Literal["error", "omit"]
 POOLINGS: tuple[Pooling, ...] = ("mean", "mean+std", "mean+std+max")
 
@@ -45,8 +45,8 @@ def query_vectors(
         Column of the reference feature, or the reference scores themselves.
     top : int
         T of the paper; a query with fewer documents uses all of them.
-    pooling : {"mean", "mean+std", "mean+std+max"}
-        Statistics to take; each adds n_features columns.
+    pooling : {"mean", "mean+std", "mean+std+max", "none"}
+        Statistics to take; each adds n_features columns. "none": no column, whatever the documents are.
     missing : {"error", "omit"}
         Whether NaN among the features is an error or is left out of the statistics; a statistic of no values is NaN.
 
@@ -54,6 +54,8 @@ def query_vectors(
     -------
     array of shape (n_queries, n_features * number of statistics)
     """
+    if pooling == "none":
+        return np.empty((len(offsets) - 1, 0))
     if pooling not in POOLINGS:
         raise InputError(f"unknown pooling {pooling!r}", fix="allowed: " + ", ".join(POOLINGS))
     scores = X[:, reference] if isinstance(reference, int | np.integer) else np.asarray(reference)

@@ -79,11 +79,12 @@ _SHARED = [
     # What the numbered features are, and which of them is the reference model's score.
     Shape("columns", {"number": pa.int32(), "name": _TEXT, "reference": pa.bool_()}),
     # A query's words, its type where the data have one, and its columns. The columns are a plain list, because a
-    # query may have none, and Parquet has no vectors of width 0.
+    # query may have none, and Parquet has no vectors of width 0. run_scores: mean and deviation of each run's scores.
     Shape(
         "topics",
         {"query_id": _TEXT, "part": _TEXT, "text": _TEXT, "type": _TEXT, "query_columns": NUMBERS},
         nullable=frozenset({"text", "type"}),
+        optional={"run_scores": NUMBERS},
     ),
     # train_index numbers the training queries of a fold; neighbours refer to it. -1 outside the training part.
     Shape(

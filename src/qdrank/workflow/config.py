@@ -112,8 +112,10 @@ class QueryVectorsSection(Section):
     top: PositiveInt = Field(
         default=50, description="T: how many documents, by the reference feature, describe a query."
     )
-    pooling: Literal["mean", "mean+std", "mean+std+max"] = Field(
-        default="mean", description="How each feature is summarised over these documents."
+    pooling: Literal["mean", "mean+std", "mean+std+max", "none"] = Field(
+        default="mean",
+        description="How each feature is summarised over these documents; none: the columns of the query itself are its "
+        "vector (see query_columns), as where your data have vectors of queries.",
     )
     view: Literal["given", "minmax"] = Field(
         default="given", description="Features as in the data, or scaled to [0, 1] within each query."

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import codecs
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, Self, get_args
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from qdrank.sections import PositiveInt, Section
 
@@ -58,19 +58,43 @@ class RunFiles(Section):
         description="Runs and judgments in TREC's, BEIR's or JSON form; every run gives columns."
     )
     runs: str | list[str] = Field(
-        description="File of the runs, or several; all tags of a file are taken.", min_length=1
+        description="File of the runs, several, or a folder of nothing else; all tags of a file are taken.",
+        min_length=1,
     )
-    qrels: str = Field(description="File of the judgments.", min_length=1)
-    folds: str | None = Field(
-        default=None, description="File with a query and its part, S1 to S5, on each line; null: five parts, seeded."
+    qrels: str | dict[Literal["train", "dev", "test"], str] = Field(
+        description="File of the judgments, or one for each of train, dev and test: a fixed split.", min_length=1
     )
-    queries: str | None = Field(default=None, description="File with a query and its text on each line.")
+    folds: Annotated[int, Field(ge=3, le=5)] | str = Field(
+        default=5,
+        description="Number of parts that the queries are put into, seeded; or a plain file with a query and its part on each "
+        "line: S1, S2, S3 (to S5), which rotate, or train, vali, test.",
+    )
+    queries: str | None = Field(
+        default=None,
+        description="Texts of the queries: a file with a query and its text on each line, or queries.jsonl.",
+    )
+    vectors: str | None = Field(
+        default=None,
+        description="Vectors of the queries, for methods that look for similar queries: a file with a query and its numbers on "
+        "each line. null: vectors are made of the documents.",
+    )
     reference: str | None = Field(
         default=None, description="Tag of the run that ranks like BM25; null: the best column on training queries."
     )
     max_label: PositiveInt = Field(default=4, le=62, description="Highest grade; a higher one is an error.")
     title: str = Field(default="", description="How the data set is called in tables and in the report.")
     note: str = Field(default="", description="A sentence for the report, such as what the data may be compared with.")
+
+    @model_validator(mode="after")
+    def _whole_split(self) -> Self:
+        if isinstance(self.qrels, dict):
+            if lacking := {"train", "dev", "test"} - self.qrels.keys():
+                raise ValueError(
+                    f"qrels: {min(lacking)} is missing; a split has train, dev (to choose settings) and test"
+                )
+            if "folds" in self.model_fields_set:
+                raise ValueError("folds: qrels has a split already; leave one of the two out")
+        return self
 
 
 class TextCollection(Section):

@@ -203,10 +203,7 @@ def _own(name: str, settings: Settings, folders: Sequence[str | Path]) -> Planne
             files = {part: at(path) for part, path in own.files.items()}
             return replace(plain, folds=_wanted(folds, settings), files=files, options=options)
         case RunFiles():
-            named = {f"runs.{i}": path for i, path in enumerate(_several(own.runs, at), 1)}
-            named |= {key: at(path) for key in ("qrels", "folds", "queries") if (path := getattr(own, key)) is not None}
-            options = {"like": own.kind, **own.model_dump(include={"reference", "max_label"})}
-            return replace(plain, folds=_wanted(ROTATION, settings), files=named, options=options)
+            return _runs(replace(plain, options={"like": own.kind}), own, settings, at)
         case TextCollection():
             return replace(text, options={"like": "beir", "folder": at(own.folder)})
         case SmartCollection():
@@ -223,13 +220,45 @@ def _own(name: str, settings: Settings, folders: Sequence[str | Path]) -> Planne
             return replace(plain, kind="simulated", options={"seed": settings.seed, **own.settings, "like": own.like})
 
 
+def _runs(plain: PlannedDataset, own: RunFiles, settings: Settings, at: Callable[[str], str]) -> PlannedDataset:
+    """Runs with judgments: a fixed split, a file of parts, or parts that are drawn."""
+    files: dict[str, Any] = {"runs": _several(own.runs, at)}
+    files["qrels"] = (
+        at(own.qrels) if isinstance(own.qrels, str) else {name: at(file) for name, file in own.qrels.items()}
+    )
+    files |= {key: at(value) for key in ("folds", "queries", "vectors") if isinstance(value := getattr(own, key), str)}
+    options = {**plain.options, **own.model_dump(include={"reference", "max_label"})}
+    folds: tuple[str, ...] = ROTATION[:1]
+    if isinstance(own.folds, int) and isinstance(own.qrels, str):
+        folds, options["n_parts"] = ROTATION[: own.folds], own.folds
+    elif isinstance(own.folds, str):
+        folds = _folds_of(plain.name, files["folds"])
+    return replace(plain, folds=_wanted(folds, settings), files=_named(files), options=options)
+
+
+def _folds_of(name: str, path: str) -> tuple[str, ...]:
+    """Folds that the parts in a file make; whether they are sound is seen when the data are read."""
+    if not os.path.isfile(path):
+        return ROTATION[:1]  # the file is missed below, with the others
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise InputError(f"own.{name}.folds: not plain text", found=path, fix="uncompress it") from None
+    parts = {line.split()[-1] for line in lines if line.strip()}
+    return ROTATION[:1] if "train" in parts else ROTATION[: max(1, len(parts))]
+
+
 def _with_files(
     plain: PlannedDataset, own: SmartCollection | TrecCollection, files: Mapping[str, Any]
 ) -> PlannedDataset:
     """A text collection of several files; ``files`` are those of each key of its section."""
-    named = {f"{key}.{part}" if part else key: path for key, value in files.items() for part, path in _parts(value)}
     form = own.model_dump(exclude={"kind", "title", "note", *files})
-    return replace(plain, files=named, options={"like": own.kind, "files": dict(files), "form": form})
+    return replace(plain, files=_named(files), options={"like": own.kind, "files": dict(files), "form": form})
+
+
+def _named(files: Mapping[str, Any]) -> dict[str, str]:
+    """Paths by name, ``key`` or ``key.part``, from those of each key."""
+    return {f"{key}.{part}" if part else key: path for key, value in files.items() for part, path in _parts(value)}
 
 
 def _parts(value: Any) -> list[tuple[str, str]]:
@@ -244,7 +273,7 @@ def _single(own: Any, at: Callable[[str], str], *keys: str) -> dict[str, str]:
 
 
 def _several(documents: str | list[str], at: Callable[[str], str]) -> list[str]:
-    """Paths of the documents: those named, or all files of a folder."""
+    """Paths of documents or runs: those named, or all files of a folder."""
     paths = [at(path) for path in ([documents] if isinstance(documents, str) else documents)]
     if len(paths) == 1 and os.path.isdir(paths[0]):
         paths = sorted(str(path) for path in Path(paths[0]).rglob("*") if path.is_file())

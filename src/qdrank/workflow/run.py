@@ -129,9 +129,15 @@ class WorkflowRun:
         named: Mapping[str, str] = self.settings.learners.conventions
         return named.get(dataset, first)
 
-    def vector_options(self, looked_at: bool) -> dict[str, Any] | None:
-        """How queries become vectors, for methods that use these vectors."""
-        return self.settings.queries.model_dump() if looked_at else None
+    def query_options(self, wildcards: Any) -> dict[str, Any]:
+        """How queries become vectors on the data set of a job: vectors that the data have are taken in place of documents."""
+        options: dict[str, Any] = self.settings.queries.model_dump()
+        given = "vectors" in self.dataset(wildcards).files
+        return options | {"pooling": "none", "query_columns": True} if given else options
+
+    def vector_options(self, wildcards: Any, looked_at: bool) -> dict[str, Any] | None:
+        """The same, for methods that use these vectors."""
+        return self.query_options(wildcards) if looked_at else None
 
     def learner_scale(self, wildcards: Any) -> str:
         """Scale of the features for the classic methods on the data set of a job."""

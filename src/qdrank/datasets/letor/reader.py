@@ -70,10 +70,10 @@ def document_names(path: AnyPath) -> str:
     """Where the names of the documents come from, in words, as the first row shows it."""
     comment = _first_row(path)[1].decode("utf-8", "replace").split()
     if re.search(r"(^| )docid ?=", " ".join(comment)):
-        return "documents are named by #docid = NAME"
+        return "named by #docid = NAME"
     if comment and "=" not in comment[0] and comment[1:2] != ["="] and comment[0] != "docid":
-        return "documents are named by the first word of the rows' comments, as RankLib and Elasticsearch write them"
-    return "documents have no names: they are called QUERY-POSITION"
+        return "named by the first word of the rows' comments, as RankLib and Elasticsearch write them"
+    return "without names: they are called QUERY-POSITION"
 
 
 def read_letor(

@@ -1,7 +1,7 @@
 """Runs as data to learn from: every document that a run returns for a judged query, with columns of every run.
 
 A run gives five columns: the score scaled within the query by min-max and as a z-score, the rank, the reciprocal rank, and whether
-the document is returned. A document that the run lacks has 0, the lowest z-score of the query, the rank behind the last, 0 and 0.
+it retrieves the document. A document that the run lacks has 0, the lowest z-score of the query, the rank behind the last, 0 and 0.
 A document without a judgment has grade 0. Relevant documents that no run returns are kept as missed: measures count them.
 """
 
@@ -14,21 +14,33 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qdrank.datasets.importing import Notes
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.scaling import Union, min_max, run_ranks, union_of, z_score
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 
-KINDS = ("min-max", "z-score", "rank", "1/rank", "returned")
+#: Names of a run's columns; the tag follows.
+COLUMNS = ("min-max of", "z-score of", "rank in", "1/rank in", "retrieved by")
 
 
 class JudgedRuns(NamedTuple):
-    """Judged documents with the runs' columns, the names of the columns, and what a reader should know, in words."""
+    """Runs as data.
+
+    Attributes
+    ----------
+    judged : judged documents with the runs' columns
+    names : names of the columns
+    scores : (n_queries, 2 n_runs) mean and deviation of each run's scores of the query, which z-scores no longer show; 0 where
+        the run lacks the query
+    notes : what a reader should know, in words
+    """
 
     judged: Judged
     names: list[str]
-    notes: list[str]
+    scores: FloatArray
+    notes: Notes
 
 
 def judged_runs(runs: Sequence[Run], qrels: Qrels, part: Mapping[str, str], *, max_label: int) -> JudgedRuns:
@@ -73,8 +85,9 @@ def judged_runs(runs: Sequence[Run], qrels: Qrels, part: Mapping[str, str], *, m
         missed=_objects([tuple(own.values()) for own in missed]),
         missed_id=_objects([tuple(own) for own in missed]),
     )
-    names = [f"{kind} of {run.tag}" for run in runs for kind in KINDS]
-    return JudgedRuns(judged, names, _notes(kept, qrels, judged, level))
+    names = [f"{column} {run.tag}" for run in runs for column in COLUMNS]
+    scores = np.hstack([_mean_and_deviation(run, query_id) for run in kept])
+    return JudgedRuns(judged, names, scores, _notes(kept, qrels, judged, level))
 
 
 def _check(runs: Sequence[Run], qrels: Qrels, max_label: int) -> None:
@@ -102,7 +115,7 @@ def _of_judged(run: Run, qrels: Qrels) -> Run:
 def _columns(run: Run, rows: IntArray | None, union: Union) -> FloatArray:
     """The five columns of a run for all documents, shape (n_documents, 5)."""
     n = len(union.of_query)
-    X = np.zeros((n, len(KINDS)))
+    X = np.zeros((n, len(COLUMNS)))
     X[:, 2] = 1
     if rows is None:
         return X
@@ -114,6 +127,12 @@ def _columns(run: Run, rows: IntArray | None, union: Union) -> FloatArray:
     X[:, 1], X[:, 2] = lowest[union.of_query], behind[union.of_query]
     X[rows] = np.column_stack([min_max(run.score, rank, bounds), z, rank, 1 / rank, np.ones(len(rank))])
     return X
+
+
+def _mean_and_deviation(run: Run, queries: Sequence[str]) -> FloatArray:
+    """Mean and deviation of a run's scores of each query, shape (n_queries, 2)."""
+    lists = {name: run.score[run.offsets[i] : run.offsets[i + 1]] for name, i in run.place.items()}
+    return np.array([(lists[name].mean(), lists[name].std()) if name in lists else (0, 0) for name in queries])
 
 
 def _missed(judged: Mapping[str, int], returned: set[str]) -> dict[str, int]:
@@ -128,18 +147,19 @@ def _objects(lists: Sequence[tuple[object, ...]]) -> NDArray[np.object_]:
     return array
 
 
-def _notes(runs: Sequence[Run], qrels: Qrels, judged: Judged, level: IntArray) -> list[str]:
+def _notes(runs: Sequence[Run], qrels: Qrels, judged: Judged, level: IntArray) -> Notes:
     """What is missing, not judged and how deep the runs go."""
     relevant = int(judged.n_relevant.sum())
     absent = relevant - int((judged.y > 0).sum())
     notes = [
-        f"{judged.n_queries:,} of {len(qrels.by_query):,} judged queries have documents; the others are left out",
-        f"{int((level < 0).sum()):,} of {len(level):,} documents are not judged: they have grade 0",
-        f"{absent:,} of {relevant:,} relevant documents are in no run: measures count them as missed",
+        ("judgments", qrels.form),
+        ("judged queries with documents; the others are left out", f"{judged.n_queries:,} of {len(qrels.by_query):,}"),
+        ("documents that are not judged: grade 0", f"{int((level < 0).sum()):,} of {len(level):,}"),
+        ("relevant documents that no run retrieves: measures count them", f"{absent:,} of {relevant:,}"),
     ]
     for run in runs:
         depth = int(np.diff(run.offsets).max(initial=0))
-        lacks = judged.n_documents - len(run.doc)
         lists = f"{len(run.place):,} queries, {len(run.doc):,} documents, at most {depth:,} a query"
-        notes.append(f"run {run.tag} ({run.form}): {lists}; it lacks {lacks:,} documents that another run returns")
+        lacks = f"{judged.n_documents - len(run.doc):,} documents of the other runs are missing"
+        notes.append((f"run {run.tag} ({run.form})", f"{lists}; {lacks}"))
     return notes

@@ -1,0 +1,66 @@
+"""Import runs and judgments as the artifacts that every data set starts from: judged, columns, topics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from qdrank.datasets.columns import columns_table
+from qdrank.datasets.importing import Notes, best_feature
+from qdrank.datasets.runs.features import COLUMNS, judged_runs
+from qdrank.datasets.runs.queries import read_judgments, read_texts, read_vectors
+from qdrank.datasets.runs.reading import read_runs
+from qdrank.datasets.topics import topics_table
+from qdrank.datasets.usable import refuse_unusable
+from qdrank.errors import AnyPath, InputError, placed
+from qdrank.store import write
+
+
+def import_runs(files: Mapping[str, AnyPath], out: Mapping[str, AnyPath], **options: Any) -> Notes:
+    """Read runs and judgments into the artifacts ``judged``, ``columns`` and ``topics``; return notes on them.
+
+    ``files`` and ``options`` are those of `read_as_data`.
+    """
+    tables, notes = read_as_data(files, **options)
+    for name, table in tables.items():
+        write(out[name], name, table)
+    return notes
+
+
+def read_as_data(
+    files: Mapping[str, AnyPath], *, seed: int, reference: str | None = None, max_label: int = 4, n_parts: int = 5
+) -> tuple[dict[str, pa.Table], Notes]:
+    """Runs and judgments as the tables ``judged``, ``columns`` and ``topics``, and notes on them.
+
+    Parameters
+    ----------
+    files : the judgments and parts (`read_judgments`), the runs under any names that begin with ``runs``, and, if there are,
+        ``queries`` (their texts) and ``vectors``, which become the query columns
+    seed, n_parts : for parts that rotate
+    reference : tag of the run that ranks like BM25; by default the column that ranks the training queries of the first fold best
+    max_label : highest grade
+    """
+    qrels, part = read_judgments(files, seed=seed, n_parts=n_parts)
+    runs = [run for name, path in files.items() if name.startswith("runs") for run in read_runs(path)]
+    made = judged_runs(runs, qrels, part, max_label=max_label)
+    judged = made.judged
+    with placed(", ".join(str(path) for name, path in files.items() if name.startswith("qrels"))):
+        refuse_unusable(judged)
+    tags = [run.tag for run in runs]
+    if reference is not None and reference not in tags:
+        raise InputError("the reference is none of the runs", found=reference, fix="name a tag: " + ", ".join(tags))
+    number = best_feature(judged) if reference is None else tags.index(reference) * len(COLUMNS)
+    names = judged.query_id.tolist()
+    texts = read_texts(files["queries"]) if "queries" in files else {}
+    vectors = read_vectors(files["vectors"], names) if "vectors" in files else None
+    words = [texts.get(name) for name in names] if texts else None
+    tables = {
+        "judged": judged.to_table(),
+        "columns": columns_table(made.names, number),
+        "topics": topics_table(names, judged.part, text=words, columns=vectors, run_scores=made.scores),
+    }
+    known = [("queries with a text", f"{sum(map(bool, words)):,} of {len(names):,}")] if words else []
+    known += [("numbers in the vector of a query", f"{vectors.shape[1]:,}")] if vectors is not None else []
+    return tables, [*made.notes, ("reference", made.names[number]), *known]

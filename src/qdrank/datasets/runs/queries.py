@@ -1,0 +1,109 @@
+"""What is known of the queries of runs: texts, vectors, and the parts that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from qdrank.datasets.collections.beir import read_queries
+from qdrank.datasets.folds import assign_parts, fold_names
+from qdrank.datasets.runs.columns import first_row, read_groups, text_lines
+from qdrank.datasets.runs.model import Qrels
+from qdrank.datasets.runs.reading import read_qrels
+from qdrank.errors import AnyPath, InputError, placed
+from qdrank.layout import FloatArray
+
+#: BEIR's names of the parts of a fixed split, and ours.
+SPLIT = {"train": "train", "dev": "vali", "test": "test"}
+_COLUMNS = ("query", "doc", "grade")
+
+
+def read_texts(path: AnyPath) -> dict[str, str]:
+    """Texts of queries: lines of an id and a text, or BEIR's queries.jsonl."""
+    if first_row(path)[1].lstrip().startswith(b"{"):
+        return {query.query_id: query.text for query in read_queries(Path(path))}
+    fix = "each line reads: query text"
+    return {name: rest.decode("utf-8", "replace") for name, rest in _rows(path, "text", fix)}
+
+
+def read_vectors(path: AnyPath, wanted: Sequence[str]) -> FloatArray:
+    """Vectors of the queries ``wanted``, shape (n_queries, n_columns), from lines of an id and its numbers.
+
+    Raises
+    ------
+    InputError
+        If a word is not a finite number, rows differ in length, or a wanted query has no row.
+    """
+    fix = "each line reads: query number number ..., as many numbers in every line"
+    vectors: dict[str, FloatArray] = {}
+    for name, rest in _rows(path, "vector", fix):
+        try:
+            vectors[name] = np.array(rest.split(), dtype=np.float64)
+        except ValueError:
+            raise InputError(f"query {name}: not a number in its vector", file=path, found=rest, fix=fix) from None
+        if not np.isfinite(vectors[name]).all():
+            raise InputError(f"query {name}: its vector is not finite", file=path, found=rest, fix=fix)
+    widths = {len(vector): name for name, vector in vectors.items()}
+    if len(widths) > 1:
+        (a, first), (b, second), *_ = widths.items()
+        problem = f"query {first} has {a} numbers, query {second} has {b}"
+        raise InputError(problem, file=path, fix=fix)
+    if lacking := [name for name in wanted if name not in vectors]:
+        problem = f"{len(lacking)} of {len(wanted)} queries have no vector"
+        raise InputError(problem, file=path, found=f"query {lacking[0]}", fix="give every judged query a line")
+    return np.array([vectors[name] for name in wanted])
+
+
+def _rows(path: AnyPath, what: str, fix: str) -> Iterator[tuple[str, bytes]]:
+    """First word and rest of every line that is not blank; a query without a rest, or given twice, is an error."""
+    seen: set[str] = set()
+    for number, line in text_lines(path):
+        words = line.split(None, 1)
+        if not words:
+            continue
+        name = words[0].decode("utf-8", "replace")
+        if len(words) == 1:
+            raise InputError(f"query {name} has no {what}", file=path, line=number, found=line, fix=fix)
+        if name in seen:
+            raise InputError(f"query {name} comes again", file=path, line=number, fix=f"give each query one {what}")
+        seen.add(name)
+        yield name, words[1].strip()
+
+
+def read_judgments(files: Mapping[str, AnyPath], *, seed: int, n_parts: int = 5) -> tuple[Qrels, dict[str, str]]:
+    """Judgments, and the part of every judged query.
+
+    Parameters
+    ----------
+    files : ``qrels``, or ``qrels.train``, ``qrels.dev`` and ``qrels.test``: a fixed split. With ``folds``, lines of a query and its
+        part (S1, S2, S3 and so on, or train, vali and test) decide
+    seed, n_parts : without either, the queries are put into ``n_parts`` parts that rotate
+    """
+    if "qrels" not in files:
+        return _split({name: read_qrels(files[f"qrels.{name}"]) for name in SPLIT}, files)
+    qrels = read_qrels(files["qrels"])
+    known = list(qrels.by_query)
+    if "folds" not in files:
+        with placed(files["qrels"]):
+            return qrels, assign_parts(known, seed=seed, n_parts=n_parts)
+    part = {name: SPLIT.get(own, own) for name, own in read_groups(files["folds"]).items()}
+    if lacking := [name for name in known if name not in part]:
+        fix = "give every judged query a line: query part"
+        raise InputError(f"{len(lacking)} judged queries have no part", file=files["folds"], found=lacking[0], fix=fix)
+    with placed(files["folds"]):
+        fold_names(part.values())
+    return qrels, part
+
+
+def _split(parts: Mapping[str, Qrels], files: Mapping[str, AnyPath]) -> tuple[Qrels, dict[str, str]]:
+    """Judgments of a fixed split, one after the other."""
+    part: dict[str, str] = {}
+    for name, qrels in parts.items():
+        if shared := part.keys() & qrels.by_query.keys():
+            fix = "give each query to one part: a query to learn from cannot test"
+            raise InputError("a query is in two parts", file=files[f"qrels.{name}"], found=min(shared), fix=fix)
+        part |= dict.fromkeys(qrels.by_query, SPLIT[name])
+    query, doc, grade = (np.concatenate([getattr(qrels, name) for qrels in parts.values()]) for name in _COLUMNS)
+    return Qrels(query, doc, grade, parts["test"].form), part
