@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Named after what it was made from: an edited lock makes it stale, a fresh checkout of the same lock does not.
 READY := $(VENV)/.made-from-$(shell cksum < requirements/dev.txt | cut -d' ' -f1)
 CONFIG ?= config/first.yaml
-DIRECTORY ?=
+DIRECTORY ?= .
 
 .PHONY: help setup run findings test test-cluster lint bench picture docs lock clean
 .DEFAULT_GOAL := help
@@ -20,7 +20,7 @@ setup: $(READY) ## set up .venv, compile the kernels, and look for what would st
 	@PATH="$(CURDIR)/$(BIN):$$PATH" qdrank doctor --compile
 
 run: $(READY) ## run a first study on all cores: results/index.html (CONFIG=file for another, DIRECTORY=folder for its results)
-	@PATH="$(CURDIR)/$(BIN):$$PATH" DIRECTORY="$(DIRECTORY)" sh workflow/run.sh --configfile $(CONFIG)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" qdrank run $(CONFIG) --directory "$(DIRECTORY)"
 
 # Every configuration that a table on the pages comes from (docs/ledger.yaml has the same list); each has a folder of its own.
 FINDINGS := claims seeds nfcorpus affine hoi2008

@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,20 @@ def mirror() -> Path:
     if not place or not Path(place).is_dir():
         pytest.skip("no data mirror here: set QDRANK_MIRROR to a folder with the data sets")
     return Path(place).resolve()
+
+
+@pytest.fixture(scope="session")
+def installed(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the wheel of the project holds: the package as it is installed."""
+    folder = tmp_path_factory.mktemp("wheel")
+    copy_project(project, folder)
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(project / name, folder / name)
+    code = "from setuptools import build_meta; print(build_meta.build_wheel('dist'))"
+    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True, capture_output=True)
+    (wheel,) = (folder / "dist").glob("*.whl")
+    shutil.unpack_archive(wheel, folder / "site", "zip")
+    return folder / "site"
 
 
 @pytest.fixture(scope="session")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
-import zipfile
 from email import message_from_string
 from pathlib import Path
 
@@ -16,19 +14,25 @@ CORE = {"numba", "numpy", "pyarrow", "pydantic", "pyyaml", "scipy", "threadpoolc
 
 
 @pytest.fixture(scope="module")
-def metadata(project: Path, tmp_path_factory: pytest.TempPathFactory):
-    """Metadata of a wheel built from a copy of the project."""
-    folder = tmp_path_factory.mktemp("wheel")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(project / name, folder / name)
-    shutil.copytree(project / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    code = "from setuptools import build_meta; print(build_meta.build_wheel('dist'))"
-    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True, capture_output=True)
-    (wheel,) = (folder / "dist").glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
-        assert "qdrank/learners/estimator.py" in archive.namelist()
-        return message_from_string(archive.read(name).decode())
+def metadata(installed: Path):
+    """Metadata of the wheel."""
+    (path,) = installed.glob("*.dist-info/METADATA")
+    return message_from_string(path.read_text())
+
+
+def test_the_wheel_holds_the_workflow_once(project: Path, installed: Path) -> None:
+    """Every file of the workflow is in the wheel, and the library finds it there."""
+    folders = ("config", "envs", "resources/expected", "scripts", "workflow")
+    asked = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "Snakefile", *folders]
+    listed = subprocess.run(asked, cwd=project, capture_output=True, text=True, check=True).stdout.split()
+    packaged = installed / "qdrank" / "_project"
+    assert {str(path.relative_to(packaged)) for path in packaged.rglob("*") if path.is_file()} == set(listed)
+    assert (installed / "qdrank/pages/assets/page.html").is_file()
+    code = "from qdrank.project import CHECKOUT, PROJECT; print(CHECKOUT, PROJECT)"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": str(installed)}, capture_output=True, text=True
+    )
+    assert ran.stdout.split() == ["None", str(packaged)]
 
 
 def asked_for(metadata, extra: str | None = None) -> set[str]:

@@ -202,7 +202,7 @@ def test_a_study_that_would_see_its_own_judgments_is_refused(mirror: Path) -> No
     values = {"datasets": ["cranfield"], "mirror": str(mirror), "text": {"judged": True}}
     settings = resolve(values)
     with pytest.raises(InputError, match="judged and the study beyond do not go together on cranfield"):
-        WorkflowRun(settings, plan(settings), Path()).refuse_leaks()
+        WorkflowRun(settings, plan(settings)).refuse_leaks()
     for change in ({"text": {"judged": False}}, {"beyond": {"datasets": []}}):
         settings = resolve(values | change)
-        WorkflowRun(settings, plan(settings), Path()).refuse_leaks()
+        WorkflowRun(settings, plan(settings)).refuse_leaks()

@@ -25,6 +25,7 @@ from qdrank.workflow.recorded import (
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("results").mkdir()
+    Path("Snakefile").touch()
     return Path("results")
 
 
@@ -60,6 +61,16 @@ def test_commands_are_complete(results: Path) -> None:
     assert command(results, "geng") == "snakemake --cores all geng"
     (results / "config.yaml").write_text(recorded_text(["b c.yaml"], "seed: 1\n"))
     assert command(results, "geng") == "snakemake --cores all geng --configfile 'b c.yaml'"
+
+
+def test_without_a_snakefile_commands_are_those_of_the_package(results: Path) -> None:
+    Path("Snakefile").unlink()
+    (results / "config.yaml").write_text(recorded_text(["mine.yaml"], "seed: 1\n"))
+    (results / "index.html").touch()
+    assert command(results, "geng") == "qdrank run mine.yaml --target geng"
+    assert "snakemake" not in where_to_look(results, ["mine.yaml"])
+    with pytest.raises(InputError, match=r"qdrank run other\.yaml --directory runs/other"):
+        refuse_other_configuration(results, ["other.yaml"])
 
 
 def test_the_check_of_digests_prints_commands_to_copy(results: Path, capsys: pytest.CaptureFixture[str]) -> None:

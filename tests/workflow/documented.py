@@ -13,6 +13,8 @@ ELSEWHERE = {
     r"make test-cluster": (".ci/run", r"^    make {}$"),
     r"snakemake --lint": ("Makefile", r"^\tPATH=.*/snakemake {}$"),
     r"python docs/notebooks/execute\.py FOLDER": ("tests/test_notebook.py", r'"docs" / "notebooks" / "execute.py"'),
+    r"qdrank run .*": ("tests/workflow/test_module.py", r'"qdrank\.cli", "run", "mine'),
+    r"qdrank init .*": ("tests/workflow/test_module.py", r'"qdrank\.cli", "init", "mine"'),
     # What the rest of `make test` is.
     r"pytest (tests/\S+)": ("pyproject.toml", r'^testpaths = \["tests"\]$'),
 }

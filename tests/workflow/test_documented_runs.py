@@ -153,8 +153,8 @@ def test_make_run_makes_the_first_page_and_the_report(made: Project) -> None:
     plain, other = (command for command in to_run(PROJECT, "make") if command.startswith("make run"))
     assert plain == "make run"
     printed = make(made, "--dry-run", *shlex.split(other)[1:])
-    assert f'DIRECTORY="{directory(other)}" sh workflow/run.sh --configfile config/config.yaml' in printed
-    assert "Start here: ./results/index.html" in make(made, "run")
+    assert f'qdrank run config/config.yaml --directory "{directory(other)}"' in printed
+    assert "Start here: results/index.html" in make(made, "run")
     assert (made.folder / LACKING).stat().st_size > 0
     check_report(made.folder / "results/report.html")
 

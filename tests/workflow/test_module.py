@@ -1,34 +1,37 @@
-"""The workflow as a module of another one."""
+"""The workflow as a module of another one, and from the installed package."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
 import pytest
 import yaml
 
+from qdrank import __version__
 from tests.workflow.project import Project, copy_project
 
+SUMMARY = "results/tiny/tables/data-summary.csv"
 
-@pytest.fixture
-def outer(project: Path, tmp_path: Path) -> Project:
-    """Another workflow, in a folder of its own, that uses this one."""
-    inner = copy_project(project, tmp_path / "inner")
-    folder = tmp_path / "outer"
+
+def using(folder: Path, project: Path, snakefile: str) -> Project:
+    """Another workflow, in ``folder``, that uses the one that ``snakefile`` names."""
     folder.mkdir()
     (folder / "Snakefile").write_text(
         textwrap.dedent(f"""
         configfile: "mine.yaml"
 
         module qdrank:
-            snakefile: "{inner.folder / "Snakefile"}"
+            snakefile: {snakefile}
             config: config["ranking"]
 
         use rule * from qdrank as qdrank_*
 
         rule mine:
-            input: "results/tiny/tables/data-summary.csv"
+            input: "{SUMMARY}"
             output: "mine.txt"
             shell: "wc -l < {{input}} > {{output}}"
         """)
@@ -38,13 +41,72 @@ def outer(project: Path, tmp_path: Path) -> Project:
     return Project(folder)
 
 
-def test_another_workflow_can_use_its_rules(outer: Project) -> None:
-    outer.snakemake("mine", "--cores", "1")
+def git(folder: Path, *words: str) -> None:
+    named = ("-c", "user.name=someone", "-c", "user.email=someone@example.org")
+    subprocess.run(["git", *named, *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def hosted(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache of Snakemake's in which the repository of the project is already, so that nothing is fetched."""
+    folder = tmp_path_factory.mktemp("hosted")
+    copy_project(project, folder / "repository")
+    (folder / "repository/pyproject.toml").write_bytes((project / "pyproject.toml").read_bytes())
+    git(folder / "repository", "init", "--quiet")
+    git(folder / "repository", "add", "--all")
+    git(folder / "repository", "commit", "--quiet", "--message", "All")
+    git(folder / "repository", "tag", f"v{__version__}")
+    (folder / "repository/pyproject.toml").write_text('[project]\nversion = "0.0.1"\n')
+    git(folder / "repository", "commit", "--quiet", "--all", "--message", "Another version")
+    git(folder / "repository", "tag", "v0.0.1")
+    target = folder / "cache/snakemake/snakemake/source-cache/snakemake-git-cache/github.com/qdrank/qdrank"
+    target.parent.mkdir(parents=True)
+    git(folder, "clone", "--quiet", "--bare", "repository", str(target))
+    return folder / "cache"
+
+
+def github(tag: str) -> str:
+    return f'github("qdrank/qdrank", path="workflow/Snakefile", tag="{tag}")'
+
+
+def test_a_module_from_github_runs_with_the_installed_package(
+    project: Path, installed: Path, hosted: Path, tmp_path: Path
+) -> None:
+    """As the catalog and snakedeploy write it: rules and scripts from the repository, the library from the wheel."""
+    outer = using(tmp_path / "outer", project, github(f"v{__version__}"))
+    where = {"XDG_CACHE_HOME": str(hosted), "PYTHONPATH": str(installed)}
+    outer.snakemake("mine", "--cores", "1", **where)
     assert int((outer.folder / "mine.txt").read_text()) == 5  # head, three parts, all
     assert (outer.folder / "results/tiny/judged.parquet").is_file()
+    other = using(tmp_path / "other", project, github("v0.0.1"))
+    printed = other.snakemake("mine", "--cores", "1", check=False, **where)
+    assert f"is version 0.0.1, the installed library is {__version__}" in printed
 
 
-def test_the_whole_study_is_a_target_of_it(outer: Project) -> None:
+def test_the_whole_study_is_a_target_of_another_workflow(project: Path, tmp_path: Path) -> None:
+    inner = copy_project(project, tmp_path / "inner")
+    outer = using(tmp_path / "outer", project, f'"{inner.folder / "Snakefile"}"')
     printed = outer.snakemake("qdrank_all", "--cores", "1", "--dry-run", "--quiet", "rules")
     assert "qdrank_judge_claims" in printed
     assert "qdrank_write_manifest" in printed
+
+
+def test_the_installed_package_runs_in_an_empty_folder(project: Path, installed: Path, tmp_path: Path) -> None:
+    """Without a checkout: `qdrank init`, then `snakemake`; and `qdrank run` plans the same."""
+
+    def ran(folder: Path, *words: str) -> str:
+        variables = {**os.environ, "PYTHONPATH": str(installed)}
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", *words], cwd=folder, env=variables, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout + done.stderr
+
+    assert "snakemake --cores all" in ran(tmp_path, "qdrank.cli", "init", "mine")
+    mine = tmp_path / "mine"
+    (mine / "config/config.yaml").write_bytes((project / "tests/configs/tiny.yaml").read_bytes())
+    ran(mine, "snakemake", "--cores", "1", SUMMARY)
+    assert (mine / SUMMARY).is_file()
+    printed = ran(tmp_path, "qdrank.cli", "run", "mine/config/config.yaml", "--directory", "mine", "--dry-run")
+    assert "write_manifest" in printed
+    assert "simulate_features" not in printed  # which `snakemake` has made with the same code

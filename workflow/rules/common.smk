@@ -3,12 +3,18 @@
 
 import atexit
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
+# In a checkout the library is beside the workflow. Else, as in a module that Snakemake reads from GitHub, it is the installed one.
 # Not workflow.basedir: where this is used as a module of another workflow, that is the other one's folder.
-PROJECT = Path(str(workflow.current_basedir)).parents[1]
-sys.path.insert(0, str(PROJECT / "src"))
+_source = Path(str(workflow.current_basedir)).parents[1] / "src"
+if workflow.current_basedir.is_local and _source.is_dir():
+    sys.path.insert(0, str(_source))
+elif find_spec("qdrank") is None:
+    raise WorkflowError("This workflow needs its library: pip install 'qdrank[workflow]'")
 from qdrank.measures import CONVENTIONS
+from qdrank.project import PROJECT, SOURCE
 from qdrank.rankers.methods import CLASSIC
 from qdrank.studies import STUDIES, timed_outputs
 from qdrank.workflow.complete import complete
@@ -41,7 +47,7 @@ from qdrank.workflow.run import (
 )
 from qdrank.workflow.start import on_start, scattered, start
 
-run = start(workflow, config, PROJECT)
+run = start(workflow, config)
 files, settings, planned = Files(run), run.settings, run.planned
 
 

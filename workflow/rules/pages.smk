@@ -48,6 +48,6 @@ rule write_index:
     params:
         run=described_run(run),
         maps=representatives(run),
-        assets=asset_digest(PROJECT / "src" / "qdrank" / "pages" / "assets"),
+        assets=asset_digest(SOURCE / "qdrank" / "pages" / "assets"),
     script:
         "../../scripts/write_index.py"

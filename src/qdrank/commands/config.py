@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from qdrank.datasets import registry
 from qdrank.errors import InputError
+from qdrank.project import PROJECT
 from qdrank.store.atomic import write_text
 from qdrank.workflow.config_files import generated, load_sources, merged, resolve
 from qdrank.workflow.plan import PlannedDataset, plan
@@ -35,13 +35,13 @@ def run(args: argparse.Namespace) -> int:
         return 0
     sources = load_sources(args.files)
     settings = resolve(merged(sources), sources)
-    planned = plan(settings, [*(file.parent for file in args.files), registry.default_table().parents[1]])
+    planned = plan(settings, [*(file.parent for file in args.files), PROJECT])
     for dataset in planned.datasets.values():
         if dataset.kind == "simulated":
             check_simulated(dataset.name, dataset.options)
         elif not dataset.registered:
             check_own(dataset)
-    ready = WorkflowRun(settings, planned, registry.default_table().parents[1])
+    ready = WorkflowRun(settings, planned)
     ready.refuse_leaks()
     for name, reason in planned.left_out.items():
         print(f"qdrank: {name} is left out: {reason}", file=sys.stderr)

@@ -69,7 +69,9 @@ def _snakemake() -> Finding:
     try:
         return Finding("Snakemake", version("snakemake"))
     except PackageNotFoundError:
-        return Finding("Snakemake", "not installed", "make setup, then source .venv/bin/activate", stops=True)
+        return Finding(
+            "Snakemake", "not installed", "pip install 'qdrank[workflow]'; in a checkout: make setup", stops=True
+        )
 
 
 def _memory() -> Finding:

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from qdrank.datasets import registry
 from qdrank.errors import InputError
+from qdrank.project import PROJECT
 from qdrank.workflow.config_files import load_yaml, resolve
 from qdrank.workflow.plan import plan
 from qdrank.workflow.recorded import FILE
@@ -69,7 +69,7 @@ def study_of(data: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
         )
         raise InputError("there is no configuration beside the results", file=config, fix=fix)
     settings = resolve(load_yaml(config), [(str(config), load_yaml(config))])
-    folders = [results.parent, registry.default_table().parents[1]]
+    folders = [results.parent, PROJECT]
     dataset = plan(settings.model_copy(update={"datasets": [name]}), folders).datasets[name]
     if dataset.kind != "text":
         fix = "compute the features as those of the data were; `qdrank rank` takes them as LETOR text"

@@ -16,6 +16,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from qdrank.errors import InputError
+from qdrank.project import PROJECT
 from qdrank.registry import did_you_mean
 
 DatasetKind = Literal["letor", "agg", "text", "simulated"]
@@ -239,13 +240,8 @@ class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: i
 
 
 def default_table() -> Path:
-    """The project's ``config/datasets.yaml``: beside the package's sources, else in the working directory."""
-    places = [Path(__file__).resolve().parents[3], Path.cwd()]
-    for place in places:
-        table = place / "config" / "datasets.yaml"
-        if table.is_file():
-            return table
-    raise InputError("config/datasets.yaml is not here", fix="run from the project's folder, or name the table")
+    """The project's ``config/datasets.yaml``."""
+    return PROJECT / "config" / "datasets.yaml"
 
 
 def load(path: str | PathLike[str] | None = None) -> Datasets:

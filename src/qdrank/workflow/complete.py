@@ -12,13 +12,13 @@ from typing import Any
 
 from snakemake.exceptions import WorkflowError
 
+from qdrank.project import PROJECT
 from qdrank.workflow.provenance import code_digest
-from qdrank.workflow.run import WorkflowRun
 
 _ENVIRONMENT = "../../envs/qdrank.yaml"  # as seen from the rule files
 
 
-def complete(workflow: Any, run: WorkflowRun) -> None:
+def complete(workflow: Any) -> None:
     """Complete every rule with a script that has been read so far; what a rule sets itself is kept."""
     for rule in workflow.rules:
         # Used as a module of another workflow, only the rules that were read with this Snakefile are ours.
@@ -33,7 +33,7 @@ def complete(workflow: Any, run: WorkflowRun) -> None:
             rule.benchmark = f"benchmarks/{place}.tsv"
         if not rule.conda_env:
             rule.conda_env = _ENVIRONMENT
-        script = run.project / "scripts" / rule.script.rpartition("scripts/")[2]
+        script = PROJECT / "scripts" / rule.script.rpartition("scripts/")[2]
         rule.set_params(code=_digest_of_job(script, dict(rule.params.items())))
 
 

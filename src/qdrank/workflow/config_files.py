@@ -36,8 +36,13 @@ def resolve(values: Mapping[str, Any], sources: Sequence[Source] = ()) -> Settin
 
 
 def merged(sources: Sequence[Source]) -> dict[str, Any]:
-    """What the workflow sees: the defaults with each file on top, sections merged key by key, lists replaced."""
-    whole: dict[str, Any] = yaml.safe_load(default_yaml())
+    """What the workflow sees: the defaults with each file on top."""
+    return layered([("defaults", yaml.safe_load(default_yaml())), *sources])
+
+
+def layered(sources: Sequence[Source]) -> dict[str, Any]:
+    """Each source on top of those before it: sections merged key by key, lists replaced."""
+    whole: dict[str, Any] = {}
     for _, values in sources:
         whole = _merged(whole, values)
     return whole

@@ -23,10 +23,10 @@ from typing import Any
 
 from qdrank.errors import InputError
 from qdrank.measures.names import parse as parse_measure
+from qdrank.project import CHECKOUT, SOURCE
 from qdrank.registry import Registry
 from qdrank.workflow.parsed import Parsed, entry_name, parsed_file
 
-SOURCE = Path(__file__).resolve().parents[2]
 #: Code that surrounds the work of every job and does not affect its results.
 _AROUND = frozenset({"qdrank.workflow.script"})
 _WORD = re.compile(r"[\w@/.:+()=,-]{1,80}")
@@ -50,8 +50,10 @@ def asset_digest(folder: Path) -> str:
     return sha256.hexdigest()[:16]
 
 
-def commit(project: Path = SOURCE.parent) -> str:
+def commit(project: Path | None = CHECKOUT) -> str:
     """The commit of the code in ``project``, with + where files differ from it; empty where there is no repository."""
+    if project is None:
+        return ""
     git = ("git", "-C", str(project))
     try:
         name = subprocess.run((*git, "rev-parse", "--short=7", "HEAD"), capture_output=True, text=True, check=True)  # noqa: S603

@@ -51,7 +51,7 @@ def command(results: str | os.PathLike[str], *targets: str | os.PathLike[str]) -
     """The snakemake command that makes ``targets``, with the configuration that ``results`` was made with."""
     folder = Path(results).parent
     files = [_seen(folder / file) for file in _files(recorded_options(results))]
-    return _typed(["--cores", "all", *map(str, targets)], str(folder), files)
+    return _typed([*map(str, targets)], str(folder), files)
 
 
 def refuse_other_configuration(
@@ -75,7 +75,7 @@ def refuse_other_configuration(
     raise InputError(
         f"{place} belongs to another run ({options(was)}); with files of this run ({options(now)}) it would be a mixture",
         fix=f"keep both, with results in {beside}/results:\n"
-        f"           {_typed(['--cores', 'all'], beside, now)}\n"
+        f"           {_typed([], beside, now, start)}\n"
         f"         or put the other away, then run the same command again:\n"
         f"           {shlex.join(['mv', place, _free_name(place)])}",
     )
@@ -113,10 +113,12 @@ def where_to_look(
     known[f"{folder}/DATASET/"] = "figures (pdf, svg, png) and tables (html, csv, md, tex, parquet) of each data set"
     width = max(map(len, known))
     rows = ["Where to look:", *(f"  {path:<{width}}  {words}" for path, words in known.items())]
-    if f"{folder}/index.html" in known:
-        given = [_seen(file, start) for file in files]
-        report = _typed(["--report", f"{results}/report.html"], _seen(os.curdir, start), given)
-        rows += ["All on one page, with captions:", f"  {report}"]
+    if f"{folder}/index.html" in known and _has_snakefile(start):  # `qdrank run` writes the report itself
+        given, directory = [_seen(file, start) for file in files], _seen(os.curdir, start)
+        words = ["snakemake", "--report", f"{results}/report.html"]
+        words += ["--directory", directory] if directory != os.curdir else []
+        words += ["--configfile", *given] if given else []
+        rows += ["All on one page, with captions:", f"  {shlex.join(words)}"]
     return "\n".join(rows)
 
 
@@ -141,7 +143,14 @@ def _seen(path: str | os.PathLike[str], start: str | os.PathLike[str] = os.curdi
     return os.fspath(path) if os.path.isabs(path) else os.path.relpath(path, start)
 
 
-def _typed(words: Sequence[str], folder: str, files: Sequence[str]) -> str:
-    """A snakemake command, targets first."""
+def _typed(targets: Sequence[str], folder: str, files: Sequence[str], start: str | os.PathLike[str] = os.curdir) -> str:
+    """The command that runs the workflow: that of Snakemake where ``start`` has a Snakefile for it, else that of the package."""
     given = ["--directory", folder] if folder != os.curdir else []
-    return shlex.join(["snakemake", *words, *given, *(["--configfile", *files] if files else [])])
+    if not _has_snakefile(start):
+        named = [word for target in targets for word in ("--target", target)]
+        return shlex.join(["qdrank", "run", *files, *named, *given])
+    return shlex.join(["snakemake", "--cores", "all", *targets, *given, *(["--configfile", *files] if files else [])])
+
+
+def _has_snakefile(folder: str | os.PathLike[str]) -> bool:
+    return any((Path(folder) / name).is_file() for name in ("Snakefile", "workflow/Snakefile"))

@@ -11,6 +11,7 @@ from typing import Any
 
 from qdrank.errors import InputError
 from qdrank.measures import CONVENTIONS
+from qdrank.project import PROJECT
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.sizes import largest_used
 from qdrank.rankers.stages import FIRST_STAGES, REFERENCE
@@ -31,7 +32,6 @@ class WorkflowRun:
     ----------
     settings : the configuration, checked
     planned : the data sets that it stands for
-    project : folder of the workflow, with scripts and resources
     config_files : configuration files that were given, as seen from the folder of the run
     started_in : folder in which the command was typed, as seen from the folder of the run
     shards : jobs among which the work of a fold is divided
@@ -39,7 +39,6 @@ class WorkflowRun:
 
     settings: Settings
     planned: Plan
-    project: Path
     config_files: Sequence[str] = ()
     started_in: str = "."
     shards: int = 1
@@ -120,7 +119,7 @@ class WorkflowRun:
     @cached_property
     def published_datasets(self) -> list[str]:
         """Those of them for which figures have been published."""
-        expected = self.project / "resources" / "expected"
+        expected = PROJECT / "resources" / "expected"
         return [name for name in self.learner_datasets if (expected / f"{name}.yaml").exists()]
 
     def learner_convention(self, dataset: str) -> str:

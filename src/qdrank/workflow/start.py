@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shlex
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ import yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
+from qdrank import __version__
 from qdrank.errors import QdrankError
 from qdrank.jobs import prepare_environment
-from qdrank.workflow.config_files import load_sources, merged, resolve
+from qdrank.project import PROJECT, SOURCE
+from qdrank.workflow.config_files import layered, load_sources, merged, resolve
 from qdrank.workflow.plan import plan, shards_of
 from qdrank.workflow.recorded import record_configuration, recorded_files, refuse_other_configuration, started_in
 from qdrank.workflow.run import WorkflowRun
@@ -24,7 +27,7 @@ _RECORDED_SHARDS = Path(".snakemake", "shards")
 _RESULTS = Path("results")
 
 
-def start(workflow: Any, config: dict[str, Any], project: Path) -> WorkflowRun:
+def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
     """The run that Snakemake's ``workflow`` is about to plan, with the values of its configuration.
 
     Without a configuration file, a run continues with the one that the results in its folder were made with: ``config``
@@ -38,26 +41,26 @@ def start(workflow: Any, config: dict[str, Any], project: Path) -> WorkflowRun:
     # Snakemake would wait for a core forever.
     if workflow.resource_settings.cores == 0:
         raise WorkflowError("--cores 0 leaves no core to run on; use --cores all, or the number of cores")
-    prepare_environment(project / "src")
+    _refuse_other_version(workflow)
+    prepare_environment(SOURCE)
     # All objects of a large graph of jobs are in use: looking for garbage among them took a sixth of the planning time.
     gc.set_threshold(50_000, 20, 100)
-    # The default first: what a later file sets overrides it.
-    default = project / "config" / "config.yaml"
-    given = [file for file in map(Path, workflow.configfiles) if file != default]
+    default, given = PROJECT / "config" / "config.yaml", _given(workflow)
     try:
         if not given and (given := recorded_files(_RESULTS)):
             config.update(_continued(workflow, given))
-        settings = resolve(config, load_sources([default, *given]))
+        # Another workflow that uses this one as a module with a `config:` of its own does not get ours, by Snakemake's rule.
+        sources = [] if workflow.modifier.skip_configfile else load_sources([default])
+        settings = resolve(merged([*sources, ("", config)]), [*sources, *load_sources(given)])
         # A relative path to the user's own data is searched for here, beside the configuration file, and in the
         # project.
-        planned = plan(settings, [*(file.parent for file in given), project])
+        planned = plan(settings, [*(file.parent for file in given), PROJECT])
     except QdrankError as error:
         raise WorkflowError(str(error)) from None
     resources = workflow.resource_settings
     run = WorkflowRun(
         settings,
         planned,
-        project,
         config_files=[os.path.relpath(file) for file in given],
         # By now Snakemake is in the folder of the run, but users type printed commands where they typed this one.
         started_in=started_in(workflow.overwrite_workdir),
@@ -70,12 +73,34 @@ def start(workflow: Any, config: dict[str, Any], project: Path) -> WorkflowRun:
     return run
 
 
+def _refuse_other_version(workflow: Any) -> None:
+    """Rules that Snakemake reads from a repository must be those of the installed library."""
+    folder = workflow.current_basedir
+    if folder.is_local:
+        return
+    with workflow.sourcecache.open(folder.join("../../pyproject.toml"), "r") as file:
+        version = tomllib.loads(file.read())["project"]["version"]
+    if version != __version__:
+        problem = f"the workflow read from {folder} is version {version}, the installed library is {__version__}"
+        raise WorkflowError(
+            f"{problem}\n  fix: pip install 'qdrank[workflow]=={version}', or name the tag of version {__version__}"
+        )
+
+
+def _given(workflow: Any) -> list[Path]:
+    """Configuration files, those of a Snakefile before those of the command line, which override them."""
+    typed, every = (
+        [Path(file).absolute() for file in files] for files in (workflow.overwrite_configfiles, workflow.configfiles)
+    )
+    return [*(file for file in every if file not in typed), *typed]
+
+
 def _continued(workflow: Any, files: Sequence[Path]) -> dict[str, Any]:
     """Values of the configuration that the results were begun with, below those of the command line."""
     if workflow.is_main_process:
         named = shlex.join(map(str, files))
         logger.info(f"results was begun with --configfile {named}; this run goes on with it.")
-    return merged([*load_sources(files), ("--config", workflow.config_settings.overwrite_config)])
+    return layered([*load_sources(files), ("--config", workflow.config_settings.overwrite_config)])
 
 
 def scattered(workflow: Any, run: WorkflowRun, name: str) -> int:
