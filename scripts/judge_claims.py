@@ -13,13 +13,11 @@ from qdrank.workflow.script import job, snakemake
 
 with job(snakemake):
     tables = [verdicts_table([])]
+    paths = dict(zip(map(tuple, snakemake.params.judged), snakemake.input.evidence, strict=True))
     for short, of in snakemake.params.studies.items():
         declaration = loaded(of["claims"])(of["budget"])
         evidence = {
-            name: {
-                member: load_evidence(read(f"results/{member}/{short}/evidence.parquet", "evidence"))
-                for member in members
-            }
+            name: {member: load_evidence(read(paths[member, short], "evidence")) for member in members}
             for name, members in of["groups"].items()
         }
         for name, members in evidence.items():

@@ -6,5 +6,5 @@ from qdrank.figures.tables import write_table
 from qdrank.workflow.script import job, snakemake
 
 with job(snakemake):
-    table = data_summary(load_judged(snakemake.input.judged, ["features"]))
+    table = data_summary(load_judged(snakemake.input.judged, ["features"]), snakemake.params.published)
     write_table(table, dict(snakemake.output.items()), digits=1, title=snakemake.params.title)

@@ -9,6 +9,16 @@ from qdrank.workflow.script import job, snakemake
 
 with job(snakemake):
     files, params = snakemake.input, snakemake.params
-    maps = {name: explored(read(path, "map")) for name, path in zip(params.maps, files.maps, strict=True)}
+    maps = {name: explored(read(path, "map")) for name, path in zip(params.datasets, files.maps, strict=True)}
+    tables = {
+        what: {name: read(path, "table").to_pylist() for name, path in zip(names, paths, strict=True)}
+        for what, names, paths in (
+            ("methods", params.datasets, files.methods),
+            ("summaries", params.datasets, files.summaries),
+            ("notes", params.texts, files.notes),
+        )
+    }
+    figures = dict(zip(map(tuple, params.figures), files.figures, strict=True))
     verdicts = read(files.claims, "verdicts")
-    write_text(snakemake.output[0], index_page(params.run, verdicts, "results", maps, vl_convert.javascript_bundle()))
+    page = index_page(params.run, verdicts, figures, maps, vl_convert.javascript_bundle(), **tables)
+    write_text(snakemake.output[0], page)

@@ -88,6 +88,7 @@ def made_run() -> dict[str, Any]:
         "paper": "Smith 2020",
         "idea": "Look near.",
         "against": "global",
+        "headline": "smith-fig1",
         "methods": METHODS,
     }
     study |= {
@@ -96,14 +97,32 @@ def made_run() -> dict[str, Any]:
         "tables": {"smith-table1": "Table 1"},
     }
     return {
-        "datasets": {"alpha": {"title": "Alpha", **known}, "beta": {"title": "Beta", **known}},
+        "datasets": {
+            "alpha": {"title": "Alpha", **known, "published": {"queries": 1230}},
+            "beta": {"title": "Beta", **known},
+        },
         "left_out": {"gamma": "not here </script><b>"},
         "columns": {
             "alpha": {"name": "alpha", "title": "Alpha"},
             "beta (3 seeds)": {"name": "beta", "title": "Beta (3 seeds)"},
         },
         "methods": {"reference": "reference feature"},
+        "first_stages": ["reference"],
         "studies": [study | {"claims": "smith-claims", "forms": ["svg", "pdf"]}],
+    }
+
+
+def made_tables() -> dict[str, Any]:
+    """Tables of the small run: 14 methods on each data set, alpha made of text; beta has too few queries for intervals."""
+    ends = {"MAP, low": 0.35, "MAP, high": 0.45, "NDCG@10, low": 0.4, "NDCG@10, high": 0.5}
+    values = [{"MAP": 0.4 - i / 100, "NDCG@10": 0.45 - i / 100, "queries": 80} for i in range(14)]
+    named = [{"method": f"m{i}", "label": f"Method {i} <i>", **one, **ends} for i, one in enumerate(values)]
+    named[-1] |= {"method": "reference", "label": "reference feature"}
+    parts = [{"part": "test", "queries": 80, "documents": 900}, {"part": "all", "queries": 1234, "documents": 56789}]
+    return {
+        "methods": {"alpha": named, "beta": [row | dict.fromkeys(ends) for row in named]},
+        "summaries": {"alpha": parts, "beta": parts},
+        "notes": {"alpha": [{"what": "documents read", "value": "3204"}]},
     }
 
 
@@ -112,5 +131,6 @@ def made_page(folder: Path, bundle: str, n: int = 60, methods: int = 2) -> str:
     for name in ("alpha", "beta"):
         (folder / name / "figures").mkdir(parents=True, exist_ok=True)
         (folder / name / "figures" / "smith-fig1.svg").write_text(SVG.format(name))
+    figures = {(name, "smith-fig1"): folder / name / "figures" / "smith-fig1.svg" for name in ("alpha", "beta")}
     maps = {name: explored(made_map(n, methods, seed)) for seed, name in enumerate(("alpha", "beta"))}
-    return index_page(made_run(), verdicts_table(ROWS), folder, maps, bundle)
+    return index_page(made_run(), verdicts_table(ROWS), figures, maps, bundle, **made_tables())

@@ -30,7 +30,7 @@ from qdrank.store.lists import list_column
 from qdrank.studies import STUDIES
 from qdrank.studies.study import Study
 from qdrank.workflow.config import WholeSettings
-from tests.pages.made import ROWS, made_map, made_page, made_run, row
+from tests.pages.made import ROWS, made_map, made_page, made_run, made_tables, row
 
 
 def unpacked(page: str, name: str) -> str:
@@ -55,11 +55,32 @@ def test_the_page_carries_figures_maps_and_numbers(tmp_path: Path) -> None:
     assert "Near \\u003cb>" in page
 
 
+def test_the_page_begins_with_the_best_ranker_of_each_data_set(tmp_path: Path) -> None:
+    page = made_page(tmp_path, "")
+    assert page.index('id="best"') < page.index('id="findings"') < page.index('id="map"') < page.index('id="claims"')
+    alpha, beta = page.split("<details class=best")[1:3]
+    assert (
+        "Highest MAP: Method 0 &lt;i&gt;, 0.400. 5 other methods have a mean within its interval, 0.350 to 0.450."
+        in alpha
+    )
+    assert "too few test queries for an interval" in beta
+    counts = "1,234 queries (published: 1,230), 80 of them tested, 56,789 documents to rank, 3,204 documents in the collection"
+    assert counts in alpha
+    assert "3,204" not in beta
+    shown, rest = alpha.split("<tbody class=rest hidden>")
+    assert shown.count("<tr") - 1 == 11, "ten, and the first stage, which is the last"
+    assert rest.partition("</tbody>")[0].count("<tr") == 3
+    assert "<tr class=stage><th scope=row>reference feature" in shown
+    assert "<line" in alpha
+    assert "<line" not in beta.partition("</details>")[0]
+    assert page.index('<figure><img data-id="smith-fig1"') < page.index('id="figures"')
+
+
 def test_the_page_names_studies_that_are_left_out(tmp_path: Path) -> None:
     run = made_run()
     run["studies"].append(run["studies"][0] | {"name": "other", "short": "oth", "paper": "Other 1999", "datasets": {}})
     made_page(tmp_path, "")
-    page = index_page(run, verdicts_table(ROWS), tmp_path, {}, "")
+    page = index_page(run, verdicts_table(ROWS), {}, {}, "", **made_tables())
     assert "Other 1999 (<code>oth: {datasets: null}</code>)" in page
 
 
@@ -73,7 +94,7 @@ def test_findings_on_too_few_seeds_are_starred_as_in_the_overview(project: Path,
         row("five", "alpha", HOLDS, analysis=QUERIES, world=""),
         row("six", "alpha", HOLDS, analysis=THESE_WORLDS, group="check"),
     ]
-    page = index_page(made_run(), verdicts_table(rows), tmp_path, {}, "")
+    page = index_page(made_run(), verdicts_table(rows), {}, {}, "", **made_tables())
     cells = dict(re.findall(r"<th scope=row>(\w+) .*?</th><td><button [^>]*><b>.</b> ([^<]*)</button>", page))
     assert cells == {name: "+0.012*" if name in ("one", "two") else "+0.012" for name in cells}
     assert len(cells) == len(rows)
@@ -84,7 +105,7 @@ def test_findings_on_too_few_seeds_are_starred_as_in_the_overview(project: Path,
     assert page.count(STARRED) == 2, "beside the findings, and beside the matrix"
     caption = (project / "workflow/report/claims-overview.rst").read_text()
     assert STARRED in " ".join(caption.split())
-    assert STARRED not in index_page(made_run(), verdicts_table(rows[2:]), tmp_path, {}, "")
+    assert STARRED not in index_page(made_run(), verdicts_table(rows[2:]), {}, {}, "", **made_tables())
 
 
 def test_ten_thousand_queries_and_fifty_methods_stay_small(tmp_path: Path) -> None:

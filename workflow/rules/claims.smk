@@ -8,11 +8,7 @@
 rule judge_claims:
     """Verdicts on every claim; a claim about simulated data is about the mean over its seeds."""
     input:
-        evidence=[
-            f"results/{dataset}/{study.short}/evidence.parquet"
-            for study in ALL_STUDIES
-            for dataset in run.datasets_of(study)
-        ],
+        evidence=[f"results/{name}/{short}/evidence.parquet" for name, short in run.judged],
     output:
         table="results/claims.parquet",
         html=report(
@@ -43,6 +39,7 @@ rule judge_claims:
             }
             for study in ALL_STUDIES
         },
+        judged=run.judged,
         titles=claim_titles(run),
         configuration=run.configuration,
     script:

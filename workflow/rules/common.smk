@@ -22,6 +22,7 @@ from qdrank.workflow.files import (
     CLAIMS,
     Files,
     all_forms_of_table,
+    filled,
     query_files,
     reported,
     reported_table,
@@ -35,6 +36,9 @@ from qdrank.workflow.page import (
     described_datasets,
     described_run,
     labels_and_colours,
+    pictured,
+    pictured_texts,
+    published_counts,
     representatives,
 )
 from qdrank.workflow.provenance import asset_digest

@@ -35,6 +35,7 @@ rule summarise_data:
         runtime=minutes(15, 0.05),
     params:
         title=run.title,
+        published=lambda wc: published_counts(planned.datasets[wc.dataset]),
     script:
         "../../scripts/summarise_data.py"
 

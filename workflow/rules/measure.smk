@@ -1,7 +1,8 @@
 # Measures: every measure of every method, for every test query.
 #
 # reads:  results/{dataset}/judged.parquet, results/{dataset}/{fold}/scores/{method}.parquet
-# writes: results/{dataset}/measures.parquet    one row per test query and method, one column per measure
+# writes: results/{dataset}/measures.parquet      one row per test query and method, one column per measure
+#         results/{dataset}/tables/methods.*      all methods, best first
 
 
 rule measure_methods:
@@ -25,3 +26,23 @@ rule measure_methods:
         methods=lambda wc: run.methods_of(wc.dataset),
     script:
         "../../scripts/measure_methods.py"
+
+
+rule tabulate_methods:
+    """All methods of a data set by MAP and NDCG@10, with intervals."""
+    input:
+        measures="results/{dataset}/measures.parquet",
+    output:
+        **table_outputs("", "methods", "Overview", "all methods, best first"),
+    resources:
+        mem_mb=memory(600, 6),
+        runtime=minutes(30, 0.05),
+    params:
+        title=run.title,
+        labels=lambda wc: {
+            name: labels_and_colours()[0][name] for name in run.methods_of(wc.dataset)
+        },
+        convention=lambda wc: run.learner_convention(wc.dataset),
+        interval=run.interval,
+    script:
+        "../../scripts/tabulate_methods.py"

@@ -1,8 +1,8 @@
 # Pages: the page that a reader opens first, made of what all studies found.
 #
-# reads:  results/claims.parquet, the figures of every study, query vectors, k-NN graphs, measures of every study
+# reads:  results/claims.parquet, the figures of every study, query vectors, k-NN graphs, measures of every study, tables of all methods
 # writes: results/{dataset}/map.parquet    every query in the plane, with its words, neighbours and average precisions
-#         results/index.html               findings, claims, figures and the maps, in one file that asks for nothing
+#         results/index.html               the best methods, findings, figures, maps and claims, in one file that asks for nothing
 #
 # Of the seeds of a simulated world, the first is shown.
 
@@ -32,14 +32,11 @@ rule write_index:
     """The first page: findings, claims, figures and the maps of the queries."""
     input:
         claims="results/claims.parquet",
-        maps=[f"results/{name}/map.parquet" for name in representatives(run)],
-        figures=[
-            f"results/{name}/figures/{id}.svg"
-            for study in ALL_STUDIES
-            for figure in study.figures
-            for id in figure.shows
-            for name in representatives(run, study)
-        ],
+        maps=filled("results/{name}/map.parquet", name=representatives(run)),
+        methods=filled("results/{name}/tables/methods.parquet", name=representatives(run)),
+        summaries=filled("results/{name}/tables/data-summary.parquet", name=representatives(run)),
+        notes=filled("results/{name}/tables/text-notes.parquet", name=pictured_texts(run)),
+        figures=[f"results/{name}/figures/{id}.svg" for name, id in pictured(run)],
     output:
         "results/index.html",
     resources:
@@ -47,7 +44,9 @@ rule write_index:
         runtime=minutes(15),
     params:
         run=described_run(run),
-        maps=representatives(run),
+        datasets=representatives(run),
+        texts=pictured_texts(run),
+        figures=pictured(run),
         assets=asset_digest(SOURCE / "qdrank" / "pages" / "assets"),
     script:
         "../../scripts/write_index.py"

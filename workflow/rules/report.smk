@@ -56,6 +56,7 @@ rule write_manifest:
         rules.learners.input,
         rules.difficulty.input,
         files.each_dataset("results/{dataset}/measures.parquet"),
+        all_forms_of_table("methods", planned.datasets),
         files.each_dataset_and_fold(["results/{dataset}/{fold}/neighbours.parquet"]),
         "results/overview.html",
     output:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -11,11 +11,17 @@ from qdrank.datasets.judged import Judged
 from qdrank.layout import IntArray
 
 
-def data_summary(judged: Judged) -> pa.Table:
-    """Queries, documents, grades and preference pairs: one row per part, and one for all parts."""
+def data_summary(judged: Judged, published: Mapping[str, int] | None = None) -> pa.Table:
+    """Queries, documents, grades and preference pairs: one row per part, one for all parts, and one as published, if known.
+
+    Of ``published``, ``pairs`` are the documents of all queries, ``queries`` the queries.
+    """
     grades = int(judged.y.max(initial=0)) + 1
     rows = [_summary(part, judged.select([part]), grades) for part in sorted(judged.parts, key=_order)]
-    return pa.Table.from_pylist([*rows, _summary("all", judged, grades)])
+    rows.append(_summary("all", judged, grades))
+    if published:
+        rows.append({"part": "published", "queries": published.get("queries"), "documents": published.get("pairs")})
+    return pa.Table.from_pylist(rows)
 
 
 def notes_table(notes: Sequence[tuple[str, str]]) -> pa.Table:
@@ -29,7 +35,7 @@ def _order(part: str) -> tuple[int, str]:
     return (fixed.index(part) if part in fixed else len(fixed), part)
 
 
-def _summary(part: str, documents: Judged, grades: int) -> dict[str, str | int | float]:
+def _summary(part: str, documents: Judged, grades: int) -> dict[str, str | int | float | None]:
     sizes = np.diff(documents.offsets)
     counts = np.bincount(documents.y, minlength=grades)
     by_query = np.zeros((documents.n_queries, grades), dtype=np.int64)

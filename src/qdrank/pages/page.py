@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from qdrank.evaluation.declared import CHECK, CONTROL, FINDING, UNCLEAR
 from qdrank.figures.verdicts import STARRED, expected_errors, star
+from qdrank.pages.best import best_methods
 from qdrank.pages.embedding import compact, packed, plain
 from qdrank.pages.explorer import colours, specification
 from qdrank.pages.findings import CLASSES, SIGNS, WORDS, detail, number, sentences, tally
@@ -31,23 +32,42 @@ def asset(name: str) -> str:
     return resources.files("qdrank.pages").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def index_page(run: Described, verdicts: pa.Table, folder: str | Path, maps: Mapping[str, Any], bundle: str) -> str:
+def index_page(
+    run: Described,
+    verdicts: pa.Table,
+    figures: Mapping[tuple[str, str], str | Path],
+    maps: Mapping[str, Any],
+    bundle: str,
+    *,
+    methods: Mapping[str, Sequence[Described]],
+    summaries: Mapping[str, Sequence[Described]],
+    notes: Mapping[str, Sequence[Described]],
+) -> str:
     """The page, as HTML.
 
     Parameters
     ----------
     run : data sets, studies, and what was left out, as the workflow describes them
     verdicts : the artifact ``verdicts``
-    folder : where the results are: the figures are read from it
+    figures : where each figure is, by data set and id
     maps : data of the map of each data set (`qdrank.pages.explorer.explored`)
     bundle : the script of the library that draws the maps
+    methods, summaries : rows of the tables of all methods, and of what the data hold, by data set
+    notes : rows of the notes on each data set made of text
     """
     rows = verdicts.to_pylist()
     names = {called: known["title"] for called, known in run["columns"].items()}
     embedded = [packed(f"map-{name}", compact(map_)) for name, map_ in maps.items()]
-    embedded += [packed(f"figure-{name}-{key}", text) for (name, key), text in _pictures(run, folder).items()]
+    embedded += [
+        packed(f"figure-{name}-{key}", Path(path).read_text(encoding="utf-8")) for (name, key), path in figures.items()
+    ]
+    counted = {
+        name: known | {"counts": _counted(summaries.get(name, ()), notes.get(name, ()))}
+        for name, known in run["datasets"].items()
+    }
     parts = {
         "style": asset("page.css"),
+        "best": best_methods(counted, methods, run["first_stages"]),
         "datasets": _datasets(run),
         "left_out": _left_out(run["left_out"]) + _not_run(run["studies"]),
         "findings": "".join(
@@ -66,14 +86,16 @@ def index_page(run: Described, verdicts: pa.Table, folder: str | Path, maps: Map
     return Template(asset("page.html")).substitute(parts)
 
 
-def _pictures(run: Described, folder: str | Path) -> dict[tuple[str, str], str]:
-    """Figures by data set and id."""
-    return {
-        (name, figure["id"]): Path(folder, name, "figures", f"{figure['id']}.svg").read_text(encoding="utf-8")
-        for study in run["studies"]
-        for figure in study["figures"]
-        for name in study["datasets"]
-    }
+def _counted(summary: Sequence[Described], notes: Sequence[Described]) -> dict[str, int]:
+    """Queries, those of them that are tested, documents to rank, and documents of a collection, as they were read."""
+    parts = {row["part"]: row for row in summary}
+    counts = {}
+    if "all" in parts:
+        counts = {"queries": parts["all"]["queries"], "pairs": parts["all"]["documents"]}
+    if "test" in parts:
+        counts["tested"] = parts["test"]["queries"]
+    read = [row["value"] for row in notes if row["what"] == "documents read"]
+    return counts | ({"collection": int(read[0].replace(",", ""))} if read else {})
 
 
 def _data(run: Described, rows: Sequence[Described]) -> dict[str, Any]:
@@ -146,12 +168,26 @@ def _findings(study: Described, rows: Sequence[Described], names: Mapping[str, s
     if not of_study:
         return ""
     text = f"<section class=paper><h3>{escape(study['paper'])}</h3><p>{escape(study['idea'])} {escape(tally(of_study))}</p>"
+    text += _headline(study)
     for verdict, claims in sentences(of_study, names):
         if claims:
             opened = "" if verdict == UNCLEAR else " open"
             head = f"{SIGNS[verdict]} {WORDS[verdict]}: {len(claims)} of the claims"
             text += f"<details{opened} class={CLASSES[verdict]}><summary>{head}</summary>{_claims(claims)}</details>"
     return text + "</section>\n"
+
+
+def _headline(study: Described) -> str:
+    """The figure of a study that shows its result best, on its first data set."""
+    figure = next((one for one in study["figures"] if one["id"] == study["headline"]), None)
+    if figure is None or not study["datasets"]:
+        return ""
+    name, title = next(iter(study["datasets"].items()))
+    label = f"{figure['label']}, {title}"
+    return (
+        f'<figure><img data-id="{escape(figure["id"])}" data-dataset="{escape(name)}" alt="{escape(label)}">'
+        f'<figcaption>{escape(label)}. <a href="#{escape(study["name"])}">All figures</a></figcaption></figure>'
+    )
 
 
 def _claims(claims: Sequence[tuple[str, str]]) -> str:

@@ -106,6 +106,7 @@ class Study:
     run : from its section to the names of the methods to run
     measures : names of the measures, or of conventions, used for its methods
     figures, tables : what it shows, in the order of the paper
+    headline : id of the figure that shows its result best, which the first page puts first; the first one if empty
     evidence : the basis for judging its claims; ``make`` gives parts by claim (`qdrank.evaluation.evidence`)
     claims : "module:function" that declares its claims, from the keys of the configuration in ``budget``
     budget : keys of the configuration that its declaration names, such as ``geng.lambdas``; ``key as name`` renames one
@@ -132,6 +133,7 @@ class Study:
     one_model: str = ""
     figures: tuple[Output, ...] = ()
     tables: tuple[Output, ...] = ()
+    headline: str = ""
     evidence: Output | None = None
     claims: str = ""
     budget: tuple[str, ...] = ()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from qdrank.datasets.registry import load
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.studies.study import Study
+from qdrank.workflow.plan import PlannedDataset
 from qdrank.workflow.run import ALL_STUDIES, WorkflowRun
 
 
@@ -17,6 +19,22 @@ def representatives(run: WorkflowRun, study: Study | None = None) -> list[str]:
     groups = (members for each in ALL_STUDIES for members in run.claim_groups(each).values())
     further = {name for members in groups for name in members[1:]}
     return [name for name in run.planned.datasets if name not in further]
+
+
+def pictured(run: WorkflowRun) -> list[tuple[str, str]]:
+    """Data set and id of every figure that the page shows."""
+    return [
+        (name, id_)
+        for study in ALL_STUDIES
+        for figure in study.figures
+        for id_ in figure.shows
+        for name in representatives(run, study)
+    ]
+
+
+def pictured_texts(run: WorkflowRun) -> list[str]:
+    """Data sets of the page that are made of text, whose notes say how many documents were read."""
+    return [name for name in representatives(run) if name in run.planned.of_kind("text")]
 
 
 def labels_and_colours() -> tuple[dict[str, str], dict[str, str]]:
@@ -31,11 +49,26 @@ def _classic_labels() -> dict[str, str]:
 
 
 def described_datasets(run: WorkflowRun) -> dict[str, dict[str, Any]]:
-    """Title, kind, folds and note of every data set."""
+    """Title, kind, folds and note of every data set, and of registered ones the published counts."""
     return {
-        name: {"title": dataset.title, "kind": dataset.kind, "folds": list(dataset.folds), "note": dataset.note}
+        name: {
+            "title": dataset.title,
+            "kind": dataset.kind,
+            "folds": list(dataset.folds),
+            "note": dataset.note,
+            "published": published_counts(dataset),
+        }
         for name, dataset in run.planned.datasets.items()
     }
+
+
+def published_counts(dataset: PlannedDataset) -> dict[str, int]:
+    """Queries and documents that a registered data set has by its publisher; of text, documents are those of the collection."""
+    if not dataset.registered or dataset.kind == "simulated":
+        return {}
+    entry = load()[dataset.name]
+    counts = {"queries": entry.n_queries, "collection" if dataset.kind == "text" else "pairs": entry.n_documents}
+    return {what: count for what, count in counts.items() if count is not None}
 
 
 def described_run(run: WorkflowRun) -> dict[str, Any]:
@@ -45,6 +78,7 @@ def described_run(run: WorkflowRun) -> dict[str, Any]:
         "left_out": dict(run.planned.left_out),
         "columns": {called: {"name": name, "title": title} for name, called, title in _columns(run)},
         "methods": _classic_labels(),
+        "first_stages": list(FIRST_STAGES),
         "studies": [_described_study(run, study) for study in ALL_STUDIES],
     }
 
@@ -81,6 +115,7 @@ def _described_study(run: WorkflowRun, study: Study) -> dict[str, Any]:
         "paper": study.paper,
         "idea": study.idea,
         "against": study.against,
+        "headline": study.headline or (study.figures[0].id if study.figures else ""),
         "methods": {method.name: method.label for method in study.methods},
         "datasets": {name: run.planned.datasets[name].title for name in representatives(run, study)},
         "figures": figures,

@@ -249,6 +249,11 @@ class WorkflowRun:
             groups.setdefault(key, []).append(name)
         return {members[0]: members for members in groups.values()}
 
+    @cached_property
+    def judged(self) -> list[tuple[str, str]]:
+        """Data set and short name of the study of all evidence that claims are judged by."""
+        return [(name, study.short) for study in ALL_STUDIES for name in self.datasets_of(study)]
+
     # ---- measures ----
 
     @cached_property

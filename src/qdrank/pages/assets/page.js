@@ -17,7 +17,7 @@ function element(tag, text, classes) {
   return made;
 }
 
-// ---- figures: unpacked when they are seen ----
+// ---- figures: unpacked when they are seen, the others when nothing else is to be done, or before printing ----
 
 const pictures = new Map();
 async function picture(dataset, id) {
@@ -38,7 +38,25 @@ async function show(image) {
   if (image.dataset.dataset === wanted) image.src = url;
   image.dataset.shown = wanted;
 }
-all("img[data-id]").forEach((image) => seen.observe(image));
+const unseen = all("img[data-id]");
+unseen.forEach((image) => seen.observe(image));
+const waiting = () => unseen.filter((image) => !image.dataset.shown);
+const whenIdle = window.requestIdleCallback || ((work) => setTimeout(work, 200));
+async function unpackRest() {
+  const [next] = waiting();
+  if (!next) return;
+  await show(next);
+  whenIdle(unpackRest);
+}
+window.addEventListener("load", () => whenIdle(unpackRest));
+window.addEventListener("beforeprint", () => waiting().forEach(show));
+
+for (const button of all("button.more-methods")) {
+  button.addEventListener("click", () => {
+    for (const rest of all("tbody.rest", button.closest(".best"))) rest.hidden = false;
+    button.remove();
+  });
+}
 
 for (const select of all("select[data-study-of]")) {
   select.addEventListener("change", () => {

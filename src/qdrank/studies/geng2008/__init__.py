@@ -23,6 +23,7 @@ STUDY = Study(
     methods=METHODS,
     run=run,
     measures=("geng", "ap", "ndcg@10/letor4"),
+    headline="geng-fig7",
     figures=(
         Output(
             f"{_ROOM}.fig1:draw",

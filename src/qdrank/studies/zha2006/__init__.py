@@ -20,6 +20,7 @@ STUDY = Study(
     methods=METHODS,
     run=run,
     measures=("dcg@5/exp", "dcg@5/linear", "ndcg@5/exp", "ap"),
+    headline="zha-gain",
     figures=(
         Output(
             f"{_ROOM}.figures:draw_map",

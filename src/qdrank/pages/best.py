@@ -1,0 +1,103 @@
+"""Which ranker is best on each data set: its methods by MAP and NDCG@10, in a table that is a picture too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from qdrank.figures.methods import MEASURES
+
+Row = Mapping[str, Any]
+
+#: Methods shown before the rest is folded away; data sets that are open when the page opens.
+SHOWN, OPEN = 10, 3
+
+
+def best_methods(
+    datasets: Mapping[str, Mapping[str, Any]], methods: Mapping[str, Sequence[Row]], first: Sequence[str]
+) -> str:
+    """A block for each data set of ``methods`` (rows of `methods_table`).
+
+    ``datasets`` has their titles and counts, ``first`` names the first stages, which every block shows.
+    """
+    blocks = []
+    for place, (name, rows) in enumerate(methods.items()):
+        title, opened = escape(datasets[name]["title"]), " open" if place < OPEN else ""
+        blocks.append(
+            f"<details class=best{opened}><summary>{title}</summary><p>{escape(_answer(rows))}</p>"
+            f"<p class=hint>{escape(_counts(datasets[name]))}</p>{_table(name, rows, first)}</details>\n"
+        )
+    return "".join(blocks)
+
+
+def _answer(rows: Sequence[Row]) -> str:
+    """The best method in a sentence, and how many others its interval does not exclude."""
+    best = rows[0]
+    said = f"Highest MAP: {best['label']}, {best['MAP']:.3f}."
+    if best["MAP, low"] is None:
+        return f"{said} There are too few test queries for an interval: take the order with care."
+    near = sum(row["MAP"] >= best["MAP, low"] for row in rows[1:])
+    others = f"{near} other {'method has' if near == 1 else 'methods have'}" if near else "No other method has"
+    return f"{said} {others} a mean within its interval, {best['MAP, low']:.3f} to {best['MAP, high']:.3f}."
+
+
+def _counts(known: Mapping[str, Any]) -> str:
+    """Queries and documents of a data set as read, beside the published numbers where there are any."""
+    parts = []
+    for what, words in (
+        ("queries", "queries"),
+        ("tested", "of them tested"),
+        ("pairs", "documents to rank"),
+        ("collection", "documents in the collection"),
+    ):
+        if (count := known.get("counts", {}).get(what)) is not None:
+            published = known.get("published", {}).get(what)
+            parts.append(f"{count:,} {words}" + (f" (published: {published:,})" if published else ""))
+    return ", ".join(parts)
+
+
+def _table(name: str, rows: Sequence[Row], first: Sequence[str]) -> str:
+    shown = [row for place, row in enumerate(rows) if place < SHOWN or row["method"] in first]
+    hidden = [row for row in rows if row not in shown]
+    scales = {measure: _scale(shown, measure) for measure in MEASURES}
+    head = "".join(f"<th colspan=2>{measure}</th>" for measure in MEASURES)
+    lines = "".join(_line(row, scales, row["method"] in first) for row in shown)
+    rest = "".join(_line(row, scales, False) for row in hidden)
+    more = f"<tbody class=rest hidden>{rest}</tbody>" if rest else ""
+    button = f"<button class=more-methods>show {len(hidden)} more</button> " if rest else ""
+    return (
+        f"<div class=scroll><table class=ranked><thead><tr><th>method</th>{head}</tr></thead><tbody>{lines}</tbody>{more}</table></div>"
+        f'<p class=links>{button}<a href="{escape(name)}/tables/methods.html">all numbers</a> '
+        f'<a href="{escape(name)}/tables/data-summary.html">what the data hold</a></p>'
+    )
+
+
+def _scale(rows: Sequence[Row], measure: str) -> tuple[float, float]:
+    """Least and greatest value of a measure, its intervals included."""
+    values = [
+        row[key] for row in rows for key in (measure, f"{measure}, low", f"{measure}, high") if row[key] is not None
+    ]
+    return min(values), max(values)
+
+
+def _line(row: Row, scales: Mapping[str, tuple[float, float]], is_first_stage: bool) -> str:
+    cells = "".join(
+        f"<td class=n>{row[measure]:.3f}</td><td>{_dot(row, measure, scales[measure])}</td>" for measure in MEASURES
+    )
+    kind = " class=stage" if is_first_stage else ""
+    return f"<tr{kind}><th scope=row>{escape(row['label'])}</th>{cells}</tr>\n"
+
+
+def _dot(row: Row, measure: str, scale: tuple[float, float]) -> str:
+    """A mean as a dot, its interval as a line, between the ends of the scale."""
+
+    def at(value: float) -> str:
+        low, high = scale
+        place = (value - low) / (high - low) if high > low else 0.5
+        return f"{4 + 92 * min(max(place, 0), 1):.1f}%"  # methods that are folded away may lie beyond the scale
+
+    value, low, high = (row[key] for key in (measure, f"{measure}, low", f"{measure}, high"))
+    line = "" if low is None else f'<line x1="{at(low)}" x2="{at(high)}" y1="8" y2="8"/>'
+    said = f"{value:.3f}" if low is None else f"{value:.3f}, {low:.3f} to {high:.3f}"
+    return f'<svg role=img aria-label="{said}"><title>{said}</title>{line}<circle cx="{at(value)}" cy="8" r="4"/></svg>'
