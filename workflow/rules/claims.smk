@@ -8,7 +8,9 @@
 rule judge_claims:
     """Verdicts on every claim; a claim about simulated data is about the mean over its seeds."""
     input:
-        evidence=[f"results/{name}/{short}/evidence.parquet" for name, short in run.judged],
+        evidence=[
+            f"results/{name}/{short}/evidence.parquet" for name, short in run.judged
+        ],
     output:
         table="results/claims.parquet",
         html=report(

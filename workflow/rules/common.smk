@@ -12,7 +12,9 @@ _source = Path(str(workflow.current_basedir)).parents[1] / "src"
 if workflow.current_basedir.is_local and _source.is_dir():
     sys.path.insert(0, str(_source))
 elif find_spec("qdrank") is None:
-    raise WorkflowError("This workflow needs its library: pip install 'qdrank[workflow]'")
+    raise WorkflowError(
+        "This workflow needs its library: pip install 'qdrank[workflow]'"
+    )
 from qdrank.measures import CONVENTIONS
 from qdrank.project import PROJECT, SOURCE
 from qdrank.rankers.methods import CLASSIC

@@ -33,9 +33,15 @@ rule write_index:
     input:
         claims="results/claims.parquet",
         maps=filled("results/{name}/map.parquet", name=representatives(run)),
-        methods=filled("results/{name}/tables/methods.parquet", name=representatives(run)),
-        summaries=filled("results/{name}/tables/data-summary.parquet", name=representatives(run)),
-        notes=filled("results/{name}/tables/text-notes.parquet", name=pictured_texts(run)),
+        methods=filled(
+            "results/{name}/tables/methods.parquet", name=representatives(run)
+        ),
+        summaries=filled(
+            "results/{name}/tables/data-summary.parquet", name=representatives(run)
+        ),
+        notes=filled(
+            "results/{name}/tables/text-notes.parquet", name=pictured_texts(run)
+        ),
         figures=[f"results/{name}/figures/{id}.svg" for name, id in pictured(run)],
     output:
         "results/index.html",
