@@ -38,7 +38,7 @@ def test_the_default_file_is_the_default_configuration() -> None:
         ({"own": {"x": {"kind": "TREC"}}}, "mine.yaml: own.x.kind: unknown kind 'TREC'; did you mean trec?"),
         (
             {"own": {"x": {"kind": "csv"}}},
-            "own.x.kind: unknown kind 'csv'; allowed: letor, runs, beir, smart, trec, simulated",
+            "own.x.kind: unknown kind 'csv'; allowed: letor, runs, beir, smart, trec, irds, simulated",
         ),
         (
             {"own": {"x": {"files": {}}}},

@@ -19,7 +19,7 @@ from qdrank.workflow.provenance import code_modules
 
 # From the base up: a room may use those before it.
 ROOMS = [
-    ("errors", "layout", "registry", "jobs", "ahead", "kernel_locator", "project"),
+    ("errors", "layout", "registry", "jobs", "ahead", "kernel_locator", "project", "single_precision"),
     ("store",),
     ("run_results",),
     ("measures",),

@@ -24,6 +24,7 @@ COMMANDS = {
         "qdrank.commands.doctor",
         "look for what would stop a run here: Python, memory, disk, mirror, kernels, SLURM",
     ),
+    "export": ("qdrank.commands.export", "a model as Elasticsearch, OpenSearch, Solr, RankLib or ONNX take it"),
     "features": ("qdrank.commands.features", "compute the features of new text queries, for `qdrank rank`"),
     "findings": ("qdrank.commands.findings", "write the table of what was found into the page of each study"),
     "fuse": ("qdrank.commands.fuse", "one run from several, without judgments"),

@@ -30,6 +30,7 @@ from qdrank.workflow.files import (
     reported_table,
     reported_tables,
     rule_name,
+    run_outputs,
     scores_and_rankers,
     table_outputs,
 )

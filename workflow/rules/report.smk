@@ -4,6 +4,7 @@
 # writes: results/config.yaml      the configuration as it was resolved
 #         results/overview.html    data sets of the run, those left out, software
 #         results/manifest.json    digest of every file below results
+#         results/ro-crate-metadata.json    the same as an RO-Crate (target `crate`)
 #
 # The page itself is written by `snakemake --report results/report.html` (`make run` does it).
 
@@ -12,6 +13,7 @@ localrules:
     write_config,
     write_overview,
     write_manifest,
+    write_crate,
 
 
 rule write_config:
@@ -68,6 +70,28 @@ rule write_manifest:
         timed=sorted(timed_outputs()),
     script:
         "../../scripts/write_manifest.py"
+
+
+rule write_crate:
+    """The files of the manifest as an RO-Crate."""
+    input:
+        "results/manifest.json",
+    output:
+        "results/ro-crate-metadata.json",
+    resources:
+        mem_mb=memory(300, 0),
+        runtime=minutes(15),
+    params:
+        title="qdrank on "
+        + ", ".join(dataset.title for dataset in planned.datasets.values()),
+    script:
+        "../../scripts/write_crate.py"
+
+
+rule crate:
+    """Target: the finished run as an RO-Crate, to be archived or published."""
+    input:
+        "results/ro-crate-metadata.json",
 
 
 onsuccess:

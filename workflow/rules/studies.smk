@@ -4,6 +4,9 @@
 # writes: results/{dataset}/{study}/measures.parquet    measures of the study's methods alone
 #         results/{dataset}/{study}/evidence.parquet    values behind each claim
 #         results/{dataset}/figures/{id}.*, results/{dataset}/tables/{id}.*
+#         results/{dataset}/{fold}/runs/{method}.run.gz          what each method ranked, as trec_eval reads it (target `runs`)
+#         results/{dataset}/{fold}/runs/{method}.ir-metadata.yml how it was made
+#         results/{dataset}/{fold}/runs/judgments.qrels.gz       the judgments of the test queries
 
 for _study in ALL_STUDIES:
 
@@ -106,3 +109,35 @@ rule rankers:
     input:
         "results/config.yaml",
         files.rankers(),
+
+
+for _dataset in planned.datasets:
+
+    # One job for all methods of a fold: a job for each would spend its time on starting.
+    rule:
+        name:
+            f"write_runs_{rule_name(_dataset)}"
+        input:
+            judged=f"results/{_dataset}/judged.parquet",
+            scores=[
+                f"results/{_dataset}/{{fold}}/scores/{method}.parquet"
+                for method in run.methods_of(_dataset)
+            ],
+        output:
+            **run_outputs(_dataset, run.methods_of(_dataset)),
+        resources:
+            mem_mb=memory(600, 6),
+            runtime=minutes(30, 0.1),
+        params:
+            dataset=_dataset,
+            title=planned.datasets[_dataset].title,
+            methods=run.methods_of(_dataset),
+            measures=run.measures,
+        script:
+            "../../scripts/write_runs.py"
+
+
+rule runs:
+    """Target: every method of every data set as a run, with metadata and judgments, for trec_eval and its like."""
+    input:
+        files.runs(),

@@ -65,6 +65,10 @@ def check_own(dataset: PlannedDataset) -> None:
         from qdrank.datasets.collections.beir import refuse_missing_files
 
         refuse_missing_files(Path(dataset.options["folder"]))
+    elif like == "irds":
+        from qdrank.datasets.collections.irds import refuse_missing
+
+        refuse_missing(Path(dataset.options["folder"]), **dataset.options["form"])
     elif like == "runs":
         from qdrank.datasets.runs.importing import read_as_data
 

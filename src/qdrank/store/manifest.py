@@ -12,7 +12,7 @@ from qdrank.store.digest import verify
 from qdrank.store.machine import machine_record
 
 # Written by the run, but not part of its results.
-_NOT_RESULTS = {"manifest.json", "report.html", "report.zip"}
+_NOT_RESULTS = {"manifest.json", "report.html", "report.zip", "ro-crate-metadata.json"}
 
 
 def digests(folder: str | Path, timed: Collection[str] = ()) -> dict[str, str]:

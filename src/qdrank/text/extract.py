@@ -35,9 +35,9 @@ def read_collection(
 
     Parameters
     ----------
-    like : one of the registry's by name, or a form: beir, smart, trec
-    folder : of the files of a registered collection, or of one in BEIR form
-    files, form : of the user's own collection in SMART or TREC form: its files, and how they are written
+    like : one of the registry's by name, or a form: beir, irds, smart, trec
+    folder : of the files of a registered collection, of one in BEIR form, or of ir_datasets
+    files, form : of the user's own collection in SMART or TREC form: its files, and how they are written; for ir_datasets the id
     """
     if files is not None and like == "smart":
         documents = tuple(files["documents"])
@@ -49,7 +49,7 @@ def read_collection(
     elif like in SMART:
         collection = COLLECTIONS["smart"](Path(folder), like)
     else:
-        collection = COLLECTIONS[like](Path(folder))
+        collection = COLLECTIONS[like](Path(folder), **(form or {}))
     return collection
 
 

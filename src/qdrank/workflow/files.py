@@ -42,6 +42,15 @@ def scores_and_rankers(methods: Iterable[str]) -> dict[str, str]:
     }
 
 
+def run_outputs(dataset: str, methods: Iterable[str]) -> dict[str, str]:
+    """Outputs of a job that writes the runs of a fold: judgments, and a run with metadata for each method."""
+    folder = f"results/{dataset}/{{fold}}/runs"
+    made = {"qrels": f"{folder}/judgments.qrels.gz"}
+    for method in methods:
+        made |= {method: f"{folder}/{method}.run.gz", f"{method}_metadata": f"{folder}/{method}.ir-metadata.yml"}
+    return made
+
+
 def query_files(folder: str, fold: str) -> dict[str, str]:
     """Vectors of the queries of a fold, and how queries became vectors; ``folder`` is that of the data set."""
     files = {name: f"{folder}/{name}.parquet" for name in ("columns", "topics")}
@@ -144,6 +153,8 @@ class Files:
         dataset = self.run.dataset(wildcards)
         if dataset.registered or dataset.files:
             return self.features(wildcards)
+        if dataset.options["like"] == "irds":  # the digests of its files are fixed
+            return []
         return sorted(str(path) for path in Path(dataset.options["folder"]).rglob("*") if path.is_file())
 
     def of_learner(self, wildcards: Any) -> dict[str, str]:
@@ -223,6 +234,15 @@ class Files:
             methods = [method for method in run.methods_of(name) if method not in searches]
             paths += filled(pattern, dataset=[name], fold=dataset.folds, method=methods)
         return paths
+
+    def runs(self) -> list[str]:
+        """Runs of every method of every data set, with metadata and judgments."""
+        return [
+            path.format(fold=fold)
+            for name, dataset in self.run.planned.datasets.items()
+            for fold in dataset.folds
+            for path in run_outputs(name, self.run.methods_of(name)).values()
+        ]
 
     def study_targets(self) -> Mapping[str, list[str]]:
         """Files by the name of the target: figures and tables by id, studies by both their names, each without the others."""

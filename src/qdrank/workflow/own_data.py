@@ -159,6 +159,28 @@ class TrecCollection(Section):
     note: str = Field(default="", description="A sentence for the report.")
 
 
+class IrDatasetsCollection(Section):
+    """Own data as a collection that ir_datasets knows."""
+
+    kind: Literal["irds"] = Field(
+        description="A collection of ir_datasets by its id; needs the extra: pip install 'qdrank[irds]'."
+    )
+    id: str = Field(
+        description="Such as beir/nfcorpus, with its splits where it has any (then set text.folds: split).",
+        min_length=1,
+    )
+    home: str | None = Field(
+        default=None,
+        description="Folder with the files, in the layout of ir_datasets; null: IR_DATASETS_HOME, else ~/.ir_datasets. "
+        "Nothing is downloaded: the check says which files are missing, and where they go.",
+    )
+    md5: dict[str, str] = Field(
+        default_factory=dict, description="Digests of files that are not the publisher's, by their path in that folder."
+    )
+    title: str = Field(default="", description="How the data set is called in tables and in the report.")
+    note: str = Field(default="", description="A sentence for the report.")
+
+
 class SimulatedVariant(Section):
     """A simulated data set with some settings changed, for further seeds and negative controls."""
 
@@ -173,7 +195,15 @@ class SimulatedVariant(Section):
     note: str = Field(default="", description="A sentence for the report.")
 
 
-_Own = FeatureFiles | RunFiles | TextCollection | SmartCollection | TrecCollection | SimulatedVariant
+_Own = (
+    FeatureFiles
+    | RunFiles
+    | TextCollection
+    | SmartCollection
+    | TrecCollection
+    | IrDatasetsCollection
+    | SimulatedVariant
+)
 OwnDataset = Annotated[_Own, Field(discriminator="kind")]
 #: What ``kind`` may be.
 OWN_KINDS: tuple[str, ...] = tuple(get_args(one.model_fields["kind"].annotation)[0] for one in get_args(_Own))

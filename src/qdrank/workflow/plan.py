@@ -17,6 +17,7 @@ from qdrank.studies import STUDIES
 from qdrank.workflow.config import Settings
 from qdrank.workflow.own_data import (
     FeatureFiles,
+    IrDatasetsCollection,
     RunFiles,
     SimulatedVariant,
     SmartCollection,
@@ -157,7 +158,8 @@ def _refuse_missing_files(dataset: PlannedDataset) -> None:
         _refuse_one_file_twice(dataset)
     folder = dataset.options.get("folder")
     if folder is not None and not os.path.isdir(folder):
-        raise InputError(f"own.{dataset.name}.folder: no such folder", found=folder, fix="correct the path")
+        key = "home" if dataset.options["like"] == "irds" else "folder"
+        raise InputError(f"own.{dataset.name}.{key}: no such folder", found=folder, fix="correct the path")
 
 
 def _refuse_one_file_twice(dataset: PlannedDataset) -> None:
@@ -216,6 +218,10 @@ def _own(name: str, settings: Settings, folders: Sequence[str | Path]) -> Planne
             return _with_files(
                 text, own, {"documents": _several(own.documents, at), **_single(own, at, "topics"), "qrels": qrels}
             )
+        case IrDatasetsCollection():
+            home = own.home or os.environ.get("IR_DATASETS_HOME") or os.path.expanduser("~/.ir_datasets")
+            form = own.model_dump(include={"id", "md5"})
+            return replace(text, options={"like": own.kind, "folder": at(home), "form": form})
         case SimulatedVariant():
             return replace(plain, kind="simulated", options={"seed": settings.seed, **own.settings, "like": own.like})
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qdrank.datasets.runs.reading import read_qrels, read_run
-from qdrank.datasets.runs.writing import write_qrels, write_run
+from qdrank.datasets.runs.writing import distinct_scores, write_qrels, write_run
 from qdrank.errors import InputError
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=6)
@@ -55,6 +56,48 @@ def test_the_lines_of_a_run(tmp_path):
 def test_the_lines_of_judgments(tmp_path):
     write_qrels(tmp_path / "qrels", [7, 7], ["a", "b"], np.array([0, 2], dtype=np.int8))
     assert (tmp_path / "qrels").read_text() == "7 0 a 0\n7 0 b 2\n"
+
+
+SCORES = st.one_of(st.floats(allow_nan=False), st.sampled_from([0.0, -0.0, 1.0, 1 + 1e-12, np.inf, -np.inf, 5e-324]))
+
+
+@given(st.lists(st.lists(SCORES, min_size=1, max_size=12), min_size=1, max_size=4))
+def test_written_scores_differ_and_keep_the_order(lists):
+    """By the definition, one document after the other: no score reaches the one before it in single precision."""
+    scores, offsets = np.concatenate(lists), np.cumsum([0, *map(len, lists)])
+    made = distinct_scores(scores, offsets)
+    for a, b in pairwise(offsets.tolist()):
+        order = np.argsort(-scores[a:b], kind="stable")
+        ranked, before = made[a:b][order], np.float32(np.inf)
+        assert (np.diff(ranked.astype(np.float64)) < 0).all()
+        assert np.argsort(-made[a:b], kind="stable").tolist() == order.tolist()
+        for score, written in zip(scores[a:b][order], ranked, strict=True):
+            rounded = np.float32(np.clip(score, -3e38, 3e38))
+            assert written == min(rounded, np.nextafter(before, np.float32(-np.inf)))
+            before = written
+
+
+def test_a_written_order_is_read_back(tmp_path):
+    """Ties come back in row order, not by name, whether a tool compares singles or doubles."""
+    docs, scores = [f"d{i}" for i in range(30)], np.repeat([2.0, 1 / 3, 1 / 3 + 1e-12], 10)
+    write_run(tmp_path / "run.gz", ["q"] * 30, docs, distinct_scores(scores, np.array([0, 30])))
+    run = read_run(tmp_path / "run.gz")
+    ranked = sorted(range(30), key=lambda i: (-scores[i], i))
+    assert run.doc.tolist() == [docs[i] for i in ranked]
+    for precision in (np.float32, np.float64):
+        assert (np.diff(run.score.astype(precision)) < 0).all()
+    content = (tmp_path / "run.gz").read_bytes()
+    write_run(tmp_path / "run.gz", ["q"] * 30, docs, distinct_scores(scores, np.array([0, 30])))
+    assert (tmp_path / "run.gz").read_bytes() == content
+
+
+def test_metadata_at_the_head_of_a_run_is_passed_over(tmp_path):
+    head = "# ir_metadata.start\n# tag: mine\n# actor:\n#   team: we all\n# ir_metadata.end\n"
+    (tmp_path / "run").write_text(head + "1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n")
+    assert read_run(tmp_path / "run").doc.tolist() == ["a", "b"]
+    (tmp_path / "run").write_text(head + "1 Q0 a 1 2 t\n1 Q0 b 2 t\n")
+    with pytest.raises(InputError, match="line 7: 5 columns, not 6"):
+        read_run(tmp_path / "run")
 
 
 def test_queries_in_two_places_and_other_tools_habits(tmp_path):

@@ -11,6 +11,7 @@ COLLECTIONS = Registry(
     "collection form",
     {
         "beir": "qdrank.datasets.collections.beir:read_beir",
+        "irds": "qdrank.datasets.collections.irds:read_irds",
         "nfcorpus": "qdrank.datasets.collections.nfcorpus:read_nfcorpus",
         "smart": "qdrank.datasets.collections.smart:read_smart",
         "trec": "qdrank.datasets.collections.trec:read_trec",

@@ -14,6 +14,8 @@ from qdrank.errors import AnyPath, InputError
 from qdrank.layout import IntArray
 
 _BLANKS = b" \t\n\r\x0b\x0c"
+#: First and last line of a block of metadata at the head of a run (ir_metadata).
+METADATA = (b"# ir_metadata.start", b"# ir_metadata.end")
 _IS_BLANK = bytes(byte in _BLANKS for byte in range(256))
 
 
@@ -53,8 +55,14 @@ def _is_text(word: bytes) -> bool:
 
 
 def first_row(path: AnyPath) -> tuple[int, bytes]:
-    """Number and text of the first line that is not blank; an empty file gives an empty text."""
-    return next(((number, line) for number, line in text_lines(path) if line.strip(_BLANKS)), (0, b""))
+    """Number and text of the first line that is neither blank nor in a block of ir_metadata; an empty text if there is none."""
+    inside = False
+    for number, line in text_lines(path):
+        inside = inside or line.startswith(METADATA[0])
+        if line.strip(_BLANKS) and not inside:
+            return number, line
+        inside = inside and not line.startswith(METADATA[1])
+    return 0, b""
 
 
 def text_lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:

@@ -10,6 +10,7 @@ JSON (BEIR, ranx)    ``{query: {document: score}}``                  ``{query: {
 
 As trec_eval does, reading goes by the scores of a TREC run and not by its ranks. A run of three columns has ranks, as MS MARCO's do, if the
 third column counts 1, 2, 3, ... within every query; then minus the rank is the score. Files may be compressed (.gz, .xz, .bz2, .zst).
+A block of ir_metadata at the head of a run is passed over.
 """
 
 from __future__ import annotations
@@ -64,11 +65,11 @@ def read_runs(path: AnyPath) -> list[Run]:
         return [_json_run(path)]
     width = len(line.split())
     if width == len(_SHORT_RUN):
-        return [_short_run(path)]
+        return [_short_run(path, number - 1)]
     if width == len(_QRELS):
         fix = "judgments come first: qdrank evaluate QRELS RUN; a run has the columns " + " ".join(_RUN)
         raise InputError("4 columns, as judgments have; not a run", file=path, line=number, found=line, fix=fix)
-    columns = read_columns(path, _RUN, (0, 2, 3, 4, 5))
+    columns = read_columns(path, _RUN, (0, 2, 3, 4, 5), skip=number - 1)
     _refuse_other_ranks(columns, path)
     score = read_numbers(columns, 4, path, read=float, problem="the score is not a number", fix=_SCORE_FIX)
     return list(_by_tag(columns, score, path))
@@ -104,7 +105,7 @@ def read_qrels(path: AnyPath) -> Qrels:
     short = len(words) == len(_SHORT_QRELS)
     heading = short and b"query" in words[0].lower() and not _is_whole(words[2])
     form = _SHORT_QRELS if short else _QRELS
-    columns = read_columns(path, form, (0, len(form) - 2, len(form) - 1), skip=number if heading else 0)
+    columns = read_columns(path, form, (0, len(form) - 2, len(form) - 1), skip=number - (not heading))
     read = read_numbers(
         columns, len(form) - 1, path, read=int, problem="the grade is not a whole number", fix=GRADE_FIX
     )
@@ -136,8 +137,8 @@ def _by_tag(columns: Columns, score: FloatArray, path: AnyPath) -> Iterator[Run]
         yield Run(query, doc, scores, name.decode("utf-8", "replace"), TREC_RUN)
 
 
-def _short_run(path: AnyPath) -> Run:
-    columns = read_columns(path, _SHORT_RUN, (0, 1, 2))
+def _short_run(path: AnyPath, skip: int) -> Run:
+    columns = read_columns(path, _SHORT_RUN, (0, 1, 2), skip=skip)
     words = columns.cells[2]
     score = read_numbers(columns, 2, path, read=float, problem="the score is not a number", fix=_SCORE_FIX)
     ranked = all(map(bytes.isdigit, words)) and _counts_up(columns.cells[0], score)

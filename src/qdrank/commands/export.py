@@ -1,0 +1,81 @@
+"""``qdrank export``: a model of a study as search engines and model servers take it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from qdrank.commands.rank import refuse_missing_folder
+from qdrank.errors import InputError
+from qdrank.serving.export.onnx import onnx
+from qdrank.serving.export.plain import PlainModel, WeightedSum, plain_model
+from qdrank.serving.export.texts import es_linear, es_xgboost, ranklib, solr
+from qdrank.serving.loading import load_ranker
+from qdrank.store import atomic_path, read
+
+_Writer = Callable[[PlainModel, Sequence[str], str], str | bytes]
+FORMATS: dict[str, _Writer] = {
+    "es-linear": es_linear,
+    "es-xgboost": es_xgboost,
+    "ranklib": ranklib,
+    "solr": solr,
+    "onnx": onnx,
+}
+#: Formats without a place for a constant.
+_NO_CONSTANT = ("es-linear", "ranklib", "solr")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("--models", required=True, metavar="FOLDER", help="a fold's results, e.g. results/mq2008/fold1")
+    parser.add_argument(
+        "--method", required=True, help="a method with one model for all queries, such as single or lambdamart"
+    )
+    parser.add_argument("--format", required=True, choices=list(FORMATS), help="what the model is written for")
+    parser.add_argument(
+        "--names", metavar="FILE", help="names of the features in the engine, one per line (default: ours)"
+    )
+    parser.add_argument("--output", metavar="FILE", help="written completely or not at all (default: standard output)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the model."""
+    refuse_missing_folder(args.output)
+    served = load_ranker(args.models, args.method)
+    model = plain_model(served.ranker, served.documents)
+    names = feature_names(args.names, Path(args.models), served.n_features)
+    made = FORMATS[args.format](model, names, served.method)
+    content = made.encode() if isinstance(made, str) else made
+    if isinstance(model, WeightedSum) and model.constant and args.format in _NO_CONSTANT:
+        print(
+            f"qdrank: scores there are lower by {model.constant!r}, all alike: {args.format} has no constant",
+            file=sys.stderr,
+        )
+    if args.output is None:
+        sys.stdout.buffer.write(content)
+        return 0
+    with atomic_path(args.output) as partial:
+        partial.write_bytes(content)
+    return 0
+
+
+def feature_names(file: str | None, models: Path, n_features: int) -> list[str]:
+    """Names of the features: those in a file, or those of the data set as single words, or their numbers."""
+    if file is not None:
+        names = [line.strip() for line in Path(file).read_text(encoding="utf-8").splitlines() if line.strip()]
+        if len(names) != n_features or len(set(names)) < len(names):
+            problem = f"{len(names)} names, {len(set(names))} of them different, for {n_features} features"
+            raise InputError(problem, file=file, fix="give one name per line and feature, each of its own")
+        return names
+    place = models.parent / "columns.parquet"
+    if not place.is_file():
+        return [f"feature_{i + 1}" for i in range(n_features)]
+    words = [
+        re.sub(r"\W+", "_", name).strip("_") or "feature" for name in read(place, "columns").column("name").to_pylist()
+    ]
+    shared = Counter(words)
+    return [f"{word}_{i}" if shared[word] > 1 else word for i, word in enumerate(words, 1)]
