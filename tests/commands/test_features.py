@@ -69,6 +69,23 @@ def test_they_are_those_that_the_study_computes(study: Path, form: str) -> None:
     assert topics["query_columns"].to_pylist() == own.topics["query_columns"].to_pylist()
 
 
+def test_documents_that_answered_such_a_query_become_candidates(study: Path) -> None:
+    """Documents d03 and d11 answered a query with these words; the new word is none of their own."""
+    lines = (study / "collection" / "queries.jsonl").read_text().splitlines()
+    lines[3] = json.dumps({"_id": "q3", "text": "aerofoil"})
+    (study / "collection" / "queries.jsonl").write_text("\n".join(lines) + "\n")
+    Path("new.txt").write_text("a\taerofoil mach\n")
+    arguments = ["features", "--data", "results/mine", "--queries", "new.txt", "--output"]
+    assert main([*arguments, "plain.txt"]) == 0
+    assert main([*arguments, "more.txt", "--past", "2"]) == 0
+    plain, more = load_letor("plain.txt"), load_letor("more.txt")
+    assert set(more.doc_id) >= {*plain.doc_id, "d03", "d11"}
+    assert len(more.doc_id) <= len(plain.doc_id) + 2
+    kept = np.isin(more.doc_id, plain.doc_id)
+    assert np.array_equal(more.X[kept], plain.X), "features of the others are the same"
+    assert main([*arguments, "more.txt", "--past", "-1"]) == 1
+
+
 def test_queries_without_a_document_are_named(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("new.txt").write_text("a\twing lift\nb\tzyx\n")
     assert main(["features", "--data", "results/mine", "--queries", "new.txt", "--output", "features.txt"]) == 0

@@ -33,6 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--topics", type=Path, metavar="FILE", help="also write the artifact topics, for qdrank rank --topics"
     )
+    parser.add_argument(
+        "--past",
+        type=int,
+        default=0,
+        metavar="N",
+        help="also take the N best documents that are expanded with the collection's own judged queries",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -47,8 +54,10 @@ def run(args: argparse.Namespace) -> int:
     from qdrank.text.extract import read_collection, text_settings
     from qdrank.text.new_queries import new_query_features, read_new_queries
 
+    if args.past < 0:
+        raise InputError("the number of documents is below 0", found=str(args.past), fix="give --past 0 or more")
     queries = read_new_queries(args.queries)
-    judged, topics = new_query_features(read_collection(**source), queries, text_settings(text, seed))
+    judged, topics = new_query_features(read_collection(**source), queries, text_settings(text, seed), args.past)
     export_letor(judged, args.output)
     if args.topics is not None:
         write(args.topics, "topics", topics)

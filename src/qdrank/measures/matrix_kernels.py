@@ -8,10 +8,43 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+#: Documents from which on looking up every document among the relevant ones pays.
+_LONG = 500
+
+
+@njit(cache=True)
+def _long_list(s: Any, relevant: Any) -> float:
+    """The same for a long list, in which each document is looked up among the relevant ones, sorted."""
+    places = np.flatnonzero(relevant)
+    if len(places) == 0:
+        return 0.0
+    order = np.argsort(-s[places], kind="mergesort")  # stable: the earlier of equal scores comes first
+    best, at = s[places][order], places[order]
+    ahead = np.zeros(len(places) + 1, dtype=np.int64)
+    for b in range(len(s)):
+        low, high = 0, len(places)
+        while low < high:
+            middle = (low + high) // 2
+            if best[middle] > s[b] or (best[middle] == s[b] and at[middle] < b):
+                low = middle + 1
+            else:
+                high = middle
+        ahead[low] += 1
+    precision, rank = np.zeros(len(places)), 0
+    for hit in range(len(places)):
+        rank += ahead[hit]
+        precision[order[hit]] = (hit + 1) / rank
+    total = 0.0
+    for value in precision:  # in the order of the documents, as in short lists
+        total += value
+    return total / len(places)
+
 
 @njit(cache=True)
 def _one_query(s: Any, relevant: Any) -> float:
     """Average precision of one list; among equal scores the earlier document comes first."""
+    if len(s) > _LONG:
+        return _long_list(s, relevant)
     total, count = 0.0, 0
     for a in range(len(s)):
         if not relevant[a]:

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
-from qdrank.text.index import AnalysedQueries, FieldIndex
+from qdrank.text.index import AnalysedQueries, Counts, FieldIndex
 from qdrank.text.retrieve import RankedDocuments
 
 
@@ -49,10 +49,10 @@ def relevance_models(field: FieldIndex, ranking: RankedDocuments, feedback: Feed
     chosen = sparse.csr_array((share, (row, documents[row, place])), shape=(len(documents), field.n_documents))
     mixed = sparse.csr_array(chosen @ field.counts)
     mixed.sort_indices()
-    return _best_terms(mixed, feedback.terms)
+    return best_terms(mixed, feedback.terms)
 
 
-def _best_terms(mixed: sparse.csr_array, n_terms: int) -> sparse.csr_array:
+def best_terms(mixed: sparse.csr_array, n_terms: int) -> sparse.csr_array:
     """The ``n_terms`` largest entries of each row, scaled to sum to 1."""
     row = np.repeat(np.arange(mixed.shape[0]), np.diff(mixed.indptr))
     order = np.lexsort((mixed.indices, -mixed.data, row))
@@ -68,13 +68,18 @@ def expanded_queries(
     field: FieldIndex, queries: AnalysedQueries, ranking: RankedDocuments, feedback: Feedback
 ) -> AnalysedQueries:
     """Queries expanded by RM3; their counts are shares that sum to 1. A query that found nothing stays as it is."""
-    counts = queries.counts.astype(np.float64)
+    model = relevance_models(field, ranking, feedback)
+    return replace(queries, counts=mixed_queries(queries.counts, model, feedback.weight))
+
+
+def mixed_queries(words: Counts, model: sparse.csr_array, weight: float) -> Counts:
+    """Shares of the terms, (n_queries, n_terms): of the query with ``weight``, of its relevance model with the rest."""
+    counts = words.astype(np.float64)
     length: FloatArray = np.asarray(counts.sum(axis=1), dtype=np.float64)
     asked = sparse.diags_array(1.0 / np.maximum(length, 1.0)) @ counts
-    model = relevance_models(field, ranking, feedback)
     has_model = np.diff(model.indptr) > 0
-    share = np.where(has_model, feedback.weight, 1.0)
+    share = np.where(has_model, weight, 1.0)
     mixed = sparse.csr_array(sparse.diags_array(share) @ asked + sparse.diags_array(1.0 - share) @ model)
     mixed.eliminate_zeros()
     mixed.sort_indices()
-    return replace(queries, counts=mixed)
+    return mixed

@@ -171,3 +171,14 @@ def analyse_queries(index: Index, texts: Sequence[str]) -> AnalysedQueries:
     return AnalysedQueries(
         counts, np.diff(tokens.offsets), np.bincount(query[~known], minlength=len(texts)).astype(np.int64)
     )
+
+
+def with_words(index: Index, texts: Sequence[str]) -> Index:
+    """The index with the words of ``texts`` in its vocabulary too, after those of the documents."""
+    new = [term for term in index.analyser.analyse(texts).terms if term not in index.term_number]
+    fields = {}
+    for name, one in index.fields.items():
+        counts = one.counts
+        wide = counts.shape[0], counts.shape[1] + len(new)
+        fields[name] = FieldIndex(sparse.csr_array((counts.data, counts.indices, counts.indptr), shape=wide))
+    return Index(index.doc_id, [*index.terms, *new], fields, index.analyser)

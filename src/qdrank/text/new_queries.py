@@ -20,6 +20,7 @@ from qdrank.text.candidates import find_candidates
 from qdrank.text.features import column_names, feature_values
 from qdrank.text.index import analyse_queries, build_index
 from qdrank.text.judged import TextSettings, topic_columns
+from qdrank.text.past_queries import answered_before
 from qdrank.text.retrieve import bm25_scores, retrieve
 from qdrank.text.web import web_columns
 
@@ -27,9 +28,12 @@ PART = "new"
 
 
 def new_query_features(
-    collection: Collection, queries: Sequence[Query], settings: TextSettings
+    collection: Collection, queries: Sequence[Query], settings: TextSettings, past: int = 0
 ) -> tuple[Judged, pa.Table]:
     """Candidates of new queries with their features, as `judged_text` computes them for the collection's own queries.
+
+    With ``past``, so many documents more are candidates: the best by BM25 over documents that are expanded with the
+    collection's own judged queries (`qdrank.text.past_queries`).
 
     Returns
     -------
@@ -41,7 +45,12 @@ def new_query_features(
     searched = index.field(settings.searched)
     ranking = retrieve(searched, asked, settings.bm25, n_top=settings.n_top)
     nothing: np.ndarray[tuple[int], np.dtype[np.int64]] = np.empty(0, dtype=np.int64)
-    candidates = find_candidates(ranking, JudgedPairs(nothing, nothing, nothing), len(index.doc_id))
+    listed = ranking
+    if past:
+        texts = [query.text for query in queries]
+        more = answered_before(collection, index, settings.searched, texts, past, settings.bm25)
+        listed = ranking._replace(document=np.hstack([ranking.document, more.document]))
+    candidates = find_candidates(listed, JudgedPairs(nothing, nothing, nothing), len(index.doc_id))
     if len(candidates.query) == 0:
         raise InputError("no word of any query occurs in the collection", fix="check the language of the queries")
     names = column_names(index, settings.groups)

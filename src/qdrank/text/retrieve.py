@@ -90,3 +90,27 @@ def bm25_scores(
         saturation = model.saturation(met.tf, norm[document[block]][met.pair])
         scores[block] = met.over_words(idf[met.term] * saturation)
     return scores
+
+
+def best_documents(scores: FloatArray, n_top: int) -> RankedDocuments:
+    """Best ``n_top`` documents of each query by scores of all documents, (n_queries, n_documents); ties by number.
+
+    Documents that share the lowest score of a query have nothing that tells them apart, and are never found.
+    """
+    n_queries, n_documents = scores.shape
+    n_top = min(n_top, n_documents)
+    lowest = scores.min(axis=1, keepdims=True, initial=np.inf)
+    worth = scores > lowest
+    alone = n_documents - worth.sum(axis=1) == 1
+    worth |= alone[:, None]
+    last = np.partition(scores, n_documents - n_top, axis=1)[:, n_documents - n_top, None]
+    above = scores > last
+    tied = scores == last
+    room = n_top - above.sum(axis=1, keepdims=True)
+    kept = above | (tied & (np.cumsum(tied, axis=1) <= room))
+    document = np.nonzero(kept)[1].reshape(n_queries, n_top)
+    order = np.argsort(-np.take_along_axis(scores, document, axis=1), axis=1, kind="stable")
+    document = np.take_along_axis(document, order, axis=1)
+    found = np.take_along_axis(worth, document, axis=1)
+    score = np.where(found, np.take_along_axis(scores, document, axis=1), 0.0)
+    return RankedDocuments(np.where(found, document, -1), score, found.sum(axis=1), worth.sum(axis=1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy import sparse
 
@@ -31,23 +33,43 @@ def query_columns(field: FieldIndex, queries: AnalysedQueries, ranking: RankedDo
     )
 
 
-def lsa_coordinates(field: FieldIndex, n_dimensions: int) -> FloatArray:
-    """Latent semantic coordinates of the documents (Deerwester et al. 1990), (n_documents, n_dimensions), unit rows.
+class LatentSpace(NamedTuple):
+    """Latent semantic space (Deerwester et al. 1990): unit rows ``documents`` (n_documents, n_dimensions), and ``axes`` (n_dimensions, n_terms)."""
+
+    documents: FloatArray
+    axes: FloatArray
+
+    def cosines(self, field: FieldIndex, words: sparse.csr_array) -> FloatArray:
+        """Cosine of each query, counts (n_queries, n_terms), with each document, (n_queries, n_documents)."""
+        return np.asarray(self.places(field, words) @ self.documents.T)
+
+    def places(self, field: FieldIndex, words: sparse.csr_array) -> FloatArray:
+        """Queries folded into the space, (n_queries, n_dimensions), unit rows."""
+        return _unit_rows(np.asarray(_tfidf(field, words) @ self.axes.T))
+
+
+def latent_space(field: FieldIndex, n_dimensions: int) -> LatentSpace:
+    """The space of the largest singular values of the documents.
 
     The decomposition starts from a fixed vector and each axis points to where its largest term weight is positive, so
     that the same index gives the same coordinates.
     """
-    weights = _tfidf(field)
+    weights = _tfidf(field, field.counts)
     n_dimensions = min(n_dimensions, min(weights.shape) - 1)
     if n_dimensions < 1:
-        return np.zeros((field.n_documents, 0))
+        return LatentSpace(np.zeros((field.n_documents, 0)), np.zeros((0, field.n_terms)))
     start = np.full(min(weights.shape), 1.0)
     left, size, right = sparse.linalg.svds(weights, k=n_dimensions, v0=start, solver="arpack")
     order = np.argsort(-size, kind="stable")
     left, size, right = left[:, order], size[order], right[order]
     peak = np.abs(right).argmax(axis=1)
     sign = np.where(right[np.arange(len(right)), peak] < 0, -1.0, 1.0)
-    return _unit_rows(left * (size * sign))
+    return LatentSpace(_unit_rows(left * (size * sign)), right * sign[:, None])
+
+
+def lsa_coordinates(field: FieldIndex, n_dimensions: int) -> FloatArray:
+    """Coordinates of the documents in `latent_space`, (n_documents, n_dimensions), unit rows."""
+    return latent_space(field, n_dimensions).documents
 
 
 def lsa_columns(coordinates: FloatArray, ranking: RankedDocuments, n_best: int = 10) -> FloatArray:
@@ -61,13 +83,12 @@ def lsa_columns(coordinates: FloatArray, ranking: RankedDocuments, n_best: int =
     return np.asarray(chosen @ coordinates, dtype=np.float64)
 
 
-def _tfidf(field: FieldIndex) -> sparse.csr_array:
-    """(1 + log tf) idf, rows of unit length."""
+def _tfidf(field: FieldIndex, counts: sparse.csr_array) -> sparse.csr_array:
+    """(1 + log tf) idf of the counts of texts, rows of unit length; ``field`` says how rare a term is."""
     idf = np.log(field.n_documents / np.maximum(field.df, 1.0))
-    counts = field.counts
     values = (1 + np.log(counts.data)) * idf[counts.indices]
-    row = np.repeat(np.arange(field.n_documents), np.diff(counts.indptr))
-    norm = np.sqrt(np.bincount(row, weights=values**2, minlength=field.n_documents))
+    row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    norm = np.sqrt(np.bincount(row, weights=values**2, minlength=counts.shape[0]))
     values = values / np.where(norm > 0, norm, 1.0)[row]
     return sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
 
