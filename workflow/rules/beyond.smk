@@ -1,11 +1,14 @@
 # When query-dependent ranking helps: rankers with their controls, learning curves and recurrence. What it shows is declared in its folder.
 #
-# reads:  results/{dataset}/judged.parquet, {fold}/queries.parquet
+# reads:  results/{dataset}/judged.parquet, {fold}/queries.parquet; for text also the collection
 # writes: results/{dataset}/{fold}/scores/{method}.parquet      with the settings that validation chose
 #         results/{dataset}/{fold}/choices/beyond.parquet       the settings tried, and which was chosen
 #         results/{dataset}/{fold}/beyond/controls.parquet      measures of the controls, and without near-duplicates
 #         results/{dataset}/{fold}/beyond/*.parquet             checks, recurrence, curves
+#         results/{dataset}/{fold}/beyond/retrieval/*.parquet   text: what past queries add to retrieval, by form of the judgments
 #         results/{dataset}/{fold}/served/{method}.parquet      rankers for `qdrank rank`
+
+from qdrank.studies.beyond.retrieved import FORMS as BEYOND_FORMS
 
 BEYOND = STUDIES["beyond"]
 BEYOND_OPTIONS = {
@@ -61,3 +64,26 @@ rule curve_beyond:
         beyond={**BEYOND_OPTIONS, **settings.beyond.curves()},
     script:
         "../../scripts/beyond/curve_beyond.py"
+
+
+rule retrieve_beyond:
+    """Retrieval from a whole text collection with past queries, its baselines and controls, in one form of the judgments."""
+    input:
+        collection=files.collection,
+    output:
+        values="results/{dataset}/{fold}/beyond/retrieval/{form}.parquet",
+        choices="results/{dataset}/{fold}/beyond/retrieval/{form}.choices.parquet",
+    wildcard_constraints:
+        dataset=names_pattern(run.datasets_of(BEYOND)),
+        form=names_pattern(BEYOND_FORMS),
+    resources:
+        mem_mb=memory(2500, 40),
+        runtime=minutes(60, 1),
+    params:
+        source=lambda wc: dict(planned.datasets[wc.dataset].options),
+        text=settings.text.model_dump(),
+        retrieval=settings.beyond.retrieval(),
+        near=settings.beyond.near,
+        seed=settings.seed,
+    script:
+        "../../scripts/beyond/retrieve_beyond.py"

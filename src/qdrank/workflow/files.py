@@ -190,7 +190,16 @@ class Files:
     def of_output(self, study: Study, output: Output) -> dict[str, str | _PathsOfJob]:
         """Files that a figure, table or evidence is made from; those named after a method only if it is run."""
         idle = {method.name for method in study.methods} - {*self.run.methods_run(study)}
-        return {name: self._declared(path) for name, path in output.reads.items() if name not in idle}
+        return {
+            name: self._of_text(path) if name in output.text_only else self._declared(path)
+            for name, path in output.reads.items()
+            if name not in idle
+        }
+
+    def _of_text(self, path: str) -> _PathsOfJob:
+        """Paths of all folds for raw text, none for other data."""
+        of_folds = self.each_fold(f"results/{{dataset}}/{path}")
+        return lambda job: of_folds(job) if self.run.dataset(job).kind == "text" else []
 
     def _declared(self, path: str) -> str | _PathsOfJob:
         """One path, that of the first fold, or those of all folds."""
@@ -211,12 +220,12 @@ class Files:
 
     def by_id(self, study: Study) -> dict[str, list[str]]:
         """Files of every figure and table of a study, its claims included, by id."""
-        figures = [id_ for output in study.figures for id_ in output.shows]
-        tables = [id_ for output in (*study.tables, study.evidence) if output for id_ in output.shows]
         datasets = self.run.datasets_of(study)
+        raw = [name for name, dataset in datasets.items() if dataset.kind == "text"]
+        tables = (output for output in (*study.tables, study.evidence) if output)
         return {
-            **{id_: self.all_forms_of_figure(id_, datasets) for id_ in figures},
-            **{id_: all_forms_of_table(id_, datasets) for id_ in tables},
+            **{id_: self.all_forms_of_figure(id_, datasets) for output in study.figures for id_ in output.shows},
+            **{id_: all_forms_of_table(id_, raw if o.of_text else datasets) for o in tables for id_ in o.shows},
         }
 
     def whole_study(self, study: Study) -> list[str]:

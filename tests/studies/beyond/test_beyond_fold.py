@@ -17,7 +17,7 @@ from qdrank.evaluation.measuring import measures_table
 from qdrank.store import write
 from qdrank.studies.beyond import STUDY, evidence, tables
 from qdrank.studies.beyond.checks import checks_table, recurrence_table, values_table, without_near
-from qdrank.studies.beyond.claims import declare
+from qdrank.studies.beyond.claims import PAST, declare
 from qdrank.studies.beyond.controls_figure import draw as draw_controls
 from qdrank.studies.beyond.curve_figures import draw_learning, draw_recurrence, thinned_numbers
 from qdrank.studies.beyond.curves import learning_curve, recurrence_curve, subsets, thinned
@@ -33,6 +33,7 @@ from qdrank.studies.beyond.fold import (
 from qdrank.studies.beyond.ladder_figure import draw as draw_ladder
 from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, METHODS, SINGLE
 from qdrank.studies.beyond.options import Options
+from qdrank.studies.beyond.retrieved import FORMS
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.making import Inputs, Shown
 
@@ -108,7 +109,8 @@ def inputs(ladder, tmp_path_factory):
     }
     for name, (shape, table) in made.items():
         write(folder / f"{name}.parquet", shape, table)
-    return Inputs({name: [str(folder / f"{name}.parquet")] for name in made})
+    # these data are no raw text, so that nothing is retrieved
+    return Inputs({form: [] for form in FORMS} | {name: [str(folder / f"{name}.parquet")] for name in made})
 
 
 SHOWN = Shown("toy", "Toy", ["fold1"], INTERVAL, {})
@@ -148,8 +150,8 @@ def test_other_vectors_are_those_of_other_queries():
 
 def test_checks_hold_and_claims_are_judged(inputs):
     found = evidence.gather(inputs, SHOWN)
-    declaration = declare(SMALL)
-    assert set(found) == {claim.name for claim in declaration}
+    declaration = declare(Beyond(**SMALL).model_dump())
+    assert set(found) == {claim.name for claim in declaration if not claim.family.startswith(PAST)}
     verdicts = {row["claim"]: row for row in judge(declaration, {"toy": found}, dataset="toy").to_pylist()}
     for claim in declaration:
         if claim.group == CHECK:
@@ -192,7 +194,7 @@ def test_subsets_are_nested(options):
 
 def test_tables_and_figures_have_their_numbers(inputs):
     made = tables.tabulate(inputs, SHOWN)
-    shown = [output for one in (*STUDY.tables,) for output in one.shows]
+    shown = [output for one in STUDY.tables[:1] for output in one.shows]
     assert list(made) == shown
     tests = made["beyond-tests"].to_pylist()
     assert len(tests) == 8 * 3 + 1 + 2 + 2  # three each, the other gate, the fixed mixture, near-duplicates

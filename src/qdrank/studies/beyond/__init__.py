@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from qdrank.studies.beyond.methods import METHODS, SINGLE, run
+from qdrank.studies.beyond.retrieved import FORMS
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.beyond"
 _VALUES = {"measures": "beyond/measures.parquet", "controls": "{fold}/beyond/controls.parquet"}
 _CURVES = {"curves": "{fold}/beyond/curve.parquet"}
 _THINNED = {"thinned": "{fold}/beyond/thinned.parquet"}
+_RETRIEVED = {form: f"{{fold}}/beyond/retrieval/{form}.parquet" for form in FORMS}
+_TRIED = {"tried": "{fold}/beyond/retrieval/all.choices.parquet"}
 
 STUDY = Study(
     name="beyond",
@@ -69,13 +72,25 @@ STUDY = Study(
                 "recurrence": "{fold}/beyond/recurrence.parquet",
             },
         ),
+        Output(
+            f"{_ROOM}.retrieval_tables:tabulate",
+            {
+                "beyond-retrieval": "retrieval with past queries",
+                "beyond-budgets": "retrieval by number of documents",
+                "beyond-past": "controls of retrieval",
+                "beyond-forms": "forms of the judgments",
+            },
+            {**_RETRIEVED, **_TRIED},
+            text_only=(*_RETRIEVED, *_TRIED),
+        ),
     ),
     evidence=Output(
         f"{_ROOM}.evidence:gather",
         {"beyond-claims": "claims"},
-        {**_VALUES, **_CURVES, **_THINNED, "checks": "{fold}/beyond/checks.parquet"},
+        {**_VALUES, **_CURVES, **_THINNED, **_RETRIEVED, "checks": "{fold}/beyond/checks.parquet"},
+        text_only=tuple(_RETRIEVED),
     ),
     claims=f"{_ROOM}.claims:declare",
-    budget=("beyond.lambdas", "beyond.near"),
+    budget=("beyond.lambdas", "beyond.near", "beyond.copies", "beyond.weights", "beyond.chosen_on"),
     kinds=("letor", "text", "simulated"),
 )

@@ -3,6 +3,9 @@
 The primary comparison of a data set sets the query-dependent ranker that validation chooses against Single and against
 LambdaMART. We say that query-dependence helps only if the chosen ranker also beats its control, which knows nothing of
 the query. All other comparisons are exploratory and are corrected together.
+
+On raw text a second primary comparison sets documents expanded with past queries, mixed with text, against the best mix
+of text alone, both retrieved from the whole collection.
 """
 
 from __future__ import annotations
@@ -19,16 +22,20 @@ MARGIN = 0.005
 _ROUNDING = 1e-9
 
 PRIMARY, EXPLORATORY = "primary", "exploratory"
+#: Families of the claims about retrieval with past queries, which were declared later and are corrected by themselves.
+PAST, PAST_EXPLORATORY = "past queries", "past queries, exploratory"
 _beats = partial(
     Claim, kind="superiority", margin=MARGIN, unit="MAP", measure="ap", expected="difference above 0", family=PRIMARY
 )
 _explores = partial(_beats, group=CONTROL, family=EXPLORATORY)
+_retrieves = partial(_beats, family=PAST)
+_controls = partial(_beats, group=CONTROL, family=PAST_EXPLORATORY)
 
 
 def declare(options: Mapping[str, Any]) -> Declaration:
     """All claims; ``options`` are the keys of the configuration that decide the budgets of validation."""
     each = f"every ranker chooses among {len(options['lambdas'])} settings on validation"
-    claims = (*_primary(each), *_evidence(each, options), *_weights(each), *_curves(), *_checks())
+    claims = (*_primary(each), *_evidence(each, options), *_weights(each), *_curves(), *_retrieval(options), *_checks())
     return Declaration(study="beyond", paper="query-dependence", claims=claims)
 
 
@@ -104,6 +111,59 @@ def _curves() -> Iterator[Claim]:
         name="few queries",
         text="kernel weights beat LambdaMART with the fewest training queries of the curve",
         budget="settings are those chosen with all training queries",
+    )
+
+
+def _retrieval(options: Mapping[str, Any]) -> Iterator[Claim]:
+    each = f"settings are chosen on {options['chosen_on']} past queries at most, each without itself"
+    words = "documents expanded with past queries, mixed with text, beat the best mix of text alone"
+    yield _retrieves(name="expansion", text=words, budget=each, note="the primary comparison of retrieval")
+    yield _retrieves(
+        name="expansion, NDCG@10", text=f"{words}, by NDCG@10", unit="NDCG@10", measure="ndcg@10/letor4", budget=each
+    )
+    yield _retrieves(
+        name="expansion, highest grade",
+        text=f"{words}, where only the highest grade is relevant",
+        budget=each,
+        note="on NFCorpus these are direct links; other grades there are inherited from other queries",
+    )
+    yield _controls(
+        name="expansion - permuted",
+        text="it matters which past query a document answered",
+        expected="above the same mix with the judgments of past queries given to other past queries",
+        budget=f"{each}, the control's weights too",
+    )
+    yield _controls(
+        name="expansion - prior",
+        text="expansion says more than how often a document was relevant",
+        expected="above text mixed with the prior, in two columns as well",
+        budget=each,
+    )
+    near = ", ".join(f"{value:g}" for value in options["near"])
+    yield _controls(
+        name="expansion, no near-duplicates",
+        text="expansion gains without near-duplicates of the query among the past queries",
+        expected=f"above text alone for every threshold of similarity ({near})",
+        budget="settings are those chosen with all past queries",
+    )
+    yield _controls(
+        name="similar queries - another query",
+        text="judgments of similar queries, mixed with text, say more than those of queries similar to another query",
+        expected="above the same mix that is given another query",
+        budget=f"{each}, the control's weights too",
+    )
+    yield _controls(
+        name="similar queries on expansion",
+        text="judgments of similar queries add to expansion",
+        expected="above text mixed with expansion",
+        budget=each,
+    )
+    yield _controls(
+        name="closed collection",
+        text="it does not help to push documents of other queries down",
+        expected="no gain over text alone; a gain means that documents answer one query each",
+        kind="no superiority",
+        budget=each,
     )
 
 

@@ -19,6 +19,7 @@ from qdrank.studies.beyond.methods import (
     TREES,
     WITH_EVIDENCE,
 )
+from qdrank.studies.beyond.retrieval_tables import gather_retrieval
 from qdrank.studies.beyond.values import Key, Values, gathered_values, mean_by, thresholds
 from qdrank.studies.making import Inputs, Shown
 
@@ -32,7 +33,7 @@ def gather(inputs: Inputs, shown: Shown) -> _Found:  # noqa: ARG001
     claims = _primary(values) | _evidence(values) | _weights(values)
     claims |= _curve(values, inputs.table("curves", "figure"))
     claims |= _recurrence(values, inputs.table("thinned", "figure"))
-    claims |= _checks(inputs.table("checks", "figure"))
+    claims |= gather_retrieval(inputs) | _checks(inputs.table("checks", "figure"))
     return {claim: parts for claim, parts in claims.items() if parts}
 
 

@@ -13,6 +13,8 @@ _Similarity = Annotated[float, Field(gt=0, le=1)]
 
 _CURVES = {"thinning", "sizes", "repeats"}
 
+_RETRIEVAL = {"copies", "dimensions", "weights", "chosen_on", "draws"}
+
 
 class Beyond(StudySection):
     """The study of when query-dependent ranking helps; every ranker has as many settings to choose from as there are ``lambdas``."""
@@ -69,6 +71,23 @@ class Beyond(StudySection):
     )
     repeats: PositiveInt = Field(default=2, description="Random subsets of each size and share.")
 
+    copies: list[PositiveInt] = Field(
+        default=[1, 2, 4],
+        min_length=1,
+        description="Retrieval from raw text: how often the words of a past query are appended to a document.",
+    )
+    dimensions: PositiveInt = Field(default=100, description="Retrieval: dimensions of latent semantic analysis.")
+    weights: list[Annotated[float, Field(ge=0)]] = Field(
+        default=[0, 0.25, 0.5, 1],
+        min_length=1,
+        description="Retrieval: weights of a part of a mix, whose best part has weight 1.",
+    )
+    chosen_on: PositiveInt = Field(
+        default=300,
+        description="Retrieval: past queries that are asked again, each without itself, to choose settings.",
+    )
+    draws: PositiveInt = Field(default=3, description="Retrieval: how often each random control is drawn.")
+
     @model_validator(mode="after")
     def _same_budget(self) -> Beyond:
         wanted = len(self.lambdas)
@@ -88,8 +107,12 @@ class Beyond(StudySection):
 
     def solved(self) -> dict[str, Any]:
         """The keys that decide the rankers."""
-        return self.model_dump(exclude={"datasets", *_CURVES})
+        return self.model_dump(exclude={"datasets", *_CURVES, *_RETRIEVAL})
 
     def curves(self) -> dict[str, Any]:
         """The keys that only the curves use."""
         return self.model_dump(include=_CURVES)
+
+    def retrieval(self) -> dict[str, Any]:
+        """The keys that only retrieval from raw text uses."""
+        return self.model_dump(include=_RETRIEVAL)

@@ -1,0 +1,239 @@
+"""Retrieval with past queries on a fold of a text set: what each method and each control finds for the test queries.
+
+Training and validation queries are the past queries. Every setting is chosen on them, each asked without itself
+(`qdrank.rankers.retrieval`); the test queries have no say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy import sparse
+
+from qdrank.datasets.collections.model import Collection
+from qdrank.datasets.folds import roles
+from qdrank.layout import FloatArray, IntArray
+from qdrank.rankers.retrieval import Chooser, Grid, Searchable, answered, lexical, measured, searchable, text_parts
+from qdrank.rankers.retrievers import (
+    DocumentTotals,
+    JudgmentRidge,
+    Known,
+    Mixed,
+    NearestQueries,
+    OtherQuery,
+    Retriever,
+    similarities,
+)
+from qdrank.store import write
+from qdrank.studies.beyond.retrieved import FORMS, HUB, MEASURES, RECOMMENDED, TEXT_MIX, WITHOUT_NEAR
+from qdrank.text.candidates import parts_of
+from qdrank.text.extract import read_collection, text_settings
+from qdrank.text.judged import TextSettings
+from qdrank.text.past_queries import AskedQueries
+
+#: Cosines of words and powers of them that `NearestQueries` tries.
+_NEAR = tuple(NearestQueries(power, kind) for kind in ("words", "candidates", "vectors") for power in (1.0, 2.0, 4.0))
+_RIDGE = tuple(JudgmentRidge(lam) for lam in (10.0, 1.0))
+_Log = Callable[..., object]
+
+
+@dataclass(frozen=True, eq=False)
+class FoldQueries:
+    """Queries of a fold by number: the past ones and the test queries; ``names`` are those of the test queries."""
+
+    data: Searchable
+    past: IntArray
+    test: IntArray
+    names: NDArray[np.object_]
+
+    @property
+    def known(self) -> Known:
+        """What is known before the test queries are asked."""
+        return self.data.known(self.past)
+
+    @property
+    def asked(self) -> AskedQueries:
+        """The test queries."""
+        return self.data.asked(self.test, len(self.past))
+
+    @property
+    def recurring(self) -> FloatArray:
+        """Share of each test query's relevant documents that are relevant to a past query."""
+        before = np.asarray(self.data.judgments[self.past].sum(axis=0)) > 0
+        relevant = self.data.judgments[self.test] > 0
+        return np.asarray((relevant @ before.astype(np.float64)) / np.maximum(relevant.sum(axis=1), 1))
+
+
+def in_form(judgments: sparse.csr_array, form: str) -> sparse.csr_array | None:
+    """Judgments in a form of `retrieved.FORMS`; None if the form changes nothing."""
+    rows = judgments.tocoo()
+    lowest = {"grade-2": 2, "highest": judgments.data.max(initial=0)}.get(form, 1)
+    keep = rows.data >= lowest
+    if form == "no-hubs":
+        answers = np.bincount(rows.col, minlength=judgments.shape[1])
+        keep = answers[rows.col] <= HUB * np.count_nonzero(np.diff(judgments.indptr))
+    if form != "all" and (keep.all() or not keep.any()):
+        return None
+    return sparse.csr_array((rows.data[keep], (rows.row[keep], rows.col[keep])), shape=judgments.shape)
+
+
+def fold_queries(collection: Collection, settings: TextSettings, fold: str, form: str) -> FoldQueries | None:
+    """Queries of a fold that have a relevant document in a form of the judgments; None if it is another form's."""
+    data = searchable(collection, settings)
+    judgments = in_form(data.judgments, form)
+    if judgments is None:
+        return None
+    parts = parts_of(collection, folds=settings.folds, seed=settings.seed)
+    by_role = roles({part for part in parts if part is not None}, fold)
+    relevant = np.diff(judgments.indptr) > 0
+    past, test = (
+        np.flatnonzero([part in wanted for part in parts] & relevant)
+        for wanted in ((*by_role["train"], *by_role["vali"]), by_role["test"])
+    )
+    names = np.array([collection.queries[row].query_id for row in test.tolist()], dtype=object)
+    return FoldQueries(replace(data, judgments=judgments), past, test, names)
+
+
+def chosen_methods(chooser: Chooser) -> dict[str, Retriever]:
+    """Every method with the settings chosen, by name; the last ones are mixes."""
+    text = text_parts(chooser)
+    past = lexical(chooser, "past", chooser.grid.copies)
+    near = chooser.best("nearest", _NEAR)
+    ridge = chooser.best("ridge", _RIDGE)
+    prior = (DocumentTotals(), DocumentTotals(power=0.5))
+    methods: dict[str, Retriever] = dict(zip(("text-bm25", "text-rm3", "text-lsa"), text, strict=True))
+    methods |= {"past-bm25": past[0], "past-rm3": past[1], "nearest": near, "ridge": ridge, "prior": prior[0]}
+    for name, parts in (
+        (TEXT_MIX, ()),
+        ("prior-mix", prior),
+        ("nearest-mix", (near,)),
+        (RECOMMENDED, past),
+        ("all-mix", (*past, near)),
+    ):
+        methods[name] = chooser.mix(name, (*text, *parts))
+    return methods
+
+
+def control_methods(
+    chooser: Chooser, methods: Mapping[str, Retriever], draws: int
+) -> Iterator[tuple[str, int, Known, Retriever]]:
+    """Controls by name and draw: what they know, and how they retrieve; their weights are chosen anew."""
+    known, text = chooser.known, methods[TEXT_MIX]
+    assert isinstance(text, Mixed)
+    past = methods["past-bm25"], methods["past-rm3"]
+    yield "closed", 0, known, chooser.mix("closed", (*text.parts, DocumentTotals(-1)))
+    for draw in range(draws):
+        seed = chooser.grid.seed + draw
+        owners = np.random.default_rng(seed).permutation(len(known.past))
+        mixed_up = Chooser(known.with_judgments(known.past.judgments[owners]), chooser.grid)
+        mixed_up.queries = chooser.queries
+        yield "permuted", draw, mixed_up.known, mixed_up.mix("permuted", (*text.parts, *past))
+        other = OtherQuery(methods["nearest"], seed)
+        yield "another", draw, known, chooser.mix("another", (*text.parts, other))
+
+
+def near_duplicates(known: Known, asked: AskedQueries, near: float) -> AskedQueries:
+    """The queries, with past queries hidden whose words or candidate lists are at least this similar."""
+    alike = np.maximum(similarities("words", known, asked), similarities("candidates", known, asked)) >= near - 1e-9
+    return AskedQueries(asked.words, sparse.csr_array(alike.astype(np.int32)))
+
+
+def values_of(fold: FoldQueries, retriever: Retriever, known: Known, asked: AskedQueries) -> dict[str, FloatArray]:
+    """Measures of the test queries, (n_queries,) each."""
+    grades = fold.data.judgments[fold.test]
+    blocks = [measured(MEASURES, ranking, grades[rows]) for rows, ranking in answered(retriever, known, asked, 1000)]
+    return {name: np.concatenate([block[name] for block in blocks]) for name in MEASURES}
+
+
+def write_retrieval(
+    out: Mapping[str, str],
+    fold: str,
+    form: str,
+    *,
+    source: Mapping[str, Any],
+    text: Mapping[str, Any],
+    retrieval: Mapping[str, Any],
+    near: list[float],
+    seed: int,
+    log: _Log = lambda *_: None,
+) -> None:
+    """Write the values of the test queries by method and control, and the settings tried, to the paths in ``out``.
+
+    Parameters
+    ----------
+    form : of the judgments, one of `retrieved.FORMS`; controls are for all judgments alone
+    source, text : the collection, and the section ``text`` of the configuration (`qdrank.text.extract`)
+    retrieval : keys of section ``beyond`` that retrieval uses
+    near : similarities from which on a past query is hidden as a near-duplicate
+    """
+    settings = text_settings(text, seed)
+    queries = fold_queries(read_collection(**source), settings, fold, form)
+    if queries is None or len(queries.past) < 2 or not len(queries.test):
+        log("%s leave nothing to compare", FORMS[form])
+        tables = [_rows(fold, "", np.zeros(0, dtype=object), np.zeros(0), {name: np.zeros(0) for name in MEASURES})]
+        choices = pa.table({"fold": pa.array([], pa.string())})
+    else:
+        keys: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in retrieval.items()}
+        draws, constants = int(keys.pop("draws")), {"k1": text["tried_k1"], "b": text["tried_b"]}
+        chooser = Chooser(queries.known, Grid.of(settings.bm25, constants, text["feedback"], seed=seed, **keys))
+        methods = chosen_methods(chooser)
+        plan = chain(
+            ((name, 0, 0.0, one, chooser.known, queries.asked) for name, one in methods.items()),
+            _controls(queries, chooser, methods, near, draws) if form == "all" else (),
+        )
+        tables = [
+            _rows(fold, name, queries.names, queries.recurring, values_of(queries, one, known, asked), draw, threshold)
+            for name, draw, threshold, one, known, asked in plan
+        ]
+        choices = _choices(fold, chooser)
+    write(out["values"], "figure", pa.concat_tables(tables))
+    write(out["choices"], "figure", choices)
+
+
+def _controls(
+    queries: FoldQueries, chooser: Chooser, methods: Mapping[str, Retriever], near: list[float], draws: int
+) -> Iterator[tuple[str, int, float, Retriever, Known, AskedQueries]]:
+    """Near-duplicates hidden, and the controls: name, draw, threshold, and who retrieves from what for whom."""
+    known, asked = chooser.known, queries.asked
+    for threshold in near:
+        rest = near_duplicates(known, asked, threshold)
+        for name in WITHOUT_NEAR:
+            yield name, 0, threshold, methods[name], known, rest
+    for name, draw, of_control, one in control_methods(chooser, methods, draws):
+        yield name, draw, 0.0, one, of_control, asked
+
+
+def _rows(
+    fold: str,
+    method: str,
+    query_id: NDArray[np.object_],
+    recurring: FloatArray,
+    values: Mapping[str, FloatArray],
+    draw: int = 0,
+    near: float = 0.0,
+) -> pa.Table:
+    n = len(query_id)
+    head = {
+        "fold": pa.array([fold] * n, pa.string()),
+        "method": pa.array([method] * n, pa.string()),
+        "draw": pa.array([draw] * n, pa.int32()),
+        "near": np.full(n, near),
+        "query_id": pa.array(query_id, pa.string()),
+        "recurring": recurring,
+    }
+    return pa.table(head | dict(values))
+
+
+def _choices(fold: str, chooser: Chooser) -> pa.Table:
+    rows = [
+        {"fold": fold, "method": method, "setting": text, "value": value, "chosen": place == choice.place}
+        for method, (settings, choice) in chooser.tried.items()
+        for place, (text, value) in enumerate(zip(settings, choice.values, strict=True))
+    ]
+    return pa.Table.from_pylist(rows)

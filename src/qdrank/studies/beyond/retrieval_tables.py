@@ -1,0 +1,190 @@
+"""Tables and evidence of retrieval with past queries: methods with intervals, budgets, controls, forms of judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from qdrank.evaluation.comparison import compare
+from qdrank.evaluation.evidence import Part, part
+from qdrank.evaluation.pairs import Pairs
+from qdrank.figures.tables import chosen_by_fold
+from qdrank.layout import FloatArray
+from qdrank.studies.beyond.retrieved import (
+    BUDGETS,
+    CONTROLS,
+    FORMS,
+    MEASURES,
+    NDCG,
+    RECOMMENDED,
+    RETRIEVERS,
+    TEXT_MIX,
+    WITHOUT_NEAR,
+)
+from qdrank.studies.making import Inputs, Shown
+
+AP = f"ap@{BUDGETS[-1]}"
+Key = tuple[str, float]
+"""Method or control, and the similarity from which past queries are hidden; 0 if none are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Retrieved:
+    """Values of the test queries of all folds in one form of the judgments.
+
+    Attributes
+    ----------
+    query_id, fold, recurring : (n_queries,) by ascending id; the share of relevant documents that recur
+    of : by method or control and threshold, then by measure: (n_queries,), the mean over the draws
+    draws : likewise, MAP of each draw
+    """
+
+    query_id: NDArray[np.object_]
+    fold: NDArray[np.object_]
+    recurring: FloatArray
+    of: Mapping[Key, Mapping[str, FloatArray]]
+    draws: Mapping[Key, list[float]]
+
+    def pairs(self, a: Key, b: Key, measure: str = AP) -> Pairs:
+        """Two methods on the same queries."""
+        return Pairs(self.query_id, self.of[a][measure], self.of[b][measure])
+
+
+def retrieved(tables: Sequence[pa.Table]) -> Retrieved | None:
+    """Values of a form from the tables of its folds; None where the form does not exist."""
+    table = pa.concat_tables(tables) if tables else pa.table({})
+    if not table.num_rows:
+        return None
+    table = table.sort_by([(name, "ascending") for name in ("method", "near", "draw", "query_id")])
+    of: dict[Key, dict[str, FloatArray]] = {}
+    draws: dict[Key, list[float]] = {}
+    keys = list(dict.fromkeys(zip(*(table.column(name).to_pylist() for name in ("method", "near")), strict=True)))
+    first: pa.Table | None = None
+    for method, near in keys:
+        rows = table.filter(pc.and_(pc.equal(table["method"], method), pc.equal(table["near"], near)))
+        n = len(set(rows.column("query_id").to_pylist()))
+        first = rows.slice(0, n) if first is None else first
+        of[method, near] = {name: rows.column(name).to_numpy().reshape(-1, n).mean(axis=0) for name in MEASURES}
+        draws[method, near] = rows.column(AP).to_numpy().reshape(-1, n).mean(axis=1).tolist()
+    assert first is not None
+    ids, folds = (np.array(first.column(name).to_pylist(), dtype=object) for name in ("query_id", "fold"))
+    return Retrieved(ids, folds, first.column("recurring").to_numpy(), of, draws)
+
+
+def label(key: Key) -> str:
+    """A method or control in words."""
+    name, near = key
+    words = RETRIEVERS[name] if name in RETRIEVERS else CONTROLS[name][0]
+    return f"{words}, past queries below {near:g}" if near else words
+
+
+def _difference(values: Retrieved, a: Key, b: Key, interval: Mapping[str, Any], family: int) -> dict[str, Any]:
+    """Two methods in MAP and NDCG@10, with intervals; the smallest detectable difference in MAP."""
+    row: dict[str, Any] = {}
+    for name, measure in (("MAP", AP), ("NDCG@10", NDCG)):
+        one = compare(values.pairs(a, b, measure), family=family, **interval)
+        row |= {
+            f"difference in {name}": one.difference,
+            f"{name}, low": one.interval.low,
+            f"{name}, high": one.interval.high,
+        }
+        if name == "MAP":
+            row |= {"p, t test": one.t.p, "detectable": one.detectable}
+    return row
+
+
+def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
+    """Tables by id."""
+    forms = {form: values for form in FORMS if (values := retrieved(inputs.tables(form, "figure"))) is not None}
+    values = forms["all"]
+    tables = {
+        "beyond-retrieval": _methods(values, chosen_by_fold(inputs.tables("tried", "figure")), shown.interval),
+        "beyond-budgets": _budgets(values),
+        "beyond-past": _comparisons(values, shown.interval),
+        "beyond-forms": _forms(forms, shown.interval),
+    }
+    return {name: pa.Table.from_pylist(list(rows)) for name, rows in tables.items()}
+
+
+def _methods(
+    values: Retrieved, chosen: Mapping[str, list[str]], interval: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    for name, words in RETRIEVERS.items():
+        row: dict[str, Any] = {"method": words}
+        row |= {measure: float(values.of[name, 0.0][measure].mean()) for measure in (AP, NDCG, "r@100", "r@1000")}
+        row |= _difference(values, (name, 0.0), (TEXT_MIX, 0.0), interval, len(RETRIEVERS) - 1)
+        yield row | {"settings by fold": "; ".join(chosen.get(name, []))}
+
+
+def _budgets(values: Retrieved) -> Iterator[dict[str, Any]]:
+    for name, words in RETRIEVERS.items():
+        of = {measure: float(values.of[name, 0.0][measure].mean()) for measure in MEASURES}
+        yield {"method": words} | of
+
+
+def comparisons(values: Retrieved) -> list[tuple[Key, Key]]:
+    """What is compared besides the primary comparison: controls, and mixes without near-duplicates."""
+    pairs: list[tuple[Key, Key]] = [
+        ((RECOMMENDED, 0.0), (name, 0.0)) for name in ("prior-mix", "nearest-mix", "permuted")
+    ]
+    pairs += [(("nearest-mix", 0.0), (name, 0.0)) for name in ("prior-mix", "another")]
+    pairs += [(("all-mix", 0.0), (RECOMMENDED, 0.0)), (("closed", 0.0), (TEXT_MIX, 0.0))]
+    near = sorted({threshold for _, threshold in values.of if threshold}, reverse=True)
+    return pairs + [((name, threshold), (TEXT_MIX, 0.0)) for name in WITHOUT_NEAR for threshold in near]
+
+
+def _comparisons(values: Retrieved, interval: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    pairs = comparisons(values)
+    for a, b in pairs:
+        drawn = values.draws[b] if len(values.draws[b]) > 1 else values.draws[a]
+        row = {"method": label(a), "against": label(b)} | _difference(values, a, b, interval, len(pairs))
+        yield row | {"MAP of each draw": ", ".join(f"{one:.4f}" for one in drawn) if len(drawn) > 1 else ""}
+
+
+def _forms(forms: Mapping[str, Retrieved], interval: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The main comparisons in each form, with the recurrence that should predict them."""
+    for form, values in forms.items():
+        for a, b in (
+            (RECOMMENDED, TEXT_MIX),
+            ("nearest-mix", TEXT_MIX),
+            ("prior-mix", TEXT_MIX),
+            ("all-mix", RECOMMENDED),
+        ):
+            row: dict[str, Any] = {"judgments": FORMS[form], "queries": len(values.query_id)}
+            row |= {"relevant documents that recur": float(values.recurring.mean())}
+            row |= {"method": RETRIEVERS[a], "against": RETRIEVERS[b]}
+            row |= {"MAP": float(values.of[a, 0.0][AP].mean()), "MAP of the other": float(values.of[b, 0.0][AP].mean())}
+            yield row | _difference(values, (a, 0.0), (b, 0.0), interval, len(forms))
+
+
+def gather_retrieval(inputs: Inputs) -> dict[str, dict[str, Part]]:
+    """Evidence for the claims about retrieval; none where the data are no raw text."""
+    values, highest = (retrieved(inputs.tables(form, "figure")) for form in ("all", "highest"))
+    if values is None:
+        return {}
+    main, text = (RECOMMENDED, 0.0), (TEXT_MIX, 0.0)
+
+    def apart(a: Key, b: Key, measure: str = AP, of: Retrieved = values) -> Part:
+        return part(of.pairs(a, b, measure).differences, of.query_id, of.fold)
+
+    near = sorted((threshold for name, threshold in values.of if name == RECOMMENDED and threshold), reverse=True)
+    claims = {
+        "expansion": {"difference": apart(main, text)},
+        "expansion, NDCG@10": {"difference": apart(main, text, NDCG)},
+        "expansion, highest grade": {} if highest is None else {"difference": apart(main, text, of=highest)},
+        "expansion - permuted": {"difference": apart(main, ("permuted", 0.0))},
+        "expansion - prior": {"difference": apart(main, ("prior-mix", 0.0))},
+        "expansion, no near-duplicates": {
+            f"past queries below {one:g}": apart((RECOMMENDED, one), text) for one in near
+        },
+        "similar queries - another query": {"difference": apart(("nearest-mix", 0.0), ("another", 0.0))},
+        "similar queries on expansion": {"difference": apart(("all-mix", 0.0), main)},
+        "closed collection": {"difference": apart(("closed", 0.0), text)},
+    }
+    return {claim: parts for claim, parts in claims.items() if parts}

@@ -1,0 +1,149 @@
+"""Retrieval with past queries on a collection where it is known what helps: jobs, tables, evidence and verdicts."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from qdrank.evaluation.judging import judge
+from qdrank.rankers.retrieval import Chooser, Grid
+from qdrank.store import read
+from qdrank.studies.beyond import STUDY
+from qdrank.studies.beyond.claims import declare
+from qdrank.studies.beyond.retrieval import fold_queries, in_form, near_duplicates, write_retrieval
+from qdrank.studies.beyond.retrieval_tables import gather_retrieval, retrieved, tabulate
+from qdrank.studies.beyond.retrieved import CONTROLS, FORMS, MEASURES, RECOMMENDED, RETRIEVERS, TEXT_MIX
+from qdrank.studies.beyond.settings import Beyond
+from qdrank.studies.making import Inputs, Shown
+from qdrank.text.extract import read_collection, text_settings
+from qdrank.workflow.config import Settings
+
+TOPICS, FOLDS = 8, ("fold1", "fold2", "fold3", "fold4", "fold5")
+SECTION = Beyond(copies=[1], dimensions=5, weights=[0, 1], draws=2, near=[0.9])
+TEXT = Settings.model_validate({"datasets": ["sim1"]}).text.model_dump() | {
+    "tried_k1": [0.9],
+    "tried_b": [0.4],
+    "feedback": {"documents": [5], "terms": [10], "weight": [0.5]},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Queries say a topic in words that its documents do not have; they share a word by chance only."""
+    rng, place = np.random.default_rng(4), tmp_path_factory.mktemp("made")
+    (place / "qrels").mkdir()
+    documents, queries, lines = [], [], []
+    for d in range(TOPICS * 10):
+        words = [f"said{d // 10}x{i}" for i in rng.integers(0, 4, 2)] + [f"noise{i}" for i in rng.integers(0, 30, 6)]
+        documents.append({"_id": f"d{d:02}", "title": "", "text": " ".join(words)})
+    for q in range(120):
+        topic = q % TOPICS
+        words = [f"asked{topic}x{i}" for i in rng.integers(0, 3, 3)] + [f"noise{i}" for i in rng.integers(0, 30, 1)]
+        queries.append({"_id": f"q{q:03}", "text": " ".join(words)})
+        chosen = rng.permutation(10)[:5] + 10 * topic
+        lines += [f"q{q:03}\td{d:02}\t{1 + (i == 0)}" for i, d in enumerate(chosen)]
+    (place / "corpus.jsonl").write_text("\n".join(map(json.dumps, documents)))
+    (place / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
+    (place / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + "\n".join(lines) + "\n")
+    return place
+
+
+@pytest.fixture(scope="module")
+def inputs(folder, tmp_path_factory):
+    out, made = tmp_path_factory.mktemp("out"), {}
+    for form in FORMS:
+        for fold in FOLDS if form == "all" else FOLDS[:1]:
+            paths = {"values": str(out / f"{fold}-{form}.parquet"), "choices": str(out / f"{fold}-{form}.c.parquet")}
+            source = {"like": "beir", "folder": str(folder)}
+            write_retrieval(
+                paths, fold, form, source=source, text=TEXT, retrieval=SECTION.retrieval(), near=SECTION.near, seed=1
+            )
+            made.setdefault(form, []).append(paths["values"])
+            if form == "all":
+                made.setdefault("tried", []).append(paths["choices"])
+    return Inputs(made)
+
+
+SHOWN = Shown("toy", "Toy", FOLDS, {"level": 0.95, "resamples": 100, "seed": 1}, {})
+
+
+def test_past_queries_are_found_to_help_and_their_owners_to_matter(inputs):
+    values = retrieved(inputs.tables("all", "figure"))
+    means = {key: of["ap@1000"].mean() for key, of in values.of.items()}
+    assert means[RECOMMENDED, 0.0] > means[TEXT_MIX, 0.0] + 0.2
+    assert means["permuted", 0.0] < means[TEXT_MIX, 0.0] + 0.1
+    assert means["another", 0.0] < means["nearest-mix", 0.0] - 0.1
+    assert len(values.draws["permuted", 0.0]) == 2
+    assert len(values.query_id) == 120, "every query is a test query once"
+
+
+def test_claims_are_judged_from_the_values(inputs):
+    found = gather_retrieval(inputs)
+    declaration = declare(SECTION.model_dump())
+    assert set(found) <= {claim.name for claim in declaration}
+    verdicts = {row["claim"]: row["verdict"] for row in judge(declaration, {"toy": found}, dataset="toy").to_pylist()}
+    for name in ("expansion", "expansion, NDCG@10", "expansion - permuted", "similar queries - another query"):
+        assert verdicts[name] == "holds", name
+    assert gather_retrieval(Inputs({form: [] for form in FORMS})) == {}, "no raw text, no evidence"
+
+
+def test_tables_have_every_method_control_and_form(inputs):
+    made = tabulate(inputs, SHOWN)
+    assert list(made) == list(STUDY.tables[1].shows)
+    assert made["beyond-retrieval"].column("method").to_pylist() == list(RETRIEVERS.values())
+    assert set(MEASURES) <= set(made["beyond-budgets"].column_names)
+    against = made["beyond-past"].column("against").to_pylist()
+    assert {CONTROLS["permuted"][0], CONTROLS["another"][0]} <= set(against)
+    forms = made["beyond-forms"].column("judgments").to_pylist()
+    assert set(forms) == {FORMS[form] for form in ("all", "grade-2", "highest")}, "no document is a hub here"
+    text = next(row for row in made["beyond-retrieval"].to_pylist() if row["method"] == RETRIEVERS[TEXT_MIX])
+    assert text["difference in MAP"] == 0
+
+
+def test_the_test_queries_choose_nothing(folder, inputs):
+    """The choices of a fold are the same when the test queries' judgments are other ones."""
+    collection, settings = read_collection("beir", folder), text_settings(TEXT, 1)
+    queries = fold_queries(collection, settings, "fold1", "all")
+    rows = collection.qrels.query
+    turned = np.where(np.isin(rows, queries.test), (collection.qrels.document + 37) % 80, collection.qrels.document)
+    order = np.lexsort((turned, rows))
+    qrels = type(collection.qrels)(rows[order], turned[order], collection.qrels.grade[order])
+    other = fold_queries(type(collection)(collection.documents, collection.queries, qrels), settings, "fold1", "all")
+    assert (queries.past == other.past).all()
+    assert (queries.known.past.judgments != other.known.past.judgments).nnz == 0
+    tried = read(inputs.files["tried"][0], "figure").to_pylist()
+    grid = Grid.of(
+        settings.bm25, {"k1": [0.9], "b": [0.4]}, TEXT["feedback"], copies=(1,), dimensions=5, weights=(0, 1)
+    )
+    value = next(row["value"] for row in tried if row["method"] == "text-bm25")
+    chooser = Chooser(other.known, grid)
+    from qdrank.rankers.retrieval import text_parts
+
+    text_parts(chooser)
+    assert chooser.tried["text-bm25"][1].value == value
+
+
+def test_near_duplicates_are_hidden(folder):
+    queries = fold_queries(read_collection("beir", folder), text_settings(TEXT, 1), "fold2", "all")
+    known, asked = queries.known, queries.asked
+    most = near_duplicates(known, asked, 0.0).hidden.toarray()
+    assert most.all(), "at similarity 0 all are near"
+    few, none = near_duplicates(known, asked, 0.7).hidden, near_duplicates(known, asked, 1.1).hidden
+    assert 0 < few.nnz < most.sum()
+    assert none.nnz == 0
+    again = known.past_asked
+    assert (np.diag(near_duplicates(known, again, 0.99).hidden.toarray()) == 1).all()
+
+
+def test_forms_of_the_judgments():
+    judgments = sparse.csr_array(np.array([[3, 1, 0], [2, 0, 0], [1, 0, 2]]))
+    assert in_form(judgments, "all").toarray().tolist() == judgments.toarray().tolist()
+    assert in_form(judgments, "grade-2").toarray().tolist() == [[3, 0, 0], [2, 0, 0], [0, 0, 2]]
+    assert in_form(judgments, "highest").toarray().tolist() == [[3, 0, 0], [0, 0, 0], [0, 0, 0]]
+    assert in_form(judgments, "no-hubs") is None, "all three documents answer more than a tenth of the queries"
+    assert in_form(sparse.csr_array(np.eye(3, dtype=int)), "highest") is None, "it changes nothing"
+    wide = sparse.csr_array(np.hstack([np.ones((20, 1), dtype=int), np.eye(20, dtype=int)]))
+    assert in_form(wide, "no-hubs").toarray()[:, 0].sum() == 0
