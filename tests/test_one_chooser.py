@@ -22,6 +22,7 @@ ENDS = {
     "qdrank.studies.beyond.curves.learning_curve": TEST_QUERIES,
     "qdrank.studies.beyond.curves.recurrence_curve": TEST_QUERIES,
     "qdrank.studies.beyond.fold.control_values": TEST_QUERIES,
+    "qdrank.studies.beyond.retrieval.values_of": TEST_QUERIES,
     "qdrank.studies.geng2008.fold._measuring": TEST_QUERIES + "; validation queries through ValidationQueries",
     "qdrank.studies.geng2008.variants._measured": TEST_QUERIES,
     "qdrank.studies.hoi2008.learning_curve._table": TEST_QUERIES,
@@ -39,6 +40,7 @@ ENDS = {
 }
 #: Helpers that measure what they are given: their callers are looked at, too.
 HELPERS = {
+    "qdrank.rankers.retrieval.measured",
     "qdrank.rankers.tuning.query_values_of",
     "qdrank.studies.lin2011.fold.LocalScores.ap",
     "qdrank.studies.lin2011.fold.LocalScores.ap_of",

@@ -43,7 +43,7 @@ def folder(tmp_path_factory):
         topic = q % TOPICS
         words = [f"asked{topic}x{i}" for i in rng.integers(0, 3, 3)] + [f"noise{i}" for i in rng.integers(0, 30, 1)]
         queries.append({"_id": f"q{q:03}", "text": " ".join(words)})
-        chosen = rng.permutation(10)[:5] + 10 * topic
+        chosen = rng.permutation(10)[:4] + 10 * topic
         lines += [f"q{q:03}\td{d:02}\t{1 + (i == 0)}" for i, d in enumerate(chosen)]
     (place / "corpus.jsonl").write_text("\n".join(map(json.dumps, documents)))
     (place / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
