@@ -10,5 +10,6 @@ from qdrank.workflow.script import job, snakemake
 with job(snakemake):
     params = snakemake.params
     files = dict(zip(product(params.folds, params.methods), snakemake.input.scores, strict=True))
+    refits = dict(zip(product(params.folds, params.refitted), snakemake.input.refits, strict=True))
     judged = load_judged(snakemake.input.judged, ["doc_id"])
-    write(snakemake.output[0], "measures", measure_scores(params.measures, judged, files, params.folds))
+    write(snakemake.output[0], "measures", measure_scores(params.measures, judged, files, params.folds, refits))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from qdrank.errors import InputError
+from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.declared import Claim, Declaration, Rules
 from qdrank.evaluation.estimates import over_queries
-from qdrank.evaluation.evidence import evidence_table, load_evidence, part, refitted
+from qdrank.evaluation.evidence import evidence_table, load_evidence, method_difference, part, refitted
 from qdrank.evaluation.judging import judge
-from qdrank.evaluation.refits import by_fit, jittered, over_refits, over_these_seeds
+from qdrank.evaluation.pairs import Pairs, fit_columns, fit_values, method_pairs, query_values
+from qdrank.evaluation.refits import by_fit, column_ends, fit_seed, jittered, over_refits, over_these_seeds, table_ends
 from qdrank.store import read, write
 
 
@@ -115,3 +118,85 @@ def test_targets_are_moved_by_one_percent_of_their_deviation():
     assert moved.std() == pytest.approx(0.01 * y.std(), rel=0.05)
     assert not np.array_equal(jittered(y, fit=2, seed=1) - y, moved)
     np.testing.assert_array_equal(jittered(y, fit=1, seed=1) - y, moved)
+
+
+def measured(**methods):
+    """The artifact ``measures`` with values (n_queries, n_fits) of each method, rows in no order."""
+    rows = [
+        {"fold": f"fold{q % 2}", "method": name, "fit": fit, "query_id": f"q{q:03d}", "ap": float(value)}
+        for name, values in methods.items()
+        for (q, fit), value in np.ndenumerate(values)
+    ]
+    return pa.Table.from_pylist([rows[i] for i in np.random.default_rng(0).permutation(len(rows))])
+
+
+def test_measures_of_several_fits_are_joined_on_queries_and_fits():
+    rng = np.random.default_rng(5)
+    trees, single = rng.random((30, 3)), rng.random((30, 1))
+    measures = measured(trees=trees, single=single)
+    ids, values = fit_values(measures, ["trees", "single"], "ap")
+    assert ids.tolist() == [f"q{i:03d}" for i in range(30)]
+    np.testing.assert_array_equal(values[:, :, 0], trees)
+    np.testing.assert_array_equal(values[:, :, 1], np.repeat(single, 3, axis=1))
+    np.testing.assert_allclose(query_values(measures, ["trees", "single"], "ap")[1][:, 0], trees.mean(axis=1))
+    assert (method_pairs(measures, "single", "single", "ap").differences == 0).all()
+    apart = method_difference(measures, "trees", "single", "ap")
+    np.testing.assert_array_equal(apart.by_fit, trees - single)
+    assert apart.fold[:6].tolist() == ["fold0"] * 3 + ["fold1"] * 3
+    assert fit_columns(measures, "trees", "ap") == {
+        "fits": 3,
+        "spread of fits": pytest.approx(trees.mean(0).std(ddof=1)),
+    }
+    assert fit_columns(measures, "single", "ap") == {"fits": 1, "spread of fits": None}
+
+
+def test_fits_that_cannot_be_joined_are_refused():
+    values = np.zeros((4, 3))
+    with pytest.raises(InputError, match="b has 2 fits, other methods have 3"):
+        fit_values(measured(a=values, b=values[:, :2]), ["a", "b"], "ap")
+    with pytest.raises(InputError, match="not measured on the same queries in each of its 3 fits"):
+        fit_values(measured(a=values).slice(1), ["a"], "ap")
+
+
+def test_tables_and_figures_widen_their_intervals_by_the_fits():
+    options = {"level": 0.95, "resamples": 500, "seed": 1}
+    trees, single = drawn(np.random.default_rng(6), 80, 5, fit=0.05, mean=0.04), np.zeros((80, 1))
+    pairs = method_pairs(measured(trees=trees, single=single), "trees", "single", "ap")
+    several, once = compare(pairs, **options), compare(Pairs(pairs.query, pairs.a, pairs.b), **options)
+    estimate = over_refits(trees)
+    assert (several.fits, several.fit_spread) == (5, estimate.fit_spread)
+    assert several.t.statistic == pytest.approx(estimate.mean / estimate.error)
+    assert several.t.p > 3 * once.t.p
+    assert several.detectable > once.detectable
+    moved = 2.776 * estimate.fit_spread / np.sqrt(5)
+    for found in (several.interval.high, table_ends(trees, **options)[1]):
+        assert found - estimate.mean == pytest.approx(np.hypot(once.interval.high - estimate.mean, moved), rel=1e-3)
+    wide, narrow = (column_ends(x[:, :, None], **options) for x in (trees, trees.mean(axis=1, keepdims=True)))
+    assert wide[1][0] - estimate.mean == pytest.approx(np.hypot(narrow[1][0] - estimate.mean, moved), rel=1e-3)
+
+
+def test_wrong_verdicts_from_measures_to_claims():
+    """No true difference, fits that differ as much as the error of the queries: a wrong verdict at most at its level.
+
+    One fit alone is wrong several times as often: its interval does not know of the other fits.
+    """
+    rng, runs = np.random.default_rng(8), 150
+    asked = Claim(name="gain", text="t", expected="e", kind="superiority", margin=0.0)
+    declaration = Declaration(study="toy", paper="Toy", claims=(asked,))
+    wrong = np.zeros(2)
+    for _ in range(runs):
+        trees = drawn(rng, 60, 5, query=0.1, fit=0.02)
+        for i, values in enumerate((trees, trees[:, :1])):
+            part_of = method_difference(measured(trees=values, single=np.zeros((60, 1))), "trees", "single", "ap")
+            (row,) = judge(declaration, {"toy": {"gain": {"difference": part_of}}}, dataset="toy").to_pylist()
+            wrong[i] += row["low"] > 0 or row["high"] < 0
+    assert wrong[0] / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+    assert wrong[1] / runs > 0.15
+
+
+def test_seeds_of_fits():
+    seeds = [fit_seed(seed, fit) for seed in (1, 2) for fit in range(5)]
+    assert len(set(seeds)) == 10
+    assert (seeds[0], seeds[5]) == (1, 2)
+    assert all(0 <= seed < 2**31 for seed in seeds)
+    assert seeds[1] == fit_seed(1, 1)

@@ -67,7 +67,7 @@ def test_all_methods_with_what_validation_chose():
         pa.Table.from_pylist([columns | {"setting": "l2=3", "chosen": True}]),
     ]
     table = learners_table(made_measures(), ["ranksvm", "listnet", "regression"], choices, "letor4")
-    assert table.column_names == ["method", "ap", "ndcg@10/letor4", "settings by fold"]
+    assert table.column_names == ["method", "ap", "ndcg@10/letor4", "fits", "spread of fits", "settings by fold"]
     rows = {row["method"]: row for row in table.to_pylist()}
     assert list(rows) == ["first stage (reference)", "RankSVM", "ListNet", "Regression, linear"]
     assert rows["ListNet"]["ap"] == pytest.approx(0.52, abs=1e-9)

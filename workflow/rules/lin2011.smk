@@ -123,6 +123,7 @@ use rule measure_methods as measure_lin_baselines with:
     input:
         judged="results/{dataset}/judged.parquet",
         scores=files.scores(run.baselines_of(LIN)),
+        refits=files.refits(run.baselines_of(LIN)),
     output:
         "results/{dataset}/lin/baselines.parquet",
     wildcard_constraints:
@@ -131,3 +132,4 @@ use rule measure_methods as measure_lin_baselines with:
         measures=LIN_MEASURES,
         folds=run.folds,
         methods=run.baselines_of(LIN),
+        refitted=files.refitted(run.baselines_of(LIN)),

@@ -1,7 +1,8 @@
 # Measures: every measure of every method, for every test query.
 #
 # reads:  results/{dataset}/judged.parquet, results/{dataset}/{fold}/scores/{method}.parquet
-# writes: results/{dataset}/measures.parquet      one row per test query and method, one column per measure
+#         {fold}/refits/{method}.parquet of methods that are fitted several times
+# writes: results/{dataset}/measures.parquet      one row per test query, method and fit, one column per measure
 #         results/{dataset}/tables/methods.*      all methods, best first
 
 
@@ -15,6 +16,7 @@ rule measure_methods:
             fold=planned.datasets[wc.dataset].folds,
             method=run.methods_of(wc.dataset),
         ),
+        refits=files.refits(lambda wc: run.methods_of(wc.dataset)),
     output:
         "results/{dataset}/measures.parquet",
     resources:
@@ -24,6 +26,7 @@ rule measure_methods:
         measures=run.measures,
         folds=run.folds,
         methods=lambda wc: run.methods_of(wc.dataset),
+        refitted=files.refitted(lambda wc: run.methods_of(wc.dataset)),
     script:
         "../../scripts/measure_methods.py"
 

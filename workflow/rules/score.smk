@@ -3,6 +3,7 @@
 # reads:  results/{dataset}/judged.parquet, columns.parquet; for text also the collection
 # writes: results/{dataset}/{fold}/scores/{method}.parquet         query, document, score
 #         results/{dataset}/{fold}/served/reference.parquet        the reference feature for `qdrank rank`; not for text
+#         results/{dataset}/{fold}/refits/{method}.parquet         the same scores from further fits of methods that draw at random
 #         results/{dataset}/{fold}/first_stages.parquet    settings of BM25 and RM3 tried on validation
 
 from qdrank.rankers.stages import FIRST_STAGES
@@ -48,3 +49,28 @@ rule retrieve:
         seed=settings.seed,
     script:
         "../../scripts/retrieve.py"
+
+
+rule refit_method:
+    """Further fits of a method that draws at random, each with a seed of its own and the settings that were chosen."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        topics="results/{dataset}/topics.parquet",
+        served="results/{dataset}/{fold}/served/{method}.parquet",
+    output:
+        "results/{dataset}/{fold}/refits/{method}.parquet",
+    wildcard_constraints:
+        method=names_pattern(run.redrawn),
+    threads: run.redrawn_threads
+    resources:
+        mem_mb=memory(1000, 30),
+        runtime=minutes(60, 1),
+    params:
+        kinds=lambda wc: run.redrawn[wc.method],
+        # Looked up when the stored rankers are read and fitted.
+        metric=settings.neighbours.metric,
+        measures=[settings.training.measure, settings.learners.measure],
+        refits=settings.refits,
+        seed=settings.seed,
+    script:
+        "../../scripts/refit_method.py"

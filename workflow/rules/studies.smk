@@ -17,6 +17,7 @@ for _study in ALL_STUDIES:
         input:
             judged="results/{dataset}/judged.parquet",
             scores=files.scores(run.measured_in(_study)),
+            refits=files.refits(run.measured_in(_study)),
         output:
             f"results/{{dataset}}/{_study.short}/measures.parquet",
         wildcard_constraints:
@@ -28,6 +29,7 @@ for _study in ALL_STUDIES:
             measures=study_measures(_study),
             folds=run.folds,
             methods=run.measured_in(_study),
+            refitted=files.refitted(run.measured_in(_study)),
         script:
             "../../scripts/measure_methods.py"
 

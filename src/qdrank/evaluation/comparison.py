@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 
-from qdrank.evaluation.estimates import over_queries
 from qdrank.evaluation.guard import lacking
 from qdrank.evaluation.intervals import Interval, table_interval
 from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.power import detectable_difference
+from qdrank.evaluation.refits import over_pairs
 from qdrank.evaluation.significance import PairedTest, paired_t, permutation, wilcoxon
 
 
@@ -27,6 +27,8 @@ class Comparison:
         of one comparison of its family; "not significant" only means that the difference is probably not larger
     lacks : what is missing for a verdict (`qdrank.evaluation.guard`), in words; empty if nothing is
     boot : studentised bootstrap interval of the difference at that corrected level, which must agree with the t test
+    fits, fit_spread : number of fits behind the values, and the standard deviation of their mean differences, which
+        widens the interval and the error of the t test; the other two tests are about the means over fits
     """
 
     mean_a: float
@@ -40,6 +42,8 @@ class Comparison:
     detectable: float
     lacks: str = ""
     boot: tuple[float, float] = (nan, nan)
+    fits: int = 1
+    fit_spread: float = 0.0
 
     def verdict(self, *, alpha: float = 0.05, p: float | None = None) -> str:
         """The conclusion at level ``alpha``; ``p`` is the t test's unless an adjusted one is given."""
@@ -61,18 +65,23 @@ def compare(
     ``family`` is the number of comparisons whose p-values are corrected together. The smallest detectable difference is at
     ``alpha / family``, the level of the first step of Holm's procedure.
     """
-    d = pairs.differences
-    lacks = lacking(d, alpha / family)
+    d, estimate = pairs.differences, over_pairs(pairs)
+    lacks, interval = lacking(d, alpha / family), table_interval(d, seed=seed, level=level, resamples=resamples)
+    low, high = estimate.widened((interval.low, interval.high), 1 - level)
     return Comparison(
         mean_a=float(pairs.a.mean()),
         mean_b=float(pairs.b.mean()),
         difference=float(d.mean()),
         n=pairs.n,
-        interval=table_interval(d, seed=seed, level=level, resamples=resamples),
+        interval=replace(interval, low=low, high=high),
         t=paired_t(pairs),
         wilcoxon=wilcoxon(pairs),
         permutation=permutation(pairs, seed=seed, resamples=resamples),
-        detectable=detectable_difference(deviation=float(d.std(ddof=1)), n=pairs.n, alpha=alpha / family),
+        detectable=detectable_difference(deviation=float(d.std(ddof=1)), n=pairs.n, alpha=alpha / family)
+        if estimate.fits == 1
+        else estimate.detectable(alpha / family, 0.8),
         lacks=lacks,
-        boot=(nan, nan) if lacks else over_queries(d).bootstrap(alpha / family),
+        boot=(nan, nan) if lacks else estimate.bootstrap(alpha / family),
+        fits=estimate.fits,
+        fit_spread=estimate.fit_spread,
     )

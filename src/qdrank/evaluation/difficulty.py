@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.evaluation.guard import lacking
-from qdrank.evaluation.intervals import table_interval
-from qdrank.evaluation.pairs import Pairs, query_values
+from qdrank.evaluation.pairs import Pairs, fit_values
+from qdrank.evaluation.refits import table_ends
 from qdrank.evaluation.significance import holm, paired_t
 from qdrank.layout import FloatArray, IntArray
 
@@ -159,7 +159,7 @@ _SCHEMA = pa.schema(
 def _of_measure(
     measures: pa.Table, classes: Difficulty, name: str, methods: Sequence[str], interval: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    ids, values = query_values(measures, methods, name)
+    ids, values = fit_values(measures, methods, name)
     class_of = classes.of(ids)
     groups = {ALL: np.ones(len(class_of), dtype=bool)} | {one: class_of == one for one in classes.present}
     rows = [
@@ -183,20 +183,18 @@ def _of_class(
     *,
     tested: bool,
 ) -> Iterator[dict[str, Any]]:
+    means = values.mean(axis=1)
     for i, method in enumerate(methods):
         row: dict[str, Any] = {"method": method, "queries": len(ids), "share": len(ids) / total}
-        row |= {"mean": float(values[:, i].mean()), **_bounds(values[:, i], interval, "")}
-        pairs = Pairs(ids, values[:, i], values[:, 0])
-        row |= {"difference": float(pairs.differences.mean()), **_bounds(pairs.differences, interval, "difference_")}
+        row |= {"mean": float(means[:, i].mean()), **_bounds(values[:, :, i], interval, "")}
+        apart = np.round(values[:, :, i] - values[:, :, 0], 12)
+        pairs = Pairs(ids, means[:, i], means[:, 0], by_fit=apart)
+        row |= {"difference": float(pairs.differences.mean()), **_bounds(apart, interval, "difference_")}
         lacks = lacking(pairs.differences, 1 - interval.get("level", 0.95)) if i > 0 else ""
         yield row | {"p": paired_t(pairs).p if tested and i > 0 and not lacks else None, "lacks": lacks}
 
 
 def _bounds(values: FloatArray, interval: Mapping[str, Any], prefix: str) -> dict[str, float | None]:
-    """Ends of the interval of a mean; None where the values lack what it needs."""
-    ends = table_interval(values, **interval)
-    return (
-        {f"{prefix}low": None, f"{prefix}high": None}
-        if isnan(ends.low)
-        else {f"{prefix}low": ends.low, f"{prefix}high": ends.high}
-    )
+    """Ends of the interval of the mean of ``values`` (n_queries, n_fits); None where they lack what it needs."""
+    low, high = table_ends(values, **interval)
+    return {f"{prefix}{name}": None if isnan(end) else end for name, end in (("low", low), ("high", high))}

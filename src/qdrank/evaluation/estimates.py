@@ -52,11 +52,14 @@ class Estimate:
         """Studentised bootstrap interval of coverage 1 - ``level``; Student's where the units are not single queries."""
         if self.sample is None or not self.sample.resampled:
             return self.interval(level)
-        low, high = studentised_interval(self.sample.strata, level=level)
+        return self.widened(studentised_interval(self.sample.strata, level=level), level)
+
+    def widened(self, ends: tuple[float, float], level: float) -> tuple[float, float]:
+        """Ends of an interval of coverage 1 - ``level`` over queries, moved apart by the spread of the fits, in quadrature."""
         if not self.fit_spread > 0:
-            return low, high
+            return ends
         moved = float(stdtrit(self.fits - 1, 1 - level / 2)) * self.fit_spread / sqrt(self.fits)
-        return self.mean - hypot(self.mean - low, moved), self.mean + hypot(high - self.mean, moved)
+        return self.mean - hypot(self.mean - ends[0], moved), self.mean + hypot(ends[1] - self.mean, moved)
 
     def tail(self, bound: float) -> float:
         """One-sided p-value of the mean being ``bound`` or less; small where the estimate lies above it."""

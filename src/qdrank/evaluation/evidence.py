@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
+from qdrank.evaluation.pairs import method_pairs
 from qdrank.evaluation.refits import by_fit
 from qdrank.layout import FloatArray
 
@@ -56,6 +57,15 @@ def refitted(values: FloatArray, query_id: ArrayLike, fold: ArrayLike) -> Part:
     n, fits = values.shape
     ids, folds = (np.repeat(np.broadcast_to(np.asarray(x, dtype=object), n), fits) for x in (query_id, fold))
     return part(values.ravel(), ids, folds, np.tile(np.arange(fits), n))
+
+
+def method_difference(measures: pa.Table, a: str, b: str, name: str) -> Part:
+    """Method ``a`` minus method ``b`` on every test query of the artifact ``measures``, in every fit."""
+    pairs = method_pairs(measures, a, b, name)
+    assert pairs.by_fit is not None
+    fold = dict(zip(*(measures.column(column).to_pylist() for column in ("query_id", "fold")), strict=True))
+    folds = np.array([fold[query] for query in pairs.query], dtype=object)
+    return refitted(pairs.by_fit, pairs.query, folds)
 
 
 Evidence = Mapping[str, Mapping[str, Part]]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
@@ -19,8 +20,21 @@ from qdrank.store import read
 
 def scores_table(documents: Judged, scores: FloatArray) -> pa.Table:
     """The artifact ``scores`` of documents, shape (n_documents,) scores."""
-    names = {"query_id": documents.query, "doc_id": documents.doc_id}
-    return pa.table({name: pa.array(ids, pa.string()) for name, ids in names.items()} | {"score": scores})
+    return pa.table(_names(documents) | {"score": scores})
+
+
+def refits_table(documents: Judged, scores: Sequence[FloatArray]) -> pa.Table:
+    """The artifact ``refits``: scores (n_documents,) of the documents from each further fit of a method, the first being fit 1."""
+    fits = [
+        pa.table({"fit": np.full(documents.n_documents, fit, dtype=np.int64), **_names(documents), "score": one})
+        for fit, one in enumerate(scores, start=1)
+    ]
+    return pa.concat_tables(fits)
+
+
+def _names(documents: Judged) -> dict[str, Any]:
+    ids = {"query_id": documents.query, "doc_id": documents.doc_id}
+    return {name: pa.array(values, pa.string()) for name, values in ids.items()}
 
 
 def joined_scores(documents: Judged, path: str | os.PathLike[str]) -> FloatArray:
@@ -31,7 +45,17 @@ def joined_scores(documents: Judged, path: str | os.PathLike[str]) -> FloatArray
     InputError
         If a document has no score; scores of other documents are ignored.
     """
-    table = read(path, "scores")
+    return _joined(documents, read(path, "scores"), path)
+
+
+def joined_refits(documents: Judged, path: str | os.PathLike[str]) -> list[FloatArray]:
+    """Scores of every document as in `joined_scores`, from each further fit of a method, in the order of the fits."""
+    table = read(path, "refits")
+    fits = np.unique(table.column("fit").to_numpy()).tolist()
+    return [_joined(documents, table.filter(pc.equal(table.column("fit"), fit)), path) for fit in fits]
+
+
+def _joined(documents: Judged, table: pa.Table, path: str | os.PathLike[str]) -> FloatArray:
     query, doc_id = (table.column(name).to_numpy(zero_copy_only=False) for name in ("query_id", "doc_id"))
     scores: FloatArray = table.column("score").to_numpy()
     if len(query) == documents.n_documents and (query == documents.query).all() and (doc_id == documents.doc_id).all():
@@ -53,7 +77,12 @@ def retrieved_scores(documents: Judged, path: str | os.PathLike[str]) -> tuple[J
 
 
 def measures_table(
-    names: Sequence[str], documents: Judged, scores: FloatArray, methods: Sequence[str], fold: str
+    names: Sequence[str],
+    documents: Judged,
+    scores: FloatArray,
+    methods: Sequence[str],
+    fold: str,
+    fits: Sequence[int] | None = None,
 ) -> pa.Table:
     """The artifact ``measures`` of one fold.
 
@@ -61,9 +90,10 @@ def measures_table(
     ----------
     names : names of measures
     documents : the fold's test documents
-    scores : (n_documents, n_methods)
-    methods : names of the methods
+    scores : (n_documents, n_columns)
+    methods : method of every column
     fold : name of the fold
+    fits : number of the fit of every column; 0 if not given
     """
     ids = documents.doc_id
     values = measure(names, documents.y, scores, documents.offsets, unranked=documents.unranked, doc_ids=ids)
@@ -71,6 +101,7 @@ def measures_table(
     columns: dict[str, Any] = {
         "fold": _repeated(fold, n_queries * len(methods)),
         "method": pa.array(np.repeat(np.array(methods, dtype=object), n_queries), pa.string()),
+        "fit": np.repeat(np.zeros(len(methods), dtype=np.int64) if fits is None else np.array(fits), n_queries),
         "query_id": pa.array(np.tile(documents.query_id, len(methods)), pa.string()),
     }
     return pa.table(columns | {name: column.T.ravel() for name, column in values.items()})
@@ -81,16 +112,24 @@ def _repeated(text: str, count: int) -> pa.Array:
 
 
 def measure_scores(
-    names: Sequence[str], judged: Judged, files: Mapping[tuple[str, str], str], folds: Sequence[str]
+    names: Sequence[str],
+    judged: Judged,
+    files: Mapping[tuple[str, str], str],
+    folds: Sequence[str],
+    refits: Mapping[tuple[str, str], str] | None = None,
 ) -> pa.Table:
-    """Measures of methods from their score files, ``files[fold, method]``."""
+    """Measures of methods from their score files, ``files[fold, method]``, and from those of their further fits."""
     tables = []
     for fold in folds:
         documents = judged.of_role(fold, "test")
         methods = [method for f, method in files if f == fold]
         ranking = [method for method in methods if method not in RETRIEVERS]
-        scores = np.stack([joined_scores(documents, files[fold, method]) for method in ranking], axis=1)
-        tables.append(measures_table(names, documents, scores, ranking, fold))
+        scores = {(method, 0): joined_scores(documents, files[fold, method]) for method in ranking}
+        for method in (method for f, method in refits or {} if f == fold):
+            again = joined_refits(documents, (refits or {})[fold, method])
+            scores |= {(method, fit): one for fit, one in enumerate(again, start=1)}
+        columns, fits = zip(*scores, strict=True)
+        tables.append(measures_table(names, documents, np.stack(list(scores.values()), 1), columns, fold, fits))
         for method in (method for method in methods if method in RETRIEVERS):
             brought, values = retrieved_scores(documents, files[fold, method])
             tables.append(measures_table(names, brought, values[:, None], [method], fold))

@@ -26,14 +26,16 @@ class Pairs:
     Attributes
     ----------
     query : (n_queries,) ids, ascending, so that the order of the input does not matter
-    a, b : (n_queries,) the values
+    a, b : (n_queries,) the values; of rankers that were fitted several times, means over the fits
     dropped : queries that only one of the two had
+    by_fit : (n_queries, n_fits) differences of every fit; None if both were fitted once
     """
 
     query: NDArray[Any]
     a: FloatArray
     b: FloatArray
     dropped: int = 0
+    by_fit: FloatArray | None = None
 
     @property
     def differences(self) -> FloatArray:
@@ -99,18 +101,55 @@ def _column(query: ArrayLike, values: ArrayLike, which: str) -> tuple[NDArray[An
 
 
 def query_values(measures: pa.Table, methods: Sequence[str], name: str) -> tuple[NDArray[np.object_], FloatArray]:
-    """Query ids, ascending, and values of a measure, shape (n_queries, n_methods), joined on the ids."""
-    columns, ids = [], None
-    for method in methods:
-        of_method = measures.filter(pc.equal(measures.column("method"), method))
-        names = of_method.column("query_id").to_numpy(zero_copy_only=False)
-        order = np.argsort(names.astype(str), kind="stable")
-        if ids is not None and not np.array_equal(ids, names[order]):
+    """Query ids, ascending, and values of a measure, shape (n_queries, n_methods), joined on the ids; means over the fits."""
+    ids, values = fit_values(measures, methods, name)
+    return ids, values.mean(axis=1)
+
+
+def fit_values(measures: pa.Table, methods: Sequence[str], name: str) -> tuple[NDArray[np.object_], FloatArray]:
+    """Query ids, ascending, and values of a measure, shape (n_queries, n_fits, n_methods), joined on ids and fits.
+
+    A method that is fitted once has the same values in every fit.
+
+    Raises
+    ------
+    InputError
+        If methods are measured on other queries, or two of them have different numbers of fits above one.
+    """
+    tables = {method: _one_method(measures, method, name) for method in methods}
+    ids, fits = next(iter(tables.values()))[0], max(values.shape[1] for _, values in tables.values())
+    for method, (names, values) in tables.items():
+        if not np.array_equal(ids, names):
             raise InputError(f"{method} is not measured on the same queries as {methods[0]}")
-        ids = names[order]
-        columns.append(of_method.column(name).to_numpy()[order])
-    assert ids is not None
-    return ids, np.stack(columns, axis=1)
+        if values.shape[1] not in (1, fits):
+            raise InputError(f"{method} has {values.shape[1]} fits, other methods have {fits}", fix="run both again")
+    wide = [np.broadcast_to(tables[method][1], (len(ids), fits)) for method in methods]
+    return ids, np.stack(wide, axis=2)
+
+
+def _one_method(measures: pa.Table, method: str, name: str) -> tuple[NDArray[np.object_], FloatArray]:
+    """Query ids, ascending, and values (n_queries, n_fits) of one method."""
+    rows = measures.filter(pc.equal(measures.column("method"), method))
+    ids, values = rows.column("query_id").to_numpy(zero_copy_only=False), rows.column(name).to_numpy()
+    fit = rows.column("fit").to_numpy() if "fit" in rows.column_names else np.zeros(len(ids), dtype=np.int64)
+    n_fits = max(1, len(np.unique(fit)))
+    order = np.lexsort((fit, ids.astype(str)))
+    if len(order) % n_fits or (ids[order].reshape(-1, n_fits) != ids[order][::n_fits, None]).any():
+        raise InputError(f"{method} is not measured on the same queries in each of its {n_fits} fits")
+    return ids[order][::n_fits], values[order].reshape(-1, n_fits)
+
+
+def method_pairs(measures: pa.Table, a: str, b: str, name: str) -> Pairs:
+    """Values of a measure of two methods on all test queries, with their differences in every fit."""
+    ids, values = fit_values(measures, [a, b], name)
+    means = values.mean(axis=1)
+    return Pairs(ids, means[:, 0], means[:, 1], by_fit=values[:, :, 0] - values[:, :, 1])
+
+
+def fit_columns(measures: pa.Table, method: str, name: str) -> dict[str, float | None]:
+    """Columns of a table of methods: number of fits, and the standard deviation of their means, None for one fit."""
+    means = _one_method(measures, method, name)[1].mean(axis=0)
+    return {"fits": len(means), "spread of fits": float(np.std(means, ddof=1)) if len(means) > 1 else None}
 
 
 def fold_columns(measures: pa.Table, method: str, name: str) -> dict[str, float]:

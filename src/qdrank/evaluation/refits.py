@@ -23,16 +23,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import hypot, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.evaluation.estimates import Estimate, behind, over_queries, satterthwaite
+from qdrank.evaluation.intervals import column_intervals, table_interval
+from qdrank.evaluation.pairs import Pairs
 from qdrank.layout import FloatArray
 
-FITS = 5
-"""Fits of a method with randomness, unless the configuration says otherwise."""
+
+def fit_seed(seed: int, fit: int) -> int:
+    """Seed of one fit, from that of the configuration; fit 0 has that one itself. Below 2^31, as LightGBM wants it."""
+    return seed if fit == 0 else int(np.random.SeedSequence([seed, fit]).generate_state(1)[0]) >> 1
 
 
 def jittered(targets: FloatArray, *, fit: int, seed: int, size: float = 0.01) -> FloatArray:
@@ -90,6 +95,27 @@ def over_refits(values: FloatArray) -> Estimate:
         fits=fits,
         fit_spread=spread,
     )
+
+
+def over_pairs(pairs: Pairs) -> Estimate:
+    """Mean difference of two rankers, over queries and, if one was fitted several times, over fits."""
+    if pairs.by_fit is None or pairs.by_fit.shape[1] == 1:
+        return over_queries(pairs.differences)
+    return over_refits(pairs.by_fit)
+
+
+def table_ends(values: FloatArray, **interval: Any) -> tuple[float, float]:
+    """Ends of the interval that tables show for the mean of ``values`` (n_queries, n_fits); nan as in `table_interval`."""
+    estimate, ends = over_refits(values), table_interval(values.mean(axis=1), **interval)
+    return estimate.widened((ends.low, ends.high), 1 - ends.level)
+
+
+def column_ends(values: FloatArray, **interval: Any) -> tuple[FloatArray, FloatArray]:
+    """`column_intervals` of the columns of ``values`` (n_queries, n_fits, n), moved apart by the spread of the fits."""
+    low, high = column_intervals(values.mean(axis=1), **interval)
+    for i in range(values.shape[2] if values.shape[1] > 1 else 0):
+        low[i], high[i] = over_refits(values[:, :, i]).widened((low[i], high[i]), 1 - interval["level"])
+    return low, high
 
 
 def over_these_seeds(seeds: Sequence[FloatArray]) -> Estimate:

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import ndtr, stdtr
 
 from qdrank.errors import InputError
-from qdrank.evaluation.estimates import over_queries
 from qdrank.evaluation.pairs import Pairs
+from qdrank.evaluation.refits import over_pairs
 from qdrank.layout import FloatArray
 
 _EXACT_WILCOXON = 50
@@ -44,10 +44,13 @@ class PairedTest:
 
 
 def paired_t(pairs: Pairs) -> PairedTest:
-    """Student's t test of the mean difference; differences that are all equal have no spread to test with: p = 1."""
+    """Student's t test of the mean difference; differences that are all equal have no spread to test with: p = 1.
+
+    With several fits the error has the part of the fits (`qdrank.evaluation.refits`).
+    """
     if pairs.n < 2:
         raise InputError("a paired t test needs at least two queries", found=str(pairs.n))
-    estimate = over_queries(pairs.differences)
+    estimate = over_pairs(pairs)
     t = estimate.mean / estimate.error if estimate.error > 0 else 0.0
     return PairedTest("paired t", t, float(2 * stdtr(estimate.df, -abs(t))), estimate.mean, pairs.n)
 

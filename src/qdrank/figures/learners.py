@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from qdrank.errors import InputError
 from qdrank.evaluation.comparison import compare
-from qdrank.evaluation.pairs import Pairs, query_values
+from qdrank.evaluation.pairs import fit_columns, method_pairs
 from qdrank.evaluation.published import PublishedFigures, compare_published, right_method_nearest
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
@@ -48,6 +48,7 @@ def learners_table(
     for method in [*(name for name in FIRST_STAGES if name in measured), *methods]:
         row: dict[str, Any] = {"method": _label(method)}
         row |= {name: means_of(measures, method, name).published for name in shown_measures(measures, convention)}
+        row |= fit_columns(measures, method, "ap")
         rows.append(row | {"settings by fold": "; ".join(chosen.get(method, []))})
     return pa.Table.from_pylist(rows)
 
@@ -84,10 +85,10 @@ _TESTS = pa.schema(
 def _tests(
     measures: pa.Table, methods: Sequence[str], against: str, name: str, interval: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    compared = {}
-    for method in methods:
-        ids, values = query_values(measures, [method, against], name)
-        compared[method] = compare(Pairs(ids, values[:, 0], values[:, 1]), family=len(methods), **interval)
+    compared = {
+        method: compare(method_pairs(measures, method, against, name), family=len(methods), **interval)
+        for method in methods
+    }
     corrected = holm({method: one.t.p for method, one in compared.items()}, family=f"{name} against {against}").adjusted
     return [
         {

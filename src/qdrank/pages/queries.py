@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
+from qdrank.evaluation.pairs import query_values
 from qdrank.layout import IntArray
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.queries.vectors import principal_plane
@@ -105,7 +106,8 @@ def _precisions(measures: Sequence[pa.Table], ids: _Texts) -> Mapping[str, pa.Ar
     columns: dict[str, pa.Array] = {}
     for table in measures:
         for method in pc.unique(table.column("method")).to_pylist():
-            of_method = table.filter(pc.equal(table.column("method"), method)).select(["query_id", "ap"])
+            names, values = query_values(table, [method], "ap")
+            of_method = pa.table({"query_id": pa.array(names, pa.string()), "ap": values[:, 0]})
             joined = place.join(of_method, "query_id").sort_by("row")
             columns.setdefault(f"{AP}{method}", pc.round(joined.column("ap"), 4))
     return columns

@@ -27,6 +27,8 @@ class QueryRanker(Parameters):
 
     NAME: ClassVar[str]
     STATE: ClassVar[tuple[str, ...]]
+    #: Parameters that hold the seed of something random; None in one of them means that nothing is drawn.
+    SEEDS: ClassVar[tuple[str, ...]] = ()
     #: Whether the ranker uses document ids, and whether it needs the training documents when it predicts.
     NEEDS_NAMES: ClassVar[bool] = False
     NEEDS_TRAINING: ClassVar[bool] = False
@@ -60,6 +62,20 @@ class QueryRanker(Parameters):
     def fresh(self) -> Self:
         """The same ranker, not fitted."""
         return type(self)(**{f.name: _fresh(getattr(self, f.name)) for f in fields(self) if f.init})
+
+    def redrawn(self, seed: int) -> Self:
+        """The same ranker, not fitted, that draws with another seed wherever it draws at random."""
+        made = self.fresh()
+        made.draw_with(seed)
+        return made
+
+    def draw_with(self, seed: int) -> None:
+        """Draw with this seed, also in the rankers inside this one."""
+        for name in self.SEEDS:
+            if getattr(self, name) is not None:
+                setattr(self, name, seed)
+        for ranker in inner_rankers(self):
+            ranker.draw_with(seed)
 
     def refuse_unfitted(self) -> None:
         """Raise if the ranker has not been fitted."""

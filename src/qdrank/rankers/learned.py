@@ -47,7 +47,8 @@ class LearnerRanker(QueryRanker):
         """Fit the learner."""
         from qdrank.learners.tuning import fit_one
 
-        watched = None if validation is None else (validation[0].X, validation[0].y, validation[0].query)
+        vali = None if validation is None else validation[0]
+        watched = None if vali is None else (vali.X, vali.y, vali.query, vali.unranked)
         judged = (train.X, train.y, train.query)
         self.learner = fit_one(type(self.learner), self.learner.get_params(deep=False), judged, watched)
         return self
@@ -55,6 +56,11 @@ class LearnerRanker(QueryRanker):
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,)."""
         return np.asarray(self.learner.predict(documents.X, documents.query_index), dtype=np.float64)
+
+    def draw_with(self, seed: int) -> None:
+        """Give the learner this seed, if it has one."""
+        if hasattr(self.learner, "seed"):
+            self.learner.seed = seed
 
 
 @dataclass(kw_only=True, eq=False)

@@ -57,6 +57,7 @@ class LocalRanker(QueryRanker):
 
     NAME: ClassVar[str] = "local"
     STATE: ClassVar[tuple[str, ...]] = ("single_", "vectors_", "query_id_")
+    SEEDS: ClassVar[tuple[str, ...]] = ("random",)
     NEEDS_TRAINING: ClassVar[bool] = True
 
     k: float = 0.27

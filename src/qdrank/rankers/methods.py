@@ -33,6 +33,13 @@ class ClassicMethod:
         return self.learner in AGGREGATORS
 
     @property
+    def refitted(self) -> tuple[str, ...] | None:
+        """Kinds of rankers and learners that it is stored with, if it draws at random and is fitted several times."""
+        if self.learner != "lambdamart":
+            return None
+        return ("learner", self.learner, *(["with-vectors"] if self.query_vectors else []))
+
+    @property
     def module(self) -> str:
         """Module that holds its code."""
         return (AGGREGATORS if self.aggregates else LEARNERS).module(self.learner)

@@ -52,6 +52,7 @@ class TreeRanker(QueryRanker):
 
     NAME: ClassVar[str] = "trees"
     STATE: ClassVar[tuple[str, ...]] = ("text_", "rounds_")
+    SEEDS: ClassVar[tuple[str, ...]] = ("seed",)
 
     rounds: int = 300
     learning_rate: float = 0.1

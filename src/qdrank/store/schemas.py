@@ -125,6 +125,8 @@ _SHARED = [
         },
     ),
     Shape("scores", {"query_id": _TEXT, "doc_id": _TEXT, "score": _NUMBER}),
+    # Scores of the further fits of a method with randomness; its first fit is in its scores.
+    Shape("refits", {"fit": pa.int64(), "query_id": _TEXT, "doc_id": _TEXT, "score": _NUMBER}),
     Shape("measures", {"fold": _TEXT, "method": _TEXT, "query_id": _TEXT}, open=True),
     # Settings that were tried on validation; k and lambda have their own columns, for the methods that have them.
     Shape(

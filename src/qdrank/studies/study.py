@@ -30,6 +30,8 @@ class Method:
     label : in tables, figures and claims
     colour, marker : in figures
     models : which models it ranks with, in the study's own words
+    refitted : None if it is fitted once; if it draws at random and is fitted several times, the kinds of rankers and
+        learners that it is stored with, or nothing if a rule of the study fits it again
     """
 
     name: str
@@ -37,6 +39,7 @@ class Method:
     colour: str
     marker: str
     models: str = ""
+    refitted: tuple[str, ...] | None = None
 
     @property
     def marked(self) -> dict[str, Any]:

@@ -276,6 +276,11 @@ class Settings(Section):
         description="Folds to run; a data set with one fixed split has fold1 only.",
     )
     seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of everything random.")
+    refits: PositiveInt = Field(
+        default=5,
+        description="Fits of every method that is random or unstable (boosted trees, clusters, every random control), each "
+        "with another seed: means over them are judged, their spread widens the intervals, the first is served.",
+    )
     text: Text = Field(default_factory=Text, description="From raw text to features.")
     queries: QueryVectorsSection = Field(default_factory=QueryVectorsSection, description="Query vectors.")
     neighbours: NeighboursSection = Field(default_factory=NeighboursSection, description="The k-NN graph.")

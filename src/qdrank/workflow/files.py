@@ -122,6 +122,15 @@ class Files:
         pattern = "results/{dataset}/{fold}/scores/{method}.parquet"
         return lambda job: self.each_fold(pattern, method=methods(job))(job)
 
+    def refits(self, methods: Callable[[Any], Iterable[str]]) -> _PathsOfJob:
+        """Scores of the further fits of those ``methods`` that are fitted several times, for every fold."""
+        pattern = "results/{dataset}/{fold}/refits/{method}.parquet"
+        return lambda job: self.each_fold(pattern, method=self.refitted(methods)(job))(job)
+
+    def refitted(self, methods: Callable[[Any], Iterable[str]]) -> Callable[[Any], list[str]]:
+        """Those ``methods`` of the data set of a job that are fitted several times."""
+        return lambda job: self.run.refitted(methods(job))
+
     def first_fold(self, pattern: str) -> _PathsOfJob:
         """Path of ``pattern`` for the first fold of the data set of a job."""
         return lambda job: filled(pattern, dataset=[job.dataset], fold=self.run.folds(job)[:1])

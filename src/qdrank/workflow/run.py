@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from qdrank.errors import InputError
+from qdrank.learners import LEARNERS
 from qdrank.measures import CONVENTIONS
 from qdrank.project import PROJECT
+from qdrank.rankers import RANKERS
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.sizes import largest_used
 from qdrank.rankers.stages import FIRST_STAGES, REFERENCE
@@ -21,6 +23,8 @@ from qdrank.studies.study import Study
 from qdrank.workflow.config import Settings
 from qdrank.workflow.plan import Plan, PlannedDataset
 
+#: What every stored ranker has besides the ranker itself.
+_STORED = ("documents", "document-vectors")
 ALL_STUDIES: list[Study] = [STUDIES[name] for name in STUDIES]
 
 
@@ -218,6 +222,34 @@ class WorkflowRun:
         of_studies = [method for study in self.studies_of(dataset) for method in self.methods_run(study)]
         # A study may compare with a classic learner, and so may another.
         return list(dict.fromkeys([*self.first_stages_of(dataset), *of_studies, *self.learners_of(dataset)]))
+
+    @cached_property
+    def _refitted(self) -> dict[str, dict[str, str]]:
+        """Methods that are fitted several times, each with the "module:attribute" of what it is stored with, by kind."""
+        if self.settings.refits == 1:
+            return {}
+        known = {**RANKERS.targets, **LEARNERS.targets}
+        kinds = {method.name: (method.refitted, study.rankers) for study in ALL_STUDIES for method in study.methods}
+        kinds |= {name: (method.refitted, {}) for name, method in CLASSIC.items() if name not in kinds}
+        return {
+            name: {kind: {**known, **of_study}[kind] for kind in (*wanted, *_STORED)} if wanted else {}
+            for name, (wanted, of_study) in kinds.items()
+            if wanted is not None
+        }
+
+    def refitted(self, methods: Iterable[str]) -> list[str]:
+        """Those of the methods that are fitted several times."""
+        return [name for name in methods if name in self._refitted]
+
+    @property
+    def redrawn(self) -> dict[str, dict[str, str]]:
+        """Methods whose stored ranker is fitted again, and the "module:attribute" of what each is stored with, by kind."""
+        return {name: kinds for name, kinds in self._refitted.items() if kinds}
+
+    def redrawn_threads(self, wildcards: Any) -> int:
+        """Threads of a job that fits a method again: only boosted trees use more than one."""
+        threads: int = self.settings.training.tree_threads
+        return threads if {"lambdamart", "trees"} & self._refitted[wildcards.method].keys() else 1
 
     def baselines_of(self, study: Study) -> Callable[[Any], list[str]]:
         """First stages, and the classic methods run on a data set that a study's tables show for comparison."""

@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.evaluation.evidence import Part, part
-from qdrank.evaluation.pairs import query_values
+from qdrank.evaluation.evidence import Part, method_difference, part
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import choose, most_regularised_first
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
@@ -71,13 +70,11 @@ def evidence(
 
 def _differences(measures: pa.Table) -> dict[str, dict[str, Part]]:
     present = set(measures.column("method").to_pylist())
-    fold = dict(zip(measures.column("query_id").to_pylist(), measures.column("fold").to_pylist(), strict=True))
-    claims = {}
-    for name, pair in DIFFERENCES.items():
-        if present >= set(pair):
-            ids, values = query_values(measures, pair, MEASURE)
-            claims[name] = {"difference": part(values[:, 0] - values[:, 1], ids, [fold[query] for query in ids])}
-    return claims
+    return {
+        name: {"difference": method_difference(measures, *pair, MEASURE)}
+        for name, pair in DIFFERENCES.items()
+        if present >= set(pair)
+    }
 
 
 def _part(of: Curve, values: FloatArray) -> Part:

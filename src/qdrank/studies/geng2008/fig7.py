@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from qdrank.evaluation.intervals import column_intervals
-from qdrank.evaluation.pairs import query_values
+from qdrank.evaluation.pairs import fit_values
+from qdrank.evaluation.refits import column_ends
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.layout import FloatArray
 from qdrank.studies.geng2008.methods import BY_NAME, PAPER, controls, present
@@ -23,16 +23,16 @@ LABELS = [*(f"@{k}" for k in range(1, 11)), "mean"]
 def numbers(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """Mean and interval of every method and measure, and of its difference from Single on the same queries."""
     methods = present(set(measures.column("method").to_pylist()))
-    values = np.stack([query_values(measures, methods, name)[1] for name in DRAWN_MEASURES], axis=2)
-    apart = values - values[:, [methods.index("single")]]
-    flat = (len(values), len(methods) * len(DRAWN_MEASURES))
-    low, high = (part.reshape(len(methods), -1) for part in column_intervals(values.reshape(flat), **interval))
-    under, over = (part.reshape(len(methods), -1) for part in column_intervals(apart.reshape(flat), **interval))
+    values = np.stack([fit_values(measures, methods, name)[1] for name in DRAWN_MEASURES], axis=3)
+    apart = values - values[:, :, [methods.index("single")]]
+    flat = (*values.shape[:2], len(methods) * len(DRAWN_MEASURES))
+    low, high = (part.reshape(len(methods), -1) for part in column_ends(values.reshape(flat), **interval))
+    under, over = (part.reshape(len(methods), -1) for part in column_ends(apart.reshape(flat), **interval))
     rows = []
     for i, method in enumerate(methods):
         for j, name in enumerate(DRAWN_MEASURES):
-            row = {"method": method, "measure": name, "queries": len(values), "mean": values[:, i, j].mean()}
-            row |= {"low": low[i, j], "high": high[i, j], "difference": apart[:, i, j].mean()}
+            row = {"method": method, "measure": name, "queries": len(values), "mean": values[:, :, i, j].mean()}
+            row |= {"low": low[i, j], "high": high[i, j], "difference": apart[:, :, i, j].mean()}
             rows.append(row | {"difference_low": under[i, j], "difference_high": over[i, j]})
     return pa.Table.from_pylist(rows)
 

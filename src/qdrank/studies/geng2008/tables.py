@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.evaluation.comparison import Comparison, compare
-from qdrank.evaluation.pairs import Pairs, fold_columns, query_values
+from qdrank.evaluation.pairs import fit_columns, fold_columns, method_pairs, query_values
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.queries.types import type_scores
@@ -21,8 +21,7 @@ from qdrank.studies.making import Inputs, Shown
 
 def compared(measures: pa.Table, a: str, b: str, interval: Mapping[str, Any], *, family: int = 1) -> Comparison:
     """Method ``a`` against ``b`` on all test queries, as one of ``family`` comparisons."""
-    ids, values = query_values(measures, [a, b], MEASURE)
-    return compare(Pairs(ids, values[:, 0], values[:, 1]), family=family, **interval)
+    return compare(method_pairs(measures, a, b, MEASURE), family=family, **interval)
 
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
@@ -56,7 +55,8 @@ def methods_table(measures: pa.Table, choices: Sequence[pa.Table], interval: Map
         row |= {name: float(query_values(measures, [method], name)[1].mean()) for name in shown}
         apart = compared(measures, method, "single", interval)
         row |= {"difference from Single": apart.difference, "low": apart.interval.low, "high": apart.interval.high}
-        rows.append(row | {"p": apart.t.p, "settings by fold": "; ".join(chosen.get(method, []))})
+        row |= {"p": apart.t.p, **fit_columns(measures, method, MEASURE)}
+        rows.append(row | {"settings by fold": "; ".join(chosen.get(method, []))})
     return pa.Table.from_pylist(rows)
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from qdrank.evaluation.comparison import compare
-from qdrank.evaluation.pairs import Pairs, query_values
+from qdrank.evaluation.pairs import method_pairs
 from qdrank.studies.geng2008.methods import MEASURE, VARIANT_KINDS
 from qdrank.studies.making import Inputs, Shown
 
@@ -27,8 +27,7 @@ def variants_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     rows = []
     for name in dict.fromkeys(measures.column("method").to_pylist()):
         of_variant = measures.filter(pc.equal(measures.column("method"), name))
-        ids, values = query_values(measures, [name, BASE], MEASURE)
-        apart = compare(Pairs(ids, values[:, 0], values[:, 1]), **interval)
+        apart = compare(method_pairs(measures, name, BASE, MEASURE), **interval)
         row = {"variant": name, "mean NDCG": apart.mean_a, "difference from KNN Online": apart.difference}
         row |= {"low": apart.interval.low, "high": apart.interval.high, "p": apart.t.p}
         row |= {

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from qdrank.evaluation.evidence import Part, part
+from qdrank.evaluation.evidence import Part, method_difference, part
 from qdrank.evaluation.pairs import query_values
 from qdrank.layout import FloatArray
 from qdrank.studies.hoi2008.claims import WEAK, named
@@ -39,9 +39,7 @@ def _fold(measures: pa.Table) -> dict[str, str]:
 
 def _difference(measures: pa.Table, a: str, b: str, name: str = "ap") -> Part:
     """Method ``a`` minus method ``b`` on every test query."""
-    ids, values = query_values(measures, [a, b], name)
-    fold = _fold(measures)
-    return part(values[:, 0] - values[:, 1], ids, [fold[query] for query in ids])
+    return method_difference(measures, a, b, name)
 
 
 def _methods(measures: pa.Table, ties: str) -> _Found:

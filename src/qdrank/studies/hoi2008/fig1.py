@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.intervals import column_intervals
-from qdrank.evaluation.pairs import query_values
+from qdrank.evaluation.pairs import fit_values
+from qdrank.evaluation.refits import column_ends
 from qdrank.figures.palette import BLUE, SKY
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.rankers.stages import FIRST_STAGES
@@ -28,12 +28,12 @@ def numbers(measures: pa.Table, names: Sequence[str], interval: Mapping[str, Any
     methods = present(set(measures.column("method").to_pylist()), _SHOWN)
     rows = []
     for name in names:
-        values = query_values(measures, methods, name)[1]
-        apart = values - values[:, [methods.index("ser")]]
-        (low, high), (under, over) = column_intervals(values, **interval), column_intervals(apart, **interval)
+        values = fit_values(measures, methods, name)[1]
+        apart = values - values[:, :, [methods.index("ser")]]
+        (low, high), (under, over) = column_ends(values, **interval), column_ends(apart, **interval)
         for i, method in enumerate(methods):
-            row = {"method": method, "measure": name, "queries": len(values), "mean": float(values[:, i].mean())}
-            row |= {"low": low[i], "high": high[i], "difference": float(apart[:, i].mean())}
+            row = {"method": method, "measure": name, "queries": len(values), "mean": float(values[:, :, i].mean())}
+            row |= {"low": low[i], "high": high[i], "difference": float(apart[:, :, i].mean())}
             rows.append(row | {"difference_low": under[i], "difference_high": over[i]})
     return pa.Table.from_pylist(rows)
 
@@ -67,12 +67,12 @@ def gains(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
         sser = with_ties("sser", ties)
         others = present(set(measures.column("method").to_pylist()), [*PAPER[:-2], with_ties("ser", ties)])
         for name in PRECISION[:2]:
-            values = query_values(measures, [sser, *others], name)[1]
-            apart = values[:, :1] - values[:, 1:]
-            low, high = column_intervals(apart, **interval)
+            values = fit_values(measures, [sser, *others], name)[1]
+            apart = values[:, :, :1] - values[:, :, 1:]
+            low, high = column_ends(apart, **interval)
             for i, other in enumerate(others):
                 row = {"method": sser, "against": other, "measure": name, "queries": len(values)}
-                rows.append(row | {"difference": float(apart[:, i].mean()), "low": low[i], "high": high[i]})
+                rows.append(row | {"difference": float(apart[:, :, i].mean()), "low": low[i], "high": high[i]})
     return pa.Table.from_pylist(rows)
 
 

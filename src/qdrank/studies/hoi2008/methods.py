@@ -35,7 +35,14 @@ _ENSEMBLES = (
     ("sser-other-fixed", "SSER with documents of another query, gamma fixed", ORANGE, True),
 )
 ENSEMBLES = tuple(
-    Method(name + suffix, label + _LABELS[ties], colour, MARKERS[0 if semi else 1], models="sser" if semi else "ser")
+    Method(
+        name + suffix,
+        label + _LABELS[ties],
+        colour,
+        MARKERS[0 if semi else 1],
+        models="sser" if semi else "ser",
+        refitted=("ensemble", "sser") if "other" in name else None,
+    )
     for ties, suffix in TIES.items()
     for name, label, colour, semi in _ENSEMBLES
 )

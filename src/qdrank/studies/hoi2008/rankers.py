@@ -78,6 +78,11 @@ class EnsembleRanker(QueryRanker):
         shown = np.arange(n) if self.others is None else other_queries(n, self.others)
         return scores_by(documents, np.array([self._weights(query_rows(documents, int(i))) for i in shown]))
 
+    def draw_with(self, seed: int) -> None:
+        """Draw other queries anew, if the ranker uses their documents."""
+        if self.others is not None:
+            self.others = (seed, *self.others[1:])
+
     def _weights(self, X: FloatArray) -> FloatArray:
         """Weights (n_rankers,) from the documents (n, n_rankers) of a query."""
         K = self.learner.roughness_of(X if self.mask is None else X * self.mask)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.evaluation.comparison import Comparison, compare
-from qdrank.evaluation.pairs import Pairs, fold_columns, query_values
+from qdrank.evaluation.pairs import fit_columns, fold_columns, method_pairs, query_values
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, TIES, present, with_ties
@@ -32,8 +32,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
 
 def compared(measures: pa.Table, a: str, b: str, interval: Mapping[str, Any], name: str = "ap") -> Comparison:
     """Method ``a`` against ``b`` on all test queries."""
-    ids, values = query_values(measures, [a, b], name)
-    return compare(Pairs(ids, values[:, 0], values[:, 1]), **interval)
+    return compare(method_pairs(measures, a, b, name), **interval)
 
 
 def methods_table(measures: pa.Table, choices: Sequence[pa.Table], interval: Mapping[str, Any]) -> pa.Table:
@@ -45,7 +44,8 @@ def methods_table(measures: pa.Table, choices: Sequence[pa.Table], interval: Map
         row |= {name: float(query_values(measures, [method], name)[1].mean()) for name in _MEASURES}
         apart = compared(measures, method, "ser", interval)
         row |= {"difference from SER": apart.difference, "low": apart.interval.low, "high": apart.interval.high}
-        rows.append(row | {"p": apart.t.p, "settings by fold": "; ".join(chosen.get(method, []))})
+        row |= {"p": apart.t.p, **fit_columns(measures, method, "ap")}
+        rows.append(row | {"settings by fold": "; ".join(chosen.get(method, []))})
     return pa.Table.from_pylist(rows)
 
 

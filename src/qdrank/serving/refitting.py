@@ -1,0 +1,36 @@
+"""Further fits of a stored ranker that draws at random: the same settings, the same documents, other seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pyarrow as pa
+
+from qdrank.datasets.judged import Judged
+from qdrank.layout import FloatArray
+from qdrank.queries.recipe import topics_of
+from qdrank.rankers.base import Validation
+from qdrank.serving.served import ServedRanker
+
+
+def refit_scores(
+    served: ServedRanker, parts: Mapping[str, Judged], topics: pa.Table, seeds: Iterable[int]
+) -> list[FloatArray]:
+    """Scores (n_documents,) of the test documents by the ranker fitted anew with each of the seeds.
+
+    Parameters
+    ----------
+    served : the ranker as it is stored; only its settings count
+    parts : documents of the fold by role; without validation queries the training queries take their place, as in tuning
+    topics : artifact ``topics``, for rankers that see the query
+    """
+
+    def seen(documents: Judged) -> Validation:
+        asked = None if served.queries is None else topics_of(topics, documents.query_id.tolist())
+        vectors = served.query_vectors(documents.X, documents.offsets, *(asked or ()))
+        return documents.with_features(served.documents.features(documents.X, documents.offsets)), vectors
+
+    train, vali, test = (seen(parts[role]) if parts[role].n_queries else None for role in ("train", "vali", "test"))
+    assert train is not None
+    assert test is not None
+    return [served.ranker.redrawn(seed).fit(*train, validation=vali or train).predict(*test) for seed in seeds]
