@@ -14,6 +14,7 @@ from qdrank.kernel_cache import Announcer
 
 # Each command is a module with ``add_arguments(parser)`` and ``run(args) -> int``, imported only when it is used.
 COMMANDS = {
+    "advise": ("qdrank.commands.advise", "how to fuse runs, and whether weights per query are worth it"),
     "compare": ("qdrank.commands.compare", "the verdict on two runs: is one better by a difference that counts"),
     "config": ("qdrank.commands.config", "check a configuration, or generate what is derived from its models"),
     "critical-path": ("qdrank.commands.critical_path", "which jobs of a finished run follow each other longest"),
@@ -34,7 +35,7 @@ COMMANDS = {
 }
 
 #: Commands that use compiled kernels.
-COMPILED = ("compare", "evaluate", "features", "rank")
+COMPILED = ("advise", "compare", "evaluate", "features", "rank")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

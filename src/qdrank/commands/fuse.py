@@ -1,12 +1,17 @@
-"""``qdrank fuse RUN RUN ...``: one run from several, without judgments."""
+"""``qdrank fuse RUN RUN ...``: one run from several, without judgments, or by what a study learned from judged ones."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
+
+import numpy as np
 
 from qdrank.aggregators.fusion import FUSION_METHODS, NORMS, fuse
+from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.reading import read_runs
+from qdrank.datasets.runs.scaling import union_of
 from qdrank.datasets.runs.writing import run_lines
 from qdrank.errors import InputError
 from qdrank.store.atomic import write_text
@@ -22,8 +27,49 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--weights", type=float, nargs="+", metavar="W", help="one for each run, for --method weights")
     parser.add_argument("--k", type=float, default=60, help="constant of rrf (default: 60)")
+    parser.add_argument(
+        "--models",
+        metavar="FOLDER",
+        help="fuse by weights that a study learned: a fold's results, or a file of its served/; runs in the order of its configuration",
+    )
+    parser.add_argument("--queries", metavar="FILE", help="texts of the queries, where the models look at them")
     parser.add_argument("--tag", default="qdrank-fused", help="name of the fused run")
     parser.add_argument("--output", metavar="FILE", help="written completely or not at all (default: standard output)")
+
+
+#: Short name of the method that fuses, where ``--models`` names a folder.
+WEIGHTS = "weights"
+
+
+def fuse_by_models(runs: Sequence[Run], models: str, tag: str, queries: str | None = None) -> Run:
+    """One run from several by a stored ranker of runs' columns; ties by descending document id.
+
+    Parameters
+    ----------
+    runs : in the order in which the ranker was trained
+    models : a fold's results, or a file of its folder ``served``
+    tag : name of the fused run
+    queries : file of the queries' texts, for rankers that look at them
+    """
+    from qdrank.datasets.runs.features import judged_runs
+    from qdrank.datasets.runs.queries import read_texts
+    from qdrank.queries.predictors import RunPredictors
+    from qdrank.serving.loading import load_ranker
+
+    ranker = load_ranker(models, None if models.endswith(".parquet") else WEIGHTS)
+    union = union_of(runs)
+    grades = np.zeros(len(union.of_query), dtype=np.int64)
+    unjudged = Qrels(union.queries[union.of_query], union.docs[union.docno], grades)
+    made = judged_runs(runs, unjudged, dict.fromkeys(union.queries.tolist(), "test"), max_label=0)
+    documents, names = made.judged, made.judged.query_id.tolist()
+    looked_at = made.scores if isinstance(ranker.queries, RunPredictors) else None
+    texts = None if queries is None else [read_texts(queries).get(name, "") for name in names]
+    score = ranker.score_many(
+        documents.X, documents.offsets, own=looked_at, text=texts, query_id=names, doc_id=documents.doc_id
+    )
+    _, docno = np.unique(documents.doc_id.astype(str), return_inverse=True)
+    order = np.lexsort((-docno, -score, documents.query_index))
+    return Run(documents.query[order], documents.doc_id[order], score[order], tag, f"fused by {ranker.method}")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -31,7 +77,10 @@ def run(args: argparse.Namespace) -> int:
     if args.tag.split() != [args.tag]:
         raise InputError("the tag is not a single word", found=args.tag)
     runs = [one for path in args.runs for one in read_runs(path)]
-    fused = fuse(runs, args.method, norm=args.norm, weights=args.weights, k=args.k, tag=args.tag)
+    if args.models is None:
+        fused = fuse(runs, args.method, norm=args.norm, weights=args.weights, k=args.k, tag=args.tag)
+    else:
+        fused = fuse_by_models(runs, args.models, args.tag, args.queries)
     lines = run_lines(fused.query.tolist(), fused.doc.tolist(), fused.score, fused.tag)
     if args.output in (None, "-"):
         sys.stdout.writelines(lines)

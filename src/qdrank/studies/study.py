@@ -127,7 +127,7 @@ class Study:
     rankers : its own kinds of rankers, by the name of their stored form: "module:class"
     retune : "module:function" that gives a stored ranker another number of neighbours and lambda
     also : further files that it makes, as patterns of ``{dataset}`` and ``{fold}``
-    kinds : kinds of data sets that it can be run on
+    kinds : kinds of data sets that it can be run on; ``runs``: those made of the runs of search engines
     refuses : settings of raw text that would show it what it must not see, such as ``text.judged``, and why
     """
 

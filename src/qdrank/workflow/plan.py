@@ -44,6 +44,11 @@ class PlannedDataset:
     options: Mapping[str, Any] = field(default_factory=dict)
     """What the step that makes its judged documents needs to know."""
 
+    @property
+    def kinds(self) -> set[str]:
+        """Its kind, and ``runs`` if it is made of the runs of search engines."""
+        return {self.kind, "runs"} if self.options.get("like") == "runs" else {self.kind}
+
 
 #: More jobs per fold do not pay off: each reads the documents and trains Single again.
 MOST_SHARDS = 32

@@ -176,7 +176,7 @@ class WorkflowRun:
         return {
             name: dataset
             for name, dataset in self.planned.datasets.items()
-            if dataset.kind in study.kinds and (wanted is None or name in wanted)
+            if dataset.kinds & {*study.kinds} and (wanted is None or name in wanted)
         }
 
     def refuse_leaks(self) -> None:

@@ -1,0 +1,46 @@
+"""Two runs whose best weights depend on the query by a known amount, for tests of whoever claims to find them.
+
+Every query has a type t, 1 or -1, which shows in its documents: queries of one type retrieve from the same topics, so that
+they have documents in common, and queries of different types do not. Run 0 scores a document by ``(1 + d t) r + noise``,
+run 1 by ``(1 - d t) r + noise``, where r is 1 for a relevant document and 0 for others. With d = 0 the best weights are equal for all
+queries: the negative control. With d > 0 run 0 is the better one for t = 1, run 1 for t = -1, and a weight per query gains.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qdrank.datasets.runs.model import Qrels, Run
+
+
+def two_runs(
+    *,
+    queries: int = 300,
+    documents: int = 40,
+    relevant: int = 6,
+    dependence: float = 0.0,
+    topics: int = 4,
+    seed: int = 1,
+) -> tuple[list[Run], Qrels]:
+    """Two runs and their judgments.
+
+    Parameters
+    ----------
+    queries, documents, relevant : number of queries, documents of each, and how many of them are relevant
+    dependence : d, 0 to 1: how much the better run depends on the query
+    topics : topics of each type, whose documents its queries share
+    seed : of everything random
+    """
+    rng = np.random.default_rng(seed)
+    kind = np.where(np.arange(queries) % 2, 1.0, -1.0)
+    topic = rng.integers(0, topics, queries) + np.where(kind > 0, 0, topics)
+    names = np.repeat([f"q{i}" for i in range(queries)], documents).astype(object)
+    pool = np.stack([rng.permutation(3 * documents)[:documents] for _ in range(queries)])
+    docs = np.array([f"t{t}d{d}" for t, row in zip(topic, pool, strict=True) for d in row], dtype=object)
+    grade = np.zeros((queries, documents), dtype=np.int64)
+    grade[:, :relevant] = 1
+    runs = []
+    for sign, tag in ((1.0, "first"), (-1.0, "second")):
+        signal = (1 + sign * dependence * kind)[:, None] * grade
+        runs.append(Run(names, docs, (signal + rng.standard_normal(grade.shape)).ravel(), tag))
+    return runs, Qrels(names, docs, grade.ravel())

@@ -1,0 +1,127 @@
+"""Columns of fused runs as rankers see them: scores made comparable, ranks, and which run retrieves a document.
+
+Documents made of runs have five columns a run (`qdrank.datasets.runs.features.COLUMNS`). The three norms are those of
+`qdrank.aggregators.fusion`; a document that a run does not retrieve has the lowest value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.datasets.judged import Judged
+from qdrank.datasets.runs.features import COLUMNS
+from qdrank.errors import InputError
+from qdrank.layout import FloatArray
+from qdrank.rankers.base import QueryRanker, Validation
+
+Norm = Literal["min-max", "z-score", "rank"]
+_DECIMALS = 12
+"""Fused scores are rounded to this, so that sums of the same numbers tie in any order of summation."""
+
+
+def count_runs(documents: Judged) -> int:
+    """Number of runs behind the documents' columns."""
+    n, rest = divmod(documents.X.shape[1], len(COLUMNS))
+    if rest or n < 2:
+        fix = f"give data of kind runs: {len(COLUMNS)} columns a run, and two runs or more"
+        raise InputError("these are not the columns of runs", found=f"{documents.X.shape[1]} columns", fix=fix)
+    return int(n)
+
+
+def column(documents: Judged, place: int) -> FloatArray:
+    """One of the columns, by its place in `COLUMNS`, of every run; shape (n_documents, n_runs)."""
+    count_runs(documents)
+    return documents.X[:, place :: len(COLUMNS)].astype(np.float64)
+
+
+def retrieved(documents: Judged) -> NDArray[np.bool_]:
+    """Whether each run retrieves each document, shape (n_documents, n_runs)."""
+    return column(documents, 4) > 0
+
+
+def normalised(documents: Judged, norm: Norm) -> FloatArray:
+    """Scores of each run made comparable within each query, shape (n_documents, n_runs)."""
+    if norm == "min-max":
+        return column(documents, 0)
+    if norm == "z-score":
+        return column(documents, 1)
+    rank, there = column(documents, 2), retrieved(documents)
+    if not len(rank):
+        return rank
+    depth = np.maximum.reduceat(np.where(there, rank, 0), documents.offsets[:-1], axis=0)[documents.query_index]
+    return np.where(there, 1 - (rank - 1) / np.maximum(depth, 1), 0.0)
+
+
+def weighted(documents: Judged, scores: FloatArray, weights: FloatArray) -> FloatArray:
+    """Sums of ``scores`` (n_documents, n_runs) by the weights of each query, (n_queries, n_runs); shape (n_documents,)."""
+    return np.asarray(np.round(np.einsum("nr,nr->n", scores, weights[documents.query_index]), _DECIMALS))
+
+
+@dataclass(kw_only=True, eq=False)
+class FusedRuns(QueryRanker):
+    """Fusion that learns nothing: ``rrf``, ``combsum`` or ``combmnz``, as `qdrank.aggregators.fusion` defines them.
+
+    Parameters
+    ----------
+    method : {"rrf", "combsum", "combmnz"}
+    norm : how scores are made comparable; not for ``rrf``
+    k : constant of ``rrf``
+    """
+
+    NAME: ClassVar[str] = "fused-runs"
+    STATE: ClassVar[tuple[str, ...]] = ()
+
+    method: Literal["rrf", "combsum", "combmnz"] = "rrf"
+    norm: Norm = "min-max"
+    k: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.method == "combmnz" and self.norm == "z-score":
+            raise InputError("combmnz multiplies scores, which must not be below 0", fix="use the norm min-max or rank")
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
+        """Learn nothing."""
+        return self
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Scores (n_documents,)."""
+        there = retrieved(documents)
+        if self.method == "rrf":
+            given = np.where(there, 1 / (self.k + column(documents, 2)), 0.0)
+        else:
+            given = normalised(documents, self.norm)
+        total = np.round(given.sum(axis=1), _DECIMALS)
+        return np.asarray(total * there.sum(axis=1) if self.method == "combmnz" else total)
+
+
+@dataclass(kw_only=True, eq=False)
+class OnRunScores(QueryRanker):
+    """A ranker whose documents have one feature per run: its score, made comparable."""
+
+    NAME: ClassVar[str] = "on-run-scores"
+    STATE: ClassVar[tuple[str, ...]] = ()
+
+    base: QueryRanker
+    norm: Norm = "min-max"
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
+        """Fit the ranker on the scores."""
+        watched = None if validation is None else (self._scores(validation[0]), validation[1])
+        self.base.fit(self._scores(train), vectors, watched)
+        return self
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Scores (n_documents,)."""
+        return self.base.predict(self._scores(documents), vectors)
+
+    def remember(self, train: Judged, vectors: FloatArray) -> Self:
+        """Give the training documents to the ranker inside."""
+        self.base.remember(self._scores(train), vectors)
+        return self
+
+    def _scores(self, documents: Judged) -> Judged:
+        return documents.with_features(normalised(documents, self.norm))

@@ -1,0 +1,344 @@
+"""Weights of fused runs: the same for all queries, or of each query's own.
+
+A *setting* is one weight for each run, 0 or more, with sum 1. The *curve* of a judged query is its measure at every setting.
+Every ranker here chooses one setting per query by an estimate of that query's curve; `FixedWeights` has one estimate for
+all, the mean curve of the training queries.
+
+Two runs have 21 settings, three have 66, those of a grid: search is exact. With more runs a grid is too large. Then a
+coordinate search on the training queries gives the centre, and the settings are the centre, and for each run: the run
+alone, the centre moved a quarter and half of the way to it, and the centre without it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.datasets.judged import Judged
+from qdrank.errors import InputError
+from qdrank.layout import FloatArray, IntArray
+from qdrank.learners.choose import ValidationQueries, choose
+from qdrank.queries.profiles import Profiler, Similarity, profiler
+from qdrank.rankers.base import QueryRanker, Validation
+from qdrank.rankers.knn import random_neighbours
+from qdrank.rankers.run_scores import Norm, count_runs, normalised, weighted
+from qdrank.rankers.sizes import neighbour_count
+
+#: Steps of the grid by number of runs.
+_STEPS = {2: 20, 3: 10}
+_FACTORS, _PASSES = (0.0, 0.5, 2.0), 2
+#: Settings that are measured together, and queries that are compared with all training queries together.
+_TOGETHER, _BLOCK = 8, 1024
+
+
+# ---- settings and curves -------------------------------------------------------------------------------------------
+
+
+def weight_grid(n_runs: int) -> FloatArray:
+    """All settings of two or three runs, those near to equal weights first; shape (n_settings, n_runs)."""
+    steps = _STEPS[n_runs]
+    whole = [head for head in product(range(steps + 1), repeat=n_runs - 1) if sum(head) <= steps]
+    grid = np.array([[*head, steps - sum(head)] for head in whole]) / steps
+    far = np.round(((grid - 1 / n_runs) ** 2).sum(axis=1), 9)
+    return np.asarray(grid[np.argsort(far, kind="stable")])
+
+
+def settings_for(queries: ValidationQueries, scores: FloatArray) -> FloatArray:
+    """The settings of runs with ``scores`` (n_documents, n_runs) of training queries; shape (n_settings, n_runs)."""
+    n_runs = scores.shape[1]
+    if n_runs in _STEPS:
+        return weight_grid(n_runs)
+    centre = _coordinate_search(queries, scores)
+    alone = np.eye(n_runs)
+    moved = [(1 - t) * centre + t * alone for t in (0.25, 0.5)]
+    without = np.where(alone > 0, 0.0, centre)
+    without = without[without.sum(axis=1) > 0]
+    star = np.vstack([centre[None], *moved, without / without.sum(axis=1, keepdims=True), alone])
+    return np.asarray(star)
+
+
+def _coordinate_search(queries: ValidationQueries, scores: FloatArray) -> FloatArray:
+    """Weights from equal ones by changing one run at a time, while the mean over the queries grows; (n_runs,)."""
+    n_runs = scores.shape[1]
+    weights = np.full(n_runs, 1 / n_runs)
+    for _, run in product(range(_PASSES), range(n_runs)):
+        tried = [weights]
+        for factor in _FACTORS:
+            other = weights.copy()
+            other[run] = factor * (other[run] or 1 / n_runs)
+            tried += [other / other.sum()] if other.sum() > 0 else []
+        values = queries.values(np.stack([_sums(scores, one[None])[:, 0] for one in tried], axis=1))
+        weights = choose(zip(tried, values.T, strict=True)).chosen
+    return weights
+
+
+def _sums(scores: FloatArray, settings: FloatArray) -> FloatArray:
+    # no BLAS, in which the last bits of a sum depend on the rows around it
+    return np.asarray(np.round(np.einsum("nr,gr->ng", scores, settings), 12))
+
+
+def measured_curves(queries: ValidationQueries, scores: FloatArray, settings: FloatArray) -> FloatArray:
+    """Curves of queries whose documents have ``scores`` (n_documents, n_runs); shape (n_queries, n_settings)."""
+    parts = [settings[a : a + _TOGETHER] for a in range(0, len(settings), _TOGETHER)]
+    return np.hstack([queries.values(_sums(scores, part)) for part in parts])
+
+
+def best_settings(curves: FloatArray) -> IntArray:
+    """Setting at which each (estimated) curve is highest, the first of equals; shape (n_queries,)."""
+    return np.asarray(np.argmax(np.round(curves, 12), axis=1))
+
+
+# ---- rankers -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True, eq=False)
+class RunWeights(QueryRanker):
+    """Base of the rankers: a setting for each query.
+
+    Parameters
+    ----------
+    norm : how scores are made comparable
+    measure : what the curves measure
+    seed : order of tied documents, and everything random
+    """
+
+    norm: Norm = "min-max"
+    measure: str = "ndcg@10/linear"
+    seed: int = 1
+    settings_: FloatArray = field(init=False, repr=False)
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
+        """Measure the curves of the training queries, and learn from them."""
+        queries = ValidationQueries.of(train, measure=self.measure, seed=self.seed)
+        scores = normalised(train, self.norm)
+        settings = settings_for(queries, scores)
+        return self.fit_curves(settings, measured_curves(queries, scores, settings), train, vectors)
+
+    def fit_curves(self, settings: FloatArray, curves: FloatArray, train: Judged, vectors: FloatArray) -> Self:
+        """Learn from known curves (n_queries, n_settings) of the training queries."""
+        self.settings_ = np.asarray(settings, dtype=np.float64)
+        return self._learn(np.asarray(curves, dtype=np.float64), train, vectors)
+
+    def estimates(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Estimated curves, shape (n_queries, n_settings)."""
+        raise NotImplementedError
+
+    def places(self, documents: Judged, vectors: FloatArray) -> IntArray:
+        """Setting of each query, shape (n_queries,)."""
+        self.refuse_unfitted()
+        return best_settings(self.estimates(documents, vectors))
+
+    def weights(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Weights of each query's runs, shape (n_queries, n_runs)."""
+        return self.settings_[self.places(documents, vectors)]
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Scores (n_documents,)."""
+        self.refuse_unfitted()
+        if count_runs(documents) != self.settings_.shape[1]:
+            fix = "give the runs that the weights were learned for, in their order"
+            raise InputError(f"the weights are for {self.settings_.shape[1]} runs", fix=fix)
+        return weighted(documents, normalised(documents, self.norm), self.weights(documents, vectors))
+
+    def _learn(self, curves: FloatArray, train: Judged, vectors: FloatArray) -> Self:
+        raise NotImplementedError
+
+
+@dataclass(kw_only=True, eq=False)
+class FixedWeights(RunWeights):
+    """The setting that is best on average over the training queries."""
+
+    NAME: ClassVar[str] = "fixed-weights"
+    STATE: ClassVar[tuple[str, ...]] = ("settings_", "mean_")
+
+    mean_: FloatArray = field(init=False, repr=False)
+
+    def _learn(self, curves: FloatArray, train: Judged, vectors: FloatArray) -> Self:  # noqa: ARG002
+        self.mean_ = curves.mean(axis=0)
+        return self
+
+    @property
+    def place(self) -> int:
+        """The setting."""
+        self.refuse_unfitted()
+        return int(best_settings(self.mean_[None])[0])
+
+    @property
+    def tuned(self) -> FloatArray:
+        """The weights, shape (n_runs,)."""
+        return np.asarray(self.settings_[self.place])
+
+    def estimates(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
+        """The mean curve for every query."""
+        return np.broadcast_to(self.mean_, (documents.n_queries, len(self.mean_)))
+
+
+@dataclass(kw_only=True, eq=False)
+class NeighbourWeights(RunWeights):
+    """The setting that is best on average over the k most similar training queries.
+
+    Parameters
+    ----------
+    k : number of neighbours; up to 1 a share of the training queries
+    similarity : {"candidates", "vectors"}
+        What makes queries similar: the documents they have in common, or their vectors.
+    random : int, optional
+        Seed for random training queries instead: the control.
+    """
+
+    NAME: ClassVar[str] = "neighbour-weights"
+    STATE: ClassVar[tuple[str, ...]] = ("settings_", "curves_", "profiler_", "indptr_", "indices_", "values_", "shape_")
+    NEEDS_NAMES: ClassVar[bool] = True
+
+    k: float = 50
+    similarity: Similarity = "candidates"
+    random: int | None = None
+    curves_: FloatArray = field(init=False, repr=False)
+    profiler_: Profiler = field(init=False, repr=False)
+
+    def _learn(self, curves: FloatArray, train: Judged, vectors: FloatArray) -> Self:
+        from scipy.sparse import csr_array
+
+        self.curves_ = curves
+        self.profiler_ = profiler(self.similarity).fit(train, vectors)
+        rows: Any = csr_array(self.profiler_.transform(train, vectors))
+        self.indptr_, self.indices_, self.values_ = (np.asarray(x) for x in (rows.indptr, rows.indices, rows.data))
+        self.shape_ = tuple(rows.shape)
+        return self
+
+    def neighbours(self, documents: Judged, vectors: FloatArray) -> IntArray:
+        """The k most similar training queries, the most similar first, ties by their order; (n_queries, k)."""
+        k = neighbour_count(self.k, len(self.curves_))
+        if self.random is not None:
+            return random_neighbours(documents.query_id, len(self.curves_), k, self.random).astype(np.int64)
+        from scipy.sparse import csr_array
+
+        known: Any = csr_array((self.values_, self.indices_, self.indptr_), shape=tuple(self.shape_))
+        asked: Any = csr_array(self.profiler_.transform(documents, vectors))
+        near = np.empty((documents.n_queries, k), dtype=np.int64)
+        for a in range(0, documents.n_queries, _BLOCK):
+            alike = np.round((asked[a : a + _BLOCK] @ known.T).toarray(), 9)
+            near[a : a + _BLOCK] = np.argsort(-alike, axis=1, kind="stable")[:, :k]
+        return near
+
+    def estimates(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """The mean curve of each query's neighbours."""
+        near = self.neighbours(documents, vectors)
+        means = np.empty((len(near), self.curves_.shape[1]))
+        for i, rows in enumerate(near):
+            # by ascending row, so that all neighbours give the mean of all training queries to the last bit
+            means[i] = self.curves_[np.sort(rows)].mean(axis=0)
+        return means
+
+
+@dataclass(kw_only=True, eq=False)
+class PredictedWeights(RunWeights):
+    """Curves predicted from the queries' vectors, by ridge regression or by boosted trees.
+
+    The regression predicts what the curve has above its own mean: how good a query is at all decides no weight. Trees see
+    a query's vector and a setting in each row.
+
+    Parameters
+    ----------
+    model : {"ridge", "trees"}
+    lam : penalty of ridge, per training query, with vectors standardised
+    leaves, rounds, learning_rate : of the trees
+    single : whether only the settings of one run alone are chosen from
+    """
+
+    NAME: ClassVar[str] = "predicted-weights"
+    STATE: ClassVar[tuple[str, ...]] = ("settings_", "mean_", "centre_", "scale_", "coef_", "text_")
+
+    model: str = "ridge"
+    lam: float = 1.0
+    leaves: int = 15
+    rounds: int = 100
+    learning_rate: float = 0.05
+    single: bool = False
+    mean_: FloatArray = field(init=False, repr=False)
+    coef_: FloatArray = field(init=False, repr=False)
+    text_: str = field(init=False, repr=False)
+
+    def _learn(self, curves: FloatArray, train: Judged, vectors: FloatArray) -> Self:  # noqa: ARG002
+        if self.single:
+            alone = self.settings_.max(axis=1) == 1
+            self.settings_, curves = self.settings_[alone], curves[:, alone]
+        deviation = vectors.std(axis=0)
+        self.centre_ = vectors.mean(axis=0)
+        self.scale_ = np.where(deviation > 1e-12, 1 / np.maximum(deviation, 1e-12), 0.0)
+        target = curves - curves.mean(axis=1, keepdims=True)
+        self.mean_ = target.mean(axis=0)
+        self.coef_, self.text_ = np.zeros((vectors.shape[1], len(self.mean_))), ""
+        if self.model == "ridge":
+            Z = (vectors - self.centre_) * self.scale_
+            A = Z.T @ Z + self.lam * len(Z) * np.eye(Z.shape[1])
+            self.coef_ = np.linalg.solve(A, Z.T @ (target - self.mean_))
+        elif self.model == "trees":
+            self.text_ = self._grown(vectors, target)
+        else:
+            raise InputError(f"unknown model {self.model!r}", fix="use ridge or trees")
+        return self
+
+    def _grown(self, vectors: FloatArray, target: FloatArray) -> str:
+        """Trees in LightGBM's text form."""
+        from qdrank.learners.atvt.regressors import Trees
+
+        shape = {"rounds": self.rounds, "learning_rate": self.learning_rate, "leaves": self.leaves, "min_leaf": 20}
+        trees = Trees(X=self._rows(vectors), seed=self.seed, **shape)  # type: ignore[arg-type]
+        trees.fit(target.ravel(), np.ones(target.size))
+        text: str = trees.state()["texts"][0]
+        return text
+
+    def _rows(self, vectors: FloatArray) -> NDArray[np.float32]:
+        """Vector and setting, a row for each query and setting."""
+        n, g = len(vectors), len(self.settings_)
+        return np.hstack([np.repeat(vectors, g, axis=0), np.tile(self.settings_, (n, 1))]).astype(np.float32)
+
+    def estimates(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Predicted curves, without the queries' own means."""
+        if self.model == "ridge":
+            moved: FloatArray = self.mean_ + ((vectors - self.centre_) * self.scale_) @ self.coef_
+            return moved
+        from qdrank.learners.classic.trees import booster_of
+
+        values = booster_of(self.text_).predict(self._rows(vectors), num_threads=1)
+        return np.asarray(values).reshape(documents.n_queries, -1)
+
+
+@dataclass(kw_only=True, eq=False)
+class MarginWeights(RunWeights):
+    """Fixed weights times a power of each run's margin: how far its first score lies above its tenth, on min-max scores.
+
+    Parameters
+    ----------
+    power : of the margin
+    others : int, optional
+        Seed: each query gets the margins of another one, the control.
+    """
+
+    NAME: ClassVar[str] = "margin-weights"
+    STATE: ClassVar[tuple[str, ...]] = ("settings_", "mean_")
+
+    power: float = 1.0
+    others: int | None = None
+    mean_: FloatArray = field(init=False, repr=False)
+
+    def _learn(self, curves: FloatArray, train: Judged, vectors: FloatArray) -> Self:  # noqa: ARG002
+        self.mean_ = curves.mean(axis=0)
+        return self
+
+    def weights(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Weights of each query's runs, (n_queries, n_runs); the fixed ones where no run has a margin."""
+        from qdrank.queries.predictors import margins, other_rows
+
+        fixed = self.settings_[best_settings(self.mean_[None])[0]]
+        margin = margins(normalised(documents, "min-max"), documents.offsets)
+        if self.others is not None:
+            margin = other_rows(margin, self.others)
+        raw = fixed * margin**self.power
+        total = raw.sum(axis=1, keepdims=True)
+        return np.asarray(np.where(total > 0, raw / np.where(total > 0, total, 1.0), fixed))

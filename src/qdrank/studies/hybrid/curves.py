@@ -1,0 +1,107 @@
+"""Two kinds of curves of a fold: the measure against the weight of a run for groups of queries, and learning curves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.datasets.judged import Judged
+from qdrank.layout import FloatArray, IntArray
+from qdrank.queries.predictors import margins
+from qdrank.rankers.run_scores import normalised, weighted
+from qdrank.rankers.run_weights import RunWeights
+from qdrank.rankers.tuning import query_values_of
+from qdrank.studies.hybrid.fold import Methods
+from qdrank.studies.hybrid.methods import FIXED, MEASURE
+
+#: Weights of a run that are drawn, and the most runs.
+SHARES = np.round(np.linspace(0, 1, 21), 9)
+MOST_RUNS = 4
+GROUPS = ("low", "middle", "high")
+#: Methods of the learning curve.
+LEARNED = (FIXED, "hybrid-neighbours", "hybrid-ridge")
+
+
+# ---- measure against the weight ------------------------------------------------------------------------------------
+
+
+def weight_curves(fold: str, methods: Methods) -> pa.Table:
+    """Measure of the test queries by the weight of one run, the rest shared as tuned; queries grouped by the run's margin."""
+    test, tuned = methods.data.parts[2], methods.fixed.tuned
+    scores = normalised(test, methods.norm)
+    margin = margins(normalised(test, "min-max"), test.offsets)
+    tables = []
+    for run in np.argsort(-tuned, kind="stable")[:MOST_RUNS]:
+        rest = np.where(np.arange(len(tuned)) == run, 0.0, tuned)
+        if not rest.sum():
+            rest = np.where(np.arange(len(tuned)) == run, 0.0, 1.0)
+        group = _thirds(margin[:, run])
+        for share in SHARES:
+            weights = (1 - share) * rest / rest.sum()
+            weights[run] = share
+            value = query_values_of(MEASURE, test, weighted(test, scores, np.tile(weights, (test.n_queries, 1))))
+            tables.append(_curve(fold, test, run, share, float(tuned[run]), group, value))
+    return pa.concat_tables(tables)
+
+
+def _thirds(values: FloatArray) -> list[str]:
+    """Third of each value, by rank."""
+    rank = np.argsort(np.argsort(values, kind="stable"), kind="stable")
+    return [GROUPS[min(2, 3 * int(one) // max(len(values), 1))] for one in rank]
+
+
+def _curve(
+    fold: str, test: Judged, run: int, share: float, tuned: float, group: list[str], value: FloatArray
+) -> pa.Table:
+    n = test.n_queries
+    return pa.table(
+        {
+            "fold": pa.array([fold] * n, pa.string()),
+            "run": np.full(n, run, dtype=np.int32),
+            "weight": np.full(n, share),
+            "tuned": np.full(n, tuned),
+            "group": pa.array(group, pa.string()),
+            "query_id": pa.array(test.query_id, pa.string()),
+            "value": value,
+        }
+    )
+
+
+# ---- learning curve ------------------------------------------------------------------------------------------------
+
+
+def learning_curve(fold: str, methods: Methods, test_curves: FloatArray) -> pa.Table:
+    """Measure of the test queries by method and number of judged queries (0: all), with the settings chosen on all."""
+    train = methods.data.parts[0]
+    tables = []
+    for size, draw, rows in _subsets(train.n_queries, methods):
+        for name in LEARNED:
+            value = test_curves[np.arange(len(test_curves)), _places(methods, name, rows)]
+            n = len(value)
+            texts = {"fold": [fold] * n, "method": [name] * n, "query_id": methods.data.parts[2].query_id}
+            columns = {key: pa.array(text, pa.string()) for key, text in texts.items()}
+            columns |= {"size": np.full(n, size, dtype=np.int32), "draw": np.full(n, draw, dtype=np.int32)}
+            tables.append(pa.table(columns | {"value": value}))
+    return pa.concat_tables(tables)
+
+
+def _subsets(n: int, methods: Methods) -> list[tuple[int, int, IntArray]]:
+    """Size, draw and training queries of every subset, nested within a draw; all queries come last, as size 0."""
+    options = methods.options
+    subsets = []
+    for draw in range(options.draws):
+        order = np.random.default_rng([options.seed, draw]).permutation(n)
+        sizes = sorted({size for size in options.sizes if size < n})
+        subsets += [(size, draw, np.sort(order[:size]).astype(np.int64)) for size in sizes]
+    return [*subsets, (0, 0, np.arange(n, dtype=np.int64))]
+
+
+def _places(methods: Methods, name: str, rows: IntArray) -> IntArray:
+    """Setting of each test query by a method that knows only the training queries ``rows``."""
+    data = methods.data
+    parts = data.with_predictors() if name == "hybrid-ridge" else data.with_vectors()
+    ranker = methods.rankers[name].fresh()
+    assert isinstance(ranker, RunWeights)
+    train, vectors = parts[0]
+    ranker.fit_curves(methods.fixed.settings_, methods.curves[0][rows], train.take(rows), vectors[rows])
+    return ranker.places(*parts[2])

@@ -1,0 +1,241 @@
+"""The oracle over the settings of the grid, beside oracles over as many rankings that differ as much and know nothing.
+
+The oracle takes the best setting of each test query by the query's own judgments. Whoever chooses among G rankings by
+the judgments gains, even if the rankings differ by noise alone. So the same is done with noise. *As much* means: as many
+rankings; for every query and setting the same distance from the tuned ranking; and neighbouring settings with rankings as
+alike as those of neighbouring weights.
+
+Of the tuned scores s and a setting g whose weights are away from the tuned ones by c_g, (n_runs,), a noise ranking is that of
+
+    s + t sum over runs of c_g,run e_run      "runs": a noise run e, normal deviates, in place of each run
+    s + t e_g                                 "jitter": noise of its own for each setting
+    s + t (change by g, shuffled)             "shuffled": what g changes, given to random documents of the query
+
+t is found by bisection, for each query and setting, such that the distance from the tuned ranking equals that of g:
+1 - rank-biased overlap (Webber et al. 2010; p = .9, cut at ten, scaled to 1 for equal lists), or 1 - the share of the first
+ten in common. The claim uses "runs" and rank-biased overlap. The other forms, the other distance, and t halved and
+doubled show how much the answer depends on that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from qdrank.datasets.judged import Judged
+from qdrank.layout import FloatArray, IntArray
+from qdrank.rankers.run_scores import Norm, normalised
+from qdrank.rankers.tuning import query_values_of
+from qdrank.studies.hybrid.methods import MEASURE
+
+_DEPTH, _P = 10, 0.9
+_STEPS, _WIDEST = 12, 64.0
+_PAIRS = 100
+
+
+class Form(NamedTuple):
+    """How noise rankings are made: form of the noise, distance that is matched, factor on the matched size."""
+
+    noise: Literal["runs", "jitter", "shuffled"]
+    distance: Literal["overlap by rank", "first ten"]
+    factor: float
+
+    @property
+    def text(self) -> str:
+        """For tables."""
+        times = "" if self.factor == 1 else f", times {self.factor:g}"
+        return f"{self.noise}, {self.distance}{times}"
+
+
+DECLARED = Form("runs", "overlap by rank", 1.0)
+SENSITIVITY = (
+    Form("runs", "first ten", 1.0),
+    Form("jitter", "overlap by rank", 1.0),
+    Form("shuffled", "overlap by rank", 1.0),
+    Form("runs", "overlap by rank", 0.5),
+    Form("runs", "overlap by rank", 2.0),
+)
+
+
+# ---- distances -----------------------------------------------------------------------------------------------------
+
+
+def first_documents(scores: FloatArray) -> IntArray:
+    """Places of each row's ten highest scores, descending; (n_queries, 10) from (n_queries, n_places)."""
+    depth = min(_DEPTH, scores.shape[1])
+    few = np.argpartition(-scores, depth - 1, axis=1)[:, :depth]
+    few.sort(axis=1)
+    order = np.argsort(-np.take_along_axis(scores, few, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(few, order, axis=1)
+
+
+def distance(a: IntArray, b: IntArray, kind: str) -> FloatArray:
+    """Distance of two lists of first documents, both (n_queries, depth): 0 if equal, 1 if disjoint; shape (n_queries,)."""
+    depth = a.shape[1]
+    same = a[:, :, None] == b[:, None, :]
+    if kind == "first ten":
+        return np.asarray(1 - same.sum(axis=(1, 2)) / depth)
+    later = np.maximum(np.arange(depth)[:, None], np.arange(depth)[None, :])
+    new = np.stack([same[:, later == d].sum(axis=1) for d in range(depth)], axis=1)
+    weight = _P ** np.arange(depth)
+    agreement = np.cumsum(new, axis=1) / np.arange(1, depth + 1)
+    return np.asarray(1 - (agreement * weight).sum(axis=1) / weight.sum())
+
+
+# ---- noise ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Documents of queries in rows of equal length.
+
+    Attributes
+    ----------
+    at : (n_documents,) place of each document in the flattened rows
+    shape : queries and the most documents of one
+    """
+
+    at: IntArray
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, documents: Judged) -> Lists:
+        """The documents of judged queries."""
+        sizes = np.diff(documents.offsets)
+        width = int(sizes.max(initial=1))
+        inside = np.arange(documents.n_documents) - documents.offsets[documents.query_index]
+        return cls(documents.query_index * width + inside, (len(sizes), width))
+
+    def rows(self, values: FloatArray, empty: float) -> FloatArray:
+        """Values of documents, (n_documents,), as rows, (n_queries, width)."""
+        rows = np.full(self.shape[0] * self.shape[1], empty)
+        rows[self.at] = values
+        return rows.reshape(self.shape)
+
+    def flat(self, rows: FloatArray) -> FloatArray:
+        """The inverse of `rows`."""
+        return np.asarray(rows.reshape(-1)[self.at])
+
+
+def matched_size(base: FloatArray, change: FloatArray, wanted: FloatArray, kind: str) -> FloatArray:
+    """Size t of a change for each query at which the first ten of ``base + t change`` are ``wanted`` away; (n_queries,).
+
+    ``base`` and ``change`` have the shape (n_queries, n_places), ``wanted`` (n_queries,). The distance is a step function
+    of t, so the match is as close as twelve bisections of t, from 2^-6 to 2^6 times the spread of the scores, bring it.
+    """
+    first = first_documents(base)
+    low, high = np.full(len(base), -np.log2(_WIDEST)), np.full(len(base), np.log2(_WIDEST))
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        far = distance(first, first_documents(base + (2.0**middle)[:, None] * change), kind) > wanted
+        low, high = np.where(far, low, middle), np.where(far, middle, high)
+    return np.where(wanted > 0, 2.0 ** ((low + high) / 2), 0.0)
+
+
+def _changes(
+    form: Form, settings: FloatArray, tuned: int, scores: FloatArray, lists: Lists, rng: np.random.Generator
+) -> Iterator[FloatArray]:
+    """For each setting the direction of the noise, (n_queries, width), of unit spread."""
+    n_runs, shape = settings.shape[1], lists.shape
+    runs = rng.standard_normal((n_runs, *shape))
+    shuffle = np.argsort(np.where(lists.rows(np.ones(len(lists.at)), 0.0) > 0, rng.random(shape), 2.0), axis=1)
+    for g in range(len(settings)):
+        away = settings[g] - settings[tuned]
+        if form.noise == "runs":
+            change = np.einsum("r,rqd->qd", away, runs)
+        elif form.noise == "jitter":
+            change = rng.standard_normal(shape)
+        else:
+            change = np.take_along_axis(lists.rows(np.einsum("nr,r->n", scores, away), 0.0), shuffle, axis=1)
+        spread = change.std(axis=1, keepdims=True)
+        yield np.where(spread > 0, change / np.where(spread > 0, spread, 1.0), 0.0)
+
+
+# ---- oracles -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Oracles:
+    """Test queries of a fold, fused at every setting.
+
+    Attributes
+    ----------
+    documents : the test queries
+    settings : (n_settings, n_runs)
+    tuned : the setting that fixed weights have
+    norm : how scores are made comparable
+    """
+
+    documents: Judged
+    settings: FloatArray
+    tuned: int
+    norm: Norm
+
+    def curves(self) -> FloatArray:
+        """Measure of each test query at every setting, (n_queries, n_settings)."""
+        return np.stack([self._value(scores) for scores in self._fused()], axis=1)
+
+    def _fused(self) -> Iterator[FloatArray]:
+        scores = normalised(self.documents, self.norm)
+        return (np.round(np.einsum("nr,r->n", scores, setting), 12) for setting in self.settings)
+
+    def _value(self, scores: FloatArray) -> FloatArray:
+        return query_values_of(MEASURE, self.documents, scores)
+
+    def noise(self, form: Form, seed: list[int]) -> dict[str, FloatArray]:
+        """Of each query: the best value among the noise rankings, and how far rankings are from one another."""
+        lists, rng = Lists.of(self.documents), np.random.default_rng(seed)
+        scores = normalised(self.documents, self.norm)
+        fused = [lists.rows(one, -np.inf) for one in self._fused()]
+        base = fused[self.tuned]
+        scale = np.array([row[np.isfinite(row)].std() or 1.0 for row in base])[:, None]
+        first = first_documents(base)
+        real, made, best, target = [], [], np.full(lists.shape[0], -np.inf), np.zeros(lists.shape[0])
+        for g, change in enumerate(_changes(form, self.settings, self.tuned, scores, lists, rng)):
+            wanted = distance(first, first_documents(fused[g]), form.distance)
+            size = form.factor * matched_size(base, scale * change, wanted, form.distance)
+            noisy = base + size[:, None] * scale * change
+            real.append(first_documents(fused[g]))
+            made.append(first_documents(noisy))
+            best = np.maximum(best, self._value(lists.flat(noisy)))
+            target += wanted / len(self.settings)
+        return {
+            "noise": best,
+            "distance": target,
+            "noise distance": np.mean([distance(first, one, form.distance) for one in made], axis=0),
+            "between": _between(real, form.distance, rng),
+            "noise between": _between(made, form.distance, rng),
+        }
+
+
+def _between(lists: list[IntArray], kind: str, rng: np.random.Generator) -> FloatArray:
+    """Mean distance of two of the rankings, over random pairs; (n_queries,)."""
+    if len(lists) < 2:
+        return np.zeros(len(lists[0]))
+    pairs = [rng.permutation(len(lists))[:2] for _ in range(_PAIRS)]
+    return np.asarray(np.mean([distance(lists[a], lists[b], kind) for a, b in pairs], axis=0))
+
+
+def oracle_table(fold: str, oracles: Oracles, curves: FloatArray, draws: int, seed: int) -> pa.Table:
+    """Of each query and form of noise: tuned value, oracle, mean of the noise oracles over the draws, and distances."""
+    tables = []
+    for number, form in enumerate((DECLARED, *SENSITIVITY)):
+        times = draws if form == DECLARED else 1
+        made = [oracles.noise(form, [seed, number, draw]) for draw in range(times)]
+        columns = {name: np.mean([one[name] for one in made], axis=0) for name in made[0]}
+        tables.append(_rows(fold, form, oracles.documents.query_id, columns, curves, oracles.tuned))
+    return pa.concat_tables(tables)
+
+
+def _rows(
+    fold: str, form: Form, ids: NDArray[np.object_], columns: dict[str, FloatArray], curves: FloatArray, tuned: int
+) -> pa.Table:
+    n = len(ids)
+    texts = {"fold": [fold] * n, "form": [form.text] * n, "query_id": ids}
+    known = {"tuned": curves[:, tuned], "oracle": curves.max(axis=1), "settings": np.full(n, float(curves.shape[1]))}
+    return pa.table({name: pa.array(text, pa.string()) for name, text in texts.items()} | known | columns)

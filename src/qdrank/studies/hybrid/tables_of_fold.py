@@ -1,0 +1,54 @@
+"""What one fold leaves for figures, tables and evidence: values of controls and single runs, and checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.layout import FloatArray
+from qdrank.rankers.run_weights import NeighbourWeights
+from qdrank.rankers.tuning import query_values_of
+from qdrank.studies.hybrid.fold import Methods
+from qdrank.studies.hybrid.methods import FIXED, MEASURE
+
+#: Methods that choose among the settings of the grid.
+ON_THE_GRID = (FIXED, "hybrid-neighbours", "hybrid-ridge", "hybrid-trees", "hybrid-select")
+
+
+def single_runs(methods: Methods, tags: Sequence[str]) -> dict[str, FloatArray]:
+    """Measure of the test queries by each run alone."""
+    test, vectors = methods.data.with_vectors()[2]
+    alone = methods.options.alone(len(tags))
+    values = [query_values_of(MEASURE, test, ranker.predict(test, vectors)) for ranker in alone]
+    return {f"run {tag}": value for tag, value in zip(tags, values, strict=True)}
+
+
+def values_table(fold: str, methods: Methods, values: Mapping[str, FloatArray]) -> pa.Table:
+    """Values of the test queries by control or run."""
+    ids = methods.data.parts[2].query_id
+    texts = {"fold": [fold] * len(ids), "query_id": ids}
+    tables = [
+        pa.table(
+            {key: pa.array(text, pa.string()) for key, text in {**texts, "control": [name] * len(ids)}.items()}
+            | {"value": value}
+        )
+        for name, value in values.items()
+    ]
+    return pa.concat_tables(tables)
+
+
+def checks_table(fold: str, methods: Methods, test_curves: FloatArray) -> pa.Table:
+    """Largest differences where there must be none: all neighbours against fixed weights, choices against the oracle."""
+    everyone = NeighbourWeights(norm=methods.norm, k=1.0)
+    train, vectors = methods.data.with_vectors()[0]
+    everyone.fit_curves(methods.fixed.settings_, methods.curves[0], train, vectors)
+    weights = everyone.weights(*methods.data.with_vectors()[2])
+    test, oracle = methods.data.parts[2], test_curves.max(axis=1)
+    above = [query_values_of(MEASURE, test, methods.scores[name]) - oracle for name in ON_THE_GRID]
+    rows = {
+        "all neighbours": float(np.abs(weights - methods.fixed.tuned).max()),
+        "bound": float(np.round(np.max(above), 12)),
+    }
+    return pa.table({"fold": pa.array([fold] * len(rows)), "check": list(rows), "value": list(rows.values())})

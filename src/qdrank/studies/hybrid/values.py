@@ -1,0 +1,60 @@
+"""Values per test query of methods, controls and single runs, joined on query ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from qdrank.evaluation.evidence import Part, part
+from qdrank.evaluation.pairs import Pairs, query_values
+from qdrank.layout import FloatArray, rows_of
+from qdrank.studies.hybrid.methods import MEASURE, METHODS
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Values of the test queries of all folds: ids and folds (n_queries,) by ascending id, and values by name."""
+
+    query_id: NDArray[np.object_]
+    fold: NDArray[np.object_]
+    of: Mapping[str, FloatArray]
+
+    def pairs(self, a: str, b: str) -> Pairs:
+        """Values of two methods on the same queries."""
+        return Pairs(self.query_id, self.of[a], self.of[b])
+
+    def difference(self, a: str, b: str) -> Part:
+        """Their differences, as evidence."""
+        return part(self.pairs(a, b).differences, self.query_id, self.fold)
+
+
+def gathered_values(measures: pa.Table, controls: pa.Table) -> Values:
+    """Values of the methods from the artifact ``measures``, of controls and runs from the tables of all folds."""
+    measured = set(measures.column("method").to_pylist())
+    names = [method.name for method in METHODS if method.name in measured]
+    ids, values = query_values(measures, names, MEASURE)
+    of = {name: values[:, i] for i, name in enumerate(names)}
+    of |= by_query(controls, "control", ids)
+    fold = dict(zip(*(controls.column(name).to_pylist() for name in ("query_id", "fold")), strict=True))
+    return Values(ids, np.array([fold[query] for query in ids.tolist()], dtype=object), of)
+
+
+def by_query(table: pa.Table, by: str, ids: NDArray[np.object_], value: str = "value") -> dict[str, FloatArray]:
+    """Values (n_queries,) in the order of ``ids``, for each entry of the column ``by``; nan where a query has none."""
+    found: dict[str, FloatArray] = {}
+    for name in dict.fromkeys(table.column(by).to_pylist()):
+        rows = table.filter(pc.equal(table.column(by), name))
+        place = rows_of(rows.column("query_id").to_numpy(zero_copy_only=False), ids, among="the measured queries")
+        found[name] = np.full(len(ids), np.nan)
+        found[name][place] = rows.column(value).to_numpy()
+    return found
+
+
+def known(names: Sequence[str], values: Values) -> list[str]:
+    """Those of ``names`` that have values."""
+    return [name for name in names if name in values.of]

@@ -1,0 +1,72 @@
+"""Advice on two run files, as a new user would ask for it; and fusing by stored weights."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from qdrank.aggregators.fusion import fuse
+from qdrank.cli import main
+from qdrank.commands.fuse import fuse_by_models
+from qdrank.datasets.runs.features import judged_runs
+from qdrank.datasets.runs.reading import read_run
+from qdrank.datasets.runs.writing import write_qrels, write_run
+from qdrank.datasets.simulated.two_runs import two_runs
+from qdrank.rankers.documents import DocumentView
+from qdrank.rankers.run_weights import FixedWeights
+from qdrank.serving.served import ServedRanker, write_ranker
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(**options):
+        runs, qrels = two_runs(documents=25, **options)
+        for one in runs:
+            write_run(tmp_path / f"{one.tag}.run", one.query, one.doc, one.score, tag=one.tag)
+        write_qrels(tmp_path / "qrels", qrels.query, qrels.doc, qrels.grade)
+        return [str(tmp_path / name) for name in ("qrels", "first.run", "second.run")]
+
+    return write
+
+
+def test_a_world_of_its_kind_is_found(written, capsys):
+    assert main(["advise", *written(queries=300, dependence=0.6)]) == 0
+    said = capsys.readouterr().out
+    assert "worth it: YES" in said
+    assert "normalization-processor" in said
+    assert len(said.splitlines()) < 24
+
+
+def test_the_negative_control_is_not_found(written, capsys):
+    assert main(["advise", *written(queries=300, dependence=0.0), "--format", "json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["verdict"] != "yes"
+    assert said["needed"] > 300
+    processor = said["opensearch"]["phase_results_processors"][0]["normalization-processor"]
+    assert sum(processor["combination"]["parameters"]["weights"]) == pytest.approx(1)
+    assert (np.array(said["low"]) <= said["weights"]).all()
+
+
+def test_mistakes_are_named(written, capsys):
+    files = written(queries=300)
+    assert main(["advise", *files[:2]]) == 2
+    assert "two runs or more" in capsys.readouterr().err
+    assert main(["advise", *files, "--margin", "0"]) == 2
+    assert main(["advise", *written(queries=6)]) == 2
+    assert "too few judged queries" in capsys.readouterr().err
+
+
+def test_stored_weights_fuse_new_runs(written, tmp_path):
+    files = written(queries=20)
+    runs, qrels = two_runs(queries=20, documents=25)
+    judged = judged_runs(runs, qrels, dict.fromkeys(qrels.by_query, "train"), max_label=1).judged
+    ranker = FixedWeights().fit(judged, np.zeros((20, 0)))
+    view = DocumentView(minmax=False, missing=False, fill=None, mean=np.zeros(10), inverse=np.ones(10))
+    write_ranker(tmp_path / "weights.parquet", ServedRanker(method="w", fold="fold1", documents=view, ranker=ranker))
+    new = [read_run(path) for path in files[1:]]
+    fused = fuse_by_models(new, str(tmp_path / "weights.parquet"), "fused")
+    plain = fuse(new, "weights", weights=ranker.tuned.tolist())
+    assert fused.query.tolist() == plain.query.tolist()
+    assert (fused.doc == plain.doc).mean() > 0.99  # columns are kept in single precision

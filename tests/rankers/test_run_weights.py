@@ -1,0 +1,159 @@
+"""Weights of runs as rankers: against the fusion of runs, brute force, and their stored form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from qdrank.aggregators.fusion import fuse
+from qdrank.datasets.runs.features import judged_runs
+from qdrank.datasets.simulated.two_runs import two_runs
+from qdrank.errors import InputError
+from qdrank.learners.choose import ValidationQueries
+from qdrank.measures.compute import measure
+from qdrank.queries.predictors import RunPredictors
+from qdrank.rankers.run_scores import FusedRuns, normalised
+from qdrank.rankers.run_weights import (
+    FixedWeights,
+    MarginWeights,
+    NeighbourWeights,
+    PredictedWeights,
+    measured_curves,
+    settings_for,
+    weight_grid,
+)
+from qdrank.rankers.state import from_state_table
+from qdrank.serving.loading import kind_of
+
+NORMS = ("min-max", "z-score", "rank")
+
+
+@pytest.fixture(scope="module")
+def world():
+    runs, qrels = two_runs(queries=40, documents=25, dependence=0.5)
+    runs[1] = type(runs[1])(runs[1].query[3:], runs[1].doc[3:], runs[1].score[3:], runs[1].tag)  # it lacks documents
+    judged = judged_runs(runs, qrels, dict.fromkeys(qrels.by_query, "all"), max_label=1).judged
+    return runs, judged, RunPredictors().vectors(judged.X, judged.offsets)
+
+
+def in_order(fused, judged):
+    """Scores of a fused run in the order of the judged documents."""
+    score = dict(zip(zip(fused.query, fused.doc, strict=True), fused.score, strict=True))
+    return np.array([score[pair] for pair in zip(judged.query, judged.doc_id, strict=True)])
+
+
+@pytest.mark.parametrize(("n_runs", "settings"), [(2, 21), (3, 66)])
+def test_the_grid_has_every_setting_once_and_starts_at_equal_weights(n_runs, settings):
+    grid = weight_grid(n_runs)
+    assert grid.shape == (settings, n_runs)
+    assert np.allclose(grid.sum(axis=1), 1)
+    assert len({tuple(row) for row in grid.round(6)}) == settings
+    assert np.abs(grid[0] - 1 / n_runs).max() < 0.07
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_scores_are_those_of_the_fusion_of_runs(world, norm):
+    runs, judged, _ = world
+    ours = normalised(judged, norm)
+    for weights in ([0.3, 0.7], [1.0, 0.0]):
+        theirs = in_order(fuse(runs, "weights", norm=norm, weights=weights), judged)
+        assert np.allclose(ours @ weights, theirs, atol=1e-6)
+    for method in ("combsum", "combmnz", "rrf"):
+        if (method, norm) != ("combmnz", "z-score"):
+            theirs = in_order(fuse(runs, method, norm=norm), judged)
+            assert np.allclose(
+                FusedRuns(method=method, norm=norm).predict(judged, np.zeros((40, 0))), theirs, atol=1e-5
+            )
+
+
+def test_a_curve_is_the_measure_of_the_fused_run(world):
+    _, judged, _ = world
+    queries = ValidationQueries.of(judged, measure="ndcg@10/linear", seed=1)
+    scores, settings = normalised(judged, "z-score"), weight_grid(2)
+    curves = measured_curves(queries, scores, settings)
+    for place in (0, 7, 20):
+        fused = scores @ settings[place]
+        brute = measure(["ndcg@10/linear"], judged.y, fused, judged.offsets, unranked=judged.unranked)
+        assert np.allclose(curves[:, place], brute["ndcg@10/linear"])
+
+
+def test_fixed_weights_are_the_best_on_average_and_all_neighbours_have_them(world):
+    _, judged, vectors = world
+    fixed = FixedWeights().fit(judged, vectors)
+    values = measured_curves(
+        ValidationQueries.of(judged, measure=fixed.measure, seed=1), normalised(judged, "min-max"), fixed.settings_
+    ).mean(axis=0)
+    assert values[fixed.place] == pytest.approx(values.max())
+    for similarity in ("candidates", "vectors"):
+        everyone = NeighbourWeights(k=1.0, similarity=similarity).fit(judged, vectors)
+        assert (everyone.weights(judged, vectors) == fixed.tuned).all()
+
+
+def test_the_nearest_query_of_a_training_query_is_itself_and_a_random_one_is_not(world):
+    _, judged, vectors = world
+    one = NeighbourWeights(k=1.5, similarity="vectors").fit(judged, vectors)
+    assert (one.neighbours(judged, vectors)[:, 0] == np.arange(40)).all()
+    drawn = NeighbourWeights(k=5, random=3).fit(judged, vectors).neighbours(judged, vectors)
+    assert (drawn[:, 0] == np.arange(40)).mean() < 0.3
+
+
+def test_ridge_is_least_squares_with_penalty(world):
+    _, judged, vectors = world
+    ranker = PredictedWeights(lam=0.1).fit(judged, vectors)
+    queries = ValidationQueries.of(judged, measure=ranker.measure, seed=1)
+    curves = measured_curves(queries, normalised(judged, "min-max"), ranker.settings_)
+    target = curves - curves.mean(axis=1, keepdims=True)
+    kept = vectors.std(axis=0) > 1e-12
+    Z = ((vectors - vectors.mean(axis=0)) / np.where(kept, vectors.std(axis=0), 1))[:, kept]
+    rows = np.vstack([Z, np.sqrt(0.1 * len(Z)) * np.eye(Z.shape[1])])
+    wanted = np.vstack([target - target.mean(axis=0), np.zeros((Z.shape[1], target.shape[1]))])
+    brute = target.mean(axis=0) + Z @ np.linalg.lstsq(rows, wanted, rcond=None)[0]
+    assert np.allclose(ranker.estimates(judged, vectors), brute, atol=1e-8)
+
+
+def test_margins_move_weight_to_the_run_that_is_sure_of_its_first(world):
+    _, judged, vectors = world
+    ranker = MarginWeights(power=1.0).fit(judged, vectors)
+    weights, fixed = ranker.weights(judged, vectors), FixedWeights().fit(judged, vectors).tuned
+    assert np.allclose(weights.sum(axis=1), 1)
+    other = MarginWeights(power=1.0, others=1).fit(judged, vectors).weights(judged, vectors)
+    assert not np.allclose(weights, other)
+    assert np.allclose(np.sort(weights[:, 0]), np.sort(other[:, 0]))
+    assert np.allclose(MarginWeights(power=1e-9).fit(judged, vectors).weights(judged, vectors), fixed, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        FixedWeights(norm="rank"),
+        NeighbourWeights(k=5),
+        PredictedWeights(),
+        PredictedWeights(single=True),
+        MarginWeights(),
+    ],
+)
+def test_a_stored_ranker_gives_the_same_scores(world, ranker):
+    _, judged, vectors = world
+    fitted = ranker.fit(judged, vectors)
+    again = from_state_table(fitted.state(), kind_of)
+    assert (again.predict(judged, vectors) == fitted.predict(judged, vectors)).all()
+
+
+def test_many_runs_have_settings_around_tuned_weights(world):
+    _, judged, _ = world
+    rng = np.random.default_rng(1)
+    scores = np.hstack([normalised(judged, "min-max"), rng.random((judged.n_documents, 3))])
+    queries = ValidationQueries.of(judged, measure="ndcg@10/linear", seed=1)
+    settings = settings_for(queries, scores)
+    assert settings.shape == (1 + 4 * 5, 5)
+    assert np.allclose(settings.sum(axis=1), 1)
+    assert queries.mean(scores @ settings[0]) >= queries.mean(scores.mean(axis=1))
+
+
+def test_other_columns_and_other_runs_are_refused(world):
+    _, judged, vectors = world
+    with pytest.raises(InputError, match="not the columns of runs"):
+        normalised(judged.with_features(judged.X[:, :7]), "min-max")
+    fitted = FixedWeights().fit(judged, vectors)
+    with pytest.raises(InputError, match="weights are for 2 runs"):
+        fitted.predict(judged.with_features(np.tile(judged.X, (1, 2))[:, :15]), vectors)

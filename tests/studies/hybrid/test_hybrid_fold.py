@@ -1,0 +1,139 @@
+"""A world in which the best weights depend on the query is found, with all that the study makes; its noise is matched."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from qdrank.datasets.columns import columns_table
+from qdrank.datasets.folds import assign_parts
+from qdrank.datasets.runs.features import judged_runs
+from qdrank.datasets.simulated.two_runs import two_runs
+from qdrank.evaluation.declared import CHECK, HOLDS
+from qdrank.evaluation.judging import judge
+from qdrank.evaluation.measuring import measures_table
+from qdrank.queries.predictors import RunPredictors
+from qdrank.rankers.documents import fold_documents
+from qdrank.store import write
+from qdrank.studies.hybrid import STUDY, evidence, figures, tables
+from qdrank.studies.hybrid.claims import declare
+from qdrank.studies.hybrid.curves import learning_curve, weight_curves
+from qdrank.studies.hybrid.fold import FoldData, Methods, choices_table
+from qdrank.studies.hybrid.methods import CHOSEN, METHODS
+from qdrank.studies.hybrid.options import Options
+from qdrank.studies.hybrid.oracle import DECLARED, Oracles, distance, first_documents, matched_size, oracle_table
+from qdrank.studies.hybrid.settings import Hybrid
+from qdrank.studies.hybrid.tables_of_fold import checks_table, single_runs, values_table
+from qdrank.studies.making import Inputs, Shown
+
+SMALL = {"ks": [0.5, 0.2], "lambdas": [0.1], "leaves": [4], "rounds": 10, "powers": [1], "linear_lambdas": [0.1]}
+SECTION = Hybrid(**SMALL, norms=["min-max"], draws=2, sizes=[20])
+SHOWN = Shown("world", "World", ["fold1"], {"level": 0.95, "resamples": 200, "seed": 1}, {})
+TABLES = ("controls", "checks", "weights", "learning", "oracle")
+
+
+def fold_of(dependence):
+    runs, qrels = two_runs(queries=500, documents=25, dependence=dependence)
+    part = assign_parts(list(qrels.by_query), seed=1)
+    made = judged_runs(runs, qrels, part, max_label=1)
+    documents = fold_documents(made.judged, "fold1")
+    roles = ("train", "vali", "test")
+    parts = tuple(documents.parts[role] for role in roles)
+    predictors = tuple(RunPredictors().vectors(one.X, one.offsets) for one in parts)
+    data = FoldData(parts, tuple(documents.seen(role) for role in roles), predictors, predictors, 0)
+    return data, made.names
+
+
+@pytest.fixture(scope="module")
+def made():
+    data, names = fold_of(0.6)
+    methods = Methods(data, Options(**SECTION.solved(), seed=1, tol=1e-4)).run()
+    oracles = Oracles(data.parts[2], methods.fixed.settings_, methods.fixed.place, methods.norm)
+    curves = oracles.curves()
+    return SimpleNamespace(methods=methods, oracles=oracles, curves=curves, names=names)
+
+
+@pytest.fixture(scope="module")
+def inputs(made, tmp_path_factory):
+    folder, methods = tmp_path_factory.mktemp("fold"), made.methods
+    values = {**methods.control_values(), **single_runs(methods, ["first", "second"])}
+    shown = {
+        "controls": values_table("fold1", methods, values),
+        "checks": checks_table("fold1", methods, made.curves),
+        "weights": weight_curves("fold1", methods),
+        "learning": learning_curve("fold1", methods, made.curves),
+        "oracle": oracle_table("fold1", made.oracles, made.curves, 2, 1),
+    }
+    for name, table in shown.items():
+        write(folder / f"{name}.parquet", "figure", table)
+    write(folder / "choices.parquet", "choices", choices_table("fold1", methods))
+    write(folder / "columns.parquet", "columns", columns_table(made.names, 0))
+    names = [method.name for method in METHODS]
+    scores = np.stack([methods.scores_of(name) for name in names], axis=1)
+    measured = measures_table(STUDY.measures, methods.data.parts[2], scores, names, "fold1")
+    write(folder / "measures.parquet", "measures", measured)
+    paths = {name: [str(folder / f"{name}.parquet")] for name in (*TABLES, "choices", "columns", "measures")}
+    return Inputs(paths)
+
+
+def test_the_world_is_found_and_every_check_holds(inputs):
+    verdicts = judge(declare(SECTION.solved()), {"world": evidence.gather(inputs, SHOWN)}, dataset="world")
+    rows = {row["claim"]: row for row in verdicts.to_pylist()}
+    assert set(rows) == {claim.name for claim in declare(SECTION.solved())}
+    assert all(row["verdict"] == HOLDS for row in rows.values() if row["group"] == CHECK)
+    assert [rows[name]["verdict"] for name in ("gain", "control", "oracle")] == [HOLDS] * 3
+
+
+def test_the_negative_control_is_not_found():
+    data, _ = fold_of(0.0)
+    methods = Methods(data, Options(**SECTION.solved(), seed=1, tol=1e-4))
+    methods.weigh()
+    values = methods.values_of_weights()
+    gain = values[CHOSEN] - values["hybrid-fixed"]
+    assert gain.mean() < 2 * gain.std() / np.sqrt(len(gain))
+
+
+def test_figures_and_tables_are_made_of_it(inputs):
+    for output in STUDY.figures:
+        figure, table = getattr(figures, output.make.rpartition(":")[2])(inputs, SHOWN)
+        assert figure.axes
+        assert len(table)
+    shown = tables.tabulate(inputs, SHOWN)
+    assert set(shown) == set(STUDY.tables[0].shows)
+    best = {row["method"]: row for row in shown["hybrid-methods"].to_pylist()}
+    assert best["weights per query, chosen on validation"]["from fixed"] > 0.02
+    assert "run first" in best
+
+
+def test_noise_rankings_are_as_far_away_as_those_of_the_weights(made):
+    noise = made.oracles.noise(DECLARED, [1])
+    assert noise["noise distance"].mean() == pytest.approx(noise["distance"].mean(), rel=0.05)
+    assert noise["noise between"].mean() == pytest.approx(noise["between"].mean(), rel=0.25)
+    assert (noise["noise"] >= made.curves[:, made.oracles.tuned] - 1e-12).all()  # the tuned ranking is one of them
+
+
+def test_distance_is_rank_biased_overlap():
+    a, b = np.arange(10)[None], np.array([[1, 0, 2, 30, 4, 5, 6, 7, 8, 31]])
+    depth = np.arange(1, 11)
+    shared = np.array([len({*a[0, :d]} & {*b[0, :d]}) for d in depth]) / depth
+    weight = 0.9 ** (depth - 1)
+    assert distance(a, b, "overlap by rank")[0] == pytest.approx(1 - (shared * weight).sum() / weight.sum())
+    assert distance(a, b, "first ten")[0] == pytest.approx(0.2)
+    assert distance(a, a, "overlap by rank")[0] == pytest.approx(0)
+
+
+def test_a_size_is_found_for_every_distance():
+    rng = np.random.default_rng(1)
+    base, change = rng.standard_normal((50, 30)), rng.standard_normal((50, 30))
+    wanted = np.linspace(0, 0.6, 50)
+    size = matched_size(base, change, wanted, "overlap by rank")
+    reached = distance(first_documents(base), first_documents(base + size[:, None] * change), "overlap by rank")
+    assert size[0] == 0
+    assert np.abs(reached - wanted).mean() < 0.05
+
+
+def test_the_evidence_of_one_fold_names_each_query_once(inputs):
+    parts = evidence.gather(inputs, SHOWN)["gain"]["difference"]
+    assert len(set(parts.query_id.tolist())) == len(parts.value) == 100
