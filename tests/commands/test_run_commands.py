@@ -140,20 +140,24 @@ def test_judgments_runs_and_baseline_may_be_compressed_pipes(files, piped, capsy
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"),
+    ("content", "line", "problem", "shown"),
     [
-        ("x Q0 d1 1 1 t\n", "none of the judged queries"),
-        ("q1 Q0 other 1 1 t\n", "none of the judged documents"),
-        ("q1 Q0 d1 1 t\n", "5 columns, not 6"),
-        ("q1 Q0 d1 1 nan t\n", "not a number"),
-        ("", "has no lines"),
+        ("x Q0 d1 1 1 t\n", None, "none of the judged queries", "query x in the run, q0 in the judgments"),
+        ("q1 Q0 other 1 1 t\n", None, "none of the judged documents", "document other in the run, d0 in the judgments"),
+        ("q1 Q0 d2 1 2 t\nq1 Q0 d1 1 t\n", 2, "5 columns, not 6", "q1 Q0 d1 1 t"),
+        ("q1 Q0 d1 1 nan t\n", 1, "not a number", "nan"),
+        ("q1 Q0 d1 1 high t\n", 1, "not a number", "high"),
+        ("q1 Q0 d1 1 2 t\nq2 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\n", 3, "document d1 comes again for query q1", "q1 d1"),
+        ("", None, "has no lines", None),
     ],
 )
-def test_a_wrong_run_is_named(files, capsys, content, problem):
+def test_a_wrong_run_is_named(files, capsys, content, line, problem, shown):
+    """File, line, what is wrong, what was found, and the fix."""
     (files / "bad.run").write_text(content)
     err = said(capsys, "evaluate", files / "qrels", files / "bad.run", code=2)
     assert problem in err
-    assert "bad.run" in err
+    assert ("bad.run" if line is None else f"bad.run, line {line}: ") in err
+    assert shown is None or f"found: {shown}" in err
     assert "fix:" in err
 
 

@@ -11,7 +11,7 @@ from qdrank.datasets.importing import import_features
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.errors import InputError
 from qdrank.evaluation.measuring import measure_features
-from qdrank.figures.data import data_summary
+from qdrank.figures.data import data_summary, notes_table
 from qdrank.figures.features import draw, fold_table, mean_table
 from qdrank.measures import CONVENTIONS
 from qdrank.store import read, write
@@ -110,6 +110,18 @@ def test_without_a_reference_the_best_feature_takes_its_place(tmp_path: Path) ->
     assert reference_column(out["columns"]) == 1
     assert load_judged(out["judged"]).n_queries == 45
     assert read(out["topics"], "topics").num_rows == 45
+
+
+def test_the_notes_say_where_documents_have_their_names_from(tmp_path: Path) -> None:
+    rows = [f"{d % 2} qid:{q} 1:{d} 2:{q}" for q in range(20) for d in range(3)]
+    out = {name: tmp_path / f"{name}.parquet" for name in ("judged", "columns", "topics")}
+    for end, said in ((" # 7{} rambo", "first word of the rows' comments"), ("", "without names")):
+        (tmp_path / "all.txt").write_text("".join(f"{row}{end.format(i)}\n" for i, row in enumerate(rows)))
+        options = {"reference": 1, "max_label": 4, "missing_values": False, "seed": 1}
+        notes = import_features({"all": tmp_path / "all.txt"}, out, **options)
+        (row,) = notes_table(notes).to_pylist()
+        assert row["what"] == "documents of all"
+        assert said in row["value"]
 
 
 def test_names_of_own_features(tmp_path: Path) -> None:

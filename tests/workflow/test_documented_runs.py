@@ -11,15 +11,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 import pytest
 import yaml
 from snakemake.utils import update_config
 
+from qdrank.datasets.runs.reading import read_qrels, read_run
+from qdrank.evaluation.runs import measure_run
+from qdrank.store import read
 from qdrank.workflow.config_files import load_yaml
 from tests.conftest import PROJECT
 from tests.workflow.documented import to_run
 from tests.workflow.project import Project, copy_project
 
+MEASURES = ["ap", "ndcg@10/exp", "p@5/letor4"]
 LACKING = "results/tiny/figures/geng-fig7.pdf"
 #: Configurations that name data which a test does not have, or takes long.
 CONFIGURATIONS = ("config/first.yaml", "config/letor.yaml", "mine.yaml")
@@ -94,10 +99,29 @@ def check_report(report: Path) -> None:
 
 def test_every_target_is_one(desk: Project) -> None:
     targets = [command.split()[-1] for command in TARGETS]
-    assert {"geng_fig7", "geng2008", "learners", "rankers", "lin", "zha", "hoi", "beyond"} <= set(targets)
+    assert {"geng_fig7", "geng2008", "learners", "rankers", "runs", "crate", "lin", "zha", "hoi", "beyond"} <= set(
+        targets
+    )
     printed = desk.snakemake("--cores", "4", *targets)
     assert re.search(r"draw_geng_fig7 +1\n", printed)
     assert (desk.folder / LACKING).stat().st_size > 0
+    check_runs(desk.folder / "results/tiny")
+    assert '"./"' in (desk.folder / "results/ro-crate-metadata.json").read_text()
+
+
+def check_runs(folder: Path) -> None:
+    """Every run, read back, has the measures that the study wrote."""
+    table = read(folder / "measures.parquet", "measures")
+    served = table.filter(pc.equal(table["fit"], 0)) if "fit" in table.column_names else table
+    values = {(row["method"], row["query_id"]): row for row in served.to_pylist()}
+    qrels = read_qrels(folder / "fold1/runs/judgments.qrels.gz")
+    runs = sorted((folder / "fold1/runs").glob("*.run.gz"))
+    assert {path.name.removesuffix(".run.gz") for path in runs} == {method for method, _ in values}
+    for path in runs:
+        queries, measured = measure_run(MEASURES, read_run(path), qrels)
+        for name in MEASURES:
+            expected = [values[path.name.removesuffix(".run.gz"), query][name] for query in queries]
+            assert measured[name].tolist() == pytest.approx(expected, abs=1e-9), (path.name, name)
 
 
 def test_profiles_are_run_on_a_cluster() -> None:
