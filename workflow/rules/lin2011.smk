@@ -16,9 +16,9 @@
 LIN = STUDIES["lin2011"]
 LIN_DATASETS = names_pattern(run.datasets_of(LIN))
 LIN_MEASURES = study_measures(LIN)
-LIN_SEEDS = list(range(1, settings.lin.seeds + 1))
+LIN_SEEDS = list(range(1, settings.refits + 1))
 # Minutes a shard may take for each MB of documents: several times what has been measured.
-LIN_MINUTES = 0.1 * settings.lin.seeds * len(settings.lin.lambdas) / run.shards
+LIN_MINUTES = 0.1 * settings.refits * len(settings.lin.lambdas) / run.shards
 
 
 # A shard is a set of whole units (clusterings of one kind and seed); their number changes no bit of what is gathered.

@@ -16,7 +16,7 @@ from qdrank.layout import FloatArray
 from qdrank.measures import parse
 from qdrank.store import write
 
-KEYS = ("fold", "method", "query_id")
+KEYS = ("fold", "method", "fit", "query_id")
 SHOWN = 25
 
 

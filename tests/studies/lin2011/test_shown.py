@@ -14,14 +14,14 @@ from qdrank.figures.style import save_figure
 from qdrank.store import write
 from qdrank.studies.lin2011 import STUDY, details, fig2, fig3, fig4, tables
 from qdrank.studies.lin2011.claims import TABLE2, declare
-from qdrank.studies.lin2011.evidence import evidence, mean_over_seeds, mean_ranked
+from qdrank.studies.lin2011.evidence import as_fits, evidence, mean_ranked
 from qdrank.studies.lin2011.methods import METHODS, NAIVE, PAPER, RANKSVM, SELECT, TRANSFORM, run
 from qdrank.studies.lin2011.singles import choose_single
 from qdrank.studies.lin2011.sweep import all_choices, clusters_summary, curves, seed_measures_table, sweep
 from qdrank.studies.making import Inputs, Shown
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}
-OPTIONS = {"ms": [2, 5], "lambdas": [0.1, 0.01], "ts": [1, 4], "ks": [1, 3], "seeds": 2}
+OPTIONS = {"ms": [2, 5], "lambdas": [0.1, 0.01], "ts": [1, 4], "ks": [1, 3]}
 CLASSES = {"hard": [1, 3], "normal": [4, 20], "easy": [21, None]}
 
 
@@ -33,7 +33,7 @@ def made(tmp_path_factory):
     found = curves("fold1", study, swept, GRID, 5)
     seeds = seed_measures_table("fold1", study, swept, TABLE2)
     single = choose_single("fold1", documents(), [0.1, 0.01], tol=1e-6, seed=1)[1]
-    baselines = mean_over_seeds(seeds)
+    baselines = as_fits(seeds)
     names = baselines.column("method").to_pylist()
     renamed = {NAIVE: "listnet", SELECT: "bordacount", TRANSFORM: "bordacount-high", RANKSVM: "reference"}
     kept = baselines.take([i for i, name in enumerate(names) if name in renamed])
@@ -187,10 +187,12 @@ def test_claims_are_judged(made):
     assert "8" in declaration.claims[0].budget
     part = found[f"{SELECT} - {RANKSVM}"]["difference"]
     seeds = rows_of(made, "seeds")
-    for value, query in zip(part.value, part.query_id, strict=True):
-        own = [r["ap"] for r in seeds if r["query_id"] == query and r["method"] == SELECT]
+    for value, query, fit in zip(part.value, part.query_id, part.fit, strict=True):
+        own = {r["seed"]: r["ap"] for r in seeds if r["query_id"] == query and r["method"] == SELECT}
         base = [r["ap"] for r in seeds if r["query_id"] == query and r["method"] == RANKSVM]
-        assert value == pytest.approx(np.mean(own) - base[0])
+        assert value == pytest.approx(own[fit + 1] - base[0])
+    (row,) = [row for row in table.to_pylist() if row["claim"] == f"{SELECT} - {RANKSVM}"]
+    assert row["fits"] == 2
 
 
 def test_a_share_of_measures_is_counted_per_query(made):
@@ -200,11 +202,10 @@ def test_a_share_of_measures_is_counted_per_query(made):
         made[0].table("ranked", "figure"),
         difficulty(judged(), CLASSES),
     )
-    own = mean_over_seeds(made[0].table("seeds", "measures")).to_pylist()
-    values = {(r["method"], r["query_id"]): r for r in own}
+    values = {(r["method"], r["query_id"], r["seed"]): r for r in rows_of(made, "seeds")}
     part = found[f"most {TRANSFORM}"]["difference"]
-    for value, query in zip(part.value, part.query_id, strict=True):
-        apart = [round(values[TRANSFORM, query][n] - values[RANKSVM, query][n], 12) for n in TABLE2]
+    for value, query, fit in zip(part.value, part.query_id, part.fit, strict=True):
+        apart = [round(values[TRANSFORM, query, fit + 1][n] - values[RANKSVM, query, 0][n], 12) for n in TABLE2]
         assert value == pytest.approx((sum(a > 0 for a in apart) - sum(a < 0 for a in apart)) / len(TABLE2))
 
 
@@ -214,8 +215,8 @@ def test_worse_on_easy_queries_is_ranksvm_less_the_method(made):
     found = evidence(*tables_, difficulty(judged(), wide))
     whole = found[f"{SELECT} - {RANKSVM}"]["difference"]
     easy = found[f"easy {SELECT}"]["difference"]
-    place = {query: i for i, query in enumerate(whole.query_id)}
-    assert easy.value == pytest.approx([-whole.value[place[q]] for q in easy.query_id])
+    place = {key: i for i, key in enumerate(zip(whole.query_id, whole.fit, strict=True))}
+    assert easy.value == pytest.approx([-whole.value[place[key]] for key in zip(easy.query_id, easy.fit, strict=True)])
 
 
 def test_the_place_is_judged_with_a_hundred_models():

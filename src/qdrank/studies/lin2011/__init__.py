@@ -88,5 +88,5 @@ STUDY = Study(
     ),
     claims=f"{_ROOM}.claims:declare",
     rankers={"clusters": f"{_ROOM}.ranker:ClusterRanker"},
-    budget=("lin.ms", "lin.lambdas", "lin.ts", "lin.ks", "lin.seeds"),
+    budget=("lin.ms", "lin.lambdas", "lin.ts", "lin.ks"),
 )

@@ -1,4 +1,4 @@
-"""Evidence for the claims of Lin 2011 in the results of a data set: values per test query, means over the seeds."""
+"""Evidence for the claims of Lin 2011 in the results of a data set: values per test query and seed of the clusters."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.difficulty import Difficulty, difficulty
-from qdrank.evaluation.evidence import Part, part
-from qdrank.evaluation.pairs import query_values
+from qdrank.evaluation.evidence import Part, method_difference, refitted
+from qdrank.evaluation.pairs import fit_values, query_values
 from qdrank.layout import FloatArray, rows_of
 from qdrank.store.lists import list_matrix
 from qdrank.studies.lin2011.claims import AROUND, BY_CLASS, MEASURE, PLACE, RANKS, TABLE2
@@ -47,20 +47,18 @@ def evidence(
     classes : difficulty of the queries
     baselines : measures of classic methods on the same queries
     """
-    values = mean_over_seeds(seeds)
+    values = as_fits(seeds)
     folds = fold_of(values)
-    claims = _differences(values, folds) | _most_measures(values, folds) | _by_class(values, classes, folds)
-    claims |= _oracles(curve, folds) | _place(ranked, folds)
+    claims = _differences(values) | _most_measures(values, folds) | _by_class(values, classes, folds)
+    claims |= _oracles(curve) | _place(ranked, folds)
     return claims | ({} if baselines is None else _against_aggregators(values, baselines, folds))
 
 
-def mean_over_seeds(measures: pa.Table) -> pa.Table:
-    """Mean of every measure over the seeds of the clusters: one row per fold, method and query."""
-    keys = ["fold", "method", "query_id"]
-    names = [name for name in measures.column_names if name not in (*keys, "seed")]
-    grouped = measures.group_by(keys, use_threads=False).aggregate([(name, "mean") for name in names])
-    columns = {name: grouped.column(name) for name in keys}
-    return pa.table(columns | {name: grouped.column(f"{name}_mean") for name in names})
+def as_fits(seeds: pa.Table) -> pa.Table:
+    """Measures with the seeds of the clusters as fits of the methods; RankSVM, which has no clusters, has one fit."""
+    names = ["fit" if name == "seed" else name for name in seeds.column_names]
+    table = seeds.rename_columns(names)
+    return table.set_column(names.index("fit"), "fit", table.column("fit").cast(pa.int64()))
 
 
 def fold_of(measures: pa.Table) -> dict[str, str]:
@@ -69,23 +67,19 @@ def fold_of(measures: pa.Table) -> dict[str, str]:
 
 
 def _part(values: FloatArray, ids: NDArray[np.object_], folds: dict[str, str]) -> Part:
-    return part(values, ids, [folds[query] for query in ids])
-
-
-def _difference(values: pa.Table, a: str, b: str, folds: dict[str, str], name: str = MEASURE) -> Part:
-    ids, both = query_values(values, [a, b], name)
-    return _part(both[:, 0] - both[:, 1], ids, folds)
+    """A part from values (n_queries, n_fits)."""
+    return refitted(values, ids, np.array([folds[query] for query in ids], dtype=object))
 
 
 def _present(values: pa.Table, *methods: str) -> bool:
     return set(methods) <= set(values.column("method").to_pylist())
 
 
-def _differences(values: pa.Table, folds: dict[str, str]) -> Parts:
+def _differences(values: pa.Table) -> Parts:
     pairs = {f"{a} - {RANKSVM}": (a, RANKSVM) for a in PAPER}
     pairs |= {f"{a} - {NAIVE}": (a, NAIVE) for a in AGGREGATING}
     pairs |= {f"{a} - random": (a, f"{a}-random") for a in PAPER if _present(values, f"{a}-random")}
-    return {name: {"difference": _difference(values, *pair, folds)} for name, pair in pairs.items()}
+    return {name: {"difference": method_difference(values, *pair, MEASURE)} for name, pair in pairs.items()}
 
 
 def _most_measures(values: pa.Table, folds: dict[str, str]) -> Parts:
@@ -94,7 +88,7 @@ def _most_measures(values: pa.Table, folds: dict[str, str]) -> Parts:
     claims: Parts = {}
     for method in AGGREGATING:
         ids = query_values(values, [method], names[0])[0]
-        apart = np.stack([_difference(values, method, RANKSVM, folds, name).value for name in names])
+        apart = np.stack([method_difference(values, method, RANKSVM, name).by_fit for name in names])
         claims[f"most {method}"] = {"difference": _part(np.sign(apart.round(12)).mean(axis=0), ids, folds)}
     return claims
 
@@ -102,37 +96,44 @@ def _most_measures(values: pa.Table, folds: dict[str, str]) -> Parts:
 def _by_class(values: pa.Table, classes: Difficulty, folds: dict[str, str]) -> Parts:
     claims: Parts = {}
     for method in AGGREGATING:
-        ids, ap = query_values(values, [method, RANKSVM], MEASURE)
+        ids, ap = fit_values(values, [method, RANKSVM], MEASURE)
         class_of = classes.of(ids)
         for name, sign in BY_CLASS.items():
             inside = class_of == name
             if inside.any():
-                apart = sign * (ap[inside, 0] - ap[inside, 1])
+                apart = sign * (ap[inside, :, 0] - ap[inside, :, 1])
                 claims[f"{name} {method}"] = {"difference": _part(apart, ids[inside], folds)}
     return claims
 
 
-def _oracles(curve: pa.Table, folds: dict[str, str]) -> Parts:
+def _oracles(curve: pa.Table) -> Parts:
     """The oracles at the largest number of clusters."""
     most = pc.max(curve.column("m")).as_py()
-    at_most = mean_over_seeds(curve.filter(pc.equal(curve.column("m"), most)).drop_columns(["m"]))
+    at_most = as_fits(curve.filter(pc.equal(curve.column("m"), most)).drop_columns(["m"]))
     pairs = {
         "relevant-only": ("relevant-only", RANKSVM),
         "upper-bound - perturbed": ("upper-bound", "upper-bound-perturbed"),
         "upper-bound - random": ("upper-bound", "upper-bound-random"),
     }
     claims = {
-        n: {"difference": _difference(at_most, *pair, folds)} for n, pair in pairs.items() if _present(at_most, *pair)
+        name: {"difference": method_difference(at_most, *pair, MEASURE)}
+        for name, pair in pairs.items()
+        if _present(at_most, *pair)
     }
-    return claims | {"upper-bound": {"value": _difference(at_most, "upper-bound", RANKSVM, folds)}}
+    return claims | {"upper-bound": {"value": method_difference(at_most, "upper-bound", RANKSVM, MEASURE)}}
 
 
 def _place(ranked: pa.Table, folds: dict[str, str]) -> Parts:
     """RankSVM against the models at two places; empty unless there are a hundred models."""
-    ids, best, single = mean_ranked(ranked, "local")
-    if best.shape[1] != 100:
+    seeds = [
+        mean_ranked(ranked.filter(pc.equal(ranked.column("seed"), seed)), "local")
+        for seed in sorted(set(ranked.column("seed").to_pylist()))
+    ]
+    if any(best.shape[1] != 100 for _, best, _ in seeds):
         return {}
-    rise, fall = best[:, PLACE - AROUND - 1] - single, single - best[:, PLACE + AROUND - 1]
+    ids = seeds[0][0]
+    rise = np.stack([best[:, PLACE - AROUND - 1] - single for _, best, single in seeds], axis=1)
+    fall = np.stack([single - best[:, PLACE + AROUND - 1] for _, best, single in seeds], axis=1)
     return {"place": {"rise": _part(rise, ids, folds), "fall": _part(fall, ids, folds)}}
 
 
@@ -158,8 +159,8 @@ def _against_aggregators(values: pa.Table, others: pa.Table, folds: dict[str, st
         ids, ap = query_values(others, known, MEASURE)
         best = ap[:, int(ap.mean(axis=0).argmax())]
         for method in PAPER:
-            own_ids, of_method = query_values(values, [method], MEASURE)
-            apart = of_method[:, 0] - best[rows_of(own_ids, ids)]
+            own_ids, of_method = fit_values(values, [method], MEASURE)
+            apart = of_method[:, :, 0] - best[rows_of(own_ids, ids), None]
             claims[f"{method} - aggregators{suffix}"] = {"value": _part(apart, own_ids, folds)}
     return claims
 

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from qdrank.evaluation.intervals import column_intervals
-from qdrank.evaluation.pairs import query_values
+from qdrank.evaluation.pairs import fit_values
+from qdrank.evaluation.refits import column_ends
 from qdrank.figures.palette import BLACK
 from qdrank.figures.style import label_axes, new_figure
-from qdrank.studies.lin2011.evidence import mean_over_seeds
+from qdrank.studies.lin2011.evidence import as_fits
 from qdrank.studies.lin2011.methods import BY_NAME, ORACLES, PAPER, RANKSVM
 from qdrank.studies.making import Inputs, Shown
 
@@ -27,14 +27,14 @@ def numbers(curve: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     rows = []
     for m in sorted(set(curve.column("m").to_pylist())):
         of_m = curve.filter(pc.equal(curve.column("m"), m)).drop_columns(["m"])
-        values = mean_over_seeds(of_m)
+        values = as_fits(of_m)
         for method in (name for name in (RANKSVM, *LOWER, *UPPER) if name in present):
-            _, ap = query_values(values, [method, RANKSVM], "ap")
-            low, high = column_intervals(ap[:, :1] - ap[:, 1:], **interval)
+            _, ap = fit_values(values, [method, RANKSVM], "ap")
+            low, high = column_ends(ap[:, :, :1] - ap[:, :, 1:], **interval)
             seeds = _seed_means(of_m, method)
-            row: dict[str, Any] = {"method": method, "m": m, "mean": float(ap[:, 0].mean())}
+            row: dict[str, Any] = {"method": method, "m": m, "mean": float(ap[:, :, 0].mean())}
             row |= {"seed_least": min(seeds), "seed_most": max(seeds), "seeds": len(seeds)}
-            row |= {"difference": float((ap[:, 0] - ap[:, 1]).mean())}
+            row |= {"difference": float((ap[:, :, 0] - ap[:, :, 1]).mean())}
             rows.append(row | {"difference_low": float(low[0]), "difference_high": float(high[0])})
     return pa.Table.from_pylist(rows)
 

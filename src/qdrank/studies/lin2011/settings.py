@@ -43,9 +43,6 @@ class Lin(StudySection):
     lambdas: list[PositiveFloat] = Field(
         default=[0.1, 0.01], min_length=1, description="Lambdas to choose from, for local models."
     )
-    seeds: PositiveInt = Field(
-        default=2, description="Runs of K-means; results are means over them, five at least for findings."
-    )
     ranked: PositiveInt = Field(
         default=100, description="Number of clusters of Figure 3; the largest of ms if it is not among them."
     )

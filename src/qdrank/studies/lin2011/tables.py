@@ -12,14 +12,14 @@ import pyarrow.compute as pc
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.difficulty import Difficulty, breakdown, difficulty
-from qdrank.evaluation.pairs import Pairs, query_values
+from qdrank.evaluation.pairs import Pairs, fit_columns, method_pairs, query_values
 from qdrank.evaluation.significance import holm
 from qdrank.figures.difficulty import readable_breakdown
 from qdrank.measures.names import parse
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.studies.lin2011.claims import TABLE2
-from qdrank.studies.lin2011.evidence import aggregators, mean_over_seeds
+from qdrank.studies.lin2011.evidence import aggregators, as_fits
 from qdrank.studies.lin2011.methods import AGGREGATING, METHODS, PAPER, RANKSVM, label
 from qdrank.studies.making import Inputs, Shown
 
@@ -33,7 +33,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables 1 to 4, by id."""
     seeds, baselines = inputs.table("seeds", "measures"), inputs.table("baselines", "measures")
     classes = difficulty(load_judged(inputs.path("judged"), []), shown.options["classes"])
-    values = mean_over_seeds(seeds)
+    values = as_fits(seeds)
     return {
         "lin-table1": aggregation_table(values, baselines),
         "lin-table2": methods_table(seeds, baselines, shown.interval),
@@ -86,7 +86,7 @@ def methods_table(seeds: pa.Table, baselines: pa.Table, interval: Mapping[str, A
     ``+`` after a mean: above RankSVM's, as in the paper; ``*``: significantly different from it, p < 0.05 in a paired
     t test, Holm-corrected for all methods on that measure.
     """
-    values = mean_over_seeds(seeds)
+    values = as_fits(seeds)
     others = _others(baselines)
     ours = values.select(baselines.column_names)
     wanted = baselines.filter(pc.is_in(baselines.column("method"), pa.array(others, pa.string())))
@@ -94,7 +94,6 @@ def methods_table(seeds: pa.Table, baselines: pa.Table, interval: Mapping[str, A
     names = [name for name in TABLE2 if name in values.column_names]
     methods = [*_present(values), *others]
     marks = {name: _marks(whole, methods, name) for name in names}
-    spread = _spread(seeds)
     rows = []
     for method in methods:
         row: dict[str, Any] = {"method": _label(method)}
@@ -111,7 +110,7 @@ def methods_table(seeds: pa.Table, baselines: pa.Table, interval: Mapping[str, A
             "p": None if method == RANKSVM else apart_in_map.t.p,
             "smallest detectable difference": apart_in_map.detectable,
         }
-        rows.append(row | {"spread of the seeds (MAP)": spread.get(method)})
+        rows.append(row | fit_columns(whole, method, "ap"))
     return pa.Table.from_pylist(rows)
 
 
@@ -123,8 +122,7 @@ def _others(baselines: pa.Table) -> list[str]:
 
 
 def _apart(measures: pa.Table, method: str, name: str) -> Pairs:
-    ids, both = query_values(measures, [method, RANKSVM], name)
-    return Pairs(ids, both[:, 0], both[:, 1])
+    return method_pairs(measures, method, RANKSVM, name)
 
 
 def _marks(measures: pa.Table, methods: Sequence[str], name: str) -> dict[str, str]:
@@ -139,15 +137,6 @@ def _marks(measures: pa.Table, methods: Sequence[str], name: str) -> dict[str, s
         plus = "+" if method in tests and tests[method].difference > 1e-12 else ""
         marked[method] = f"{mean:.4f}{plus}{'*' if corrected.get(method, 1.0) < _SURE else ''}"
     return marked
-
-
-def _spread(seeds: pa.Table) -> dict[str, float]:
-    """Standard deviation over the seeds of a method's MAP."""
-    means = seeds.group_by(["method", "seed"], use_threads=False).aggregate([("ap", "mean")]).to_pylist()
-    by_method: dict[str, list[float]] = {}
-    for row in means:
-        by_method.setdefault(row["method"], []).append(row["ap_mean"])
-    return {method: float(np.std(of_seeds, ddof=1)) for method, of_seeds in by_method.items() if len(of_seeds) > 1}
 
 
 # ---- Tables 3 and 4 --------------------------------------------------------------------------------------------------
