@@ -7,7 +7,7 @@ import pytest
 
 from qdrank.cli import main
 from qdrank.errors import InputError
-from qdrank.jobs import blas_kernel, job, prepare_environment, processor_flags
+from qdrank.jobs import blas_kernel, forget_mistakes, job, mistakes, prepare_environment, processor_flags
 
 
 def test_a_job_logs(tmp_path: Path) -> None:
@@ -75,3 +75,16 @@ def test_a_kernel_that_the_user_names_is_kept(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("OPENBLAS_CORETYPE", "NEOVERSEN1")
     prepare_environment(Path("/lib"))
     assert os.environ["OPENBLAS_CORETYPE"] == "NEOVERSEN1"
+
+
+def test_what_failed_jobs_said_is_kept_for_the_end_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".snakemake").mkdir()
+    assert mistakes() == ""
+    for name in ("a", "b"):
+        with pytest.raises(SystemExit), job(f"logs/{name}.log"):
+            raise InputError(f"{name} is wrong", fix="right it")
+    assert mistakes().count("is wrong") == 2
+    assert "fix:   right it\n  log:   logs/" in mistakes()
+    forget_mistakes()
+    assert mistakes() == ""

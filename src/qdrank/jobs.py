@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import logging
 import os
 import platform
@@ -22,6 +23,7 @@ _KERNELS: dict[str, tuple[str, set[str]]] = {
 }
 """OpenBLAS kernel for every processor of an architecture, and the instructions that it needs."""
 _GIVEN = "QDRANK_THREADS"
+_MISTAKES = Path(".snakemake", "qdrank-mistakes")
 _FORMAT = "%(asctime)s %(message)s"
 # Explanations of what the machine refuses.
 _DISK = {
@@ -123,11 +125,32 @@ def job(log: str | Path, threads: int = 1) -> Iterator[logging.Logger]:
         if words is None:
             raise
         print(f"\nqdrank: {words}\n", file=sys.stderr)
+        _keep(words, log)
         sys.exit(1)
     finally:
         os.environ.pop(_GIVEN, None)
         logger.removeHandler(handler)
         handler.close()
+
+
+def _keep(words: str, log: str | Path) -> None:
+    """Keep what a failed job said, for the end of the run, in the workflow engine's folder."""
+    if _MISTAKES.parent.is_dir():
+        _MISTAKES.mkdir(exist_ok=True)
+        name = hashlib.sha256(str(log).encode()).hexdigest()[:16]
+        (_MISTAKES / name).write_text(f"qdrank: {words}\n  log:   {log}", encoding="utf-8")
+
+
+def mistakes() -> str:
+    """What the failed jobs of this run said; empty if none did."""
+    files = sorted(_MISTAKES.iterdir()) if _MISTAKES.is_dir() else []
+    return "\n\n".join(["", *(file.read_text(encoding="utf-8") for file in files)]) if files else ""
+
+
+def forget_mistakes() -> None:
+    """Forget what jobs of an earlier run said."""
+    for file in _MISTAKES.iterdir() if _MISTAKES.is_dir() else ():
+        file.unlink()
 
 
 def _in_words(error: Exception) -> str | None:

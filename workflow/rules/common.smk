@@ -15,6 +15,7 @@ elif find_spec("qdrank") is None:
     raise WorkflowError(
         "This workflow needs its library: pip install 'qdrank[workflow]'"
     )
+from qdrank.jobs import mistakes
 from qdrank.measures import CONVENTIONS
 from qdrank.project import PROJECT, SOURCE
 from qdrank.rankers.methods import CLASSIC

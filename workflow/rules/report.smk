@@ -101,3 +101,8 @@ onsuccess:
         where_to_look("results", run.config_files, run.started_in),
         file=sys.stderr,
     )
+
+
+onerror:
+    # Last, below what Snakemake says.
+    atexit.register(lambda: print(mistakes(), file=sys.stderr))

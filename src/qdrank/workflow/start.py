@@ -5,10 +5,11 @@ from __future__ import annotations
 import gc
 import os
 import shlex
+import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 from snakemake.exceptions import WorkflowError
@@ -16,7 +17,7 @@ from snakemake.logging import logger
 
 from qdrank import __version__
 from qdrank.errors import QdrankError
-from qdrank.jobs import prepare_environment
+from qdrank.jobs import forget_mistakes, prepare_environment
 from qdrank.project import PROJECT, SOURCE
 from qdrank.workflow.config_files import layered, load_sources, merged, resolve
 from qdrank.workflow.plan import plan, shards_of
@@ -35,8 +36,10 @@ def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
 
     Raises
     ------
+    SystemExit
+        In words, if the configuration has faults or a data set is not available.
     WorkflowError
-        In words, if the configuration has faults, a data set is not available, or there is no core to run on.
+        If there is no core to run on, or the library is of another version.
     """
     # Snakemake would wait for a core forever.
     if workflow.resource_settings.cores == 0:
@@ -56,7 +59,7 @@ def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
         # project.
         planned = plan(settings, [*(file.parent for file in given), PROJECT])
     except QdrankError as error:
-        raise WorkflowError(str(error)) from None
+        _stop(error)
     resources = workflow.resource_settings
     run = WorkflowRun(
         settings,
@@ -69,8 +72,14 @@ def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
     try:
         run.refuse_leaks()
     except QdrankError as error:
-        raise WorkflowError(str(error)) from None
+        _stop(error)
     return run
+
+
+def _stop(error: QdrankError) -> NoReturn:
+    """End the planning with our words as the last that is said: Snakemake would put the places in its files below them."""
+    print(f"\nqdrank: {error}", file=sys.stderr)
+    raise SystemExit(1)
 
 
 def _refuse_other_version(workflow: Any) -> None:
@@ -115,6 +124,7 @@ def on_start(workflow: Any, run: WorkflowRun) -> None:
 
     A folder of results belongs to one configuration from its first job on, whatever the target.
     """
+    forget_mistakes()
     if any(workflow.dag.needrun_jobs()):
         try:
             refuse_other_configuration(_RESULTS, run.config_files, run.started_in)
