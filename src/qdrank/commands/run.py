@@ -6,6 +6,7 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -42,10 +43,20 @@ def run(args: argparse.Namespace) -> int:
     # On a terminal a bar and the time left; plain lines in a log.
     view = ["--logger", "qdrank"] if sys.stderr.isatty() and not args.dry_run else []
     dry = ["--dry-run"] if args.dry_run else []
-    code = subprocess.call([*common, "--cores", args.cores, *view, *dry, *args.target, *config])  # noqa: S603
+    code = _called([*common, "--cores", args.cores, *view, *dry, *args.target, *config])
     if code or args.dry_run or args.target:
         return code
     return _report(args.directory, [*common, *config])
+
+
+def _called(command: list[str], env: Mapping[str, str] | None = None) -> int:
+    """Exit code of a command. After Ctrl-C, which it gets too, it ends its jobs in order: wait for that."""
+    with subprocess.Popen(command, env=env) as child:  # noqa: S603
+        while True:
+            try:
+                return child.wait()
+            except KeyboardInterrupt:
+                continue
 
 
 def _report(folder: Path, command: list[str]) -> int:
@@ -57,7 +68,7 @@ def _report(folder: Path, command: list[str]) -> int:
         print(f"Writing {report} ...", flush=True)
         # Snakemake leaves a coroutine behind when it asks for the size of an input in a report; harmless, and noisy.
         quiet = {**os.environ, "PYTHONWARNINGS": "ignore::RuntimeWarning"}
-        code = subprocess.call([*command, "--report", _REPORT, "--quiet", "all"], env=quiet)  # noqa: S603
+        code = _called([*command, "--report", _REPORT, "--quiet", "all"], env=quiet)
         if code:
             return code
     print(f"Start here: {folder / 'results' / 'index.html'}. Every table and figure with its caption: {report}")
