@@ -224,7 +224,7 @@ def test_a_citation_a_convention_and_a_usual_word_name_no_study() -> None:
 def test_every_study_has_its_page_its_captions_and_its_tests(project: Path) -> None:
     for name in STUDIES:
         study = STUDIES[name]
-        shown = [*study.figures, *study.tables, study.evidence]
+        shown = [*study.figures, *study.tables, study.observations]
         captions = {path.stem for path in (project / "workflow" / "report" / name).glob("*.rst")}
         assert captions == {output for made in shown for output in made.shows}, name
         page = (project / "docs" / "studies" / f"{name}.md").read_text()
@@ -291,6 +291,60 @@ def test_measures_never_forget_documents_that_were_not_retrieved(project: Path) 
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "measure":
                 assert "unranked" in {keyword.arg for keyword in node.keywords}, f"{path.name}, line {node.lineno}"
+
+
+def glossary(project: Path) -> dict[str, tuple[list[str], bool]]:
+    """For every word of the glossary the rooms or modules of its last column, and whether names may stand there only."""
+    rows = re.findall(r"^\| (\w+) \| .* \| (.*?) \|$", (project / "docs" / "glossary.md").read_text(), re.MULTILINE)
+    return {word: (re.findall(r"`(.*?)`", where), not where.startswith("anywhere")) for word, where in rows[1:]}
+
+
+def given_names(text: str) -> dict[str, str]:
+    """Names that a program gives to something, in small letters with underscores; row groups are Parquet's."""
+    names = []
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
+                names.append(name)
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                names.append(name)
+    words = {name: re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower() for name in names}
+    return {name: re.sub(r"row_groups?", "", word) for name, word in words.items()}
+
+
+def astray(names: dict[str, str], word: str) -> list[str]:
+    """Those of ``names`` with ``word`` in them, in the singular or plural."""
+    stem = re.compile(rf"(?<![a-z]){word.rstrip('s')}s?(?![a-z])")
+    return [name for name, words in names.items() if stem.search(words)]
+
+
+def test_a_word_of_the_glossary_stands_where_the_glossary_says(project: Path) -> None:
+    source, words = project / "src" / "qdrank", glossary(project)
+    assert {"evidence", "judged", "part", "terms", "family", "group", "bank", "plain"} <= words.keys()
+    wrong = []
+    # The kernels are being written anew.
+    for path in (path for path in modules(project) if path.parent.name != "kernels"):
+        at, names = path.relative_to(source).with_suffix("").as_posix(), given_names(path.read_text())
+        for word, (places, only) in words.items():
+            inside = any(at == place or at.startswith(f"{place}/") for place in places)
+            wrong += [f"{at}: {name}" for name in astray(names, word)] if inside != only else []
+    assert not wrong, f"docs/glossary.md gives these words another meaning: {wrong}"
+
+
+def test_a_word_astray_is_found() -> None:
+    program = (
+        "class PlainThing:\n    def part_of(self, terms, *, own_group=1): self.family = terms.group_by(1)\nn_parts = 1"
+    )
+    found = {word: astray(given_names(program), word) for word in ("plain", "part", "terms", "group", "family", "bank")}
+    assert found == {
+        "plain": ["PlainThing"],
+        "part": ["part_of", "n_parts"],
+        "terms": ["terms"],
+        "group": ["own_group"],
+        "family": ["family"],
+        "bank": [],
+    }
+    assert astray(given_names("partial = apart = department = 1"), "part") == []
 
 
 def test_no_pickle_and_no_eval(project: Path) -> None:

@@ -19,8 +19,8 @@ STUDY = """
 import hashlib, json
 import numpy as np
 from qdrank.evaluation.declared import Claim, Declaration
-from qdrank.evaluation.evidence import part
-from qdrank.evaluation.judging import judge
+from qdrank.evaluation.observations import contrast
+from qdrank.evaluation.deciding import decide
 from qdrank.layout import query_index
 from qdrank.learners.ranksvm.local import prepare_training, train_block
 from qdrank.learners.classic.listnet import ListNet
@@ -55,8 +55,8 @@ claims = tuple(
     Claim(name=a, text=f"{a} beats Single", expected="above 0", kind="superiority", margin=0.005, family="f")
     for a in ("local", "listnet")
 )
-evidence = {a: {"difference": part(values[a] - values["single"])} for a in ("local", "listnet")}
-rows = judge(Declaration(study="s", paper="p", claims=claims), {"d": evidence}, dataset="d").to_pylist()
+observations = {a: {"difference": contrast(values[a] - values["single"])} for a in ("local", "listnet")}
+rows = decide(Declaration(study="s", paper="p", claims=claims), {"d": observations}, dataset="d").to_pylist()
 weights = np.concatenate([single.coef_, local.W.ravel(), listnet.coef_])
 print(json.dumps({
     "kernel": [one["kernel"].lower() for one in machine_record()["blas"]],

@@ -3,8 +3,8 @@
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.rankers.documents import load_fold
 from qdrank.store import write
-from qdrank.studies.geng2008.families import families
 from qdrank.studies.geng2008.local_models import train_shard
+from qdrank.studies.geng2008.neighbourhoods import neighbourhoods
 from qdrank.studies.geng2008.options import Options
 from qdrank.workflow.script import job, snakemake
 
@@ -16,7 +16,7 @@ with job(snakemake) as log:
     models = train_shard(
         documents,
         queries,
-        families(queries, nearest, Options(**params.geng), params.seed),
+        neighbourhoods(queries, nearest, Options(**params.geng), params.seed),
         shard=shard - 1,
         n_shards=n_shards,
         block=params.block,

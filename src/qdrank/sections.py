@@ -5,10 +5,10 @@ Light, like all that the Snakefile imports: a study's section stands in the stud
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Annotated, Literal
+from collections.abc import Callable, Collection, Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from qdrank.errors import InputError
 from qdrank.measures.names import parse as parse_measure
@@ -46,6 +46,16 @@ class Section(BaseModel):
     """Base of every part of the configuration: unknown keys forbidden, values never changed after the check."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+    RENAMED: ClassVar[Mapping[str, str]] = {}
+    """Former names of keys, and the present ones."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _present_names(cls, values: Any) -> Any:
+        for name in values if isinstance(values, Mapping) else ():
+            if name in cls.RENAMED:
+                raise ValueError(f"the key {name} is called {cls.RENAMED[name]} now")
+        return values
 
 
 class StudySection(Section):

@@ -65,7 +65,7 @@ def rankers_of(data: Simulated, m: int, k: int) -> dict[str, ServedRanker]:
     single = LinearRanker()
     single.coef_ = rng.standard_normal(d)
     offline1, offline2 = ReadyModels(k=k), ReadyModels(k=k, choice="nearest")
-    near = neighbours(vectors, vectors, k, own=np.arange(m), ids=ids).rows
+    near = neighbours(vectors, vectors, k, train_index=np.arange(m), ids=ids).rows
     online = OnlineRanker(k=k, mean=mean, inverse=1 / deviation)
     for ranker in (offline1, offline2, online):
         ranker.vectors_, ranker.query_id_, ranker.map_ = vectors, ids, np.zeros((0, 0))

@@ -31,10 +31,13 @@ def main(queries: int = 30_000) -> None:
     print("| what | CPU time | peak memory so far |\n|---|---|---|")
     vectors = rng.standard_normal((queries, 136))
     own = np.arange(queries)
-    row(f"neighbours, {queries} queries, 136 columns, k = 400", lambda: neighbours(vectors, vectors, 400, own=own))
+    row(
+        f"neighbours, {queries} queries, 136 columns, k = 400",
+        lambda: neighbours(vectors, vectors, 400, train_index=own),
+    )
     flat = vectors[:, :3].copy()
-    row("the same, 3 columns", lambda: neighbours(flat, flat, 400, own=own))
-    row("the same, 3 columns, KD-tree", lambda: neighbours(flat, flat, 400, own=own, search="kdtree"))
+    row("the same, 3 columns", lambda: neighbours(flat, flat, 400, train_index=own))
+    row("the same, 3 columns, KD-tree", lambda: neighbours(flat, flat, 400, train_index=own, search="kdtree"))
     few = vectors[:3800, :46].copy()
     near = row("neighbours, 3,800 queries, k = 3,000 of 3,000", lambda: neighbours(few, few[:3000], 3000))
     test, train, pairs = near.rows[3000:], near.rows[:3000], rng.integers(1, 900, size=3000)

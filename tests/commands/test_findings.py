@@ -15,7 +15,7 @@ def verdicts(path, dataset, effect, configuration="toy.yaml"):
     text = {name: "" for name, kind in SHAPES["verdicts"].columns.items() if kind == pa.string()}
     row = text | {"study": "geng2008", "paper": "Geng 2008", "claim": "a - b", "text": "A beats B", "dataset": dataset}
     row |= {
-        "group": "finding",
+        "purpose": "finding",
         "kind": "superiority",
         "analysis": "queries",
         "verdict": "holds",
@@ -62,5 +62,5 @@ def test_two_configurations_may_judge_one_data_set(page, tmp_path):
 def test_a_claim_that_two_runs_judge_is_refused(page, tmp_path, capsys):
     files = [verdicts(tmp_path / f"{name}.parquet", "one", 0.1) for name in "ab"]
     assert main(["findings", *files, "--docs", str(page.parent)]) != 0
-    assert "geng2008 was judged on one twice by toy.yaml" in capsys.readouterr().err
+    assert "geng2008 was decided on one twice by toy.yaml" in capsys.readouterr().err
     assert "old" in page.read_text(encoding="utf-8")

@@ -171,7 +171,7 @@ def test_ohsumed(tmp_path):
     assert found.queries[0].text == "60 year old menopausal woman Are there adverse effects on lipids"
     assert judged(found) == {("OHSU1", "88000001"): 2, ("OHSU2", "88000002"): 1}
     assert [note.kind for note in found.notes] == ["document without .W"]
-    assert read_ohsumed(tmp_path, parts=("desc",)).queries[1].text == "anticoagulants"
+    assert read_ohsumed(tmp_path, topic_fields=("desc",)).queries[1].text == "anticoagulants"
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def _no_mirror(monkeypatch):
 
 def row(**changes: object) -> dict[str, object]:
     """A data set in its smallest valid form, changed."""
-    base = {"kind": "letor", "title": "t", "publisher": "p", "terms": "t", "citation": "c", "max_label": 2}
+    base = {"kind": "letor", "title": "t", "publisher": "p", "licence": "t", "citation": "c", "max_label": 2}
     more = {"folds": "split", "instruction": "ask", "files": [{"name": "train.txt", "part": "train"}]}
     return {**base, **more, **changes}
 

@@ -16,7 +16,7 @@ from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR, Claim, Rules
 from qdrank.evaluation.estimates import over_queries, over_seeds
 from qdrank.evaluation.guard import effective_number, lacking
 from qdrank.evaluation.intervals import studentised_interval
-from qdrank.evaluation.verdicts import judge_estimates
+from qdrank.evaluation.verdicts import decide_by_estimates
 
 RULES = Rules()
 LIMIT = 3.5
@@ -61,7 +61,7 @@ def wrong(world, n, *, family, runs, guarded=True):
             low, high = estimate.interval(RULES.alpha / family)
             found.append((high < 0, low > 0))
             continue
-        verdict = judge_estimates(claim(), {"value": estimate}, size=family, rules=RULES).verdict
+        verdict = decide_by_estimates(claim(), {"value": estimate}, size=family, rules=RULES).verdict
         found.append((verdict == FAILS, verdict == HOLDS))
     return np.mean(found, axis=0)
 
@@ -97,8 +97,8 @@ def test_seeds_average_sparse_differences(world):
     draw, mean = WORLDS[world]
     rng, found = np.random.default_rng(5), []
     for _ in range(600):
-        parts = {"value": over_seeds([draw(rng, 60) - mean for _ in range(10)])}
-        verdict = judge_estimates(claim(), parts, size=1, rules=RULES).verdict
+        contrasts = {"value": over_seeds([draw(rng, 60) - mean for _ in range(10)])}
+        verdict = decide_by_estimates(claim(), contrasts, size=1, rules=RULES).verdict
         found.append((verdict == FAILS, verdict == HOLDS))
     assert np.mean(found, axis=0).max() <= 2 * 0.025 + 3 * np.sqrt(0.025 / 600)
 
@@ -111,7 +111,7 @@ def test_power_is_not_lost_on_ordinary_differences():
         estimate = over_queries(draw(rng, 150))
         low, _ = estimate.interval(0.05)
         student += low > 0
-        verdict = judge_estimates(claim(), {"d": estimate}, size=1, rules=RULES).verdict
+        verdict = decide_by_estimates(claim(), {"d": estimate}, size=1, rules=RULES).verdict
         both += verdict == HOLDS
     assert both <= student
     assert both > 0.97 * student
@@ -186,6 +186,6 @@ def test_the_interval_is_the_same_in_blocks_of_any_size_for_one_stratum(monkeypa
 def test_an_estimate_without_its_values_is_judged_by_students_interval():
     from qdrank.evaluation.estimates import Estimate
 
-    found = judge_estimates(claim(), {"d": Estimate(0.1, 0.01, 20, 21)}, size=1, rules=RULES)
+    found = decide_by_estimates(claim(), {"d": Estimate(0.1, 0.01, 20, 21)}, size=1, rules=RULES)
     assert found.verdict == HOLDS
-    assert judge_estimates(claim(), {"d": over_queries(np.ones(9))}, size=1, rules=RULES).verdict == UNCLEAR
+    assert decide_by_estimates(claim(), {"d": over_queries(np.ones(9))}, size=1, rules=RULES).verdict == UNCLEAR

@@ -167,7 +167,7 @@ def test_the_figures_of_another_method_are_refused(project):
     for expected in shipped(project):
         size = {"queries": expected.queries, "documents": expected.documents}
         for one, other in combinations([f for f in expected.figures if f.counts], 2):
-            if one.method == other.method or expected.group(one.source) != expected.group(other.source):
+            if one.method == other.method or expected.compared_with(one.source) != expected.compared_with(other.source):
                 continue
             rows = compare_published(expected, {one.method: as_measured(other)}, **size)
             own = [r for r in rows if r["source"] == one.source and r["nearest"] and r["published"] != r["ours"]]

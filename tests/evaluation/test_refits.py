@@ -1,4 +1,4 @@
-"""Several fits of a method: the formula by hand, its coverage, and the way of the values through evidence and verdicts."""
+"""Several fits of a method: the formula by hand, its coverage, and the way of the values through observations and verdicts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import pytest
 
 from qdrank.errors import InputError
 from qdrank.evaluation.comparison import compare
+from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import Claim, Declaration, Rules
 from qdrank.evaluation.estimates import over_queries
-from qdrank.evaluation.evidence import evidence_table, load_evidence, method_difference, part, refitted
-from qdrank.evaluation.judging import judge
+from qdrank.evaluation.observations import contrast, load_observations, method_difference, observations_table, refitted
 from qdrank.evaluation.pairs import Pairs, fit_columns, fit_values, method_pairs, query_values
 from qdrank.evaluation.refits import by_fit, column_ends, fit_seed, jittered, over_refits, over_these_seeds, table_ends
 from qdrank.store import read, write
@@ -85,21 +85,21 @@ def test_seeds_with_fits():
     assert (found.fits, found.n) == (4, 140)
 
 
-def test_fits_go_through_evidence_and_the_row_has_their_spread(tmp_path):
+def test_fits_go_through_observations_and_the_row_has_their_spread(tmp_path):
     values = drawn(np.random.default_rng(4), 100, 5, fit=0.05, mean=0.02)
     ids = [f"q{i}" for i in range(100)]
     own = {"gain": {"difference": refitted(values, ids, "fold1")}}
-    write(tmp_path / "evidence.parquet", "evidence", evidence_table(own))
-    again = load_evidence(read(tmp_path / "evidence.parquet", "evidence"))
+    write(tmp_path / "observations.parquet", "observations", observations_table(own))
+    again = load_observations(read(tmp_path / "observations.parquet", "observations"))
     np.testing.assert_array_equal(again["gain"]["difference"].by_fit, values)
     asked = Claim(name="gain", text="t", expected="e", kind="superiority", margin=0.005)
     declaration = Declaration(study="toy", paper="Toy", claims=(asked,))
-    row = judge(declaration, {"toy": again}, dataset="toy").to_pylist()[0]
+    row = decide(declaration, {"toy": again}, dataset="toy").to_pylist()[0]
     found = over_refits(values)
     assert (row["n"], row["fits"], row["fit_spread"]) == (100, 5, pytest.approx(found.fit_spread))
     assert (row["low"], row["high"]) == pytest.approx(found.interval(Rules().alpha))
-    once = {"gain": {"difference": part(values[:, 0], ids)}}
-    assert judge(declaration, {"toy": once}, dataset="toy").to_pylist()[0]["fit_spread"] is None
+    once = {"gain": {"difference": contrast(values[:, 0], ids)}}
+    assert decide(declaration, {"toy": once}, dataset="toy").to_pylist()[0]["fit_spread"] is None
 
 
 def test_values_are_joined_on_queries_and_fits():
@@ -188,7 +188,7 @@ def test_wrong_verdicts_from_measures_to_claims():
         trees = drawn(rng, 60, 5, query=0.1, fit=0.02)
         for i, values in enumerate((trees, trees[:, :1])):
             part_of = method_difference(measured(trees=values, single=np.zeros((60, 1))), "trees", "single", "ap")
-            (row,) = judge(declaration, {"toy": {"gain": {"difference": part_of}}}, dataset="toy").to_pylist()
+            (row,) = decide(declaration, {"toy": {"gain": {"difference": part_of}}}, dataset="toy").to_pylist()
             wrong[i] += row["low"] > 0 or row["high"] < 0
     assert wrong[0] / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
     assert wrong[1] / runs > 0.15

@@ -16,7 +16,13 @@ from qdrank.errors import InputError
 from qdrank.evaluation.declared import CLAIM_KINDS, FAILS, HOLDS, UNCLEAR, Claim, Declaration, Rules
 from qdrank.evaluation.estimates import Estimate, over_queries, over_seeds
 from qdrank.evaluation.refits import over_these_seeds
-from qdrank.evaluation.verdicts import claim_p_value, family_sizes, judge_estimates, judge_exactly, verdict_by_interval
+from qdrank.evaluation.verdicts import (
+    claim_p_value,
+    decide_by_estimates,
+    decide_exactly,
+    family_sizes,
+    verdict_by_interval,
+)
 
 MARGIN = 0.005
 BY_INTERVAL = [kind for kind, about in CLAIM_KINDS.items() if not about.exact]
@@ -142,11 +148,11 @@ def test_parts_together_never_jump(a0, a1, b0, b1, margin, kind):
     asked = claim(kind, margin=margin)
 
     def verdict_at(t):
-        parts = {}
+        contrasts = {}
         for name, (start, end) in {"rise": (a0, a1), "fall": (b0, b1)}.items():
             centre, width = (x + t * (y - x) for x, y in zip(start, end, strict=True))
-            parts[name] = Estimate(centre, width, 50, 51)
-        return judge_estimates(asked, parts, size=2, rules=Rules()).verdict
+            contrasts[name] = Estimate(centre, width, 50, 51)
+        return decide_by_estimates(asked, contrasts, size=2, rules=Rules()).verdict
 
     assert not jumps(verdict_at)
 
@@ -229,7 +235,7 @@ def test_a_family_is_corrected_by_its_number_of_intervals():
 
 def test_the_correction_widens_the_interval_and_what_can_be_found():
     x = over_queries(spread(0.007, 0.03))
-    alone, six = (judge_estimates(claim(), {"difference": x}, size=size, rules=Rules()) for size in (1, 6))
+    alone, six = (decide_by_estimates(claim(), {"difference": x}, size=size, rules=Rules()) for size in (1, 6))
     assert (alone.verdict, six.verdict) == (HOLDS, UNCLEAR)
     assert six.level == pytest.approx(0.05 / 6)
     assert six.p_corrected == pytest.approx(6 * six.p)
@@ -242,12 +248,12 @@ def test_the_correction_widens_the_interval_and_what_can_be_found():
 def test_no_more_verdicts_are_wrong_than_alpha(truth):
     rng, wrong, runs = np.random.default_rng(3), 0, 1500
     for values in rng.normal(truth, 0.03, (runs, 60)):
-        verdict = judge_estimates(claim(), {"d": over_queries(values)}, size=1, rules=Rules()).verdict
+        verdict = decide_by_estimates(claim(), {"d": over_queries(values)}, size=1, rules=Rules()).verdict
         wrong += verdict == (HOLDS if truth <= 0 else FAILS)
     assert wrong / runs < 0.025 + 3 * np.sqrt(0.025 / runs)
 
 
-# ---- parts, checks, units --------------------------------------------------------------------------------------------
+# ---- contrasts, checks, units --------------------------------------------------------------------------------------------
 
 GAIN, NOTHING, NOISE = (over_queries(spread(m, s)) for m, s in ((0.02, 0.01), (0.0, 0.01), (0.01, 0.5)))
 
@@ -257,43 +263,43 @@ GAIN, NOTHING, NOISE = (over_queries(spread(m, s)) for m, s in ((0.02, 0.01), (0
     [(GAIN, GAIN, HOLDS), (GAIN, NOTHING, FAILS), (NOTHING, NOISE, FAILS), (GAIN, NOISE, UNCLEAR)],
 )
 def test_rise_and_fall(rise, fall, verdict):
-    found = judge_estimates(claim("rise and fall"), {"rise": rise, "fall": fall}, size=2, rules=Rules())
+    found = decide_by_estimates(claim("rise and fall"), {"rise": rise, "fall": fall}, size=2, rules=Rules())
     assert found.verdict == verdict
     assert found.effect == min(rise.mean, fall.mean) or verdict == UNCLEAR
 
 
 def test_flat_names_the_part_that_decided():
-    parts = {"k = 5": NOTHING, "k = 10": over_queries(spread(-0.02))}
-    found = judge_estimates(claim("flat"), parts, size=2, rules=Rules())
+    contrasts = {"k = 5": NOTHING, "k = 10": over_queries(spread(-0.02))}
+    found = decide_by_estimates(claim("flat"), contrasts, size=2, rules=Rules())
     assert found.verdict == FAILS
     assert found.reason.startswith("k = 10: ")
 
 
 def test_wrong_parts_are_named():
     with pytest.raises(InputError, match="rise and fall"):
-        judge_estimates(claim("rise and fall"), {"rise": GAIN}, size=1, rules=Rules())
+        decide_by_estimates(claim("rise and fall"), {"rise": GAIN}, size=1, rules=Rules())
 
 
 def test_checks_look_at_every_value():
     same = claim("identical", margin=0.0)
-    assert judge_exactly(same, {"d": np.zeros(3)}).verdict == HOLDS
-    assert judge_exactly(same, {"d": np.array([0, 1e-15])}).verdict == FAILS
-    assert judge_exactly(same, {"d": np.array([0, np.nan])}).verdict == FAILS
+    assert decide_exactly(same, {"d": np.zeros(3)}).verdict == HOLDS
+    assert decide_exactly(same, {"d": np.array([0, 1e-15])}).verdict == FAILS
+    assert decide_exactly(same, {"d": np.array([0, np.nan])}).verdict == FAILS
     bounded = claim("bounded")
-    assert judge_exactly(bounded, {"d": np.array([0.1, 0.5])}).verdict == HOLDS
-    assert judge_exactly(bounded, {"d": np.array([0.1, 0.51])}).verdict == FAILS
-    assert judge_exactly(bounded, {"d": np.array([])}).verdict == UNCLEAR
+    assert decide_exactly(bounded, {"d": np.array([0.1, 0.5])}).verdict == HOLDS
+    assert decide_exactly(bounded, {"d": np.array([0.1, 0.51])}).verdict == FAILS
+    assert decide_exactly(bounded, {"d": np.array([])}).verdict == UNCLEAR
 
 
 def test_one_value_says_nothing():
-    found = judge_estimates(claim(), {"d": over_queries(np.array([0.3]))}, size=1, rules=Rules())
+    found = decide_by_estimates(claim(), {"d": over_queries(np.array([0.3]))}, size=1, rules=Rules())
     assert found.verdict == UNCLEAR
     assert isnan(found.p)
     assert isnan(found.p_corrected)
 
 
 def test_values_that_are_not_finite_are_left_out_and_counted():
-    found = judge_estimates(claim("below"), {"d": over_queries(np.r_[spread(0.3), np.inf])}, size=1, rules=Rules())
+    found = decide_by_estimates(claim("below"), {"d": over_queries(np.r_[spread(0.3), np.inf])}, size=1, rules=Rules())
     assert found.verdict == HOLDS
     assert found.reason.endswith("1 values left out that are not finite")
 
@@ -335,7 +341,7 @@ def test_seeds_contain_the_spread_between_worlds():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"kind": "superority"}, {"group": "findings"}, {"margin": -1}, {"margin": float("nan")}, {"limit": 0.5}],
+    [{"kind": "superority"}, {"purpose": "findings"}, {"margin": -1}, {"margin": float("nan")}, {"limit": 0.5}],
 )
 def test_mistakes_in_a_claim_are_named(wrong):
     right = {"name": "a", "text": "t", "expected": "e", "kind": "superiority"}

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from qdrank.evaluation.deciding import verdicts_table
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
-from qdrank.evaluation.judging import verdicts_table
 from qdrank.pages.explorer import explored
 from qdrank.pages.page import index_page
 
@@ -17,7 +17,7 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="40"><text y="2
 METHODS = {"near": "Near <b>", "global": "Global"}
 
 
-def row(claim: str, dataset: str, verdict: str, group: str = "finding", **changed: Any) -> dict[str, Any]:
+def row(claim: str, dataset: str, verdict: str, purpose: str = "finding", **changed: Any) -> dict[str, Any]:
     """One verdict."""
     texts = dict.fromkeys(
         ("kind", "measure", "expected", "holds_if", "fails_if", "family", "budget", "note", "world"), "x"
@@ -30,7 +30,7 @@ def row(claim: str, dataset: str, verdict: str, group: str = "finding", **change
         texts
         | numbers
         | about
-        | {"group": group, "verdict": verdict, "unit": "NDCG", "analysis": "queries", "reason": "so"}
+        | {"purpose": purpose, "verdict": verdict, "unit": "NDCG", "analysis": "queries", "reason": "so"}
         | {"commit": "abcdef0", "configuration": "toy.yaml"}
         | changed
     )
@@ -50,7 +50,7 @@ ROWS = (
         detectable=None,
     ),
     row("far - global", "alpha", FAILS),
-    row("k = m", "alpha", HOLDS, group="check"),
+    row("k = m", "alpha", HOLDS, purpose="check"),
 )
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import vl_convert
 
+from qdrank.evaluation.deciding import verdicts_table
 from qdrank.evaluation.declared import HOLDS
-from qdrank.evaluation.judging import verdicts_table
 from qdrank.figures.tables import write_table
 from qdrank.figures.verdicts import FOLDED, readable, verdicts_overview
 from tests.pages.browser import Browser, browser, installed
@@ -71,11 +71,11 @@ def test_tables_of_claims_fit_a_window_of_1400_pixels(shown: Browser, tmp_path: 
 
 
 def test_filters_show_and_hide_claims(opened: Browser) -> None:
-    visible = "[...document.querySelectorAll('#matrix tr[data-group]')].filter((row) => !row.hidden).length"
+    visible = "[...document.querySelectorAll('#matrix tr[data-purpose]')].filter((row) => !row.hidden).length"
     assert opened.run(visible) == 2
-    opened.run("document.querySelector('input[data-group=check]').click()")
+    opened.run("document.querySelector('input[data-purpose=check]').click()")
     assert opened.run(visible) == 3
-    opened.run("document.querySelector('input[data-group=finding]').click()")
+    opened.run("document.querySelector('input[data-purpose=finding]').click()")
     assert opened.run(visible) == 1
 
 

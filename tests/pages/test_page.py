@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 import vl_convert
 
-from qdrank.datasets.judged import from_table, judged_table
+from qdrank.datasets.judged import Judged
+from qdrank.evaluation.deciding import QUERIES, SEEDS, THESE_WORLDS, verdicts_table
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
-from qdrank.evaluation.judging import QUERIES, SEEDS, THESE_WORLDS, verdicts_table
 from qdrank.figures.verdicts import STARRED, verdicts_overview
 from qdrank.pages.explorer import explored, specification
 from qdrank.pages.findings import number, p_value, tally
@@ -92,7 +92,7 @@ def test_findings_on_too_few_seeds_are_starred_as_in_the_overview(project: Path,
         row("three", "alpha", UNCLEAR, analysis=THESE_WORLDS),
         row("four", "alpha", HOLDS, analysis=SEEDS),
         row("five", "alpha", HOLDS, analysis=QUERIES, world=""),
-        row("six", "alpha", HOLDS, analysis=THESE_WORLDS, group="check"),
+        row("six", "alpha", HOLDS, analysis=THESE_WORLDS, purpose="check"),
     ]
     page = index_page(made_run(), verdicts_table(rows), {}, {}, "", **made_tables())
     cells = dict(re.findall(r"<th scope=row>(\w+) .*?</th><td><button [^>]*><b>.</b> ([^<]*)</button>", page))
@@ -186,15 +186,7 @@ def test_the_map_of_two_folds_against_a_count_by_hand(tmp_path: Path) -> None:
     offsets = np.array([0, 2, 3, 5, 6, 8])
     labels = np.array([0, 1, 0, 2, 1, 0, 1, 0], dtype=np.int8)
     ids = np.array([f"q{i}" for i in range(5)], dtype=object)
-    judged = from_table(
-        judged_table(
-            np.repeat(ids, np.diff(offsets)),
-            [f"d{i}" for i in range(8)],
-            labels,
-            ["S1"] * 8,
-            np.zeros((8, 1), dtype=np.float32),
-        )
-    )
+    judged = Judged.from_arrays(np.zeros((8, 1)), labels, np.repeat(ids, np.diff(offsets)))
     topics = pa.table(
         {
             "query_id": ids,

@@ -46,7 +46,7 @@ def test_equals_a_full_sort_among_many_ties(n, m, d, values, metric, search, blo
     own = rng.integers(-1, m, size=n)
     vectors = np.where(own[:, None] >= 0, train[own], rng.integers(0, values, size=(n, d)) / 3.0 + 1e6)
     k = int(rng.integers(1, m + 1))
-    found = neighbours(vectors, train, k, own=own, metric=METRICS[metric](), search=search, block=block)
+    found = neighbours(vectors, train, k, train_index=own, metric=METRICS[metric](), search=search, block=block)
     rows, distance = full_sort(vectors, train, own, metric)
     np.testing.assert_array_equal(found.rows, rows[:, :k])
     np.testing.assert_array_equal(found.distance, distance[:, :k])
@@ -79,7 +79,7 @@ def test_equal_queries_have_equal_neighbours(name):
 
 def test_a_training_query_is_its_own_first_neighbour_among_duplicates():
     train = np.zeros((6, 2))
-    found = neighbours(train, train, 3, own=np.arange(6))
+    found = neighbours(train, train, 3, train_index=np.arange(6))
     np.testing.assert_array_equal(found.rows[:, 0], np.arange(6))
     np.testing.assert_array_equal(found.rows[4], [4, 0, 1])
     assert (found.distance == 0).all()
@@ -88,7 +88,7 @@ def test_a_training_query_is_its_own_first_neighbour_among_duplicates():
 def test_ties_are_broken_by_id_whatever_the_row_order():
     train = np.array([[1.0], [-1.0], [1.0], [0.0]])
     ids = np.array(["d", "c", "a", "b"])
-    found = neighbours(np.zeros((1, 1)), train, 4, ids=ids, own=np.array([3]))
+    found = neighbours(np.zeros((1, 1)), train, 4, ids=ids, train_index=np.array([3]))
     np.testing.assert_array_equal(ids[found.rows[0]], ["b", "a", "c", "d"])
     shuffled = np.array([2, 0, 3, 1])
     again = neighbours(np.zeros((1, 1)), train[shuffled], 4, ids=ids[shuffled])

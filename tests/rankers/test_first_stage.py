@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from tests.text.test_judged_text import made
 
-from qdrank.datasets.judged import Judged, from_table
+from qdrank.datasets.judged import Judged, load_judged
 from qdrank.learners.choose import ValidationQueries
 from qdrank.measures import measure
 from qdrank.rankers.first_stage import bm25_settings, feedback_settings, first_stages
+from qdrank.store import write
 from qdrank.text.bm25 import BM25
 from qdrank.text.judged import TextSettings, judged_text
 
@@ -21,8 +22,10 @@ SETTINGS = TextSettings(n_top=5, folds=5)
 
 
 @pytest.fixture(scope="module")
-def judged() -> Judged:
-    return from_table(judged_text(made(), SETTINGS).judged)
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    path = tmp_path_factory.mktemp("judged") / "judged.parquet"
+    write(path, "judged", judged_text(made(), SETTINGS).judged)
+    return load_judged(path)
 
 
 def parts(judged: Judged, fold: str = "fold1") -> dict[str, Judged]:

@@ -54,7 +54,7 @@ def worlds(draw):
     pairs = rng.integers(draw(st.sampled_from([0, 1])), 6, size=m)
     return (
         neighbours(test, train, k_max).rows,
-        neighbours(train, train, k_max, own=np.arange(m)).rows,
+        neighbours(train, train, k_max, train_index=np.arange(m)).rows,
         pairs,
     )
 
@@ -92,7 +92,7 @@ def line_world(m=60, n=15, seed=0):
     train, test = rng.standard_normal((m, 2)), rng.standard_normal((n, 2))
     return (
         neighbours(test, train, m).rows,
-        neighbours(train, train, m, own=np.arange(m)).rows,
+        neighbours(train, train, m, train_index=np.arange(m)).rows,
         rng.integers(1, 50, size=m),
     )
 

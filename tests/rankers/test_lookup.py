@@ -36,7 +36,7 @@ def test_lookups_are_those_of_the_study(seed: int, metric: str, choice: str, coa
     k = int(rng.integers(1, m + 1))
     largest = int(rng.integers(k, m + 1))
     fitted = METRICS[metric]().fit(train)
-    of_train = neighbours(train, train, largest, own=np.arange(m), ids=ids, metric=fitted).rows
+    of_train = neighbours(train, train, largest, train_index=np.arange(m), ids=ids, metric=fitted).rows
     of_test = neighbours(test, train, largest, ids=ids, metric=fitted).rows
     space = TrainingSpace(train, ids, fitted)
     second = Offline2(space)

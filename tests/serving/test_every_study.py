@@ -25,7 +25,7 @@ def test_served_scores_are_those_of_the_study(finished, study):
     for method in sorted(methods):
         ranker = load_ranker(data / "fold1", method)
         names = {"query_id": test.query_id, "doc_id": test.doc_id}
-        scores = ranker.score_many(test.X, test.offsets, own=own, text=text, **names)
+        scores = ranker.score_many(test.X, test.offsets, query_columns=own, text=text, **names)
         written = read(data / "fold1" / "scores" / f"{method}.parquet", "scores").column("score").to_numpy()
         if ranker.ranker.needs("TRAINING"):
             np.testing.assert_allclose(scores, written, rtol=0, atol=2e-3 * np.ptp(written), err_msg=method)

@@ -33,10 +33,10 @@ from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.store import CorruptArtifact, read, write
 from qdrank.store.lists import list_matrix
 from qdrank.studies.geng2008 import STUDY
-from qdrank.studies.geng2008.families import families
 from qdrank.studies.geng2008.fold import GengFold, choose_settings, chosen_settings, sweep_table
 from qdrank.studies.geng2008.global_models import GlobalModels, train_global
 from qdrank.studies.geng2008.local_models import ModelBank, gathered, train_shard
+from qdrank.studies.geng2008.neighbourhoods import neighbourhoods
 from qdrank.studies.geng2008.offline import OfflineModels, offline_table
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.query_classes import query_classes
@@ -76,7 +76,7 @@ class Study:
         classes = query_classes(queries, self.topics, n_classes=3, seed=1)
         whole = train_global(documents, classes.true[queries.is_train], [0.1, 0.01], tol=1e-6)
         write(self.folder / "models/global.parquet", "models", whole)
-        wanted = families(queries, nearest, self.geng, 1)
+        wanted = neighbourhoods(queries, nearest, self.geng, 1)
         local = train_shard(documents, queries, wanted, shard=0, n_shards=1, block=64, tol=1e-6)
         local = gathered([local], queries.query_id)
         write(self.folder / "models/local.parquet", "local_models", local)
@@ -174,11 +174,13 @@ def test_scores_are_those_of_the_study(variant: str, tmp_path: Path) -> None:
         ranker = load_ranker(study.folder, method)
         assert setting_of(ranker) == study.chosen[STUDY.served[method]]
         expected = study.scores(method)
-        assert np.array_equal(ranker.score_many(study.test.X, study.test.offsets, own=study.own()), expected)
+        assert np.array_equal(ranker.score_many(study.test.X, study.test.offsets, query_columns=study.own()), expected)
         own = study.own()
         for i in (0, 3, 9):
             rows = slice(*study.test.offsets[i : i + 2])
-            assert np.array_equal(ranker.score(study.test.X[rows], own=own if own is None else own[i]), expected[rows])
+            assert np.array_equal(
+                ranker.score(study.test.X[rows], query_columns=own if own is None else own[i]), expected[rows]
+            )
 
 
 @pytest.mark.parametrize("variant", ["as-given", "minmax", "zscore", "own-columns"])
@@ -187,7 +189,7 @@ def test_online_scores_are_those_of_the_study_to_the_tolerance_of_training(varia
     study = Study(tmp_path, **VARIANTS[variant])
     ranker, expected = load_ranker(study.folder, "online"), study.scores("online")
     assert setting_of(ranker) == study.chosen["knn-online"]
-    scores = ranker.score_many(study.test.X, study.test.offsets, own=study.own())
+    scores = ranker.score_many(study.test.X, study.test.offsets, query_columns=study.own())
     inner = ranker.ranker
     scaled = np.linalg.norm((study.test.X - inner.mean) * inner.inverse, axis=1)
     bound = 2 * np.sqrt(2e-6 / inner.lam) * scaled.max()
@@ -195,7 +197,9 @@ def test_online_scores_are_those_of_the_study_to_the_tolerance_of_training(varia
     assert np.abs(scores - expected).max() <= 2e-3 * np.ptp(expected)
     for query in range(3):  # alone as in company
         rows, own = slice(*study.test.offsets[query : query + 2]), study.own()
-        assert np.array_equal(ranker.score(study.test.X[rows], own=own if own is None else own[query]), scores[rows])
+        assert np.array_equal(
+            ranker.score(study.test.X[rows], query_columns=own if own is None else own[query]), scores[rows]
+        )
 
 
 def test_online_models_are_certified_and_of_any_setting(tiny: Study) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from qdrank.errors import InputError
 from qdrank.store import CorruptArtifact, atomic_path, open_artifact, read, verify, write, write_text, writing
-from qdrank.store.tables import ROWS_PER_GROUP
+from qdrank.store.tables import ROW_GROUP_SIZE
 
 
 def judged(n: int, width: int = 3, seed: int = 0) -> pa.Table:
@@ -61,12 +61,12 @@ def test_bytes_do_not_depend_on_how_rows_were_handed_in(
 
 
 def test_row_groups_are_of_fixed_size(tmp_path: Path) -> None:
-    table = judged(ROWS_PER_GROUP + 10, width=1)
+    table = judged(ROW_GROUP_SIZE + 10, width=1)
     with writing(tmp_path / "a.parquet", "judged") as writer:
         for start in range(0, len(table), 10_007):
             writer.append(table.slice(start, 10_007))
     with open_artifact(tmp_path / "a.parquet", "judged") as file:
-        assert [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)] == [ROWS_PER_GROUP, 10]
+        assert [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)] == [ROW_GROUP_SIZE, 10]
     write(tmp_path / "b.parquet", "judged", table)
     assert sha256(tmp_path / "a.parquet") == sha256(tmp_path / "b.parquet")
 

@@ -62,7 +62,7 @@ def test_settings_come_from_the_configuration() -> None:
     settings = text_settings(options, seed=3)
     assert (settings.analyser.stemmer, settings.bm25.k1, settings.n_top, settings.folds) == ("porter", 1.2, 7, None)
     assert settings.constants.idf_over == "query"
-    assert settings.groups == ("letor25",)
+    assert settings.feature_sets == ("letor25",)
 
 
 def test_an_unknown_stemmer_is_met_with_the_nearest() -> None:

@@ -113,24 +113,24 @@ def test_letors_layout_has_its_numbers_and_the_web_fills_it():
     numbered |= {37: "whole.BM25", 40: "whole.LMIR.JM", 41: "link.pagerank", 44: "url.slashes", 46: "url.children"}
     assert len(names) == 46
     assert {number: names[number - 1] for number in numbered} == numbered
-    found = judged_text(made(web=True), TextSettings(groups=("letor46",)))
+    found = judged_text(made(web=True), TextSettings(feature_sets=("letor46",)))
     assert found.columns["name"].to_pylist() == names
     assert found.columns["reference"].to_pylist().index(True) == 36
     spread = values(found.judged).std(axis=0)
     assert (spread > 0).all()
-    wide = judged_text(made(web=True), TextSettings(groups=("letor46",), searched="whole"))
+    wide = judged_text(made(web=True), TextSettings(feature_sets=("letor46",), searched="whole"))
     assert wide.judged.num_rows > found.judged.num_rows
     with pytest.raises(InputError, match="has no field 'whole'"):
         judged_text(made(), TextSettings(searched="whole"))
 
 
 def test_a_plain_collection_keeps_letors_layout_with_zeros():
-    found = judged_text(made(), TextSettings(groups=("letor25", "letor46")))
+    found = judged_text(made(), TextSettings(feature_sets=("letor25", "letor46")))
     names = found.columns["name"].to_pylist()
     assert not values(found.judged)[:, names.index("anchor.BM25")].any()
     assert values(found.judged)[:, names.index("body.BM25")].any()
     with pytest.raises(InputError, match="no column ranks like BM25"):
-        judged_text(made(), TextSettings(groups=()))
+        judged_text(made(), TextSettings(feature_sets=()))
 
 
 def test_settings_are_plain_values_and_checked():

@@ -28,7 +28,7 @@ STUDY = Study(
     measures=("ap",),
     figures=(Output("qdrank.studies.toy2026.shows:draw", {"toy-fig1": "Figure 1: a bar"}, MEASURES, ("toy.width",)),),
     tables=(Output("qdrank.studies.toy2026.shows:tabulate", {"toy-table1": "Table 1: means"}, MEASURES),),
-    evidence=Output("qdrank.studies.toy2026.claims:gather", {"toy-claims": "claims"}, MEASURES),
+    observations=Output("qdrank.studies.toy2026.claims:gather", {"toy-claims": "claims"}, MEASURES),
     claims="qdrank.studies.toy2026.claims:declare",
 )
 ''',
@@ -73,7 +73,7 @@ def tabulate(inputs, shown):
     "src/qdrank/studies/toy2026/claims.py": '''"""The claim."""
 
 from qdrank.evaluation.declared import Claim, Declaration
-from qdrank.evaluation.evidence import part
+from qdrank.evaluation.observations import contrast
 from qdrank.evaluation.pairs import query_values
 
 
@@ -89,7 +89,7 @@ def declare(options):
 def gather(inputs, shown):
     """Differences per query."""
     ids, values = query_values(inputs.table("measures", "measures"), ["toy-first", "reference"], "ap")
-    return {"first": {"difference": part(values[:, 0] - values[:, 1], ids)}}
+    return {"first": {"difference": contrast(values[:, 0] - values[:, 1], ids)}}
 ''',
     "scripts/toy2026/score_toy.py": '''"""Scores of the first feature."""
 
@@ -164,7 +164,7 @@ def test_a_study(study: Project) -> None:
     assert 'id="figure-tiny-toy-fig1"' in page
     assert "toy-first" in read(results / "tiny/measures.parquet", "measures").column("method").to_pylist()
     listed = json.loads((results / "manifest.json").read_text())["files"]
-    assert {"tiny/tables/toy-table1.csv", "tiny/figures/toy-fig1.svg", "tiny/toy/evidence.parquet"} <= set(listed)
+    assert {"tiny/tables/toy-table1.csv", "tiny/figures/toy-fig1.svg", "tiny/toy/observations.parquet"} <= set(listed)
     study.snakemake("--configfile", "tests/configs/tiny.yaml", "--report", "results/report.html")
     page = (results / "report.html").read_text()
     assert "Toy 2026" in page

@@ -78,7 +78,7 @@ def test_the_target_of_a_study_runs_that_study(fresh: Project) -> None:
     planned = fresh.snakemake("geng", "--dry-run", "--quiet", "rules", "--configfile", "one.yaml")
     rules = set(re.findall(r"^([a-z]\w*) +\d+$", planned, re.MULTILINE))
     assert {"train_local", "claim_geng", "draw_geng_fig7"} <= rules
-    others = r"judge_claims|write_index|\w+_(hoi|lin|zha|beyond)(_\w+)?"
+    others = r"decide_claims|write_index|\w+_(hoi|lin|zha|beyond)(_\w+)?"
     assert not {rule for rule in rules if re.fullmatch(others, rule)}
 
 

@@ -19,7 +19,7 @@ DELETED = {
     "other forms": {
         "tiny/tables/single-features-folds.md": "tabulate_features",
         "tiny/tables/learners-tests.parquet": "tabulate_learners",
-        "claims-overview.md": "judge_claims",
+        "claims-overview.md": "decide_claims",
     },
     "a method's models": {"tiny/fold1/models/ranksvm.parquet": "learn_method"},
     "gathered models": {"tiny/fold1/models/local.parquet": "gather_local"},

@@ -87,7 +87,7 @@ def test_the_whole_study_is_a_target_of_another_workflow(project: Path, tmp_path
     inner = copy_project(project, tmp_path / "inner")
     outer = using(tmp_path / "outer", project, f'"{inner.folder / "Snakefile"}"')
     printed = outer.snakemake("qdrank_all", "--cores", "1", "--dry-run", "--quiet", "rules")
-    assert "qdrank_judge_claims" in printed
+    assert "qdrank_decide_claims" in printed
     assert "qdrank_write_manifest" in printed
 
 

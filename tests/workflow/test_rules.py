@@ -35,6 +35,6 @@ def test_every_rule_has_a_log_a_benchmark_an_environment_and_a_digest(project: P
         assert benchmark.startswith(f"benchmarks/{name}"), name
         assert environment.endswith("envs/qdrank.yaml"), name
         assert digested, name
-    assert rules["judge_claims"][0] == "logs/judge_claims.log"
+    assert rules["decide_claims"][0] == "logs/decide_claims.log"
     assert "{dataset" in rules["train_local"][0]
     assert "{scatteritem" in rules["train_local"][0]

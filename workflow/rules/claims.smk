@@ -1,15 +1,16 @@
 # Claims: what the papers say, put to the test on every data set of the run.
 #
-# reads:  results/{dataset}/{study}/evidence.parquet
+# reads:  results/{dataset}/{study}/observations.parquet
 # writes: results/claims.parquet, claims.html       claim, expectation, measurement, effect and interval, verdict
 #         results/claims-overview.{html,csv,md}     verdict and effect: one row per claim, one column per data set
 
 
-rule judge_claims:
+rule decide_claims:
     """Verdicts on every claim; a claim about simulated data is about the mean over its seeds."""
     input:
-        evidence=[
-            f"results/{name}/{short}/evidence.parquet" for name, short in run.judged
+        observations=[
+            f"results/{name}/{short}/observations.parquet"
+            for name, short in run.decided
         ],
     output:
         table="results/claims.parquet",
@@ -35,14 +36,14 @@ rule judge_claims:
             study.short: {
                 "claims": study.claims,
                 "across": study.across,
-                "groups": run.claim_groups(study),
+                "members": run.claim_members(study),
                 "budget": run.budget(study),
-                "worlds": {name: run.world(name) for name in run.claim_groups(study)},
+                "worlds": {name: run.world(name) for name in run.claim_members(study)},
             }
             for study in ALL_STUDIES
         },
-        judged=run.judged,
+        decided=run.decided,
         titles=claim_titles(run),
         configuration=run.configuration,
     script:
-        "../../scripts/judge_claims.py"
+        "../../scripts/decide_claims.py"

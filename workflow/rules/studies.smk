@@ -1,8 +1,8 @@
-# Studies: what every study declares (figures, tables, evidence for its claims) becomes rules, targets and report entries.
+# Studies: what every study declares (figures, tables, observations for its claims) becomes rules, targets and report entries.
 #
 # reads:  what the study names, see its folder in src/qdrank/studies
 # writes: results/{dataset}/{study}/measures.parquet    measures of the study's methods alone
-#         results/{dataset}/{study}/evidence.parquet    values behind each claim
+#         results/{dataset}/{study}/observations.parquet  values behind each claim
 #         results/{dataset}/figures/{id}.*, results/{dataset}/tables/{id}.*
 #         results/{dataset}/{fold}/runs/{method}.run.gz          what each method ranked, as trec_eval reads it (target `runs`)
 #         results/{dataset}/{fold}/runs/{method}.ir-metadata.yml how it was made
@@ -37,22 +37,22 @@ for _study in ALL_STUDIES:
         name:
             f"claim_{_study.short}"
         input:
-            **files.of_output(_study, _study.evidence),
+            **files.of_output(_study, _study.observations),
         output:
-            **reported_table(_study, _study.evidence.id, "claims"),
-            evidence=f"results/{{dataset}}/{_study.short}/evidence.parquet",
+            **reported_table(_study, _study.observations.id, "claims"),
+            observations=f"results/{{dataset}}/{_study.short}/observations.parquet",
         wildcard_constraints:
             dataset=names_pattern(run.datasets_of(_study)),
         resources:
             mem_mb=memory(700, 20),
             runtime=minutes(15),
         params:
-            **files.shown(_study.evidence),
+            **files.shown(_study.observations),
             claims=_study.claims,
             budget=run.budget(_study),
             world=run.world_of,
         script:
-            "../../scripts/judge_evidence.py"
+            "../../scripts/gather_observations.py"
 
     for _output in _study.figures:
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.base import Learner
 from qdrank.learners.classic.borda_points import borda_points
-from qdrank.learners.inputs import JudgedArrays, as_features, as_offsets
+from qdrank.learners.inputs import as_features, as_offsets
 
 Best = Literal["low", "high"]
 
@@ -22,9 +22,8 @@ class BordaCount(Learner):
 
     Parameters
     ----------
-    best
-        Which rank numbers are better. Ranks mean "low", but the figures published for LETOR 4.0's rank
-        aggregation are reproduced only with "high", that is, with the rankings read upside down.
+    best : which rank numbers are better. Ranks mean "low", but the figures published for LETOR 4.0's rank aggregation
+        are reproduced only with "high", that is, with the rankings read upside down.
     """
 
     NAME: ClassVar[str] = "bordacount"
@@ -34,13 +33,7 @@ class BordaCount(Learner):
 
     best: Best = "low"
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,  # noqa: ARG002
-        query: ArrayLike | None = None,
-        validation: JudgedArrays | None = None,  # noqa: ARG002
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, query: ArrayLike | None = None) -> Self:  # noqa: ARG002
         """Learn nothing."""
         as_rankings(X, query)
         return self

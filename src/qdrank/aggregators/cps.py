@@ -12,7 +12,7 @@ from qdrank.aggregators.borda import Best, points_per_list
 from qdrank.aggregators.cps_kernels import kind_of, log_likelihood, stagewise
 from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.learners.base import Learner
-from qdrank.learners.inputs import JudgedArrays, as_offsets
+from qdrank.learners.inputs import as_offsets
 from qdrank.learners.newton import newton_minimise
 
 Distance = Literal["kendall", "footrule", "spearman"]
@@ -24,18 +24,12 @@ class CPS(Learner):
 
     Parameters
     ----------
-    distance
-        Permutation distance: "kendall" (tau), "footrule" or "spearman" (rank correlation).
-    depth
-        How much of the judged order counts: the "relevant" documents, or "all" ranks.
-    samples
-        Number of orders drawn for each query, since the judgments do not order documents of one grade.
-    l2
-        Penalty ``l2 / 2 |theta|^2`` per query and sample, on weights that are scaled by the size of the distances.
-    best
-        Which rank numbers are better.
-    seed
-        Decides the drawn orders.
+    distance : permutation distance: "kendall" (tau), "footrule" or "spearman" (rank correlation)
+    depth : how much of the judged order counts: the "relevant" documents, or "all" ranks
+    samples : number of orders drawn for each query, since the judgments do not order documents of one grade
+    l2 : penalty ``l2 / 2 |theta|^2`` per query and sample, on weights that are scaled by the size of the distances
+    best : which rank numbers are better
+    seed : decides the drawn orders
     """
 
     NAME: ClassVar[str] = "cps"
@@ -53,13 +47,7 @@ class CPS(Learner):
     theta_: FloatArray = field(init=False, repr=False)
     """Weight of each input ranking, shape (n_lists,); negative for a ranking that misleads."""
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        query: ArrayLike | None = None,
-        validation: JudgedArrays | None = None,  # noqa: ARG002
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
         """Learn the weights from ranks (n_documents, n_lists), NaN where missing, and grades (n_documents,)."""
         ranks, grades, offsets = self.training(X, y, query)
         loss = CosetLoss(list_ranks(ranks, offsets, self.best), grades, offsets, self)
@@ -125,7 +113,7 @@ class CosetLoss:
     def _sums(self, scaled: FloatArray, *, curved: bool) -> tuple[float, FloatArray, FloatArray]:
         theta, per = scaled / self.scale, -(len(self._offsets) - 1) * len(self._samples)
         sums = [log_likelihood(self._kind, one, self._depths, self._offsets, theta, curved) for one in self._samples]
-        value, gradient, hessian = (sum(parts) for parts in zip(*sums, strict=True))
+        value, gradient, hessian = (sum(of_systems) for of_systems in zip(*sums, strict=True))
         return value / per, gradient / (per * self.scale), hessian / (per * self.scale**2)
 
 

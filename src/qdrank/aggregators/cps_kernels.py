@@ -62,12 +62,9 @@ def log_likelihood(
 
     Parameters
     ----------
-    kind
-        KENDALL, FOOTRULE or SPEARMAN.
-    ranks
-        Rank in each input ranking, shape (n_documents, n_lists), the documents of a query in their judged order.
-    curved
-        Whether to compute second derivatives; if not, they are 0.
+    kind : KENDALL, FOOTRULE or SPEARMAN
+    ranks : rank in each input ranking, shape (n_documents, n_lists), the documents of a query in their judged order
+    curved : whether to compute second derivatives; if not, they are 0
     """
     n_lists = len(theta)
     value, gradient, hessian = 0.0, np.zeros(n_lists), np.zeros((n_lists, n_lists))

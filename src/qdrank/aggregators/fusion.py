@@ -90,12 +90,12 @@ def _contribution(run: Run, rows: IntArray, of_query: IntArray, method: str, nor
         given[rows] = 1 / (k + rank)
         return given
     normalise, lowest = NORMS[norm]
-    own = normalise(run.score, rank, run.offsets)
+    normalised = normalise(run.score, rank, run.offsets)
     if lowest:
         floor = np.zeros(int(of_query.max()) + 1)
-        floor[of_query[rows[run.offsets[:-1]]]] = np.minimum.reduceat(own, run.offsets[:-1])
+        floor[of_query[rows[run.offsets[:-1]]]] = np.minimum.reduceat(normalised, run.offsets[:-1])
         given = floor[of_query]
-    given[rows] = own
+    given[rows] = normalised
     return given
 
 

@@ -40,8 +40,10 @@ def run(args: argparse.Namespace) -> int:
         )
     made = advise(runs, read_qrels(args.qrels), measure=measure, margin=args.margin, seed=args.seed)
     if args.format == "json":
-        plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(made).items()}
-        print(json.dumps({**plain, "opensearch": _opensearch(made), "elasticsearch": _elasticsearch(made)}, indent=2))
+        fields = {
+            name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(made).items()
+        }
+        print(json.dumps({**fields, "opensearch": _opensearch(made), "elasticsearch": _elasticsearch(made)}, indent=2))
     else:
         print("\n".join(_lines(made, measure, args.margin)))
     return 0
@@ -94,7 +96,7 @@ def _opensearch(made: Advice) -> dict[str, Any]:
 
 
 def _elasticsearch(made: Advice) -> dict[str, Any]:
-    pairs = zip(made.tags, _rounded(made.plain), strict=True)
+    pairs = zip(made.tags, _rounded(made.minmax), strict=True)
     inner = [{"retriever": f"<{tag}>", "weight": weight, "normalizer": "minmax"} for tag, weight in pairs]
     return {"retriever": {"linear": {"retrievers": inner, "rank_window_size": 100}}}
 
@@ -105,8 +107,8 @@ def _pipelines(made: Advice) -> Iterator[str]:
     other = "" if made.norm == "min-max" else " (min-max: it has no z-score)"
     yield f"Elasticsearch       linear retriever{other}"
     yield f"  {json.dumps(_elasticsearch(made))}"
-    terms = " + ".join(
-        f"{weight:g} * normalize_linear(<{tag}>)" for tag, weight in zip(made.tags, _rounded(made.plain), strict=True)
+    summands = " + ".join(
+        f"{weight:g} * normalize_linear(<{tag}>)" for tag, weight in zip(made.tags, _rounded(made.minmax), strict=True)
     )
     yield f"Vespa               rank profile{other}"
-    yield f"  global-phase {{ rerank-count: 100  expression: {terms} }}"
+    yield f"  global-phase {{ rerank-count: 100  expression: {summands} }}"

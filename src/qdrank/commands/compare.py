@@ -15,9 +15,9 @@ from qdrank.commands.run_tables import aligned
 from qdrank.datasets.runs.columns import read_groups
 from qdrank.errors import InputError
 from qdrank.evaluation.against import pairs_of
+from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import Claim, Declaration, Rules
-from qdrank.evaluation.evidence import part
-from qdrank.evaluation.judging import judge
+from qdrank.evaluation.observations import contrast
 from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.power import queries_needed
 from qdrank.evaluation.query_groups import GroupDifference, by_group, groups_of
@@ -76,8 +76,8 @@ def _report(
     # The table asks one question per measure: alpha is divided by their number.
     rules = Rules(alpha=Rules().alpha / family)
     declared = Declaration(study="compare", paper="", claims=(claim,), rules=rules)
-    evidence = {measure: {"all": part(pairs.differences, pairs.query)}}
-    (row,) = judge(declared, {"runs": evidence}, dataset="runs").to_pylist()
+    observations = {measure: {"all": contrast(pairs.differences, pairs.query)}}
+    (row,) = decide(declared, {"runs": observations}, dataset="runs").to_pylist()
     deviation = float(pairs.differences.std(ddof=1)) if pairs.n > 1 else 0.0
     kept = ("text", "measure", "verdict", "reason", "margin", "holds_if", "fails_if", "n", "low", "high", "level")
     return {

@@ -73,7 +73,7 @@ def _output(path: Path) -> str | None:
     The record's name is the file's path in base64; a long name is split into folders that begin with @.
     """
     try:
-        return base64.b64decode("".join(part.removeprefix("@") for part in path.parts), validate=True).decode()
+        return base64.b64decode("".join(step.removeprefix("@") for step in path.parts), validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
         return None
 
@@ -109,10 +109,10 @@ def needed_for(jobs: Sequence[Job], patterns: Iterable[str]) -> list[Job]:
 def parents(jobs: Sequence[Job]) -> dict[Job, list[Job]]:
     """Each job's parents, the jobs whose files it reads; a job comes after its parents."""
     made_by = {output: job for job in jobs for output in job.outputs}
-    own = {job: {made_by[path] for path in job.inputs if path in made_by} - {job} for job in jobs}
-    children = _children(own)
-    open_parents = {job: len(before) for job, before in own.items()}
-    ready, ordered = [job for job in jobs if not own[job]], []
+    parents_of = {job: {made_by[path] for path in job.inputs if path in made_by} - {job} for job in jobs}
+    children = _children(parents_of)
+    open_parents = {job: len(before) for job, before in parents_of.items()}
+    ready, ordered = [job for job in jobs if not parents_of[job]], []
     while ready:
         job = ready.pop()
         ordered.append(job)
@@ -124,23 +124,23 @@ def parents(jobs: Sequence[Job]) -> dict[Job, list[Job]]:
         raise InputError(
             "the records go round in a circle", fix="run the workflow again: they are of different versions"
         )
-    return {job: sorted(own[job], key=lambda parent: parent.label) for job in ordered}
+    return {job: sorted(parents_of[job], key=lambda parent: parent.label) for job in ordered}
 
 
 def _children(before: Mapping[Job, Iterable[Job]]) -> dict[Job, list[Job]]:
-    found: dict[Job, list[Job]] = {job: [] for job in before}
-    for job, own in before.items():
-        for parent in own:
-            found[parent].append(job)
-    return found
+    children: dict[Job, list[Job]] = {job: [] for job in before}
+    for job, parents in before.items():
+        for parent in parents:
+            children[parent].append(job)
+    return children
 
 
 def longest_chain(before: Mapping[Job, Sequence[Job]]) -> list[Job]:
     """The jobs of the longest chain, first to last; ``before`` comes from `parents`."""
     ends: dict[Job, float] = {}
     last: dict[Job, Job | None] = {}
-    for job, own in before.items():
-        last[job] = max(own, key=lambda parent: ends[parent], default=None)
+    for job, parents in before.items():
+        last[job] = max(parents, key=lambda parent: ends[parent], default=None)
         slowest = last[job]
         ends[job] = job.seconds + (0.0 if slowest is None else ends[slowest])
     chain = [max(ends, key=lambda job: ends[job])]
@@ -160,10 +160,10 @@ def wall_seconds(before: Mapping[Job, Sequence[Job]], cores: int) -> float:
     to_follow: dict[Job, float] = {}
     for job in reversed(list(before)):
         to_follow[job] = job.seconds + max((to_follow[child] for child in children[job]), default=0.0)
-    open_parents = {job: len(own) for job, own in before.items()}
+    open_parents = {job: len(parents) for job, parents in before.items()}
     number = {job: i for i, job in enumerate(before)}
     held = {job: min(job.threads, cores) for job in before}
-    ready = [job for job, own in before.items() if not own]
+    ready = [job for job, parents in before.items() if not parents]
     running: list[tuple[float, int, Job]] = []
     now, free = 0.0, cores
     while ready or running:

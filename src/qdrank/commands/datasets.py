@@ -100,7 +100,7 @@ def _facts(dataset: Dataset) -> dict[str, str]:
         "missing values": ", ".join(dataset.missing),
         "folds": dataset.folds,
         "publisher": dataset.publisher,
-        "terms": dataset.terms,
+        "licence": dataset.licence,
         "cite": dataset.citation,
         "page": dataset.page or "",
     }

@@ -62,7 +62,7 @@ def joined_verdicts(files: Sequence[Path]) -> pa.Table:
     Where an earlier run judged the same claim on the same data set with another configuration, the data set's name is
     followed by the configuration.
     """
-    from qdrank.evaluation.judging import verdicts_table
+    from qdrank.evaluation.deciding import verdicts_table
     from qdrank.store import read
 
     rows: list[dict[str, Any]] = []
@@ -84,7 +84,7 @@ def _refuse_twice(rows: Sequence[Mapping[str, Any]]) -> None:
         key = tuple(row[name] for name in ("study", "claim", "dataset"))
         if key in seen:
             problem = (
-                f"{row['study']} was judged on {row['dataset']} twice by {row['configuration'] or 'one configuration'}"
+                f"{row['study']} was decided on {row['dataset']} twice by {row['configuration'] or 'one configuration'}"
             )
             raise InputError(problem, fix="give one of the two files")
         seen.add(key)

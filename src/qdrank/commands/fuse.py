@@ -65,7 +65,7 @@ def fuse_by_models(runs: Sequence[Run], models: str, tag: str, queries: str | No
     looked_at = made.scores if isinstance(ranker.queries, RunPredictors) else None
     texts = None if queries is None else [read_texts(queries).get(name, "") for name in names]
     score = ranker.score_many(
-        documents.X, documents.offsets, own=looked_at, text=texts, query_id=names, doc_id=documents.doc_id
+        documents.X, documents.offsets, query_columns=looked_at, text=texts, query_id=names, doc_id=documents.doc_id
     )
     _, docno = np.unique(documents.doc_id.astype(str), return_inverse=True)
     order = np.lexsort((-docno, -score, documents.query_index))

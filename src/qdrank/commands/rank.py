@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
         for batch in whole_queries(chunks):
             columns, text = (None, None) if topics is None else topics_of(topics, batch.query_id)
             names = {"query_id": batch.query_id, "doc_id": batch.doc_id}
-            scores = ranker.score_many(batch.X, batch.offsets, own=columns, text=text, **names)
+            scores = ranker.score_many(batch.X, batch.offsets, query_columns=columns, text=text, **names)
             file.writelines(_FORMATS[args.format](batch, scores, ranker))
     return 0
 

@@ -80,29 +80,6 @@ class Judged:
         parts = np.full(len(query_id), part, dtype=object)
         return cls(query_id, parts, offsets, names.astype(str).astype(object), whole, features)
 
-    @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        *,
-        query: str = "query_id",
-        grade: str = "label",
-        document: str | None = None,
-        part: str = "all",
-    ) -> Judged:
-        """Build from a pandas DataFrame with one row per document.
-
-        It has columns of query ids, grades and, if ``document`` names one, document names. All other columns are
-        features, in their order.
-        """
-        given = [query, grade] if document is None else [query, grade, document]
-        for name in given:
-            if name not in frame.columns:
-                raise InputError(f"there is no column {name!r}", fix=did_you_mean(name, [*map(str, frame.columns)]))
-        names = None if document is None else frame[document].to_numpy()
-        X = frame.drop(columns=given).to_numpy(dtype=np.float32)
-        return cls.from_arrays(X, frame[grade].to_numpy(), frame[query].to_numpy(), names, part)
-
     @property
     def n_queries(self) -> int:
         """Number of queries."""
@@ -329,10 +306,10 @@ def _wanted(columns: Sequence[str] | None) -> tuple[bool, bool]:
     return "doc_id" in wanted, "features" in wanted
 
 
-def _columns(file: pq.ParquetFile, with_names: bool, with_features: bool) -> list[str]:
+def _columns(file: pq.ParquetFile, with_names: bool) -> list[str]:
     wanted = [MISSED, MISSED_ID] if with_names else [MISSED]
     missed = [name for name in wanted if name in file.schema_arrow.names]
-    return ["query_id", "part", "label", *missed] + ["doc_id"] * with_names + ["features"] * with_features
+    return ["query_id", "part", "label", *missed] + ["doc_id"] * with_names
 
 
 def _matrix(features: pa.ChunkedArray) -> NDArray[np.float32]:
@@ -346,7 +323,7 @@ def _without_features(file: pq.ParquetFile, with_names: bool) -> Judged:
     n = file.metadata.num_rows
     y, doc_id = np.empty(n, dtype=np.int64), np.empty(n if with_names else 0, dtype=object)
     heads: list[pa.Table] = []
-    for start, table in _row_groups(file, _columns(file, with_names, with_features=False)):
+    for start, table in _row_groups(file, _columns(file, with_names)):
         rows = slice(start, start + len(table))
         heads.append(_heads(table, start))
         y[rows] = table["label"].to_numpy()
@@ -366,13 +343,13 @@ def _with_features(file: pq.ParquetFile, whole: Judged, queries: IntArray) -> Ju
     of_document = np.repeat(wanted, np.diff(whole.offsets))
     X = np.empty((int(of_document.sum()), file.schema_arrow.field("features").type.list_size), dtype=np.float32)
     start = filled = 0
-    for group in range(file.num_row_groups):
-        end = start + file.metadata.row_group(group).num_rows
-        in_group = of_document[start:end]
-        n = int(in_group.sum())
+    for row_group in range(file.num_row_groups):
+        end = start + file.metadata.row_group(row_group).num_rows
+        in_row_group = of_document[start:end]
+        n = int(in_row_group.sum())
         if n:
-            features = _matrix(file.read_row_group(group, columns=["features"], use_threads=False)["features"])
-            X[filled : filled + n] = features if n == len(features) else features[in_group]
+            features = _matrix(file.read_row_group(row_group, columns=["features"], use_threads=False)["features"])
+            X[filled : filled + n] = features if n == len(features) else features[in_row_group]
         start, filled = end, filled + n
     return replace(whole.take(queries), X=X)
 
@@ -380,8 +357,8 @@ def _with_features(file: pq.ParquetFile, whole: Judged, queries: IntArray) -> Ju
 def _row_groups(file: pq.ParquetFile, columns: list[str]) -> Iterator[tuple[int, pa.Table]]:
     """Row groups, each with the number of its first row."""
     start = 0
-    for group in range(file.num_row_groups):
-        table = file.read_row_group(group, columns=columns, use_threads=False)
+    for row_group in range(file.num_row_groups):
+        table = file.read_row_group(row_group, columns=columns, use_threads=False)
         yield start, table
         start += len(table)
 
@@ -416,28 +393,3 @@ def _tuples(heads: pa.Table, name: str, keep: NDArray[np.bool_]) -> TextArray | 
     lists = np.empty(len(heads), dtype=object)
     lists[:] = [tuple(items) for items in heads[name].to_pylist()]
     return lists[keep]
-
-
-def iter_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Iterator[Judged]:
-    """Read the artifact ``judged`` in pieces of complete queries, about a row group each; parameters as `load_judged`."""
-    with_names, with_features = _wanted(columns)
-    with open_artifact(path, "judged") as file:
-        waiting: list[pa.Table] = []
-        for start, table in _row_groups(file, _columns(file, with_names, with_features)):
-            waiting.append(table)
-            rows = pa.concat_tables(waiting)
-            # The last query of a group may continue in the next one.
-            final = start + len(table) == file.metadata.num_rows
-            whole = len(rows) if final else int(_heads(rows, 0)["start"][-1].as_py())
-            if whole > 0:
-                yield from_table(rows.slice(0, whole))
-                waiting = [rows.slice(whole)]
-
-
-def from_table(table: pa.Table) -> Judged:
-    """Documents of a table of complete queries."""
-    query_id, part, offsets, *missed = _queries(_heads(table, 0), len(table))
-    has = table.column_names
-    doc_id = table["doc_id"].to_numpy() if "doc_id" in has else np.empty(0, dtype=object)
-    X = _matrix(table["features"]) if "features" in has else np.empty((len(table), 0), dtype=np.float32)
-    return Judged(query_id, part, offsets, doc_id, table["label"].to_numpy().astype(np.int64), X, *missed)

@@ -29,16 +29,16 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 def _relative_path(text: str) -> str:
     """A path inside a folder: plain names, no way up, nothing a shell or another system would read differently."""
-    parts = PurePosixPath(text).parts
-    if not parts or text.startswith("/") or ".." in parts or "\\" in text or ":" in text or not text.isprintable():
+    steps = PurePosixPath(text).parts
+    if not steps or text.startswith("/") or ".." in steps or "\\" in text or ":" in text or not text.isprintable():
         raise ValueError(f"{text!r} is not a path inside a folder")
     return text
 
 
 def _address(text: str) -> str:
     """An https address; plain http only on this machine itself, as the tests use it."""
-    parts = urlsplit(text)
-    if parts.hostname and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)):
+    address = urlsplit(text)
+    if address.hostname and (address.scheme == "https" or (address.scheme == "http" and address.hostname in LOOPBACK)):
         return text
     raise ValueError(f"{text!r} is not an https address")
 
@@ -127,7 +127,7 @@ class Dataset(_Row):
     title: str
     note: str = ""
     publisher: str
-    terms: str
+    licence: str
     citation: str
     page: Address | None = None
     licence_page: Address | None = None

@@ -20,10 +20,10 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.runs.features import judged_runs
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.errors import InputError
+from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR, Claim, Declaration
-from qdrank.evaluation.evidence import part
 from qdrank.evaluation.intervals import bootstrap_interval
-from qdrank.evaluation.judging import judge
+from qdrank.evaluation.observations import contrast
 from qdrank.evaluation.power import queries_needed
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import ValidationQueries, choose
@@ -54,7 +54,7 @@ class Advice:
     alone : mean of each run alone
     norm, weights : best fixed weights on all queries, and the norm they are for
     low, high : (n_runs,) percentile interval of the weights over resampled queries
-    plain : best weights on min-max scores, for engines that have no other norm
+    minmax : best weights on min-max scores, for engines that have no other norm
     fixed, fixed_interval : mean of fixed weights on queries that took no part in tuning them, and its interval
     over_best, over_interval : the same minus the best run alone
     oracle : gain of the best setting of each query by its own judgments
@@ -72,7 +72,7 @@ class Advice:
     weights: FloatArray
     low: FloatArray
     high: FloatArray
-    plain: FloatArray
+    minmax: FloatArray
     fixed: float
     fixed_interval: tuple[float, float]
     over_best: float
@@ -220,7 +220,7 @@ def _advice(
         weights=curves.settings[place],
         low=np.percentile(weights, 2.5, axis=0),
         high=np.percentile(weights, 97.5, axis=0),
-        plain=whole[0].settings[places[0]],
+        minmax=whole[0].settings[places[0]],
         fixed=float(values["fixed"].mean()),
         fixed_interval=(fixed.low, fixed.high),
         over_best=float(over.mean()),
@@ -251,8 +251,11 @@ def _worth(gain: FloatArray, blind: FloatArray, judged: Judged, margin: float) -
         for name, text in names.items()
     )
     declared = Declaration(study="advice", paper="", claims=claims)
-    evidence = {"gain": {"all": part(gain, judged.query_id)}, "control": {"all": part(blind, judged.query_id)}}
-    rows = {row["claim"]: row for row in judge(declared, {"runs": evidence}, dataset="runs").to_pylist()}
+    observations = {
+        "gain": {"all": contrast(gain, judged.query_id)},
+        "control": {"all": contrast(blind, judged.query_id)},
+    }
+    rows = {row["claim"]: row for row in decide(declared, {"runs": observations}, dataset="runs").to_pylist()}
     first, second = rows["gain"], rows["control"]
     interval = tuple(np.nan if first[end] is None else float(first[end]) for end in ("low", "high"))
     if first["verdict"] == HOLDS and second["verdict"] == HOLDS:

@@ -2,7 +2,7 @@
 
 A `Claim` says what is claimed, in which measure, what difference counts (the margin, in the claim's own unit), with which
 other claims it is tested together (the family), and what validation budget each side had. So a reader can see what
-would have counted as a failure. `qdrank.evaluation.verdicts` compares claims with evidence; this module imports
+would have counted as a failure. `qdrank.evaluation.verdicts` compares claims with observations; this module imports
 nothing heavy.
 """
 
@@ -19,7 +19,7 @@ HOLDS, FAILS, UNCLEAR = "holds", "does not hold", "cannot tell"
 VERDICTS = (HOLDS, FAILS, UNCLEAR)
 
 FINDING, CONTROL, CHECK = "finding", "control", "check"
-_GROUPS = (FINDING, CONTROL, CHECK)
+_PURPOSES = (FINDING, CONTROL, CHECK)
 """A claim of the paper; a comparison that the paper lacks; an identity that holds in any correct implementation."""
 
 
@@ -30,16 +30,16 @@ class ClaimKind:
     Attributes
     ----------
     holds, fails : what must be true of the interval; ``{margin}``, ``{limit}`` and what follows from them are filled in
-    exact : judged value by value, without an interval
+    exact : decided value by value, without an interval
     limited : whether the claim names a limit
-    parts : the parts that the evidence must have; empty if it may have any
+    contrasts : the contrasts that the observations must have; empty if they may have any
     """
 
     holds: str
     fails: str
     exact: bool = False
     limited: bool = False
-    parts: tuple[str, ...] = ()
+    contrasts: tuple[str, ...] = ()
 
 
 _GAIN = "the interval lies above 0, and the mean is above {margin}"
@@ -64,9 +64,9 @@ CLAIM_KINDS: dict[str, ClaimKind] = {
         limited=True,
     ),
     "rise and fall": ClaimKind(
-        f"both the rise and the fall: {_GAIN}", f"the rise or the fall: {_NO_GAIN}", parts=("rise", "fall")
+        f"both the rise and the fall: {_GAIN}", f"the rise or the fall: {_NO_GAIN}", contrasts=("rise", "fall")
     ),
-    "flat": ClaimKind("every part: the interval lies above -{margin}", f"some part: {_LOSS}"),
+    "flat": ClaimKind("every contrast: the interval lies above -{margin}", f"some contrast: {_LOSS}"),
     "identical": ClaimKind("every value is 0{within}", "some value is not", exact=True),
     "bounded": ClaimKind("no value is above {limit}", "some value is", exact=True, limited=True),
 }
@@ -78,7 +78,7 @@ class Claim:
 
     Attributes
     ----------
-    name : its id, under which its evidence is kept
+    name : its id, under which its observations are kept
     text : the claim as a sentence
     expected : what the paper says, in figures where it gives them
     kind : one of `CLAIM_KINDS`
@@ -86,7 +86,7 @@ class Claim:
     limit : for the kinds that need one
     unit : of the margin and the effect: "NDCG", "share of queries", "change ratio"
     family : claims that are corrected together; empty: this claim alone
-    group : finding, control or check
+    purpose : finding, control or check
     measure : what is measured
     budget : how many settings each side could choose from on validation
     note : what a reader must know, such as a threshold that the paper does not give
@@ -100,13 +100,13 @@ class Claim:
     limit: float | None = None
     unit: str = ""
     family: str = ""
-    group: str = FINDING
+    purpose: str = FINDING
     measure: str = ""
     budget: str = ""
     note: str = ""
 
     def __post_init__(self) -> None:
-        for value, allowed in ((self.kind, CLAIM_KINDS), (self.group, _GROUPS)):
+        for value, allowed in ((self.kind, CLAIM_KINDS), (self.purpose, _PURPOSES)):
             if value not in allowed:
                 raise InputError(f"claim {self.name}: unknown {value!r}", fix=did_you_mean(value, list(allowed)))
         if not (isfinite(self.margin) and self.margin >= 0):

@@ -161,10 +161,10 @@ def _of_measure(
 ) -> list[dict[str, Any]]:
     ids, values = fit_values(measures, methods, name)
     class_of = classes.of(ids)
-    groups = {ALL: np.ones(len(class_of), dtype=bool)} | {one: class_of == one for one in classes.present}
+    classes_shown = {ALL: np.ones(len(class_of), dtype=bool)} | {one: class_of == one for one in classes.present}
     rows = [
         {"measure": name, "class": one, "relevant": classes.meaning(one), **row}
-        for one, inside in groups.items()
+        for one, inside in classes_shown.items()
         if inside.any()
         for row in _of_class(ids[inside], values[inside], methods, len(ids), interval, tested=one != NONE)
     ]

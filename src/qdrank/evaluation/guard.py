@@ -2,7 +2,7 @@
 
 Student's interval, and every bootstrap, only knows what was drawn. Where few queries carry the whole difference it is too
 short. Two numbers guard against that; both were fixed from simulations (tests/evaluation/test_error_rates.py) before any
-claim was judged by them.
+claim was decided by them.
 
 **Enough queries.** A kind of query that makes up the share q of all is absent from n of them with probability (1 - q)^n, and
 then nothing in the sample tells of it. With q = `Rules.rare` this must be at most half the level of the interval:

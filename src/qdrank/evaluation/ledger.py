@@ -17,7 +17,7 @@ from typing import Any
 from qdrank.errors import InputError
 from qdrank.evaluation.declared import Claim
 
-_FIELDS = ("name", "text", "expected", "kind", "margin", "limit", "unit", "family", "group", "measure")
+_FIELDS = ("name", "text", "expected", "kind", "margin", "limit", "unit", "family", "purpose", "measure")
 """What makes a claim; its budget is in the grids, its note explains."""
 ENTRY = ("declared", "result", "changed", "earlier")
 

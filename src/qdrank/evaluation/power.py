@@ -60,8 +60,8 @@ def queries_needed(difference: float, *, deviation: float, alpha: float = 0.05, 
             return None
     while high - low > 1:
         middle = (low + high) // 2
-        found = power(difference, deviation=deviation, n=middle, alpha=alpha) >= wanted
-        low, high = (low, middle) if found else (middle, high)
+        enough = power(difference, deviation=deviation, n=middle, alpha=alpha) >= wanted
+        low, high = (low, middle) if enough else (middle, high)
     return high
 
 

@@ -87,7 +87,7 @@ class PublishedFigures(_Strict):
             parse(name)
         return self
 
-    def group(self, source: str) -> str:
+    def compared_with(self, source: str) -> str:
         """The source with whose methods the figures of ``source`` are compared."""
         return self.sources[source].together or source
 
@@ -107,8 +107,7 @@ def compare_published(
 
     Parameters
     ----------
-    measured
-        For each method and measure, its five folds.
+    measured : for each method and measure, its five folds
     queries, documents
         Size of the data that were measured; a sample is refused, for its figures say nothing about the whole.
     """
@@ -183,7 +182,7 @@ def _others(expected: PublishedFigures, figures: MethodFigures, measure: str, fo
     """The same figure of the other methods of the source."""
     nearest: dict[str, float] = {}
     for other in expected.figures:
-        same = expected.group(other.source) == expected.group(figures.source)
+        same = expected.compared_with(other.source) == expected.compared_with(figures.source)
         if same and other.counts and other.method != figures.method:
             values = {0: other.values.get(measure)} if fold is None else dict(enumerate(other.folds.get(measure, [])))
             if (value := values.get(fold or 0)) is not None:

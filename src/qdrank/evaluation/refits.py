@@ -5,7 +5,7 @@ is fitted r times, and a query has one value from each fit. The model is that of
 
     value(q, f) = mean + query(q) + fit(f) + rest(q, f).
 
-What is judged is the mean over fits of each query. With s_q the standard deviation of these means over the n queries, and s_f
+What decides is the mean over fits of each query. With s_q the standard deviation of these means over the n queries, and s_f
 that of the r means over queries of single fits, the error of the whole mean is
 
     error^2 = s_q^2 / n + s_f^2 / r,
@@ -86,11 +86,11 @@ def over_refits(values: FloatArray) -> Estimate:
     if fits < 2 or whole.n < 2:
         return whole
     spread = float(np.round(kept.mean(axis=0), 12).std(ddof=1))
-    part = spread / sqrt(fits)
+    of_fits = spread / sqrt(fits)
     return replace(
         whole,
-        error=hypot(whole.error, part),
-        df=satterthwaite([whole.error, part], [whole.df, fits - 1]),
+        error=hypot(whole.error, of_fits),
+        df=satterthwaite([whole.error, of_fits], [whole.df, fits - 1]),
         left_out=len(table) - len(kept),
         fits=fits,
         fit_spread=spread,

@@ -89,7 +89,7 @@ def read_scores(path: AnyPath) -> FloatArray:
 
 def _single_column(path: AnyPath) -> FloatArray | None:
     """Scores of a file with exactly one number per line; None for any other file, which is then read line by line."""
-    parts: list[FloatArray] = []
+    read: list[FloatArray] = []
     for block in blocks(path, _BLOCK):
         text = block.tobytes()
         tokens = text.split()
@@ -103,10 +103,10 @@ def _single_column(path: AnyPath) -> FloatArray | None:
         ):
             return None
         try:
-            parts.append(np.array(list(map(float, tokens))))
+            read.append(np.array(list(map(float, tokens))))
         except ValueError:
             return None
-    scores = np.concatenate([np.empty(0), *parts])
+    scores = np.concatenate([np.empty(0), *read])
     return None if np.isnan(scores).any() else scores
 
 

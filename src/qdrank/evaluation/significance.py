@@ -71,9 +71,9 @@ def wilcoxon(pairs: Pairs) -> PairedTest:
 
 
 def _mean_ranks(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Rank of each value, equal ones sharing the mean of theirs, and the sizes of the groups of equal values."""
-    _, group, sizes = np.unique(x, return_inverse=True, return_counts=True)
-    return (np.cumsum(sizes) - (sizes - 1) / 2)[group], sizes.astype(np.float64)
+    """Rank of each value, equal ones sharing the mean of theirs, and the sizes of the runs of equal values."""
+    _, place, sizes = np.unique(x, return_inverse=True, return_counts=True)
+    return (np.cumsum(sizes) - (sizes - 1) / 2)[place], sizes.astype(np.float64)
 
 
 def _exact_signed_rank(smaller: float, n: int) -> float:

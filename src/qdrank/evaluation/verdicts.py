@@ -21,14 +21,14 @@ no superiority        ruled out above             shown above
 equivalence           ruled out on both sides     shown above or shown below
 non-inferiority       ruled out below             shown below
 below, above a limit  as superiority, of the distance from the limit
-rise and fall         as superiority, of two parts: both must hold, one failure is enough
-flat                  as non-inferiority, of one part for every setting: likewise
+rise and fall         as superiority, of two contrasts: both must hold, one failure is enough
+flat                  as non-inferiority, of one contrast for every setting: likewise
 ====================  ==========================  ===============================
 
-A claim with several parts holds if it holds of every part, and fails if it fails of one; that keeps the gap. Checks of the
-implementation ("identical", "bounded") are exact: they look at every value and use no interval.
+A claim with several contrasts holds if it holds of every one, and fails if it fails of one; that keeps the gap. Checks of
+the implementation ("identical", "bounded") are exact: they look at every value and use no interval.
 
-**Correction.** The intervals of a family are simultaneous: with k intervals in the family (a claim of several parts has
+**Correction.** The intervals of a family are simultaneous: with k intervals in the family (a claim of several contrasts has
 several) each has the level alpha / k (Bonferroni), so with probability 1 - alpha all cover the truth and no verdict of the
 family is wrong, in either direction, whatever the margins and however the claims depend on each other. The corrected
 p-value is k p, and it is below alpha exactly where the interval excludes the bound in question. Holm's p-values are
@@ -62,7 +62,7 @@ _SHOWN, RULED_OUT, OPEN = "shown", "ruled out", "open"
 
 @dataclass(frozen=True)
 class Verdict:
-    """A verdict and the figures behind it; for several parts, those of the weakest.
+    """A verdict and the figures behind it; for several contrasts, those of the weakest.
 
     Attributes
     ----------
@@ -150,33 +150,35 @@ def claim_p_value(claim: Claim, estimate: Estimate) -> float:
     return nan if isnan(worst) else min(1.0, 2 * worst)
 
 
-def judge_estimates(claim: Claim, parts: Mapping[str, Estimate], *, size: int, rules: Rules) -> Verdict:
-    """The verdict of a claim from the estimates of its parts.
+def decide_by_estimates(claim: Claim, contrasts: Mapping[str, Estimate], *, size: int, rules: Rules) -> Verdict:
+    """The verdict of a claim from the estimates of its contrasts.
 
     Parameters
     ----------
-    claim : the claim, of a kind that is judged by intervals
-    parts : an estimate for every part
+    claim : the claim, of a kind that is decided by intervals
+    contrasts : an estimate for every contrast
     size : number of intervals in the claim's family, over which alpha is divided
     rules : alpha and power
     """
-    _check_parts(claim, parts)
+    _check_contrasts(claim, contrasts)
     level = rules.alpha / size
-    each = {name: _judge_part(claim, estimate, level, size, rules) for name, estimate in parts.items()}
+    each = {name: _decide_contrast(claim, estimate, level, size, rules) for name, estimate in contrasts.items()}
     verdicts = {one.verdict for one in each.values()}
     overall = FAILS if FAILS in verdicts else HOLDS if verdicts == {HOLDS} else UNCLEAR
-    # The part that decided: of those with the overall verdict the one that is furthest from holding.
+    # The contrast that decided: of those with the overall verdict the one that is furthest from holding.
     deciding = {name: one for name, one in each.items() if one.verdict == overall}
     name = max(deciding, key=lambda key: (_known(deciding[key].p), deciding[key].n))
-    prefix = f"{name}: " if len(parts) > 1 else ""
+    prefix = f"{name}: " if len(contrasts) > 1 else ""
     return _replaced(each[name], reason=prefix + each[name].reason)
 
 
-def _check_parts(claim: Claim, parts: Mapping[str, object]) -> None:
-    wanted = CLAIM_KINDS[claim.kind].parts
-    if not parts or (wanted and set(wanted) != set(parts)):
-        need = " and ".join(wanted) if wanted else "at least one part"
-        raise InputError(f"claim {claim.name}: the evidence must have {need}", found=", ".join(parts) or "nothing")
+def _check_contrasts(claim: Claim, contrasts: Mapping[str, object]) -> None:
+    wanted = CLAIM_KINDS[claim.kind].contrasts
+    if not contrasts or (wanted and set(wanted) != set(contrasts)):
+        need = " and ".join(wanted) if wanted else "at least one contrast"
+        raise InputError(
+            f"claim {claim.name}: the observations must have {need}", found=", ".join(contrasts) or "nothing"
+        )
 
 
 def _known(p: float) -> float:
@@ -187,7 +189,7 @@ def _replaced(one: Verdict, *, reason: str) -> Verdict:
     return Verdict(**{**vars(one), "reason": reason})
 
 
-def _judge_part(claim: Claim, estimate: Estimate, level: float, size: int, rules: Rules) -> Verdict:
+def _decide_contrast(claim: Claim, estimate: Estimate, level: float, size: int, rules: Rules) -> Verdict:
     sample = estimate.sample
     differing = nan if sample is None else sample.differing
     if sample is not None and (lack := sample.lacks(level, rules)):
@@ -246,10 +248,10 @@ def _trifle(claim: Claim) -> str:
     return f"there is a difference, but whether it is {claim.margin:g} is open"
 
 
-def judge_exactly(claim: Claim, parts: Mapping[str, FloatArray]) -> Verdict:
+def decide_exactly(claim: Claim, contrasts: Mapping[str, FloatArray]) -> Verdict:
     """The verdict of a check: every single value counts, and a value that is not a number fails."""
-    _check_parts(claim, parts)
-    values = np.concatenate([np.asarray(part, dtype=np.float64) for part in parts.values()])
+    _check_contrasts(claim, contrasts)
+    values = np.concatenate([np.asarray(contrast, dtype=np.float64) for contrast in contrasts.values()])
     if len(values) == 0:
         return Verdict(UNCLEAR, "no values", nan)
     distance, bound = (values, claim.limit or 0.0) if claim.kind == "bounded" else (np.abs(values), claim.margin)
@@ -258,14 +260,14 @@ def judge_exactly(claim: Claim, parts: Mapping[str, FloatArray]) -> Verdict:
     return Verdict(verdict, f"largest value {worst:.3g} of {len(values)}, allowed {bound:g}", worst, n=len(values))
 
 
-def family_sizes(claims: Sequence[Claim], parts: Mapping[str, int]) -> dict[str, int]:
+def family_sizes(claims: Sequence[Claim], contrasts: Mapping[str, int]) -> dict[str, int]:
     """Number of intervals in each claim's family.
 
     Parameters
     ----------
     claims : all claims of a study
-    parts : number of parts of the evidence, by the claim's name; claims without evidence are absent
+    contrasts : number of contrasts of the observations, by the claim's name; claims without observations are absent
     """
-    judged = [claim for claim in claims if claim.name in parts and not CLAIM_KINDS[claim.kind].exact]
-    family = {claim.name: claim.family or f"({claim.name})" for claim in judged}
-    return {name: sum(parts[other] for other in family if family[other] == named) for name, named in family.items()}
+    tested = [claim for claim in claims if claim.name in contrasts and not CLAIM_KINDS[claim.kind].exact]
+    family = {claim.name: claim.family or f"({claim.name})" for claim in tested}
+    return {name: sum(contrasts[other] for other in family if family[other] == named) for name, named in family.items()}

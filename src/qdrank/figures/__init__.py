@@ -1,1 +1,1 @@
-"""Tables and figures that belong to no study: one module per family, one style."""
+"""Tables and figures that belong to no study: one module per kind, one style."""

@@ -8,6 +8,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from qdrank.registry import needed
 from qdrank.store import atomic_path
 
@@ -101,8 +103,8 @@ def _settle(figure: Figure) -> None:
 
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    for part in figure.subfigs:
-        part.bbox_relative.set_points(part.bbox_relative.get_points().round(9))
+    for subfigure in figure.subfigs:
+        subfigure.bbox_relative.set_points(subfigure.bbox_relative.get_points().round(9))
     for axes in figure.axes:
         axes.set_position(Bbox(axes.get_position(original=True).get_points().round(9)))
 
@@ -114,6 +116,11 @@ def say_instead(title: str, words: str) -> Figure:
     axes.text(0.5, 0.4, words, ha="center")
     axes.set_title(title)
     return figure
+
+
+def error_bars(middle: Any, low: Any, high: Any) -> Any:
+    """Lengths of error bars below and above ``middle``, (2, n), for ``Axes.errorbar``; never negative."""
+    return np.stack([np.subtract(middle, low), np.subtract(high, middle)]).clip(0)
 
 
 def label_axes(axes: Axes, x: str, y: str, title: str = "") -> None:

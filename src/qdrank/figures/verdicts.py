@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from qdrank.evaluation.deciding import THESE_WORLDS, VALUES
 from qdrank.evaluation.declared import CHECK, CONTROL, FAILS, HOLDS, UNCLEAR
-from qdrank.evaluation.judging import THESE_WORLDS, VALUES
 
 PUBLIC, SIMULATED = "findings on public data", "findings on simulated worlds"
 CHECKS, CANNOT_TELL = "checks of the implementation", "what the data cannot tell"
@@ -30,7 +30,7 @@ def verdicts_overview(verdicts: pa.Table) -> pa.Table:
     rows = verdicts.to_pylist()
     datasets = list(dict.fromkeys(one["dataset"] for one in rows))
     lines = [line for section in SECTIONS for line in _lines(section, rows, datasets)]
-    names = ["section", "paper", "claim", "group", *datasets]
+    names = ["section", "paper", "claim", "purpose", *datasets]
     return pa.table({name: pa.array([line[name] for line in lines], pa.string()) for name in names})
 
 
@@ -39,23 +39,23 @@ def expected_errors(verdicts: pa.Table) -> str:
 
     A family of k intervals has the level alpha / k for each: on average at most alpha of its verdicts are wrong.
     """
-    judged = [one for one in verdicts.to_pylist() if one["group"] != CHECK]
+    decided = [one for one in verdicts.to_pylist() if one["purpose"] != CHECK]
     families: dict[tuple[str, str, str], float] = {}
-    for one in judged:
+    for one in decided:
         name = (one["study"], one["dataset"], one["family"] or f"({one['claim']})")
         families[name] = families.get(name, 0.0) + (one["level"] or 0.0) * (one["verdict"] != UNCLEAR)
-    told = sum(one["verdict"] != UNCLEAR for one in judged)
+    told = sum(one["verdict"] != UNCLEAR for one in decided)
     wrong = sum(families.values())
     return (
-        f"{len(judged)} verdicts in {len(families)} families (a family is judged on each data set apart): {told} say yes or "
-        f"no, for {len(judged) - told} the data cannot tell. Of the {told}, at most {wrong:.1f} are expected to be wrong by "
+        f"{len(decided)} verdicts in {len(families)} families (a family is decided on each data set apart): {told} say yes or "
+        f"no, for {len(decided) - told} the data cannot tell. Of the {told}, at most {wrong:.1f} are expected to be wrong by "
         "chance: the intervals of a family miss at 5 % together, and nothing is corrected across families and data sets."
     )
 
 
 def section_of(one: Mapping[str, Any]) -> str:
     """Section of a verdict."""
-    if one["group"] == CHECK:
+    if one["purpose"] == CHECK:
         return CHECKS
     if one["verdict"] == UNCLEAR:
         return CANNOT_TELL
@@ -65,12 +65,12 @@ def section_of(one: Mapping[str, Any]) -> str:
 def _lines(section: str, rows: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -> list[dict[str, str]]:
     """Lines of one section: claims of the papers before controls, otherwise in the order of the verdicts."""
     in_section = [one for one in rows if section_of(one) == section]
-    claims = dict.fromkeys((one["paper"], one["text"], one["group"]) for one in in_section)
+    claims = dict.fromkeys((one["paper"], one["text"], one["purpose"]) for one in in_section)
     lines = []
-    for paper, text, group in sorted(claims, key=lambda claim: claim[2] == CONTROL):
-        asked = [one for one in rows if (one["paper"], one["text"], one["group"]) == (paper, text, group)]
+    for paper, text, purpose in sorted(claims, key=lambda claim: claim[2] == CONTROL):
+        asked = [one for one in rows if (one["paper"], one["text"], one["purpose"]) == (paper, text, purpose)]
         cells = {one["dataset"]: _cell(section, one) for one in asked}
-        head = {"section": section, "paper": paper, "claim": text, "group": group}
+        head = {"section": section, "paper": paper, "claim": text, "purpose": purpose}
         lines.append(head | {name: cells.get(name, "") for name in datasets})
     return lines
 
@@ -94,20 +94,7 @@ def star(one: Mapping[str, Any]) -> str:
     return "*" if one["analysis"] == THESE_WORLDS and section_of(one) == SIMULATED else ""
 
 
-def worlds_table(verdicts: pa.Table) -> pa.Table:
-    """What is built into each simulated world, and how far its findings reach: to read beside the overview."""
-    rows = [one for one in verdicts.to_pylist() if one["world"]]
-    about: dict[str, dict[str, str]] = {}
-    for one in rows:
-        scope = "these worlds only (*)" if one["analysis"] == THESE_WORLDS else "worlds of this kind"
-        if one["group"] != CHECK:
-            about.setdefault(one["dataset"], {"data set": one["dataset"], "built in": one["world"], "statement": scope})
-    return pa.Table.from_pylist(
-        list(about.values()), pa.schema([(name, pa.string()) for name in ("data set", "built in", "statement")])
-    )
-
-
-#: Columns of the table of verdicts as a person reads it: what was found first, then why, then how it was judged.
+#: Columns of the table of verdicts as a person reads it: what was found first, then why, then how it was decided.
 _READ = {
     "verdict": "verdict",
     "text": "claim",
@@ -123,7 +110,7 @@ _READ = {
     "fits": "fits",
     "fit_spread": "deviation between fits",
     "paper": "paper",
-    "group": "group",
+    "purpose": "purpose",
     "reason": "reason",
     "boot_low": "bootstrap, low",
     "boot_high": "bootstrap, high",

@@ -98,7 +98,7 @@ class Learner(Estimator):
     def to_record(self) -> dict[str, Any]:
         """The fitted model as plain values: learner name, parameters and state."""
         self.refuse_unfitted()
-        state = {name: _plain(getattr(self, name)) for name in self.STATE}
+        state = {name: _builtin(getattr(self, name)) for name in self.STATE}
         return {"learner": self.NAME, "params": self.get_params(deep=False), "state": state}
 
     @classmethod
@@ -133,5 +133,5 @@ def _column_names(X: Any) -> NDArray[np.object_] | None:
     return np.array(names, dtype=object) if names and all(isinstance(name, str) for name in names) else None
 
 
-def _plain(value: Any) -> Any:
+def _builtin(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -50,4 +50,4 @@ def fit_one(learner_class: Any, params: Mapping[str, Any], train: JudgedArrays, 
     learner = learner_class(**params)
     if "validation" in signature(learner.fit).parameters:
         return learner.fit(*train, validation=vali)
-    return learner.fit(*train)  # Ranking SVM chooses nothing while it is fitted
+    return learner.fit(*train)  # most choose nothing while they are fitted

@@ -1,4 +1,4 @@
-"""What a measure is; `qdrank.measures.definitions` has one small file per family."""
+"""What a measure is; `qdrank.measures.definitions` has one small file per kind."""
 
 from __future__ import annotations
 

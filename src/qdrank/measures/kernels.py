@@ -1,7 +1,7 @@
 """Compiled leaf functions over documents grouped by query.
 
 ``offsets`` are the bounds of the queries, ``grades`` the documents' grades in ranked order, query by query. A list
-that is shorter than a cutoff is used whole. `qdrank.measures.plain` has the same functions without a compiler.
+that is shorter than a cutoff is used whole. `qdrank.measures.uncompiled` has the same functions without a compiler.
 """
 
 from __future__ import annotations

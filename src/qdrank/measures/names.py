@@ -11,7 +11,7 @@ from qdrank.measures import MEASURES
 from qdrank.registry import did_you_mean
 
 _NAME = re.compile(
-    r"(?P<family>[A-Za-z_]+)(\((?P<parameters>[^()]*)\))?(@(?P<cutoff>[1-9][0-9]{0,5}))?(/(?P<convention>[a-z0-9_]+))?"
+    r"(?P<base>[A-Za-z_]+)(\((?P<parameters>[^()]*)\))?(@(?P<cutoff>[1-9][0-9]{0,5}))?(/(?P<convention>[a-z0-9_]+))?"
 )
 _TITLES = {
     "ap": "MAP",
@@ -21,7 +21,7 @@ _TITLES = {
     "judged": "Judged",
     "bpref": "Bpref",
 }
-#: What ir_measures calls the families; its definitions are trec_eval's. MAP, MRR and NDCG are other usual names.
+#: What ir_measures calls the measures; its definitions are trec_eval's. MAP, MRR and NDCG are other usual names.
 _IR_MEASURES = {
     "nDCG": "ndcg",
     "AP": "ap",
@@ -58,9 +58,9 @@ _VALUES: dict[str, tuple[str, Callable[[str], Parameter], str]] = {
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure by name: its family, cutoff (None: no cutoff), convention (empty: there is only one) and parameters."""
+    """A measure by name: its base, cutoff (None: no cutoff), convention (empty: there is only one) and parameters."""
 
-    family: str
+    base: str
     cutoff: int | None = None
     convention: str = ""
     parameters: tuple[tuple[str, Parameter], ...] = ()
@@ -84,17 +84,17 @@ class Measure:
     @property
     def title(self) -> str:
         """What tables and axes call the mean over queries: ``NDCG@10``, ``MAP``."""
-        title = _TITLES.get(self.family, self.family.upper())
+        title = _TITLES.get(self.base, self.base.upper())
         return Measure(title, self.cutoff, "", self.parameters).name
 
     @property
     def ir_measures(self) -> str:
         """The name in ir_measures, ``nDCG@10``; empty if ir_measures has no such measure."""
-        name = next((name for name, family in _IR_MEASURES.items() if family == self.family), "")
+        name = next((name for name, base in _IR_MEASURES.items() if base == self.base), "")
         return Measure(name, self.cutoff, "", self.parameters).name if name and self.convention == _BY_TREC_EVAL else ""
 
     def _spelt(self, given: str, at: str, slash: str, cutoff: str) -> str:
-        name = self.family + given + ("" if self.cutoff is None else at + cutoff)
+        name = self.base + given + ("" if self.cutoff is None else at + cutoff)
         return f"{name}{slash}{self.convention}" if self.convention else name
 
 
@@ -118,11 +118,11 @@ def parse(name: str, *, convention: str = "") -> Measure:
             fix="write measure@k/convention, for example ndcg@10/letor4, or a name of ir_measures, for example nDCG@10",
         )
     others = _IR_MEASURES | _ALSO
-    family = others.get(match["family"], match["family"])
+    base = others.get(match["base"], match["base"])
     cutoff = int(match["cutoff"]) if match["cutoff"] else None
-    measure = Measure(family, cutoff, match["convention"] or "", _parameters(name, family, match["parameters"]))
-    if not measure.convention and (match["family"] in others or measure.definition not in MEASURES):
-        theirs = match["family"] in _IR_MEASURES or (match["family"] in _ALSO and not convention)
+    measure = Measure(base, cutoff, match["convention"] or "", _parameters(name, base, match["parameters"]))
+    if not measure.convention and (match["base"] in others or measure.definition not in MEASURES):
+        theirs = match["base"] in _IR_MEASURES or (match["base"] in _ALSO and not convention)
         said = replace(measure, convention=_BY_TREC_EVAL if theirs else convention)
         measure = said if said.definition in MEASURES else measure
     if measure.definition not in MEASURES:
@@ -130,14 +130,14 @@ def parse(name: str, *, convention: str = "") -> Measure:
     return measure
 
 
-def _parameters(name: str, family: str, text: str | None) -> tuple[tuple[str, Parameter], ...]:
+def _parameters(name: str, base: str, text: str | None) -> tuple[tuple[str, Parameter], ...]:
     """Parameters of a name, in one order however they were written, without those at their default."""
     given: dict[str, Parameter] = {}
-    for part in filter(None, (text or "").split(",")):
-        key, _, value = part.partition("=")
-        known = _PARAMETERS.get(family, ())
+    for pair in filter(None, (text or "").split(",")):
+        key, _, value = pair.partition("=")
+        known = _PARAMETERS.get(base, ())
         if key not in known:
-            allowed = f"its parameters are {', '.join(known)}" if known else f"{family} has no parameters"
+            allowed = f"its parameters are {', '.join(known)}" if known else f"{base} has no parameters"
             raise InputError(f"{name!r}: unknown parameter {key!r}", fix=allowed)
         form, read, words = _VALUES[key]
         if not re.fullmatch(form, value):
@@ -148,19 +148,19 @@ def _parameters(name: str, family: str, text: str | None) -> tuple[tuple[str, Pa
 
 def _suggestion(measure: Measure) -> str:
     """The closest definition, with the same cutoff; the convention is never guessed."""
-    of_family = [name for name in MEASURES if re.split("[@/]", name)[0] == measure.family]
-    if of_family and not measure.convention and measure.family not in of_family:
-        hint = "say which convention: " + ", ".join(of_family)
+    alike = [name for name in MEASURES if re.split("[@/]", name)[0] == measure.base]
+    if alike and not measure.convention and measure.base not in alike:
+        hint = "say which convention: " + ", ".join(alike)
     else:
-        hint = did_you_mean(measure.definition, of_family or list(MEASURES))
+        hint = did_you_mean(measure.definition, alike or list(MEASURES))
     return hint.replace("@k", f"@{measure.cutoff}") if measure.cutoff else hint
 
 
 def parse_slug(slug: str) -> Measure:
     """The measure whose `Measure.slug` is ``slug``."""
-    family, *rest = slug.split("-")
-    given = [part for part in rest if "=" in part]
+    base, *rest = slug.split("-")
+    given = [pair for pair in rest if "=" in pair]
     rest = rest[len(given) :]
-    name = f"{family}({','.join(given)})" if given else family
+    name = f"{base}({','.join(given)})" if given else base
     name += f"@{rest.pop(0)}" if rest and rest[0].isdecimal() else ""
     return parse("/".join([name, *rest]))

@@ -17,7 +17,7 @@ from qdrank.layout import FloatArray, IntArray, query_index
 TieOrder = Literal["row", "docno", "docno, double precision"]
 MAX_GRADE = 62
 """Highest grade allowed, the last whose gain 2^r - 1 fits an int64; labels of judged documents are 0 to 4."""
-_PLAIN_DOCUMENTS = 2_000_000
+_UNCOMPILED_DOCUMENTS = 2_000_000
 _seen = 0  # documents that were measured without compiled kernels
 
 
@@ -25,17 +25,17 @@ def _kernels(n_documents: int) -> ModuleType:
     """The compiled kernels if Numba is loaded, else NumPy for the first documents: loading takes 0.7 s. Both give the same bits."""
     global _seen  # noqa: PLW0603
     _seen += n_documents
-    if "numba" in sys.modules or _seen > _PLAIN_DOCUMENTS:
+    if "numba" in sys.modules or _seen > _UNCOMPILED_DOCUMENTS:
         from qdrank.measures import kernels
 
         return kernels
-    from qdrank.measures import plain
+    from qdrank.measures import uncompiled
 
-    return plain
+    return uncompiled
 
 
 class Judgements:
-    """Grades of documents grouped by query, to be ranked by any number of scores.
+    """Grades of documents, those of a query together, to be ranked by any number of scores.
 
     Parameters
     ----------
@@ -132,28 +132,28 @@ class Judgements:
         compared = self.compared(scores, ties)
         rows: IntArray = _kernels(len(compared)).ranked_rows(compared, self.offsets)
         if ties != "row":
-            self._order_by_docno(rows, tie_groups(compared[rows], self.offsets))
+            self._order_by_docno(rows, tie_numbers(compared[rows], self.offsets))
         return Ranking(self, rows)
 
-    def _order_by_docno(self, rows: IntArray, group: IntArray) -> None:
-        """Put the rows of each group of tied documents in descending order of their ids."""
+    def _order_by_docno(self, rows: IntArray, tie: IntArray) -> None:
+        """Put the rows of each run of tied documents in descending order of their ids."""
         if self.doc_ids is None:
             raise InputError(
                 "the trec convention breaks ties by document id, but there are no ids",
                 fix="give doc_ids, or use the linear convention",
             )
-        tied = np.flatnonzero(np.bincount(group, minlength=1)[group] > 1)
+        tied = np.flatnonzero(np.bincount(tie, minlength=1)[tie] > 1)
         _, docno = np.unique(self.doc_ids[rows[tied]], return_inverse=True)
-        rows[tied] = rows[tied][np.lexsort((-docno, group[tied]))]
+        rows[tied] = rows[tied][np.lexsort((-docno, tie[tied]))]
 
 
-def tie_groups(ranked_scores: FloatArray, offsets: IntArray) -> IntArray:
-    """Number of the group of equal scores, within its query, that each ranked document belongs to, shape (n_documents,)."""
+def tie_numbers(ranked_scores: FloatArray, offsets: IntArray) -> IntArray:
+    """Number of the run of equal scores, within its query, that each ranked document belongs to, shape (n_documents,)."""
     new = np.ones(len(ranked_scores), dtype=bool)
     new[1:] = ranked_scores[1:] != ranked_scores[:-1]
     new[offsets[:-1][np.diff(offsets) > 0]] = True
-    groups: IntArray = np.cumsum(new) - 1
-    return groups
+    numbers: IntArray = np.cumsum(new) - 1
+    return numbers
 
 
 def rows_by_score(scores: ArrayLike, offsets: ArrayLike) -> IntArray:

@@ -1,4 +1,4 @@
-"""A ranking with groups of tied documents, as the expected values of measures see it."""
+"""A ranking with runs of tied documents, as the expected values of measures see it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from qdrank.measures.ranking import Judgements, Ranking
 
 @dataclass(frozen=True, eq=False)
 class Tied:
-    """A ranking with its groups of tied documents; the attributes have one entry per rank, query by query.
+    """A ranking with its runs of tied documents; the attributes have one entry per rank, query by query.
 
     Attributes
     ----------
     ranking : the documents in one of the possible orders
-    group : (n_documents,) number of the group of ties, ascending
+    tie : (n_documents,) number of the run of ties, ascending
     """
 
     ranking: Ranking
-    group: IntArray
+    tie: IntArray
 
     @property
     def judgements(self) -> Judgements:
@@ -33,33 +33,33 @@ class Tied:
     def rank(self) -> FloatArray:
         """Rank within the query, from 1."""
         offsets = self.judgements.offsets
-        return np.arange(1.0, len(self.group) + 1) - np.repeat(offsets[:-1], np.diff(offsets))
+        return np.arange(1.0, len(self.tie) + 1) - np.repeat(offsets[:-1], np.diff(offsets))
 
     @cached_property
     def _sizes(self) -> IntArray:
-        return np.bincount(self.group)
+        return np.bincount(self.tie)
 
     @cached_property
     def size(self) -> FloatArray:
-        """Number of documents in the group."""
-        return self._sizes[self.group].astype(np.float64)
+        """Number of documents in the run."""
+        return self._sizes[self.tie].astype(np.float64)
 
     @cached_property
     def place(self) -> FloatArray:
-        """Place within the group, from 1."""
+        """Place within the run, from 1."""
         starts = np.cumsum(self._sizes) - self._sizes
-        return np.arange(1.0, len(self.group) + 1) - starts[self.group]
+        return np.arange(1.0, len(self.tie) + 1) - starts[self.tie]
 
     def total(self, values: FloatArray) -> FloatArray:
-        """Sum of values over the group."""
-        return np.bincount(self.group, weights=values).astype(np.float64)[self.group]
+        """Sum of values over the run."""
+        return np.bincount(self.tie, weights=values).astype(np.float64)[self.tie]
 
     def before(self, values: FloatArray) -> FloatArray:
-        """Sum of whole numbers over the ranks above the group, within the query."""
+        """Sum of whole numbers over the ranks above the run, within the query."""
         above = np.concatenate([[0.0], np.cumsum(values)])
         starts = np.cumsum(self._sizes) - self._sizes
         first = np.repeat(self.judgements.offsets[:-1], np.diff(self.judgements.offsets))
-        sums: FloatArray = above[starts[self.group]] - above[first]
+        sums: FloatArray = above[starts[self.tie]] - above[first]
         return sums
 
     def first_relevant(self, rel: int) -> FloatArray:
@@ -70,7 +70,7 @@ class Tied:
         here = np.flatnonzero((self.before(relevant) == 0) & (r > 0) & (self.place == 1))
         for i in here.tolist():
             size, hits = int(n[i]), int(r[i])
-            left = np.arange(size, 0, -1)  # documents from this place of the group on
+            left = np.arange(size, 0, -1)  # documents from this place of the run on
             none = np.concatenate([[1.0], np.cumprod(np.maximum(left - hits, 0) / left)[:-1]])
             probability[i : i + size] = none * np.minimum(hits / left, 1.0)
         return probability

@@ -1,7 +1,7 @@
 """Tied documents: what a measure would be over all of their orders, the best, the worst and the mean.
 
 Scores often tie, and tools break ties by the id of the document or by the order of the rows: neither means anything, and the value then
-depends on names. The best order has better grades first within a group of ties, the worst has them last (documents that are not
+depends on names. The best order has better grades first within a run of ties, the worst has them last (documents that are not
 judged count below grade 0). The mean over all orders is computed exactly, by each `Definition.expected`.
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.measures.compute import Rankings, definitions
 from qdrank.measures.definition import Definition
-from qdrank.measures.ranking import Judgements, Ranking, tie_groups
+from qdrank.measures.ranking import Judgements, Ranking, tie_numbers
 from qdrank.measures.tied import Tied
 
 
@@ -53,5 +53,5 @@ def _columns(definition: Definition, judgements: Judgements, scores: FloatArray,
     level = np.where(judgements.judged, judgements.grades, -1)
     keys = -compared, query_index(judgements.offsets)
     worst, best = (Ranking(judgements, np.lexsort((sign * level, *keys))) for sign in (1, -1))
-    tied = Tied(best, tie_groups(compared[best.rows], judgements.offsets))
+    tied = Tied(best, tie_numbers(compared[best.rows], judgements.offsets))
     return [definition.values(worst, cutoffs), definition.expected(tied, cutoffs), definition.values(best, cutoffs)]

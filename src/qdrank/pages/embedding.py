@@ -24,7 +24,7 @@ def compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def plain(name: str, value: Any) -> str:
+def embedded_json(name: str, value: Any) -> str:
     """``value`` as JSON in an element with the id ``name``, safe inside a page."""
     text = compact(value).replace("<", "\\u003c")
     return f'<script type="application/json" id="{html.escape(name)}">{text}</script>\n'

@@ -28,10 +28,10 @@ def number(value: float | None, *, signed: bool = False) -> str:
 
 def tally(rows: Sequence[Row]) -> str:
     """How many statements there are, and how they came out."""
-    findings = [row for row in rows if row["group"] == FINDING]
+    findings = [row for row in rows if row["purpose"] == FINDING]
     claims, datasets = len({row["claim"] for row in findings}), len({row["dataset"] for row in findings})
     if not findings:
-        return "None of its claims could be judged in this run."
+        return "None of its claims could be decided in this run."
     counts = {verdict: sum(row["verdict"] == verdict for row in findings) for verdict in VERDICTS}
     yes, no, open_ = (counts[verdict] for verdict in VERDICTS)
     parts = [f"{yes} hold{'s' if yes == 1 else ''}"] if yes else []
@@ -54,7 +54,7 @@ def sentences(rows: Sequence[Row], names: Mapping[str, str]) -> Iterator[tuple[s
     for verdict in VERDICTS:
         where: dict[str, list[str]] = {}
         for row in rows:
-            if row["group"] == FINDING and row["verdict"] == verdict:
+            if row["purpose"] == FINDING and row["verdict"] == verdict:
                 effect = f" ({number(row['effect'], signed=True)}{star(row)})" if row["effect"] is not None else ""
                 where.setdefault(row["text"], []).append(names.get(row["dataset"], row["dataset"]) + effect)
         yield verdict, [(text, ", ".join(places)) for text, places in where.items()]

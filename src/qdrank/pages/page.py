@@ -15,7 +15,7 @@ import pyarrow as pa
 from qdrank.evaluation.declared import CHECK, CONTROL, FINDING, UNCLEAR
 from qdrank.figures.verdicts import STARRED, expected_errors, star
 from qdrank.pages.best import best_methods
-from qdrank.pages.embedding import compact, packed, plain
+from qdrank.pages.embedding import compact, embedded_json, packed
 from qdrank.pages.explorer import colours, specification
 from qdrank.pages.findings import CLASSES, SIGNS, WORDS, detail, number, sentences, tally
 
@@ -24,7 +24,7 @@ Described = Mapping[str, Any]
 
 #: Claims of one verdict that are shown before the rest is folded away; letters of a data set's title beside a claim.
 FEW, LETTERS = 5, 26
-GROUPS = {FINDING: "claims of the papers", CONTROL: "controls", CHECK: "checks"}
+PURPOSES = {FINDING: "claims of the papers", CONTROL: "controls", CHECK: "checks"}
 
 
 def asset(name: str) -> str:
@@ -80,7 +80,7 @@ def index_page(
         "matrix": _matrix(run, rows, names),
         "studies": "".join(map(_study, run["studies"])),
         "chosen": _options(maps, {name: known["title"] for name, known in run["datasets"].items()}),
-        "data": plain("page-data", _data(run, rows)) + "".join(embedded) + packed("bundle", bundle),
+        "data": embedded_json("page-data", _data(run, rows)) + "".join(embedded) + packed("bundle", bundle),
         "script": asset("page.js") + asset("map.js"),
     }
     return Template(asset("page.html")).substitute(parts)
@@ -200,11 +200,11 @@ def _claims(claims: Sequence[tuple[str, str]]) -> str:
 
 def _filters(studies: Sequence[Described]) -> str:
     papers = "".join(f'<option value="{escape(study["name"])}">{escape(study["paper"])}</option>' for study in studies)
-    groups = "".join(
-        f'<label><input type=checkbox data-group="{group}"{" checked" if group == FINDING else ""}> {escape(text)}</label>'
-        for group, text in GROUPS.items()
+    purposes = "".join(
+        f'<label><input type=checkbox data-purpose="{purpose}"{" checked" if purpose == FINDING else ""}> {escape(text)}</label>'
+        for purpose, text in PURPOSES.items()
     )
-    return f"<label>paper <select id=paper><option value=''>all</option>{papers}</select></label>{groups}"
+    return f"<label>paper <select id=paper><option value=''>all</option>{papers}</select></label>{purposes}"
 
 
 def _matrix(run: Described, rows: Sequence[Described], names: Mapping[str, str]) -> str:
@@ -214,18 +214,18 @@ def _matrix(run: Described, rows: Sequence[Described], names: Mapping[str, str])
     lines = []
     for study in run["studies"]:
         of_study = [(i, row) for i, row in enumerate(rows) if row["study"] == study["name"]]
-        claims = dict.fromkeys((row["claim"], row["text"], row["group"], row["unit"]) for _, row in of_study)
+        claims = dict.fromkeys((row["claim"], row["text"], row["purpose"], row["unit"]) for _, row in of_study)
         if claims:
             lines.append(
                 f'<tr class=head data-study="{escape(study["name"])}"><th colspan={len(datasets) + 1}>{escape(study["paper"])}</th></tr>'
             )
-        for claim, text, group, unit in claims:
+        for claim, text, purpose, unit in claims:
             cells = {
                 row["dataset"]: _cell(i, row) for i, row in of_study if (row["claim"], row["text"]) == (claim, text)
             }
             about = f"<small>{escape(unit)}</small>" if unit else ""
             lines.append(
-                f'<tr data-study="{escape(study["name"])}" data-group="{group}"><th scope=row>{escape(text)} {about}</th>'
+                f'<tr data-study="{escape(study["name"])}" data-purpose="{purpose}"><th scope=row>{escape(text)} {about}</th>'
                 + "".join(cells.get(name, "<td></td>") for name in datasets)
                 + "</tr>"
             )

@@ -63,14 +63,14 @@ def neighbours_table(
     train = queries.vectors[queries.is_train]
     metric = fitted_metric(options.metric, train, documents)
     k = min(options.largest or len(train), len(train))
-    rows, own = np.empty((len(queries.vectors), k), dtype=np.int32), queries.train_index.astype(np.int64)
+    rows, train_index = np.empty((len(queries.vectors), k), dtype=np.int32), queries.train_index.astype(np.int64)
     for start in range(0, len(rows), _TOGETHER):  # distances take twice the memory of the rows, and are not kept
-        part = slice(start, start + _TOGETHER)
-        rows[part] = neighbours(
-            queries.vectors[part],
+        block = slice(start, start + _TOGETHER)
+        rows[block] = neighbours(
+            queries.vectors[block],
             train,
             k,
-            own=own[part],
+            train_index=train_index[block],
             ids=queries.query_id[queries.is_train],
             metric=metric,
             search=options.search,

@@ -119,10 +119,8 @@ class Learned(Mahalanobis):
 
     Parameters
     ----------
-    rank : int
-        Number of directions kept.
-    ridge : float
-        Penalty of the regression, relative to the mean variance of the vectors.
+    rank : number of directions kept
+    ridge : penalty of the regression, relative to the mean variance of the vectors
     """
 
     supervised = True
@@ -152,8 +150,7 @@ def preference_directions(X: NDArray[Any], y: NDArray[Any], offsets: IntArray) -
     Parameters
     ----------
     X : array of shape (n_documents, n_features)
-    y : array of shape (n_documents,)
-        Grades.
+    y : (n_documents,) grades
     offsets : array of shape (n_queries + 1,)
 
     Returns

@@ -52,7 +52,7 @@ def neighbours(
     train: FloatArray,
     k: int,
     *,
-    own: IntArray | None = None,
+    train_index: IntArray | None = None,
     ids: NDArray[Any] | None = None,
     metric: Euclidean | None = None,
     search: Search = "brute",
@@ -62,29 +62,22 @@ def neighbours(
 
     Parameters
     ----------
-    vectors : array of shape (n_queries, n_columns)
-        Queries whose neighbours are searched.
-    train : array of shape (n_train, n_columns)
-        Training queries.
-    k : int
-        Number of neighbours, at most n_train.
-    own : array of shape (n_queries,), optional
+    vectors : (n_queries, n_columns) queries whose neighbours are searched
+    train : (n_train, n_columns) training queries
+    k : number of neighbours, at most n_train
+    train_index : array of shape (n_queries,), optional
         Row in ``train`` of each query that is itself a training query, -1 for the others. It becomes its own
         first neighbour, even if there are duplicates.
-    ids : array of shape (n_train,), optional
-        Ids of the training queries, which break ties; without them the row order does.
-    metric : metric, optional
-        A fitted metric (see :mod:`qdrank.queries.metrics`); Euclidean by default.
-    search : {"brute", "kdtree"}
-        How candidates are found; the result is the same.
-    block : int, optional
-        Rows estimated at a time; changes memory and speed, never the result.
+    ids : (n_train,) ids of the training queries, which break ties; without them the row order does
+    metric : a fitted metric (see :mod:`qdrank.queries.metrics`); Euclidean by default
+    search : {"brute", "kdtree"}; how candidates are found; the result is the same
+    block : rows estimated at a time; changes memory and speed, never the result
     """
     if not 1 <= k <= len(train):
         raise InputError(
             f"{k} neighbours were asked for", fix=f"ask for 1 to {len(train)}, the number of training queries"
         )
-    space = _Space(vectors, train, own, ids, metric or Euclidean())
+    space = _Space(vectors, train, train_index, ids, metric or Euclidean())
     blocks = _tree_candidates(space, k) if search == "kdtree" else _block_candidates(space, k, block)
     rows = np.empty((len(vectors), k), dtype=np.int32)
     distance = np.empty((len(vectors), k))
@@ -102,7 +95,7 @@ def within_radius(
     train: FloatArray,
     radius: float,
     *,
-    own: IntArray | None = None,
+    train_index: IntArray | None = None,
     ids: NDArray[Any] | None = None,
     metric: Euclidean | None = None,
     least: int = 0,
@@ -113,12 +106,12 @@ def within_radius(
     Parameters are those of :func:`neighbours`; ``least`` gives an isolated query something to learn from.
     """
     least = min(least, len(train))
-    space = _Space(vectors, train, own, ids, metric or Euclidean())
+    space = _Space(vectors, train, train_index, ids, metric or Euclidean())
     limit = space.metric.raw(radius) * (1 + 1e-12)  # the exact test follows
-    parts = [_kept(space, radius, least, *near) for near in _block_candidates(space, least, block, limit)]
-    counts = np.concatenate([[0], *(part[0] for part in parts)])
-    index = np.concatenate([np.empty(0, dtype=np.int64), *(part[1] for part in parts)])
-    distance = np.concatenate([np.empty(0), *(part[2] for part in parts)])
+    blocks = [_kept(space, radius, least, *near) for near in _block_candidates(space, least, block, limit)]
+    counts = np.concatenate([[0], *(of_block[0] for of_block in blocks)])
+    index = np.concatenate([np.empty(0, dtype=np.int64), *(of_block[1] for of_block in blocks)])
+    distance = np.concatenate([np.empty(0), *(of_block[2] for of_block in blocks)])
     return Within(np.cumsum(counts, dtype=np.int64), space.rows[index].astype(np.int32), distance)
 
 
@@ -143,7 +136,7 @@ class _Space:
         self,
         vectors: FloatArray,
         train: FloatArray,
-        own: IntArray | None,
+        train_index: IntArray | None,
         ids: NDArray[Any] | None,
         metric: Euclidean,
     ) -> None:
@@ -160,13 +153,13 @@ class _Space:
         self.rows = np.arange(len(train)) if ids is None else np.argsort(ids, kind="stable")
         self.vectors = np.ascontiguousarray(metric.transform(vectors))
         self.train = np.ascontiguousarray(metric.transform(train)[self.rows])
-        self.own = np.full(len(vectors), -1) if own is None else self._sorted_rows(own)
+        self.train_index = np.full(len(vectors), -1) if train_index is None else self._sorted_rows(train_index)
 
-    def _sorted_rows(self, own: IntArray) -> IntArray:
+    def _sorted_rows(self, rows: IntArray) -> IntArray:
         place = np.empty(len(self.rows) + 1, dtype=np.int64)
         place[self.rows] = np.arange(len(self.rows))
         place[-1] = -1
-        return place[own]
+        return place[rows]
 
     def sorted_candidates(self, start: int, bounds: IntArray, candidates: IntArray) -> tuple[IntArray, FloatArray]:
         """Candidates of each query by exact distance, then id, its own row first; and the distances."""
@@ -174,7 +167,7 @@ class _Space:
         distance = self.exact(query + start, candidates)
         place = np.arange(len(candidates)) - bounds[query]
         key = np.full((len(bounds) - 1, place.max(initial=-1) + 1), np.inf)
-        key[query, place] = np.where(candidates == self.own[query + start], -1.0, distance)
+        key[query, place] = np.where(candidates == self.train_index[query + start], -1.0, distance)
         order = np.argsort(key, axis=1, kind="stable")  # candidates come in id order: ties keep it
         order = (order + bounds[:-1, None])[np.arange(key.shape[1]) < np.diff(bounds)[:, None]]
         return candidates[order], distance[order]
@@ -184,11 +177,11 @@ class _Space:
         raw = np.empty(len(query))
         step = max(1, _PAIRS // max(1, self.train.shape[1]))
         for a in range(0, len(query), step):
-            terms = np.take(self.vectors, query[a : a + step], axis=0)
-            terms -= np.take(self.train, candidates[a : a + step], axis=0)
-            (np.abs if self.metric.norm == "l1" else np.square)(terms, out=terms)
+            apart = np.take(self.vectors, query[a : a + step], axis=0)
+            apart -= np.take(self.train, candidates[a : a + step], axis=0)
+            (np.abs if self.metric.norm == "l1" else np.square)(apart, out=apart)
             # NumPy sums a contiguous row in an order that depends on its length alone.
-            np.sum(terms, axis=1, out=raw[a : a + step])
+            np.sum(apart, axis=1, out=raw[a : a + step])
         return self.metric.distance(raw)
 
 

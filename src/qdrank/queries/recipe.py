@@ -25,7 +25,7 @@ class Recipe(Protocol):
     """A way to turn queries into vectors."""
 
     def vectors(
-        self, X: NDArray[np.float32], offsets: IntArray, own: NDArray[Any] | None, text: Sequence[str] | None
+        self, X: NDArray[np.float32], offsets: IntArray, query_columns: NDArray[Any] | None, text: Sequence[str] | None
     ) -> FloatArray:
         """Vectors (n_queries, n_columns) from documents (n_documents, n_features) and query columns or texts."""
         ...
@@ -62,24 +62,28 @@ class DocumentVectors:
         self,
         X: NDArray[np.float32],
         offsets: IntArray,
-        own: NDArray[Any] | None = None,
+        query_columns: NDArray[Any] | None = None,
         text: Sequence[str] | None = None,  # noqa: ARG002
     ) -> FloatArray:
         """Vectors of queries, (n_queries, n_columns)."""
         scaler = Standardiser(scale=self.standardise)
         scaler.mean_, scaler.scale_ = self.mean, self.deviation
-        return scaler.transform(self.pooled(X, offsets, own))
+        return scaler.transform(self.pooled(X, offsets, query_columns))
 
-    def pooled(self, X: NDArray[np.float32], offsets: IntArray, own: NDArray[Any] | None = None) -> FloatArray:
+    def pooled(
+        self, X: NDArray[np.float32], offsets: IntArray, query_columns: NDArray[Any] | None = None
+    ) -> FloatArray:
         """The vectors before standardising."""
         shown = minmax_per_query(X, offsets) if self.view == "minmax" else X
         missing: Literal["omit", "error"] = "omit" if self.missing else "error"
         made = query_vectors(shown, offsets, X[:, self.reference], top=self.top, pooling=self.pooling, missing=missing)
-        return np.hstack([made, checked_columns(own, len(made), self.own_columns)]) if self.own_columns else made
+        return (
+            np.hstack([made, checked_columns(query_columns, len(made), self.own_columns)]) if self.own_columns else made
+        )
 
-    def refuse_others(self, train: Judged, own: FloatArray | None, stored: FloatArray) -> None:
+    def refuse_others(self, train: Judged, query_columns: FloatArray | None, stored: FloatArray) -> None:
         """Raise unless these training documents give the stored vectors (n_queries, n_columns)."""
-        if not np.array_equal(self.vectors(train.X, train.offsets, own), stored):
+        if not np.array_equal(self.vectors(train.X, train.offsets, query_columns), stored):
             fix = "run the workflow again; do not mix results of different configurations"
             raise InputError("the stored query vectors do not match these documents and settings", fix=fix)
 
@@ -118,7 +122,7 @@ def checked_columns(columns: NDArray[Any] | None, n_queries: int, wanted: int) -
         raise InputError(
             f"these models need {wanted} columns of the query itself",
             found="none" if columns is None else f"an array of shape {columns.shape}",
-            fix="give them (own=..., or --topics), or train with queries: {query_columns: false}",
+            fix="give them (query_columns=..., or --topics), or train with queries: {query_columns: false}",
         )
     return columns
 

@@ -21,8 +21,7 @@ class TypeClassifier:
 
     Parameters
     ----------
-    ridge : float
-        Penalty on the squared weights, relative to the mean loss of a query.
+    ridge : penalty on the squared weights, relative to the mean loss of a query
 
     Attributes
     ----------
@@ -113,17 +112,14 @@ def type_share(rows: NDArray[Any], train_types: NDArray[Any], types: NDArray[Any
 
     Parameters
     ----------
-    rows : array of shape (n_queries, k_max)
-        Neighbours, nearest first; leave out a training query's own row.
+    rows : (n_queries, k_max) neighbours, nearest first; leave out a training query's own row
     train_types : array of shape (m,)
     types : array of shape (n_queries,)
 
     Returns
     -------
-    share : array of shape (k_max,)
-        Mean share among the first 1, 2, ... neighbours.
-    chance : float
-        The same for neighbours drawn at random.
+    share : (k_max,) mean share among the first 1, 2, ... neighbours.
+    chance : the same for neighbours drawn at random
     """
     same = np.asarray(train_types)[rows] == np.asarray(types)[:, None]
     share: FloatArray = np.cumsum(same.mean(axis=0)) / np.arange(1, rows.shape[1] + 1)

@@ -37,14 +37,11 @@ def query_vectors(
 
     Parameters
     ----------
-    X : array of shape (n_documents, n_features)
-        Features, each query's documents contiguous.
-    offsets : array of shape (n_queries + 1,)
-        Bounds of the queries, see :func:`qdrank.layout.query_offsets`.
+    X : (n_documents, n_features) features, each query's documents contiguous
+    offsets : (n_queries + 1,) bounds of the queries, see :func:`qdrank.layout.query_offsets`
     reference : int or array of shape (n_documents,)
         Column of the reference feature, or the reference scores themselves.
-    top : int
-        T of the paper; a query with fewer documents uses all of them.
+    top : T of the paper; a query with fewer documents uses all of them
     pooling : {"mean", "mean+std", "mean+std+max", "none"}
         Statistics to take; each adds n_features columns. "none": no column, whatever the documents are.
     missing : {"error", "omit"}
@@ -112,14 +109,14 @@ def _pool(features: FloatArray, bounds: IntArray, pooling: Pooling) -> FloatArra
     count = np.add.reduceat(present, bounds[:-1], axis=0, dtype=np.float64)
     count[count == 0] = np.nan
     mean = _sums(np.where(present, features, 0.0), bounds) / count
-    parts = [mean]
+    columns = [mean]
     if "std" in pooling:
         deviation = np.where(present, features - np.repeat(mean, np.diff(bounds), axis=0), 0.0)
-        parts.append(np.sqrt(_sums(deviation**2, bounds) / count))
+        columns.append(np.sqrt(_sums(deviation**2, bounds) / count))
     if "max" in pooling:
         largest = np.maximum.reduceat(np.where(present, features, -np.inf), bounds[:-1], axis=0)
-        parts.append(np.where(np.isfinite(largest), largest, np.nan))
-    return np.hstack(parts)
+        columns.append(np.where(np.isfinite(largest), largest, np.nan))
+    return np.hstack(columns)
 
 
 def _sums(values: FloatArray, bounds: IntArray) -> FloatArray:
@@ -131,8 +128,7 @@ class Standardiser:
 
     Parameters
     ----------
-    scale : bool
-        False leaves the columns as they are ("raw") and only fills missing values.
+    scale : False leaves the columns as they are ("raw") and only fills missing values
 
     A missing value (NaN) becomes the column's training mean.
     """

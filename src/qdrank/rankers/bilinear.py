@@ -30,10 +30,8 @@ class Bilinear(QueryRanker):
     Parameters
     ----------
     lam, tol : as for `RankSVM`
-    interactions : float
-        Penalty on M relative to that on w.
-    components : int
-        Number of components of the query vectors.
+    interactions : penalty on M relative to that on w
+    components : number of components of the query vectors
     """
 
     NAME: ClassVar[str] = "bilinear"

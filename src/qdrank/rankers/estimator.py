@@ -26,14 +26,10 @@ class QueryDependent(Learner):
 
     Parameters
     ----------
-    ranker : QueryRanker
-        The ranker; a copy of it is fitted, not the ranker itself.
-    reference : int
-        Feature whose values select the documents for a query's vector, counted from 0.
-    top : int
-        Number of documents to select.
-    pooling : {"mean", "mean+std", "mean+std+max"}
-        Statistics of their features.
+    ranker : the ranker; a copy of it is fitted, not the ranker itself
+    reference : feature whose values select the documents for a query's vector, counted from 0
+    top : number of documents to select
+    pooling : {"mean", "mean+std", "mean+std+max"}; statistics of their features
 
     Attributes
     ----------

@@ -38,10 +38,8 @@ class _Judgments:
     similarity : {"candidates", "vectors", "text"}
         What makes queries similar: cosine of their candidate lists, of their vectors, or of their words. The last two need the
         vectors (n_queries, n_columns) or texts (n_queries,) as ``given``.
-    reference : int, optional
-        Column of the feature that ranks the candidates; without it all have the same weight.
-    exclude_near : float, optional
-        Queries with a similarity of this or more count as duplicates and are left out.
+    reference : column of the feature that ranks the candidates; without it all have the same weight
+    exclude_near : queries with a similarity of this or more count as duplicates and are left out
     """
 
     EQUAL: ClassVar[bool]

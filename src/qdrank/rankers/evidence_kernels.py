@@ -19,16 +19,16 @@ _Floats = NDArray[np.float64]
 
 @njit(cache=True)
 def _add(
-    row: IntArray, place: int, sim: _Floats, own: int, near: float, gammas: _Floats, equal: bool, out: Any,
+    row: IntArray, place: int, sim: _Floats, itself: int, near: float, gammas: _Floats, equal: bool, out: Any,
     doc_first: IntArray, doc_query: IntArray, doc_grade: _Floats,
 ) -> None:  # fmt: skip
-    """Add to ``out`` (n_columns,) the judgments of one document, ``row[place]``, by all queries but ``own``."""
+    """Add to ``out`` (n_columns,) the judgments of one document, ``row[place]``, by all queries but ``itself``."""
     document = row[place]
     if document < 0:
         return
     for i in range(doc_first[document], doc_first[document + 1]):
         query = doc_query[i]
-        if query == own or sim[query] >= near:
+        if query == itself or sim[query] >= near:
             continue
         if equal:
             out[0] += doc_grade[i]
@@ -39,7 +39,7 @@ def _add(
 
 @njit(cache=True)
 def add_by_terms(
-    offsets: IntArray, document: IntArray, own: IntArray, near: float, gammas: _Floats, equal: bool,
+    offsets: IntArray, document: IntArray, itself: IntArray, near: float, gammas: _Floats, equal: bool,
     first: IntArray, term: IntArray, weight: _Floats,
     term_first: IntArray, term_query: IntArray, term_weight: _Floats,
     doc_first: IntArray, doc_query: IntArray, doc_grade: _Floats, n_train: int, out: _Floats,
@@ -51,7 +51,7 @@ def add_by_terms(
             for j in range(term_first[term[i]], term_first[term[i] + 1]):
                 sim[term_query[j]] += weight[i] * term_weight[j]
         for r in range(offsets[q], offsets[q + 1]):
-            _add(document, r, sim, own[q], near, gammas, equal, out[r], doc_first, doc_query, doc_grade)
+            _add(document, r, sim, itself[q], near, gammas, equal, out[r], doc_first, doc_query, doc_grade)
         for i in range(first[q], first[q + 1]):
             for j in range(term_first[term[i]], term_first[term[i] + 1]):
                 sim[term_query[j]] = 0.0
@@ -59,7 +59,7 @@ def add_by_terms(
 
 @njit(cache=True)
 def add_by_vectors(
-    offsets: IntArray, document: IntArray, own: IntArray, near: float, gammas: _Floats, equal: bool,
+    offsets: IntArray, document: IntArray, itself: IntArray, near: float, gammas: _Floats, equal: bool,
     vectors: _Floats, train: _Floats, doc_first: IntArray, doc_query: IntArray, doc_grade: _Floats, out: _Floats,
 ) -> None:  # fmt: skip
     """Evidence with dense profiles ``vectors`` (n_queries, d) and ``train`` (n_train, d)."""
@@ -75,7 +75,7 @@ def add_by_vectors(
                     for c in range(train.shape[1]):
                         total += vectors[q, c] * train[other, c]
                     sim[other], known[other] = max(total, 0.0), q
-            _add(document, r, sim, own[q], near, gammas, equal, out[r], doc_first, doc_query, doc_grade)
+            _add(document, r, sim, itself[q], near, gammas, equal, out[r], doc_first, doc_query, doc_grade)
 
 
 @njit(cache=True)

@@ -42,14 +42,10 @@ def offline1(
 
     Parameters
     ----------
-    test : array of shape (n_test, k_max)
-        Neighbours of the test queries, nearest first.
-    train : array of shape (m, k_max)
-        Neighbours of the training queries, each its own first.
-    pairs : array of shape (m,)
-        Document pairs of the training queries, see :func:`qdrank.layout.pair_counts`.
-    ks : ints
-        Sizes of the neighbourhoods.
+    test : (n_test, k_max) neighbours of the test queries, nearest first
+    train : (m, k_max) neighbours of the training queries, each its own first
+    pairs : (m,) document pairs of the training queries, see :func:`qdrank.layout.pair_counts`
+    ks : ints; sizes of the neighbourhoods
     alike : {"shared_pairs", "shared_queries", "smallest_gamma"}
         What makes neighbourhoods alike: most shared pairs (the paper), most shared queries, or the smallest change
         ratio, which unlike the first does not favour neighbourhoods that are rich in pairs.
@@ -78,10 +74,8 @@ def change_ratios(test: Rows, train: Rows, pairs: IntArray, chosen: dict[int, In
 
     Parameters
     ----------
-    test, train, pairs
-        As in :func:`offline1`.
-    chosen : dict of k to array of shape (n_test,)
-        Training query whose model serves each test query.
+    test, train, pairs : as in :func:`offline1`
+    chosen : dict of k to array of shape (n_test,); training query whose model serves each test query
 
     Returns
     -------

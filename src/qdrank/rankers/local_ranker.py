@@ -40,19 +40,15 @@ class LocalRanker(QueryRanker):
 
     Parameters
     ----------
-    k : float
-        Number of neighbours; up to 1 a share of the training queries.
+    k : number of neighbours; up to 1 a share of the training queries
     weights : {"hard", "kernel"}
     lam, penalty, query_weights, tol : as for `RankSVM`
-    proximity : float
-        Share of the penalty that pulls to Single instead of 0; below 1.
-    mix : float
-        Weight of the local model against Single's.
+    proximity : share of the penalty that pulls to Single instead of 0; below 1
+    mix : weight of the local model against Single's
     random : int, optional
         Seed for random training queries instead of neighbours, the control that shows whether nearness matters. Kernel
         weights then come from the distances of the true neighbours.
-    block : int
-        Number of models trained together.
+    block : number of models trained together
     """
 
     NAME: ClassVar[str] = "local"

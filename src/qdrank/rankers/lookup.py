@@ -24,7 +24,7 @@ _DENSE_MOST = 4096
 #: if they hold at least this share of them; else as inverted lists.
 _DENSE_SHARE = 0.05
 #: Number of queries to serve without compiled kernels if nothing else has loaded them.
-_PLAIN_QUERIES = 200
+_UNCOMPILED_QUERIES = 200
 
 
 class TrainingSpace:
@@ -89,9 +89,9 @@ class TrainingSpace:
 
     def _raw(self, point: FloatArray, points: FloatArray) -> FloatArray:
         """Exact sums of a point's differences to others, each a function of its two points alone."""
-        terms = point - points
-        (np.abs if self.metric.norm == "l1" else np.square)(terms, out=terms)
-        return np.asarray(terms.sum(axis=1))
+        apart = point - points
+        (np.abs if self.metric.norm == "l1" else np.square)(apart, out=apart)
+        return np.asarray(apart.sum(axis=1))
 
     def _estimate(self, point: FloatArray) -> tuple[FloatArray, float]:
         """Sums to all training queries, and a bound on their error; squares by |x|² + |y|² - 2 x.y."""
@@ -140,7 +140,7 @@ class Neighbourhoods:
     def _compiled(self) -> bool:
         """Whether to use the kernels: if Numba is loaded, or there are many queries; loading it takes 0.7 s."""
         self._asked += 1
-        return "numba" in sys.modules or self._asked > _PLAIN_QUERIES
+        return "numba" in sys.modules or self._asked > _UNCOMPILED_QUERIES
 
     def _shared_plainly(self, members: IntArray) -> NDArray[Any]:
         """`_shared` in NumPy; the result is the same, since all numbers are integers."""

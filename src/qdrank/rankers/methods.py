@@ -44,10 +44,10 @@ class ClassicMethod:
         """Module that holds its code."""
         return (AGGREGATORS if self.aggregates else LEARNERS).module(self.learner)
 
-    def grid(self, own: Mapping[str, list[Any]] | None = None) -> dict[str, list[Any]]:
-        """Values to try for each parameter: ``own`` or else the defaults, and the fixed ones."""
+    def grid(self, given: Mapping[str, list[Any]] | None = None) -> dict[str, list[Any]]:
+        """Values to try for each parameter: ``given`` or else the defaults, and the fixed ones."""
         fixed = {name: [value] for name, value in self.fixed.items()}
-        return dict((GRIDS | AGGREGATOR_GRIDS)[self.learner] if own is None else own) | fixed
+        return dict((GRIDS | AGGREGATOR_GRIDS)[self.learner] if given is None else given) | fixed
 
 
 _AGGREGATORS = {

@@ -27,8 +27,7 @@ class Mixture(QueryRanker):
     Parameters
     ----------
     bases : rankers
-    gate : bool
-        Whether the weights depend on the vector of the query.
+    gate : whether the weights depend on the vector of the query
     lam, interactions, components : as for `Bilinear`; without a gate only ``lam`` matters
     parts : number of parts of the training queries
     seed : decides the parts

@@ -36,14 +36,11 @@ class ReadyModels(QueryRanker):
 
     Parameters
     ----------
-    k : float
-        Number of training queries per model; values up to 1 are shares of them.
+    k : number of training queries per model; values up to 1 are shares of them
     lam, penalty, tol : as for `RankSVM`
-    choice : "nearest", or what makes two neighbourhoods alike
-        Which model serves a query.
+    choice : "nearest", or what makes two neighbourhoods alike; which model serves a query
     metric : name of the distance between query vectors
-    largest : int, optional
-        Number of a query's neighbours used to break ties between equally similar neighbourhoods; all by default.
+    largest : number of a query's neighbours used to break ties between equally similar neighbourhoods; all by default
     """
 
     NAME: ClassVar[str] = "ready"
@@ -83,7 +80,7 @@ class ReadyModels(QueryRanker):
         metric = fitted_metric(self.metric, self.vectors_, train)
         self.map_ = getattr(metric, "map_", np.zeros((0, 0)))
         k = neighbour_count(self.k, m)
-        near = neighbours(self.vectors_, self.vectors_, k, own=np.arange(m), ids=self.query_id_, metric=metric)
+        near = neighbours(self.vectors_, self.vectors_, k, train_index=np.arange(m), ids=self.query_id_, metric=metric)
         self.neighbours_, self.pairs_ = near.rows, train.pairs
         base = prepare_training(
             prepare(train.X, train.y, train.offsets), lam=self.lam, penalty=self.penalty, tol=self.tol

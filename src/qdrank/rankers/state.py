@@ -56,8 +56,8 @@ def restored(description: Any, arrays: Mapping[str, NDArray[Any]], kind: Callabl
     if "entries" in description:
         return {key: restored(item, arrays, kind) for key, item in description["entries"].items()}
     params, state = (
-        {name: restored(value, arrays, kind) for name, value in description[part].items()}
-        for part in ("params", "state")
+        {name: restored(value, arrays, kind) for name, value in description[section].items()}
+        for section in ("params", "state")
     )
     made = kind(description["object"])(**params)
     for name, value in state.items():
@@ -94,7 +94,7 @@ def _rows(name: str, array: NDArray[Any]) -> pa.Table:
     texts = pa.array([str(one) for one in matrix[:, 0]], pa.string()) if is_text else pa.nulls(n, pa.string())
     return pa.table(
         {
-            "part": pa.array([name] * n, pa.string()),
+            "array": pa.array([name] * n, pa.string()),
             "row": pa.array(np.arange(n, dtype=np.int32)),
             "text": texts,
             "numbers": open_list_column((none if is_text or whole else matrix).astype(np.float64, copy=False)),
@@ -105,12 +105,12 @@ def _rows(name: str, array: NDArray[Any]) -> pa.Table:
 
 def _arrays_of(table: pa.Table) -> Iterator[tuple[str, NDArray[Any]]]:
     """Arrays of the artifact by name; arrays of size 0 have no rows."""
-    names = table.column("part").to_numpy(zero_copy_only=False)
+    names = table.column("array").to_numpy(zero_copy_only=False)
     starts = [0, *(np.flatnonzero(names[1:] != names[:-1]) + 1).tolist(), len(names)]
     for a, b in pairwise(starts):
-        part = table.slice(a, b - a)
-        if not part.column("text").null_count:
-            yield names[a], part.column("text").to_numpy(zero_copy_only=False)
+        rows = table.slice(a, b - a)
+        if not rows.column("text").null_count:
+            yield names[a], rows.column("text").to_numpy(zero_copy_only=False)
             continue
-        numbers = list_matrix(part.column("numbers"))
-        yield names[a], numbers if numbers.size else list_matrix(part.column("wholes"))
+        numbers = list_matrix(rows.column("numbers"))
+        yield names[a], numbers if numbers.size else list_matrix(rows.column("wholes"))

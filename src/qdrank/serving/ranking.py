@@ -20,7 +20,7 @@ def rank(
     query: Sequence[Any] | NDArray[Any] | None = None,
     *,
     method: str | None = None,
-    own: NDArray[Any] | None = None,
+    query_columns: NDArray[Any] | None = None,
     text: Sequence[str] | None = None,
     doc_id: Sequence[str] | None = None,
     k: float | None = None,
@@ -37,7 +37,7 @@ def rank(
     X : (n_documents, n_features), the features that the models were trained on, in their order and units
     query : (n_documents,) query of each document, those of one query together; by default all belong to one query
     method : any method that a study scored, such as "single" or "knn-offline1" (the default)
-    own, text : (n_queries, own_columns) columns and (n_queries,) words of the queries, for rankers that use them
+    query_columns, text : (n_queries, own_columns) columns and (n_queries,) words of the queries, for rankers that use them
     doc_id : (n_documents,) names of the documents, for rankers that use them
     k, lam : number of neighbours and lambda; by default those that the study chose
 
@@ -53,4 +53,6 @@ def rank(
     offsets = query_offsets(names)
     ranker = load_ranker(models, method, k=k, lam=lam)
     asked = None if query is None else [str(name) for name in names[offsets[:-1]]]
-    return ranker.score_many(np.asarray(X), offsets, own=own, text=text, query_id=asked, doc_id=doc_id)
+    return ranker.score_many(
+        np.asarray(X), offsets, query_columns=query_columns, text=text, query_id=asked, doc_id=doc_id
+    )

@@ -55,18 +55,22 @@ class ServedRanker:
         """Number of features of a document."""
         return self.documents.n_features
 
-    def score(self, X: NDArray[Any], *, own: NDArray[Any] | None = None, text: str | None = None) -> FloatArray:
+    def score(
+        self, X: NDArray[Any], *, query_columns: NDArray[Any] | None = None, text: str | None = None
+    ) -> FloatArray:
         """Score the documents of one query, (n_documents, n_features); parameters as for `score_many`."""
         offsets = np.array([0, len(X)] if len(X) else [0], dtype=np.int64)
-        columns = None if own is None else np.atleast_2d(own)[: len(offsets) - 1]
-        return self.score_many(X, offsets, own=columns, text=None if text is None else [text][: len(offsets) - 1])
+        columns = None if query_columns is None else np.atleast_2d(query_columns)[: len(offsets) - 1]
+        return self.score_many(
+            X, offsets, query_columns=columns, text=None if text is None else [text][: len(offsets) - 1]
+        )
 
     def score_many(
         self,
         X: NDArray[Any],
         offsets: IntArray,
         *,
-        own: NDArray[Any] | None = None,
+        query_columns: NDArray[Any] | None = None,
         text: Sequence[str] | None = None,
         query_id: ArrayLike | None = None,
         doc_id: ArrayLike | None = None,
@@ -77,7 +81,7 @@ class ServedRanker:
         ----------
         X : (n_documents, n_features), in the units of the training data; taken in single precision, as files are
         offsets : (n_queries + 1,) bounds of the queries
-        own, text : (n_queries, own_columns) columns and (n_queries,) words of the queries, if the study used them
+        query_columns, text : (n_queries, own_columns) columns and (n_queries,) words of the queries, if the study used them
         query_id : (n_queries,) names; a query with the name of a training query does not see that query's judgments
         doc_id : (n_documents,) names, used to find judgments of other queries
 
@@ -88,7 +92,7 @@ class ServedRanker:
         X, n = self.documents.checked(X, offsets), len(offsets) - 1
         if n == 0:
             return np.zeros(0)
-        vectors = self.query_vectors(X, offsets, own, text)
+        vectors = self.query_vectors(X, offsets, query_columns, text)
         names = [f"\0{i}" for i in range(n)] if query_id is None else query_id
         documents = np.empty(0, dtype=object) if doc_id is None else np.array(doc_id, dtype=object)
         if len(documents) != len(X) and self.ranker.needs("NAMES"):
@@ -110,13 +114,13 @@ class ServedRanker:
         self,
         X: NDArray[np.float32],
         offsets: IntArray,
-        own: NDArray[Any] | None = None,
+        query_columns: NDArray[Any] | None = None,
         text: Sequence[str] | None = None,
     ) -> FloatArray:
         """Vectors that the ranker uses, (n_queries, n_columns); without columns if it uses none."""
         if self.queries is None:
             return np.zeros((len(offsets) - 1, 0))
-        return self.queries.vectors(X, offsets, own, text)
+        return self.queries.vectors(X, offsets, query_columns, text)
 
     def remember(self, folder: Path) -> None:
         """Give the ranker the training documents, from the data set's ``judged.parquet`` beside the ``folder`` of the fold."""

@@ -18,7 +18,7 @@ VERSION = "1.1"
 NAME = "ro-crate-metadata.json"
 _CONTEXT = f"https://w3id.org/ro/crate/{VERSION}/context"
 #: Not in the context of RO-Crate 1.1; the term of Workflow Run RO-Crate.
-_TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
+_VOCABULARY = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 _FORMATS = {
     ".parquet": "application/vnd.apache.parquet",
     ".csv": "text/csv",
@@ -54,7 +54,7 @@ def crate_text(folder: str | Path, *, name: str, version: str) -> str:
     manifest = json.loads(place.read_text(encoding="utf-8"))
     made = datetime.fromtimestamp(place.stat().st_mtime, UTC).date().isoformat()
     files = [_file(Path(folder), path, digest) for path, digest in {**manifest["files"], "manifest.json": ""}.items()]
-    parts = [{"@id": entity["@id"]} for entity in files]
+    members = [{"@id": entity["@id"]} for entity in files]
     configuration = [{"@id": "config.yaml"}] if "config.yaml" in manifest["files"] else []
     machine = manifest["machine"]
     used = ", ".join(f"{library} {number}" for library, number in machine["libraries"].items())
@@ -73,7 +73,7 @@ def crate_text(folder: str | Path, *, name: str, version: str) -> str:
             + manifest["all"],
             "datePublished": made,
             "license": "The terms of the data sets hold; see their publishers.",
-            "hasPart": parts,
+            "hasPart": members,
             "mentions": {"@id": "#run"},
         },
         {"@id": "#qdrank", "@type": "SoftwareApplication", "name": "qdrank", "version": version},
@@ -89,7 +89,7 @@ def crate_text(folder: str | Path, *, name: str, version: str) -> str:
         },
         *files,
     ]
-    return json.dumps({"@context": [_CONTEXT, _TERMS], "@graph": graph}, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps({"@context": [_CONTEXT, _VOCABULARY], "@graph": graph}, indent=1, ensure_ascii=False) + "\n"
 
 
 def _file(folder: Path, path: str, digest: str) -> dict[str, Any]:

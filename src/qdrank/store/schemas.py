@@ -109,11 +109,11 @@ _SHARED = [
         },
         nullable=frozenset({"text"}),
     ),
-    # Linear models of the neighbourhoods of queries: one row per family of models, query, k and lambda.
+    # Linear models of the neighbourhoods of queries: one row per kind of neighbourhood, query, k and lambda.
     Shape(
         "local_models",
         {
-            "family": _TEXT,
+            "neighbourhood": _TEXT,
             "role": _TEXT,
             "query_id": _TEXT,
             "k": pa.int32(),
@@ -147,7 +147,7 @@ _SHARED = [
     Shape(
         "rankers",
         {
-            "part": _TEXT,
+            "array": _TEXT,
             "row": pa.int32(),
             "text": _TEXT,
             "numbers": NUMBERS,
@@ -157,13 +157,13 @@ _SHARED = [
     ),
     # The values behind a claim, with the query and the fold of each, so that they can be analysed again.
     Shape(
-        "evidence",
-        {"claim": _TEXT, "part": _TEXT, "fold": _TEXT, "query_id": _TEXT, "fit": pa.int64(), "value": _NUMBER},
+        "observations",
+        {"claim": _TEXT, "contrast": _TEXT, "fold": _TEXT, "query_id": _TEXT, "fit": pa.int64(), "value": _NUMBER},
     ),
     # Verdicts on claims: qdrank.evaluation.verdicts says how they are made.
     Shape(
         "verdicts",
-        dict.fromkeys(("study", "paper", "claim", "text", "dataset", "world", "group", "kind", "measure"), _TEXT)
+        dict.fromkeys(("study", "paper", "claim", "text", "dataset", "world", "purpose", "kind", "measure"), _TEXT)
         | dict.fromkeys(("expected", "holds_if", "fails_if"), _TEXT)
         | {
             "margin": _NUMBER,

@@ -15,7 +15,7 @@ from qdrank.store.digest import BLANK, KEY, CorruptArtifact, seal, verify
 from qdrank.store.schemas import ArtifactKind, conform, shape_of
 
 # Fixed, because row groups are part of the bytes: how a caller divides its data into tables must not matter.
-ROWS_PER_GROUP = 1 << 16
+ROW_GROUP_SIZE = 1 << 16
 _KIND = b"qdrank.kind"
 
 
@@ -39,16 +39,16 @@ class ArtifactWriter:
             )
         self._waiting.append(table)
         self._n_waiting += len(table)
-        if self._n_waiting >= ROWS_PER_GROUP:
-            self._write_groups(final=False)
+        if self._n_waiting >= ROW_GROUP_SIZE:
+            self._write_row_groups(final=False)
 
-    def _write_groups(self, *, final: bool) -> None:
+    def _write_row_groups(self, *, final: bool) -> None:
         assert self._writer is not None
         rows = pa.concat_tables(self._waiting)
-        whole = len(rows) if final else len(rows) // ROWS_PER_GROUP * ROWS_PER_GROUP
-        for start in range(0, whole, ROWS_PER_GROUP):
-            group = rows.slice(start, min(ROWS_PER_GROUP, whole - start)).combine_chunks()
-            self._writer.write_table(group, row_group_size=ROWS_PER_GROUP)
+        whole = len(rows) if final else len(rows) // ROW_GROUP_SIZE * ROW_GROUP_SIZE
+        for start in range(0, whole, ROW_GROUP_SIZE):
+            row_group = rows.slice(start, min(ROW_GROUP_SIZE, whole - start)).combine_chunks()
+            self._writer.write_table(row_group, row_group_size=ROW_GROUP_SIZE)
         self._waiting = [rows.slice(whole)]
         self._n_waiting = len(rows) - whole
 
@@ -56,7 +56,7 @@ class ArtifactWriter:
         """Write the rows still waiting, and the footer with room for the digest."""
         if self._writer is None:
             raise InputError(f"nothing was written to a {self._shape.name} artifact")
-        self._write_groups(final=True)
+        self._write_row_groups(final=True)
         self._writer.add_key_value_metadata({_KIND: self._shape.name.encode(), KEY: BLANK})
         self._writer.close()
 

@@ -1,8 +1,8 @@
-"""Arguments of the study functions that make figures, tables and evidence.
+"""Arguments of the study functions that make figures, tables and observations.
 
 draw(inputs, shown) -> (figure, numbers behind it)
 tabulate(inputs, shown) -> tables by id
-evidence(inputs, shown) -> parts by claim
+observations(inputs, shown) -> contrasts by claim
 """
 
 from __future__ import annotations

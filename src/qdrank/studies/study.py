@@ -117,7 +117,7 @@ class Study:
     measures : names of the measures, or of conventions, used for its methods
     figures, tables : what it shows, in the order of the paper
     headline : id of the figure that shows its result best, which the first page puts first; the first one if empty
-    evidence : the basis for judging its claims; ``make`` gives parts by claim (`qdrank.evaluation.evidence`)
+    observations : the values that decide its claims; ``make`` gives contrasts by claim (`qdrank.evaluation.observations`)
     claims : "module:function" that declares its claims, from the keys of the configuration in ``budget``
     budget : keys of the configuration that its declaration names, such as ``geng.lambdas``; ``key as name`` renames one
     neighbours : from its section to the numbers of nearest queries that it uses; up to 1 they are shares
@@ -144,7 +144,7 @@ class Study:
     figures: tuple[Output, ...] = ()
     tables: tuple[Output, ...] = ()
     headline: str = ""
-    evidence: Output | None = None
+    observations: Output | None = None
     claims: str = ""
     budget: tuple[str, ...] = ()
     neighbours: Callable[[Any], list[float]] = lambda _: []

@@ -1,7 +1,7 @@
 """From text to terms: Unicode words, case folding, stop words, Snowball stems.
 
 A word is a run of letters and digits; an apostrophe inside it belongs to it (``don't``, ``o'neill``), and so does a
-point or comma between digits (``3.5``, ``1,000``). Hyphens, underscores and all else part words: ``plant-based`` is two.
+point or comma between digits (``3.5``, ``1,000``). Hyphens, underscores and all else divide words: ``plant-based`` is two.
 """
 
 from __future__ import annotations
@@ -43,12 +43,9 @@ class Analyser:
 
     Attributes
     ----------
-    stemmer : str
-        A Snowball algorithm (``"english"``, ``"german"``, ``"porter"`` ...) or ``"none"``.
-    stop_words : str
-        ``"snowball"``, ``"lucene"`` or ``"none"``; stop words are removed before stemming.
-    unicode : str
-        Normal form to begin with, ``"NFKC"`` or ``"none"``.
+    stemmer : a Snowball algorithm (``"english"``, ``"german"``, ``"porter"`` ...) or ``"none"``
+    stop_words : ``"snowball"``, ``"lucene"`` or ``"none"``; stop words are removed before stemming
+    unicode : normal form to begin with, ``"NFKC"`` or ``"none"``
     """
 
     stemmer: str = "english"
@@ -105,13 +102,13 @@ class Analyser:
         """
         number: defaultdict[str, int] = defaultdict()
         number.default_factory = number.__len__
-        parts, lengths = [], []
+        numbered, lengths = [], []
         source = iter(texts)
         while block := [text.split() for text in islice(source, _BLOCK)]:
             lengths += [len(pieces) for pieces in block]
-            parts.append(np.fromiter(map(number.__getitem__, chain.from_iterable(block)), dtype=np.int32))
+            numbered.append(np.fromiter(map(number.__getitem__, chain.from_iterable(block)), dtype=np.int32))
         ids, starts, terms = self._terms_of_pieces(list(number))
-        pieces = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
+        pieces = np.concatenate(numbered) if numbered else np.zeros(0, dtype=np.int32)
         return AnalysedTokens(*_expand(pieces, _bounds(lengths), ids, starts), terms)
 
     def _terms_of_pieces(self, pieces: list[str]) -> tuple[NDArray[np.int32], IntArray, list[str]]:

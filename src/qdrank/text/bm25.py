@@ -25,10 +25,8 @@ class BM25:
     Attributes
     ----------
     variant : {"robertson", "lucene", "atire", "bm25+", "bm25l"}
-    k1, b : float
-        Saturation of the term frequency, and strength of the normalisation by length.
-    delta : float
-        Lower bound of Lv & Zhai; used by ``"bm25+"`` and ``"bm25l"`` alone.
+    k1, b : saturation of the term frequency, and strength of the normalisation by length
+    delta : lower bound of Lv & Zhai; used by ``"bm25+"`` and ``"bm25l"`` alone
     """
 
     variant: str = "lucene"

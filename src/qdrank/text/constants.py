@@ -14,10 +14,8 @@ class Constants:
 
     Attributes
     ----------
-    k1, b, k3 : float
-        BM25 (Robertson's); with k3 = 0 a term counts once however often the query has it.
-    mu, jm, delta : float
-        Dirichlet prior, Jelinek-Mercer's share of the collection, absolute discount.
+    k1, b, k3 : BM25 (Robertson's); with k3 = 0 a term counts once however often the query has it
+    mu, jm, delta : Dirichlet prior, Jelinek-Mercer's share of the collection, absolute discount
     idf_over : {"match", "query"}
         Whether L5, L6, L7 are summed over the terms that the document contains, as the papers print them, or over all
         terms of the query, as LETOR's files have them (then the same for all documents of a query).

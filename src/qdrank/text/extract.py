@@ -61,7 +61,7 @@ def text_settings(options: Mapping[str, Any], seed: int) -> TextSettings:
         constants=OHSUMED if options["constants"] == "ohsumed" else Constants(),
         n_top=options["candidates"],
         judged=options["judged"],
-        groups=tuple(options["features"]),
+        feature_sets=tuple(options["features"]),
         folds=5 if options["folds"] == "rotation" else None,
         seed=seed,
         lsa=options["lsa"],

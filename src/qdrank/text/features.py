@@ -58,22 +58,24 @@ def first_columns() -> list[str]:
     return [FIRST_STAGE]
 
 
-COLUMN_GROUPS = {"first": first_columns, "letor25": letor25_columns, "extra": extra_columns, "letor46": letor46_columns}
+FEATURE_SETS = {"first": first_columns, "letor25": letor25_columns, "extra": extra_columns, "letor46": letor46_columns}
 # The column that ranks like BM25, by which a query's top documents are chosen: the first that the table has.
 REFERENCES = (FIRST_STAGE, "both.H1", "whole.BM25", "body.BM25")
 
 
-def column_names(index: Index, groups: Iterable[str]) -> list[str]:
-    """Columns of ``groups`` in order, each once.
+def column_names(index: Index, feature_sets: Iterable[str]) -> list[str]:
+    """Columns of ``feature_sets`` in order, each once.
 
     A field in which no document has text gives no columns (MED has no titles), but LETOR's layout is kept complete.
     """
     names: list[str] = []
-    for group in groups:
-        if group not in COLUMN_GROUPS:
-            raise InputError(f"unknown group of features {group!r}", fix=did_you_mean(group, list(COLUMN_GROUPS)))
-        columns = COLUMN_GROUPS[group]()
-        whole = group in ("first", "letor46")
+    for feature_set in feature_sets:
+        if feature_set not in FEATURE_SETS:
+            raise InputError(
+                f"unknown set of features {feature_set!r}", fix=did_you_mean(feature_set, list(FEATURE_SETS))
+            )
+        columns = FEATURE_SETS[feature_set]()
+        whole = feature_set in ("first", "letor46")
         names += [name for name in columns if whole or name.partition(".")[0] in index.fields]
     return list(dict.fromkeys(names))
 
@@ -94,8 +96,7 @@ def feature_values(
     ----------
     static : mapping of column to (n_documents,) values, optional
         Columns that belong to the document alone (`web.web_columns`).
-    first : (n_pairs,), optional
-        Scores of the first stage, for the column `FIRST_STAGE`.
+    first : (n_pairs,), optional; scores of the first stage, for the column `FIRST_STAGE`
     """
     X = np.zeros((len(candidates.query), len(names)), dtype=np.float32)
     for start in range(0, len(X), _BLOCK):

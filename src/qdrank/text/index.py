@@ -29,8 +29,7 @@ class FieldIndex:
 
     Attributes
     ----------
-    counts : csr_array (n_documents, n_terms) of int32
-        Column numbers sorted within a row, no zeros stored.
+    counts : csr_array (n_documents, n_terms) of int32; column numbers sorted within a row, no zeros stored
     """
 
     counts: Counts
@@ -134,16 +133,16 @@ def build_index(documents: Documents, analyser: Analyser | None = None) -> Index
     counts = count_matrix(tokens)
     n = len(documents)
     fields = {name: FieldIndex(counts[i * n : (i + 1) * n]) for i, name in enumerate(names)}
-    for union, parts in UNIONS.items():
+    for union, members in UNIONS.items():
         if union == "both" or "anchor" in fields or "url" in fields:
-            fields[union] = FieldIndex(_sum([fields[part] for part in parts if part in fields]))
+            fields[union] = FieldIndex(_sum([fields[member] for member in members if member in fields]))
     return Index(documents.doc_id, tokens.terms, fields, analyser)
 
 
-def _sum(parts: Sequence[FieldIndex]) -> Counts:
-    total = parts[0].counts
-    for part in parts[1:]:
-        total = total + part.counts
+def _sum(members: Sequence[FieldIndex]) -> Counts:
+    total = members[0].counts
+    for member in members[1:]:
+        total = total + member.counts
     total.sort_indices()
     return total
 

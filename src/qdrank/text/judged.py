@@ -35,17 +35,12 @@ class TextSettings:
 
     Attributes
     ----------
-    analyser, bm25, constants
-        How words are made, how candidates are found, the constants of the rank models.
-    n_top, searched, judged
-        Candidates: the best ``n_top`` by BM25 in the field ``searched`` (``"both"`` title and body; ``"whole"`` a page
-        of the web with its anchors and URL), with or without all judged documents.
-    groups
-        Groups of feature columns (`features.COLUMN_GROUPS`).
-    folds, seed
-        Rotating parts drawn with ``seed``; None: the collection's own split if it has one, else five parts.
-    lsa
-        Number of latent semantic columns per query; 0 for none.
+    analyser, bm25, constants : how words are made, how candidates are found, the constants of the rank models
+    n_top, searched, judged : candidates: the best ``n_top`` by BM25 in the field ``searched`` (``"both"`` title and
+        body; ``"whole"`` a page of the web with its anchors and URL), with or without all judged documents
+    feature_sets : sets of feature columns (`features.FEATURE_SETS`)
+    folds, seed : rotating parts drawn with ``seed``; None: the collection's own split if it has one, else five parts
+    lsa : number of latent semantic columns per query; 0 for none
     relevant
         Relevant documents that measures count: all that are judged, as trec_eval does, or those among the candidates.
     """
@@ -56,7 +51,7 @@ class TextSettings:
     n_top: int = 100
     searched: str = "both"
     judged: bool = False
-    groups: tuple[str, ...] = ("first", "letor25", "extra")
+    feature_sets: tuple[str, ...] = ("first", "letor25", "extra")
     folds: int | None = None
     seed: int = 0
     lsa: int = 0
@@ -93,7 +88,7 @@ def judged_text(collection: Collection, settings: TextSettings | None = None) ->
     index = build_index(collection.documents, settings.analyser)
     queries = analyse_queries(index, [query.text for query in collection.queries])
     parts = parts_of(collection, folds=settings.folds, seed=settings.seed)
-    names = column_names(index, settings.groups)
+    names = column_names(index, settings.feature_sets)
     columns = columns_table(names, _reference(names))
     searched = index.field(settings.searched)
     ranking = retrieve(searched, queries, settings.bm25, n_top=settings.n_top)

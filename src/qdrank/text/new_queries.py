@@ -53,7 +53,7 @@ def new_query_features(
     candidates = find_candidates(listed, JudgedPairs(nothing, nothing, nothing), len(index.doc_id))
     if len(candidates.query) == 0:
         raise InputError("no word of any query occurs in the collection", fix="check the language of the queries")
-    names = column_names(index, settings.groups)
+    names = column_names(index, settings.feature_sets)
     static = web_columns(collection.documents)
     first = bm25_scores(searched, asked, candidates.query, candidates.document, settings.bm25)
     X = feature_values(index, asked, candidates, names, constants=settings.constants, static=static, first=first)

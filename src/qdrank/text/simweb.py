@@ -56,8 +56,7 @@ def judged_web(web: SimulatedWeb) -> tuple[Judged, FloatArray]:
 
     Returns
     -------
-    judged : Judged
-        A query without any word on any page has no candidate and is left out; the collection's notes count it.
+    judged : a query without any word on any page has no candidate and is left out; the collection's notes count it
     columns : array of shape (n_queries, len(TOPIC_COLUMNS))
     """
     collection = web.collection

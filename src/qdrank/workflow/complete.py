@@ -44,12 +44,12 @@ def _wildcards(rule: Any) -> list[str]:
 
 def _digest_of_job(script: Path, params: Mapping[str, Any]) -> Callable[[Any], str]:
     """The digest of a job's code, from its wildcards: all its params are searched for names."""
-    plain = {name: value for name, value in params.items() if not callable(value)}
+    constant = {name: value for name, value in params.items() if not callable(value)}
     asked = {name: value for name, value in params.items() if callable(value)}
 
     def code(wildcards: Any) -> str:
         try:
-            return code_digest(script, {**plain, **{name: ask(wildcards) for name, ask in asked.items()}})
+            return code_digest(script, {**constant, **{name: ask(wildcards) for name, ask in asked.items()}})
         except TypeError as error:
             raise WorkflowError(f"{script.name}: a param may be a function of the wildcards alone: {error}") from error
 

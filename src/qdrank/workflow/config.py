@@ -92,7 +92,7 @@ class Text(Section):
     features: list[Literal["first", "letor25", "extra", "letor46"]] = Field(
         default=["first", "letor25", "extra"],
         min_length=1,
-        description="Groups of features: the score of the first stage, the 25 rank models of LETOR's OHSUMED files, LETOR-like extras, LETOR 4.0's 46.",
+        description="Sets of features: the score of the first stage, the 25 rank models of LETOR's OHSUMED files, LETOR-like extras, LETOR 4.0's 46.",
     )
     constants: Literal["gov", "ohsumed"] = Field(
         default="gov",

@@ -197,7 +197,7 @@ class Files:
     # ---- what a study declares ----
 
     def of_output(self, study: Study, output: Output) -> dict[str, str | _PathsOfJob]:
-        """Files that a figure, table or evidence is made from; those named after a method only if it is run."""
+        """Files that a figure, table or observations is made from; those named after a method only if it is run."""
         idle = {method.name for method in study.methods} - {*self.run.methods_run(study)}
         return {
             name: self._of_text(path) if name in output.text_only else self._declared(path)
@@ -218,7 +218,7 @@ class Files:
         return self.each_fold(whole) if "{fold}" in path else whole
 
     def shown(self, output: Output) -> dict[str, Any]:
-        """Params of a job that makes a figure, tables or evidence."""
+        """Params of a job that makes a figure, tables or observations."""
         return {
             "make": output.make,
             "title": self.run.title,
@@ -231,7 +231,7 @@ class Files:
         """Files of every figure and table of a study, its claims included, by id."""
         datasets = self.run.datasets_of(study)
         raw = [name for name, dataset in datasets.items() if dataset.kind == "text"]
-        tables = (output for output in (*study.tables, study.evidence) if output)
+        tables = (output for output in (*study.tables, study.observations) if output)
         return {
             **{id_: self.all_forms_of_figure(id_, datasets) for output in study.figures for id_ in output.shows},
             **{id_: all_forms_of_table(id_, raw if o.of_text else datasets) for o in tables for id_ in o.shows},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
@@ -142,6 +142,7 @@ class SmartCollection(Section):
 class TrecCollection(Section):
     """Own data as a text collection in TREC form."""
 
+    RENAMED: ClassVar = {"parts": "topic_fields"}
     kind: Literal["trec"] = Field(description="TREC form: <DOC> and <top> elements, qrels.")
     documents: str | list[str] = Field(
         description="File of the documents, several, or a folder of nothing else; plain, gz or xz.", min_length=1
@@ -151,8 +152,8 @@ class TrecCollection(Section):
         description="File of the judgments, or one for each of train, dev and test (then set text.folds: split).",
         min_length=1,
     )
-    parts: list[Literal["title", "desc", "narr"]] = Field(
-        default=["title"], min_length=1, description="Parts of a topic that make its text."
+    topic_fields: list[Literal["title", "desc", "narr"]] = Field(
+        default=["title"], min_length=1, description="Fields of a topic that make its text."
     )
     encoding: Encoding = Field(default="utf-8", description="Encoding of documents and topics, such as latin-1.")
     title: str = Field(default="", description="How the data set is called in tables and in the report.")

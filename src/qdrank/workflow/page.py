@@ -15,9 +15,9 @@ from qdrank.workflow.run import ALL_STUDIES, WorkflowRun
 def representatives(run: WorkflowRun, study: Study | None = None) -> list[str]:
     """Data sets that the page shows, for one study or for all; of the seeds of a simulated world only the first."""
     if study is not None:
-        return list(run.claim_groups(study))
-    groups = (members for each in ALL_STUDIES for members in run.claim_groups(each).values())
-    further = {name for members in groups for name in members[1:]}
+        return list(run.claim_members(study))
+    members_of = (members for each in ALL_STUDIES for members in run.claim_members(each).values())
+    further = {name for members in members_of for name in members[1:]}
     return [name for name in run.planned.datasets if name not in further]
 
 
@@ -89,10 +89,10 @@ def claim_titles(run: WorkflowRun) -> dict[str, str]:
 
 
 def _columns(run: WorkflowRun) -> list[tuple[str, str, str]]:
-    """Name of each data set or group of seeds, what the verdicts call it, and its title."""
+    """Name of each data set or of the seeds of one world, what the verdicts call it, and its title."""
     columns = []
     for study in ALL_STUDIES:
-        for name, members in run.claim_groups(study).items():
+        for name, members in run.claim_members(study).items():
             seeds = f" ({len(members)} seeds)" if len(members) > 1 else ""
             columns.append((name, f"{name}{seeds}", f"{run.planned.datasets[name].title}{seeds}"))
     return columns
@@ -108,7 +108,7 @@ def _described_study(run: WorkflowRun, study: Study) -> dict[str, Any]:
         }
         for figure in study.figures
     ]
-    tables = (output for output in (*study.tables, study.evidence) if output)
+    tables = (output for output in (*study.tables, study.observations) if output)
     return {
         "name": study.name,
         "short": study.short,
@@ -120,6 +120,6 @@ def _described_study(run: WorkflowRun, study: Study) -> dict[str, Any]:
         "datasets": {name: run.planned.datasets[name].title for name in representatives(run, study)},
         "figures": figures,
         "tables": {name: label for output in tables for name, label in output.shows.items()},
-        "claims": study.evidence.id if study.evidence else "",
+        "claims": study.observations.id if study.observations else "",
         "forms": list(dict.fromkeys(["svg", *run.settings.figures.formats])),
     }

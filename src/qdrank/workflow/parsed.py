@@ -68,11 +68,11 @@ def _parse(text: bytes, path: Path) -> Parsed:
     registered, computed, lazy = _emptied(nodes)
     nodes = list(ast.walk(tree))
     keys = {id(key) for node in nodes if isinstance(node, ast.Dict) for key in node.keys}
-    parts = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    pieces = {id(piece) for node in nodes if isinstance(node, ast.JoinedStr) for piece in node.values}
     constants = {
         node.value
         for node in nodes
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in keys | parts
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in keys | pieces
     }
     return Parsed(
         digest=hashlib.sha256(ast.dump(tree).encode()).hexdigest(),
@@ -141,10 +141,10 @@ def _patterns(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Strings with holes, ``f"dcg@5/{gains}"``; one with nothing but holes and signs is left out."""
     for node in nodes:
         if isinstance(node, ast.JoinedStr):
-            parts = [part.value if isinstance(part, ast.Constant) else None for part in node.values]
-            fixed = "".join(str(part) for part in parts if part is not None)
+            pieces = [piece.value if isinstance(piece, ast.Constant) else None for piece in node.values]
+            fixed = "".join(str(piece) for piece in pieces if piece is not None)
             if _NAME.fullmatch(fixed) and re.search(r"[a-z]{2}", fixed):
-                text = "".join(".+" if part is None else re.escape(entry_name(str(part))) for part in parts)
+                text = "".join(".+" if piece is None else re.escape(entry_name(str(piece))) for piece in pieces)
                 yield text.replace(".+.+", ".+")
 
 

@@ -196,55 +196,69 @@ def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
 
 
 def _own(name: str, settings: Settings, folders: Sequence[str | Path]) -> PlannedDataset:
-    own = settings.own[name]
-    plain = PlannedDataset(name, "letor", own.title or name, own.note, registered=False)
+    section = settings.own[name]
+    bare = PlannedDataset(name, "letor", section.title or name, section.note, registered=False)
     at = partial(_path, settings=settings, folders=folders)
     rotating = ROTATION if settings.text.folds == "rotation" else ("fold1",)
-    text = replace(plain, kind="text", folds=_wanted(rotating, settings))
-    match own:
+    text = replace(bare, kind="text", folds=_wanted(rotating, settings))
+    match section:
         case FeatureFiles():
-            folds = ("fold1",) if "train" in own.files else ROTATION
-            options = own.model_dump(include={"reference", "max_label", "sparse", "missing_values", "names"})
-            if isinstance(own.names, str):
-                options["names"] = _lines(name, at(own.names))
-            files = {part: at(path) for part, path in own.files.items()}
-            return replace(plain, folds=_wanted(folds, settings), files=files, options=options)
+            folds = ("fold1",) if "train" in section.files else ROTATION
+            options = section.model_dump(include={"reference", "max_label", "sparse", "missing_values", "names"})
+            if isinstance(section.names, str):
+                options["names"] = _lines(name, at(section.names))
+            files = {part: at(path) for part, path in section.files.items()}
+            return replace(bare, folds=_wanted(folds, settings), files=files, options=options)
         case RunFiles():
-            return _runs(replace(plain, options={"like": own.kind}), own, settings, at)
+            return _runs(replace(bare, options={"like": section.kind}), section, settings, at)
         case TextCollection():
-            return replace(text, options={"like": "beir", "folder": at(own.folder)})
+            return replace(text, options={"like": "beir", "folder": at(section.folder)})
         case SmartCollection():
             return _with_files(
-                text, own, {"documents": _several(own.documents, at), **_single(own, at, "queries", "qrels")}
+                text,
+                section,
+                {"documents": _several(section.documents, at), **_single(section, at, "queries", "qrels")},
             )
         case TrecCollection():
-            qrels = own.qrels if isinstance(own.qrels, str) else {split: at(path) for split, path in own.qrels.items()}
+            qrels = (
+                section.qrels
+                if isinstance(section.qrels, str)
+                else {split: at(path) for split, path in section.qrels.items()}
+            )
             qrels = at(qrels) if isinstance(qrels, str) else qrels
             return _with_files(
-                text, own, {"documents": _several(own.documents, at), **_single(own, at, "topics"), "qrels": qrels}
+                text,
+                section,
+                {"documents": _several(section.documents, at), **_single(section, at, "topics"), "qrels": qrels},
             )
         case IrDatasetsCollection():
-            home = own.home or os.environ.get("IR_DATASETS_HOME") or os.path.expanduser("~/.ir_datasets")
-            form = own.model_dump(include={"id", "md5"})
-            return replace(text, options={"like": own.kind, "folder": at(home), "form": form})
+            home = section.home or os.environ.get("IR_DATASETS_HOME") or os.path.expanduser("~/.ir_datasets")
+            form = section.model_dump(include={"id", "md5"})
+            return replace(text, options={"like": section.kind, "folder": at(home), "form": form})
         case SimulatedVariant():
-            return replace(plain, kind="simulated", options={"seed": settings.seed, **own.settings, "like": own.like})
+            return replace(
+                bare, kind="simulated", options={"seed": settings.seed, **section.settings, "like": section.like}
+            )
 
 
-def _runs(plain: PlannedDataset, own: RunFiles, settings: Settings, at: Callable[[str], str]) -> PlannedDataset:
+def _runs(bare: PlannedDataset, section: RunFiles, settings: Settings, at: Callable[[str], str]) -> PlannedDataset:
     """Runs with judgments: a fixed split, a file of parts, or parts that are drawn."""
-    files: dict[str, Any] = {"runs": _several(own.runs, at)}
+    files: dict[str, Any] = {"runs": _several(section.runs, at)}
     files["qrels"] = (
-        at(own.qrels) if isinstance(own.qrels, str) else {name: at(file) for name, file in own.qrels.items()}
+        at(section.qrels)
+        if isinstance(section.qrels, str)
+        else {name: at(file) for name, file in section.qrels.items()}
     )
-    files |= {key: at(value) for key in ("folds", "queries", "vectors") if isinstance(value := getattr(own, key), str)}
-    options = {**plain.options, **own.model_dump(include={"reference", "max_label"})}
+    files |= {
+        key: at(value) for key in ("folds", "queries", "vectors") if isinstance(value := getattr(section, key), str)
+    }
+    options = {**bare.options, **section.model_dump(include={"reference", "max_label"})}
     folds: tuple[str, ...] = ROTATION[:1]
-    if isinstance(own.folds, int) and isinstance(own.qrels, str):
-        folds, options["n_parts"] = ROTATION[: own.folds], own.folds
-    elif isinstance(own.folds, str):
-        folds = _folds_of(plain.name, files["folds"])
-    return replace(plain, folds=_wanted(folds, settings), files=_named(files), options=options)
+    if isinstance(section.folds, int) and isinstance(section.qrels, str):
+        folds, options["n_parts"] = ROTATION[: section.folds], section.folds
+    elif isinstance(section.folds, str):
+        folds = _folds_of(bare.name, files["folds"])
+    return replace(bare, folds=_wanted(folds, settings), files=_named(files), options=options)
 
 
 def _folds_of(name: str, path: str) -> tuple[str, ...]:
@@ -254,33 +268,33 @@ def _folds_of(name: str, path: str) -> tuple[str, ...]:
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:
-        raise InputError(f"own.{name}.folds: not plain text", found=path, fix="uncompress it") from None
+        raise InputError(f"own.{name}.folds: not bare text", found=path, fix="uncompress it") from None
     parts = {line.split()[-1] for line in lines if line.strip()}
     return ROTATION[:1] if "train" in parts else ROTATION[: max(1, len(parts))]
 
 
 def _with_files(
-    plain: PlannedDataset, own: SmartCollection | TrecCollection, files: Mapping[str, Any]
+    bare: PlannedDataset, section: SmartCollection | TrecCollection, files: Mapping[str, Any]
 ) -> PlannedDataset:
     """A text collection of several files; ``files`` are those of each key of its section."""
-    form = own.model_dump(exclude={"kind", "title", "note", *files})
-    return replace(plain, files=_named(files), options={"like": own.kind, "files": dict(files), "form": form})
+    form = section.model_dump(exclude={"kind", "title", "note", *files})
+    return replace(bare, files=_named(files), options={"like": section.kind, "files": dict(files), "form": form})
 
 
 def _named(files: Mapping[str, Any]) -> dict[str, str]:
     """Paths by name, ``key`` or ``key.part``, from those of each key."""
-    return {f"{key}.{part}" if part else key: path for key, value in files.items() for part, path in _parts(value)}
+    return {f"{key}.{name}" if name else key: path for key, value in files.items() for name, path in _paths_of(value)}
 
 
-def _parts(value: Any) -> list[tuple[str, str]]:
-    """Paths of a key, one or several, each with the name of its part."""
+def _paths_of(value: Any) -> list[tuple[str, str]]:
+    """Paths of a key, one or several, each with its name below the key."""
     if isinstance(value, str):
         return [("", value)]
     return list(value.items()) if isinstance(value, Mapping) else [(str(i + 1), path) for i, path in enumerate(value)]
 
 
-def _single(own: Any, at: Callable[[str], str], *keys: str) -> dict[str, str]:
-    return {key: at(getattr(own, key)) for key in keys}
+def _single(section: Any, at: Callable[[str], str], *keys: str) -> dict[str, str]:
+    return {key: at(getattr(section, key)) for key in keys}
 
 
 def _several(documents: str | list[str], at: Callable[[str], str]) -> list[str]:

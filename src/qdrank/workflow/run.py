@@ -271,19 +271,19 @@ class WorkflowRun:
         studies = (study for study in ALL_STUDIES if self.datasets_of(study))
         return largest_used(k for study in studies for k in study.neighbours(self.section(study)))
 
-    def claim_groups(self, study: Study) -> dict[str, list[str]]:
-        """Data sets judged together, by name: the seeds of one simulated set form a group, all others are alone."""
-        groups: dict[Any, list[str]] = {}
+    def claim_members(self, study: Study) -> dict[str, list[str]]:
+        """Data sets whose claims are decided together, by name: the seeds of one simulated set; all others are alone."""
+        members_of: dict[Any, list[str]] = {}
         for name, dataset in self.datasets_of(study).items():
             options = {key: value for key, value in dataset.options.items() if key not in ("seed", "like")}
             alike = dataset.kind == "simulated"
             key = (dataset.options.get("like", name), str(options)) if alike else name
-            groups.setdefault(key, []).append(name)
-        return {members[0]: members for members in groups.values()}
+            members_of.setdefault(key, []).append(name)
+        return {members[0]: members for members in members_of.values()}
 
     @cached_property
-    def judged(self) -> list[tuple[str, str]]:
-        """Data set and short name of the study of all evidence that claims are judged by."""
+    def decided(self) -> list[tuple[str, str]]:
+        """Data set and short name of the study of all observations that decide claims."""
         return [(name, study.short) for study in ALL_STUDIES for name in self.datasets_of(study)]
 
     # ---- measures ----

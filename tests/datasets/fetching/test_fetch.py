@@ -238,7 +238,7 @@ def test_a_killed_download_is_continued(server, tmp_path, project):
 
 
 def made(**changes: object) -> Dataset:
-    base = {"name": "mine", "kind": "letor", "title": "t", "publisher": "p", "terms": "ask us", "citation": "c"}
+    base = {"name": "mine", "kind": "letor", "title": "t", "publisher": "p", "licence": "ask us", "citation": "c"}
     more = {"max_label": 2, "folds": "split", "instruction": "Go there and accept.", "page": "https://a.example/"}
     return Dataset.model_validate({**base, **more, **changes})
 

@@ -97,7 +97,7 @@ def test_neighbours_look_alike_and_are_ranked_alike(sim1):
     train = np.flatnonzero(sim1.query_part == "train")
     vectors = query_vectors(sim1.X, sim1.offsets, REFERENCE)[train]
     vectors = Standardiser().fit(vectors).transform(vectors)
-    near = neighbours(vectors, vectors, 101, own=np.arange(len(train))).rows[:, 1:]
+    near = neighbours(vectors, vectors, 101, train_index=np.arange(len(train))).rows[:, 1:]
     weights, types = sim1.weights[train], sim1.types[train]
     assert (types[near] == types[:, None]).mean() > 0.7
     apart = np.square(weights[:, None] - weights[near[:, :20]]).sum(axis=2).mean()

@@ -214,7 +214,9 @@ def test_a_matrix_of_its_own_is_the_hessian_at_the_global_model(case):
     *_, neighbours, base = case
     use = csr_array((np.full(24, 0.01), neighbours[:2, :12].ravel(), [0, 12, 24]), shape=(2, 60))
     G, none = np.random.default_rng(0).normal(size=(2, 5)), np.zeros(2, dtype=bool)
-    steps = {kind: preconditioner_of(kind, base.bank, use, 0.01, base.inverse) for kind in ("own", "block", "shared")}
+    steps = {
+        kind: preconditioner_of(kind, base.curvature, use, 0.01, base.inverse) for kind in ("own", "block", "shared")
+    }
     hessians = [
         0.01 * np.eye(5)
         + 2 * Problem(base.data, row, np.full(12, 0.01), 0.01, base.centre).curvature(base.single.w, np.inf)

@@ -11,11 +11,11 @@ import pytest
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
+from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
-from qdrank.evaluation.judging import judge
 from qdrank.evaluation.measuring import measures_table
 from qdrank.store import write
-from qdrank.studies.beyond import STUDY, evidence, tables
+from qdrank.studies.beyond import STUDY, observations, tables
 from qdrank.studies.beyond.checks import checks_table, recurrence_table, values_table, without_near
 from qdrank.studies.beyond.claims import PAST, declare
 from qdrank.studies.beyond.controls_figure import draw as draw_controls
@@ -149,12 +149,12 @@ def test_other_vectors_are_those_of_other_queries():
 
 
 def test_checks_hold_and_claims_are_judged(inputs):
-    found = evidence.gather(inputs, SHOWN)
+    found = observations.gather(inputs, SHOWN)
     declaration = declare(Beyond(**SMALL).model_dump())
     assert set(found) == {claim.name for claim in declaration if not claim.family.startswith(PAST)}
-    verdicts = {row["claim"]: row for row in judge(declaration, {"toy": found}, dataset="toy").to_pylist()}
+    verdicts = {row["claim"]: row for row in decide(declaration, {"toy": found}, dataset="toy").to_pylist()}
     for claim in declaration:
-        if claim.group == CHECK:
+        if claim.purpose == CHECK:
             assert verdicts[claim.name]["verdict"] == HOLDS, claim.name
     assert verdicts["recurrence"]["verdict"] == HOLDS
     assert verdicts["control"]["verdict"] == HOLDS

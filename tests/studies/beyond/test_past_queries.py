@@ -1,4 +1,4 @@
-"""Retrieval with past queries on a collection where it is known what helps: jobs, tables, evidence and verdicts."""
+"""Retrieval with past queries on a collection where it is known what helps: jobs, tables, observations and verdicts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from qdrank.evaluation.judging import judge
+from qdrank.evaluation.deciding import decide
 from qdrank.rankers.retrieval import Chooser, Grid
 from qdrank.store import read
 from qdrank.studies.beyond import STUDY
@@ -84,10 +84,10 @@ def test_claims_are_judged_from_the_values(inputs):
     found = gather_retrieval(inputs)
     declaration = declare(SECTION.model_dump())
     assert set(found) <= {claim.name for claim in declaration}
-    verdicts = {row["claim"]: row["verdict"] for row in judge(declaration, {"toy": found}, dataset="toy").to_pylist()}
+    verdicts = {row["claim"]: row["verdict"] for row in decide(declaration, {"toy": found}, dataset="toy").to_pylist()}
     for name in ("expansion", "expansion, NDCG@10", "expansion - permuted", "similar queries - another query"):
         assert verdicts[name] == "holds", name
-    assert gather_retrieval(Inputs({form: [] for form in FORMS})) == {}, "no raw text, no evidence"
+    assert gather_retrieval(Inputs({form: [] for form in FORMS})) == {}, "no raw text, no observations"
 
 
 def test_tables_have_every_method_control_and_form(inputs):

@@ -6,14 +6,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from qdrank.evaluation.deciding import SEEDS, THESE_WORLDS
 from qdrank.evaluation.declared import CONTROL, FINDING, Rules
-from qdrank.evaluation.evidence import part
-from qdrank.evaluation.judging import SEEDS, THESE_WORLDS
+from qdrank.evaluation.observations import contrast
 from qdrank.studies.geng2008 import STUDY
-from qdrank.studies.geng2008.across import judge_across
+from qdrank.studies.geng2008.across import decide_across
 from qdrank.studies.geng2008.claims import DIFFERENCES, budget_text, budgets, declare
-from qdrank.studies.geng2008.evidence import locality_evidence, same_class_share
 from qdrank.studies.geng2008.methods import KNN, TREES, run
+from qdrank.studies.geng2008.observations import locality_observations, same_class_share
 from qdrank.studies.geng2008.tables import classes_table
 from qdrank.workflow.config import WholeSettings
 
@@ -49,8 +49,8 @@ def test_trees_can_be_left_out():
 
 def test_knn_is_compared_with_the_qc_of_the_paper_and_with_one_that_sees_as_much():
     for method in KNN:
-        for qc, group in (("qc", FINDING), ("qc-documents", CONTROL)):
-            assert claims()[f"{method} - {qc}"].group == group
+        for qc, purpose in (("qc", FINDING), ("qc-documents", CONTROL)):
+            assert claims()[f"{method} - {qc}"].purpose == purpose
     assert {claims()[f"{qc} - single"].kind for qc in ("qc", "qc-documents")} == {"no superiority"}
 
 
@@ -87,8 +87,8 @@ def test_share_of_neighbours_with_the_class_of_a_query():
 
 def test_locality_is_judged_on_all_folds(world_fold):
     queries, nearest, classes = world_fold
-    one = locality_evidence({"fold1": (queries, nearest, classes)})
-    two = locality_evidence(dict.fromkeys(("fold1", "fold2"), (queries, nearest, classes)))
+    one = locality_observations({"fold1": (queries, nearest, classes)})
+    two = locality_observations(dict.fromkeys(("fold1", "fold2"), (queries, nearest, classes)))
     assert len(two.value) == 2 * len(one.value)
     assert set(two.fold) == {"fold1", "fold2"}
 
@@ -105,19 +105,21 @@ def test_classes_of_vectors_say_nothing_about_locality(world_fold):
     queries, nearest, classes = world_fold
     origin = pa.array(["3 K-means classes of query vectors"] * len(classes))
     changed = classes.set_column(classes.column_names.index("origin"), "origin", origin)
-    assert locality_evidence({"fold1": (queries, nearest, changed)}) is None
+    assert locality_observations({"fold1": (queries, nearest, changed)}) is None
 
 
 def gammas(means):
-    return {f"gamma {m}": {"value": part(np.linspace(-0.1, 0.1, 40) + means)} for m in ("knn-offline1", "knn-offline2")}
+    return {
+        f"gamma {m}": {"value": contrast(np.linspace(-0.1, 0.1, 40) + means)} for m in ("knn-offline1", "knn-offline2")
+    }
 
 
 @pytest.mark.parametrize(("seeds", "analysis"), [(10, SEEDS), (3, THESE_WORLDS)])
 def test_the_larger_set_is_compared_with_the_rules_of_the_study(seeds, analysis):
-    groups = {
+    members_of = {
         "sim1": {f"s{i}": gammas(0.3 + 0.001 * i) for i in range(10)},
         "sim2": {f"s{i}": gammas(0.2 + 0.001 * i) for i in range(seeds)},
     }
-    rows = judge_across(declare(options()), groups, {"sim1": "w", "sim2": "w"}).to_pylist()
+    rows = decide_across(declare(options()), members_of, {"sim1": "w", "sim2": "w"}).to_pylist()
     assert {(row["verdict"], row["analysis"]) for row in rows} == {("holds", analysis)}
     assert Rules().seeds == 10

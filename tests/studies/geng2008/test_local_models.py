@@ -11,8 +11,8 @@ from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.sizes import Setting, by_lambda, neighbour_count, neighbour_counts
 from qdrank.store import write
 from qdrank.store.lists import list_matrix
-from qdrank.studies.geng2008.families import families
 from qdrank.studies.geng2008.local_models import gathered
+from qdrank.studies.geng2008.neighbourhoods import neighbourhoods
 
 
 @pytest.mark.parametrize("n_shards", [3, 7])
@@ -37,7 +37,7 @@ def test_a_local_model_is_the_ranking_svm_of_its_neighbours():
 def test_equal_weights_and_random_neighbours_are_other_models():
     fold, setting = study(), Setting(7, 0.01)
     ids = fold.queries.query_id[fold.rows("test")]
-    models = [fold.local.weights(family, setting, ids) for family in ("neighbours", "equal", "random")]
+    models = [fold.local.weights(neighbourhood, setting, ids) for neighbourhood in ("neighbours", "equal", "random")]
     assert min(np.abs(a - b).max() for a, b in zip(models, models[1:] + models[:1], strict=True)) > 1e-3
 
 
@@ -52,7 +52,7 @@ def test_all_training_queries_give_single_exactly():
 def test_a_graph_with_too_few_neighbours_is_refused():
     fold = study()
     with pytest.raises(InputError, match=r"(?s)wants 24 of 24 neighbours, and the graph holds 9.*neighbours\.largest"):
-        families(fold.queries, world()[3][:, :9], GENG, seed=1)
+        neighbourhoods(fold.queries, world()[3][:, :9], GENG, seed=1)
 
 
 def test_gaps_are_certified():

@@ -27,7 +27,7 @@ def fold_gammas(parts, test):
     pairs = np.concatenate([parts[i][1] for i in train])
     scale = Standardiser().fit(vectors)
     vectors, tested = scale.transform(vectors), scale.transform(parts[test][0])
-    own = neighbours(vectors, vectors, max(KS), own=np.arange(len(vectors))).rows
+    own = neighbours(vectors, vectors, max(KS), train_index=np.arange(len(vectors))).rows
     near = neighbours(tested, vectors, max(KS)).rows
     chosen = {alike: offline1(near, own, pairs, KS, alike=alike) for alike in ALIKE}
     chosen["offline2"] = dict.fromkeys(KS, offline2(near))

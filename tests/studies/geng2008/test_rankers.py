@@ -45,8 +45,8 @@ def test_a_class_without_a_model_is_served_by_single():
     assert ranker.serve({"frequent": np.zeros(2)}).weights_.tolist() == [[1.0, 2.0]]
 
 
-@pytest.mark.parametrize("family", ["neighbours", "equal", "random"])
-def test_online_models_are_those_of_the_study_to_the_tolerance_of_training(family):
+@pytest.mark.parametrize("neighbourhood", ["neighbours", "equal", "random"])
+def test_online_models_are_those_of_the_study_to_the_tolerance_of_training(neighbourhood):
     of, queries = study(), world()[2]
     documents, rows = of.documents, np.flatnonzero(queries.role == "test")
     setting = Setting(7, 0.1)
@@ -54,14 +54,14 @@ def test_online_models_are_those_of_the_study_to_the_tolerance_of_training(famil
         k=setting.k,
         lam=setting.lam,
         tol=TOL,
-        query_weights="equal" if family == "equal" else "pairs",
-        random=3 if family == "random" else None,
+        query_weights="equal" if neighbourhood == "equal" else "pairs",
+        random=3 if neighbourhood == "random" else None,
         mean=documents.mean,
         inverse=documents.inverse,
     ).fit(documents.parts["train"], queries.vectors[queries.is_train])
     W = ranker.models(queries.vectors[rows], queries.query_id[rows])
-    expected = of.local.weights(family, setting, queries.query_id[rows])
+    expected = of.local.weights(neighbourhood, setting, queries.query_id[rows])
     np.testing.assert_allclose(W, expected, atol=2 * np.sqrt(2 * TOL / setting.lam))
-    if family == "random":
+    if neighbourhood == "random":
         with pytest.raises(InputError, match="drawn by query id"):
             ranker.models(queries.vectors[rows])

@@ -13,10 +13,10 @@ from qdrank.queries.artifacts import Queries, VectorOptions, describe_queries
 from qdrank.queries.graph import GraphOptions, neighbours_table
 from qdrank.rankers.documents import fold_documents
 from qdrank.store.lists import list_matrix
-from qdrank.studies.geng2008.families import families
 from qdrank.studies.geng2008.fold import GengFold
 from qdrank.studies.geng2008.global_models import GlobalModels, train_global
 from qdrank.studies.geng2008.local_models import ModelBank, gathered, train_shard
+from qdrank.studies.geng2008.neighbourhoods import neighbourhoods
 from qdrank.studies.geng2008.offline import OfflineModels, offline_table
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.query_classes import query_classes
@@ -62,7 +62,7 @@ def world():
 
 def shard(number, n_shards, block=BLOCK):
     judged, _, queries, nearest = world()
-    wanted = families(queries, nearest, GENG, SEED)
+    wanted = neighbourhoods(queries, nearest, GENG, SEED)
     documents = fold_documents(judged, "fold1")
     return train_shard(documents, queries, wanted, shard=number, n_shards=n_shards, block=block, tol=TOL)
 

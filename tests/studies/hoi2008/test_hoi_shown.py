@@ -7,13 +7,13 @@ import pyarrow as pa
 import pytest
 from tests.studies.hoi2008.ensemble_fold import SIZES, fold, made, part
 
+from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, FINDING
-from qdrank.evaluation.judging import judge
 from qdrank.figures.style import save_figure
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.stages import RETRIEVERS
 from qdrank.store import write
-from qdrank.studies.hoi2008 import STUDY, curve_figure, evidence, fig1, fig3, tables, timing, weights_figure
+from qdrank.studies.hoi2008 import STUDY, curve_figure, fig1, fig3, observations, tables, timing, weights_figure
 from qdrank.studies.hoi2008.claims import LARGEST_GAP, declare
 from qdrank.studies.hoi2008.methods import BY_NAME, METHODS, run
 from qdrank.studies.hoi2008.settings import Hoi
@@ -111,8 +111,8 @@ def test_times_have_the_paper_s_beside_them():
     assert rows["SSER"]["paper, times faster"] == pytest.approx(163.8, abs=0.1)
 
 
-def test_every_claim_has_evidence_and_all_evidence_a_claim(inputs):
-    found = evidence.gather(inputs, SHOWN)
+def test_every_claim_has_observations_and_all_observations_a_claim(inputs):
+    found = observations.gather(inputs, SHOWN)
     assert set(found) == {claim.name for claim in declare(BUDGET)}
     for parts in found.values():
         for own in parts.values():
@@ -121,13 +121,13 @@ def test_every_claim_has_evidence_and_all_evidence_a_claim(inputs):
 
 
 def test_checks_hold_and_every_claim_is_judged(inputs):
-    verdicts = judge(declare(BUDGET), {"toy": evidence.gather(inputs, SHOWN)}, dataset="toy").to_pylist()
+    verdicts = decide(declare(BUDGET), {"toy": observations.gather(inputs, SHOWN)}, dataset="toy").to_pylist()
     assert len(verdicts) == len(declare(BUDGET).claims)
-    assert all(row["verdict"] == "holds" for row in verdicts if row["group"] == CHECK)
+    assert all(row["verdict"] == "holds" for row in verdicts if row["purpose"] == CHECK)
 
 
 def test_every_finding_stands_under_both_rules_for_ties():
-    names = {claim.name for claim in declare(BUDGET) if claim.group == FINDING}
+    names = {claim.name for claim in declare(BUDGET) if claim.purpose == FINDING}
     assert names == {*(n for n in names if n.endswith("-file")), *(n.removesuffix("-file") for n in names)}
     assert len(names) == 2 * 8
 
@@ -137,7 +137,7 @@ def test_methods_without_a_baseline_leave_claims_out(inputs):
     kept = measures.filter(
         pa.array([name not in ("ranksvm", "mhr-bc") for name in measures.column("method").to_pylist()])
     )
-    found = evidence._methods(kept, "half")
+    found = observations._methods(kept, "half")
     assert "ranksvm - ser" not in found
     assert set(found["ser - weak"]) == {"against rankboost", "against adarank-map"}
 

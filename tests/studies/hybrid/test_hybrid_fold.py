@@ -11,13 +11,13 @@ from qdrank.datasets.columns import columns_table
 from qdrank.datasets.folds import assign_parts
 from qdrank.datasets.runs.features import judged_runs
 from qdrank.datasets.simulated.two_runs import two_runs
+from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
-from qdrank.evaluation.judging import judge
 from qdrank.evaluation.measuring import measures_table
 from qdrank.queries.predictors import RunPredictors
 from qdrank.rankers.documents import fold_documents
 from qdrank.store import write
-from qdrank.studies.hybrid import STUDY, evidence, figures, tables
+from qdrank.studies.hybrid import STUDY, figures, observations, tables
 from qdrank.studies.hybrid.claims import declare
 from qdrank.studies.hybrid.curves import learning_curve, weight_curves
 from qdrank.studies.hybrid.fold import FoldData, Methods, choices_table
@@ -79,10 +79,10 @@ def inputs(made, tmp_path_factory):
 
 
 def test_the_world_is_found_and_every_check_holds(inputs):
-    verdicts = judge(declare(SECTION.solved()), {"world": evidence.gather(inputs, SHOWN)}, dataset="world")
+    verdicts = decide(declare(SECTION.solved()), {"world": observations.gather(inputs, SHOWN)}, dataset="world")
     rows = {row["claim"]: row for row in verdicts.to_pylist()}
     assert set(rows) == {claim.name for claim in declare(SECTION.solved())}
-    assert all(row["verdict"] == HOLDS for row in rows.values() if row["group"] == CHECK)
+    assert all(row["verdict"] == HOLDS for row in rows.values() if row["purpose"] == CHECK)
     assert [rows[name]["verdict"] for name in ("gain", "control", "oracle")] == [HOLDS] * 3
 
 
@@ -134,6 +134,6 @@ def test_a_size_is_found_for_every_distance():
     assert np.abs(reached - wanted).mean() < 0.05
 
 
-def test_the_evidence_of_one_fold_names_each_query_once(inputs):
-    parts = evidence.gather(inputs, SHOWN)["gain"]["difference"]
+def test_the_observations_of_one_fold_name_each_query_once(inputs):
+    parts = observations.gather(inputs, SHOWN)["gain"]["difference"]
     assert len(set(parts.query_id.tolist())) == len(parts.value) == 100

@@ -21,9 +21,9 @@ LAM, M = 0.1, 5
 class ByHand:
     """The paper's algorithms, one query, cluster and document at a time."""
 
-    def __init__(self, study, family="pairs", m=M):
+    def __init__(self, study, scheme="pairs", m=M):
         self.study, self.r = study, study.readings
-        key = Key(family, 1, m)
+        key = Key(scheme, 1, m)
         self.clusters, self.W = study.bank.clusters(key), study.bank.weights(key, LAM)
         self.halves = {}
         if self.r.confidence_from == "inner":

@@ -48,7 +48,7 @@ def test_with_fewer_items_than_clusters_the_rest_is_empty():
 def test_random_clusters_have_the_same_sizes():
     found = cluster("pairs", query_items(VECTORS), 4, seed=1, base=1)
     twin = shuffled(found, base=1)
-    assert twin.family == "pairs-random"
+    assert twin.scheme == "pairs-random"
     assert (twin.sizes == found.sizes).all()
     assert (twin.label != found.label).any()
     assert (shuffled(found, base=1).label == twin.label).all()

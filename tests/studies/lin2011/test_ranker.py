@@ -46,7 +46,7 @@ def test_a_ranker_can_be_fitted_alone(method):
     ranker = ClusterRanker(
         kind=algorithm.kind,
         reference=REFERENCE,
-        family=algorithm.family,
+        scheme=algorithm.scheme,
         m=setting.m,
         size=setting.size,
         lam=setting.lam,

@@ -1,4 +1,4 @@
-"""Figures, tables and evidence from a small study: against plain loops where they compute, looked over where they show."""
+"""Figures, tables and observations from a small study: against plain loops where they compute, looked over where they show."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import pyarrow as pa
 import pytest
 from tests.studies.lin2011.lin_world import GRID, documents, fold, judged
 
+from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CONTROL, FINDING
 from qdrank.evaluation.difficulty import difficulty
-from qdrank.evaluation.judging import judge
 from qdrank.figures.style import save_figure
 from qdrank.store import write
 from qdrank.studies.lin2011 import STUDY, details, fig2, fig3, fig4, tables
 from qdrank.studies.lin2011.claims import TABLE2, declare
-from qdrank.studies.lin2011.evidence import as_fits, evidence, mean_ranked
 from qdrank.studies.lin2011.methods import METHODS, NAIVE, PAPER, RANKSVM, SELECT, TRANSFORM, run
+from qdrank.studies.lin2011.observations import as_fits, mean_ranked, observations
 from qdrank.studies.lin2011.singles import choose_single
 from qdrank.studies.lin2011.sweep import all_choices, clusters_summary, curves, seed_measures_table, sweep
 from qdrank.studies.making import Inputs, Shown
@@ -167,7 +167,7 @@ def test_details(made):
 def test_claims_are_judged(made):
     inputs, _ = made
     classes = difficulty(judged(), CLASSES)
-    found = evidence(
+    found = observations(
         *(
             inputs.table(name, kind)
             for name, kind in (("seeds", "measures"), ("curve", "figure"), ("ranked", "figure"))
@@ -176,14 +176,14 @@ def test_claims_are_judged(made):
         inputs.table("baselines", "measures"),
     )
     declaration = declare(OPTIONS)
-    table = judge(declaration, {"toy": found}, dataset="toy")
+    table = decide(declaration, {"toy": found}, dataset="toy")
     names = set(table.column("claim").to_pylist())
     # the place needs a hundred models, and no query here is easy
     absent = {"place", f"easy {SELECT}", f"easy {TRANSFORM}"}
     assert {claim.name for claim in declaration} - names <= absent | {
         f"{c} {m}" for c in ("hard", "normal") for m in PAPER
     }
-    assert {claim.group for claim in declaration} == {FINDING, CONTROL}
+    assert {claim.purpose for claim in declaration} == {FINDING, CONTROL}
     assert "8" in declaration.claims[0].budget
     part = found[f"{SELECT} - {RANKSVM}"]["difference"]
     seeds = rows_of(made, "seeds")
@@ -196,7 +196,7 @@ def test_claims_are_judged(made):
 
 
 def test_a_share_of_measures_is_counted_per_query(made):
-    found = evidence(
+    found = observations(
         made[0].table("seeds", "measures"),
         made[0].table("curve", "figure"),
         made[0].table("ranked", "figure"),
@@ -212,7 +212,7 @@ def test_a_share_of_measures_is_counted_per_query(made):
 def test_worse_on_easy_queries_is_ranksvm_less_the_method(made):
     wide = {"hard": [1, 1], "normal": [2, 2], "easy": [3, None]}
     tables_ = [made[0].table(n, k) for n, k in (("seeds", "measures"), ("curve", "figure"), ("ranked", "figure"))]
-    found = evidence(*tables_, difficulty(judged(), wide))
+    found = observations(*tables_, difficulty(judged(), wide))
     whole = found[f"{SELECT} - {RANKSVM}"]["difference"]
     easy = found[f"easy {SELECT}"]["difference"]
     place = {key: i for i, key in enumerate(zip(whole.query_id, whole.fit, strict=True))}

@@ -47,7 +47,7 @@ def test_every_setting_is_tried_on_validation(study, swept):
         sizes = {"naive": [4, 1], "select": [3, 1], "transform": [0]}[ALGORITHMS[name].kind]
         assert list(values) == [ClusterSetting(m, lam, s) for m in (2, 5) for lam in (0.1, 0.01) for s in sizes]
         setting = ClusterSetting(5, 0.1, sizes[0])
-        local = study.local("vali", Key(ALGORITHMS[name].family, seed, 5), 0.1)
+        local = study.local("vali", Key(ALGORITHMS[name].scheme, seed, 5), 0.1)
         kind = ALGORITHMS[name].kind
         if kind == "naive":
             scores = local.scores_of(local.naive([4])[4])
@@ -165,7 +165,7 @@ def test_curves_have_the_oracles_and_their_controls(study, swept):
 
 def test_clusters_are_counted(study):
     rows = clusters_summary("fold1", study).to_pylist()
-    assert {(r["family"], r["seed"], r["clusters"], r["lam"]) for r in rows} == {
+    assert {(r["scheme"], r["seed"], r["clusters"], r["lam"]) for r in rows} == {
         (f, s, m, lam)
         for f in ("pairs", "pairs-random", "transformed", "transformed-random")
         for s in (1, 2)

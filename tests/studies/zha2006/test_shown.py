@@ -1,4 +1,4 @@
-"""Tables, figures and evidence: numbers that can be checked by hand, pictures that are drawn."""
+"""Tables, figures and observations: numbers that can be checked by hand, pictures that are drawn."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import pytest
 from scipy.stats import wilcoxon
 from tests.studies.zha2006.world import INTERVAL, OPTIONS, PAPER, Given, copies, shown, tables
 
+from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
-from qdrank.evaluation.judging import judge
 from qdrank.figures.style import save_figure
 from qdrank.studies.zha2006 import STUDY, figures, query_tables
 from qdrank.studies.zha2006 import tables as made
 from qdrank.studies.zha2006.claims import declare
-from qdrank.studies.zha2006.evidence import _halves, evidence
 from qdrank.studies.zha2006.methods import refit_kind
+from qdrank.studies.zha2006.observations import _halves, observations
 from qdrank.studies.zha2006.reading import deviation, values
 from qdrank.studies.zha2006.settings import Zha
 
@@ -105,19 +105,19 @@ def test_figures_are_drawn_the_same_twice(draw, tmp_path):
 
 def test_every_claim_is_judged():
     cells, maps, *_ = tables()
-    found = evidence(cells, maps, PAPER, copies()[1])
+    found = observations(cells, maps, PAPER, copies()[1])
     declared = declare(BUDGET)
     assert {claim.name for claim in declared} == set(found)
-    verdicts = judge(declared, {"copies": found}, dataset="copies").to_pylist()
+    verdicts = decide(declared, {"copies": found}, dataset="copies").to_pylist()
     assert {row["verdict"] for row in verdicts} <= {HOLDS, FAILS, UNCLEAR}
     limits = [row for row in verdicts if row["claim"].endswith("limit")]
     assert [row["verdict"] for row in limits] == [HOLDS, HOLDS]
     assert all(row["budget"] for row in verdicts if row["unit"] == "share of DCG@5")
 
 
-def test_evidence_is_relative_to_the_plain_mean():
+def test_observations_are_relative_to_the_plain_mean():
     cells, maps, *_ = tables()
-    found = evidence(cells, maps, PAPER, {})
+    found = observations(cells, maps, PAPER, {})
     one, plain = values(cells, "trees", "atvt"), values(cells, "trees", "plain")
     by_fit = found["trees: atvt - plain"]["difference"].by_fit
     assert by_fit.shape == (len(one.value), OPTIONS.refits + 1)

@@ -31,19 +31,17 @@ def read_beir(
     Parameters
     ----------
     folder : Path
-    corpus, queries : str
-        Names of the files in ``folder``.
-    qrels : mapping of split to file name, optional
-        Default: those of ``qrels/{train,dev,test}.tsv`` that exist.
+    corpus, queries : names of the files in ``folder``
+    qrels : mapping of split to file name, optional; default: those of ``qrels/{train,dev,test}.tsv`` that exist
     """
     folder, book = Path(folder), Notebook()
     names = qrels if qrels is not None else _present(folder)
     asked = list(read_queries(folder / queries))
     judgments: list[Judgment] = []
     for split, name in names.items():
-        part = list(read_beir_judgments(folder / name))
-        asked = with_splits(asked, part, split)
-        judgments += part
+        of_split = list(read_beir_judgments(folder / name))
+        asked = with_splits(asked, of_split, split)
+        judgments += of_split
     place = folder / corpus
     return assemble(read_corpus(place, book), asked, judgments, book, place)
 

@@ -140,8 +140,7 @@ def assemble(
 
     Parameters
     ----------
-    file : Path
-        The file of the documents, for the messages.
+    file : the file of the documents, for the messages
 
     Raises
     ------

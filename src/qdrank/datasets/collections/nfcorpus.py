@@ -22,8 +22,7 @@ def read_nfcorpus(folder: Path, *, qrels: Literal["3-2-1", "2-1-0", "beir"] = "3
 
     Parameters
     ----------
-    qrels : {"3-2-1", "2-1-0", "beir"}
-        Which judgments; with ``"beir"`` also exactly BEIR's queries.
+    qrels : {"3-2-1", "2-1-0", "beir"}; which judgments; with ``"beir"`` also exactly BEIR's queries
     """
     folder, book = Path(folder), Notebook()
     if qrels not in ("3-2-1", "2-1-0", "beir"):
@@ -34,9 +33,9 @@ def read_nfcorpus(folder: Path, *, qrels: Literal["3-2-1", "2-1-0", "beir"] = "3
     asked = _typed(asked, folder)
     judgments: list[Judgment] = []
     for split in beir.SPLITS:
-        part = list(_judgments(folder, split, qrels))
-        asked = with_splits(asked, part, split)
-        judgments += part
+        of_split = list(_judgments(folder, split, qrels))
+        asked = with_splits(asked, of_split, split)
+        judgments += of_split
     corpus = _corpus(folder / "beir")
     return assemble(beir.read_corpus(corpus, book), asked, judgments, book, corpus)
 
@@ -49,8 +48,8 @@ def _corpus(folder: Path) -> Path:
 
 def _judgments(folder: Path, split: str, qrels: str) -> Iterator[Judgment]:
     if qrels == "beir":
-        plain = folder / "beir" / f"{split}.tsv"
-        return beir.read_beir_judgments(plain if files.find(plain) else folder / "beir" / "qrels" / f"{split}.tsv")
+        flat = folder / "beir" / f"{split}.tsv"
+        return beir.read_beir_judgments(flat if files.find(flat) else folder / "beir" / "qrels" / f"{split}.tsv")
     return trec.read_judgments(folder / "original" / f"{split}.{qrels}.qrel")
 
 

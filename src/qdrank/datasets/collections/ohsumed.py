@@ -26,20 +26,19 @@ def read_ohsumed(
     documents: Iterable[str] = ("ohsumed.88-91",),
     queries: str = "query.ohsu.1-63",
     qrels: str = "qrels.ohsu.88-91",
-    parts: tuple[str, ...] = ("title", "desc"),
+    topic_fields: tuple[str, ...] = ("title", "desc"),
 ) -> Collection:
     """Read OHSUMED in TREC-9's form.
 
     Parameters
     ----------
     documents : names of files in ``folder``
-    parts : tuple of {"title", "desc"}
-        The parts that make up the query's text.
+    topic_fields : tuple of {"title", "desc"}; the fields that make up the query's text
     """
     folder, book = Path(folder), Notebook()
     places = [folder / name for name in documents]
     records = (document for place in places for document in _documents(place, book))
-    asked = list(_read_topics(folder / queries, parts))
+    asked = list(_read_topics(folder / queries, topic_fields))
     return assemble(_distinct(records, places[0]), asked, _judgments(folder / qrels), book, places[0])
 
 
@@ -63,7 +62,7 @@ def _distinct(documents: Iterable[Document], path: Path) -> Iterator[Document]:
         yield document
 
 
-def _read_topics(path: Path, parts: tuple[str, ...]) -> Iterator[Query]:
+def _read_topics(path: Path, topic_fields: tuple[str, ...]) -> Iterator[Query]:
     """Queries of a file of ``<top>`` blocks."""
     seen = set()
     for line, topic in _topics(path):
@@ -71,11 +70,11 @@ def _read_topics(path: Path, parts: tuple[str, ...]) -> Iterator[Query]:
         if not query_id or query_id in seen:
             problem = "the query's number occurs twice" if query_id else "the query has no <num>"
             raise InputError(problem, file=path, line=line, found=query_id, fix="write <num> Number: OHSU1")
-        missing = [part for part in parts if part not in topic]
+        missing = [field for field in topic_fields if field not in topic]
         if missing:
             raise InputError(f"the query has no <{missing[0]}>", file=path, line=line, found=query_id)
         seen.add(query_id)
-        yield Query(query_id, " ".join(topic[part] for part in parts))
+        yield Query(query_id, " ".join(topic[field] for field in topic_fields))
 
 
 def _topics(path: Path) -> Iterator[tuple[int, dict[str, str]]]:

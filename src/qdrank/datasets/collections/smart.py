@@ -34,15 +34,13 @@ class SmartForm:
 
     Attributes
     ----------
-    documents : str, or several
-        Names of files, below the folder or absolute; so are ``queries`` and ``qrels``.
+    documents : str, or several; names of files, below the folder or absolute; so are ``queries`` and ``qrels``
     judgments : {"auto", "listed", "graded", "rows", "trec", "cranfield"}
         ``"auto"`` tells them apart by their columns; three columns may hold grades or Cranfield's codes, so you must
         say which.
     queries_by : {"id", "position"}
         Whether the judgments name a query by its ``.I`` or by its position in the file (Cranfield).
-    title_in_text : bool
-        Whether ``.W`` opens with the title, which is then taken off.
+    title_in_text : whether ``.W`` opens with the title, which is then taken off
     code_minus_1 : {"drop", "irrelevant", "relevant"}
         What to do with Cranfield's unexplained code -1, one per query: leave the pair unjudged, grade 0 or grade 1.
     encoding : of documents and queries
@@ -96,7 +94,7 @@ def read_records(
 ) -> Iterator[Record]:
     """Records of a SMART file; a second field of one letter (more authors) is joined, an empty last ``.I 0`` dropped."""
     seen = {} if seen is None else seen
-    parts: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     name, start, letter, end = "", 0, "", 0
     for number, line in files.lines(path, encoding=encoding):
         if end and line.strip():
@@ -106,23 +104,23 @@ def read_records(
             end = number
         elif opening := START.match(line):
             if start:
-                yield _record(name, parts, start)
-            name, start, parts, letter = _name(opening, seen, path, number), number, {}, ""
+                yield _record(name, fields, start)
+            name, start, fields, letter = _name(opening, seen, path, number), number, {}, ""
         elif not start and line.strip():
             problem = "this is not SMART form: text before the first .I"
             fix = f"{LOOKS}; bring the file into this form, or into BEIR's or TREC's"
             raise InputError(problem, file=path, line=number, found=line, fix=fix)
         elif marker := MARKER.match(line):
             letter = marker[1]
-            if letter in parts and letter in "TW":
+            if letter in fields and letter in "TW":
                 book.add(f"second .{letter} in one record, joined", name, path)
-            parts.setdefault(letter, [])
+            fields.setdefault(letter, [])
         elif letter:
-            parts[letter].append(line)
+            fields[letter].append(line)
         elif line.strip():
             raise InputError("text before the first field", file=path, line=number, found=line, fix="add .W above")
     if start:
-        yield _record(name, parts, start)
+        yield _record(name, fields, start)
     if end:
         book.add("empty last record .I 0, dropped", f"line {end}", path)
 
@@ -138,8 +136,8 @@ def _name(opening: re.Match[str], seen: dict[str, int], path: Path, line: int) -
     return name
 
 
-def _record(name: str, parts: dict[str, list[str]], line: int) -> Record:
-    return Record(name, {letter: " ".join(" ".join(texts).split()) for letter, texts in parts.items()}, line)
+def _record(name: str, fields: dict[str, list[str]], line: int) -> Record:
+    return Record(name, {letter: " ".join(" ".join(texts).split()) for letter, texts in fields.items()}, line)
 
 
 def _document(record: Record, form: SmartForm, book: Notebook, path: Path) -> Document:

@@ -36,7 +36,7 @@ def read_trec(
     topics: str | Path,
     qrels: str | Path | Mapping[str, str | Path],
     *,
-    parts: Sequence[str] = ("title",),
+    topic_fields: Sequence[str] = ("title",),
     encoding: str = "utf-8",
 ) -> Collection:
     """Read a collection in TREC form; each file may be plain, .gz or .xz.
@@ -46,12 +46,11 @@ def read_trec(
     documents : files of ``<DOC>`` elements
     topics : file of ``<top>`` elements
     qrels : file of judgments, or one for each of train, dev and test
-    parts : {"title", "desc", "narr"}
-        The parts that make up the text of a query.
+    topic_fields : {"title", "desc", "narr"}; the fields that make up the text of a query
     encoding : of documents and topics
     """
     places, book = list(map(Path, documents)), Notebook()
-    asked, judgments = list(read_topics(Path(topics), parts, encoding=encoding)), []
+    asked, judgments = list(read_topics(Path(topics), topic_fields, encoding=encoding)), []
     for split, path in (qrels if isinstance(qrels, Mapping) else {"": qrels}).items():
         of_split = [judgment._replace(query_id=_number(judgment.query_id)) for judgment in read_judgments(Path(path))]
         asked = with_splits(asked, of_split, split) if split else asked
@@ -69,9 +68,9 @@ def read_documents(path: Path, book: Notebook, *, encoding: str = "utf-8") -> It
         if not doc_id or len(doc_id.split()) > 1:
             fix = "each <DOC> needs <DOCNO> ID </DOCNO>"
             raise InputError("the document has no id", file=path, line=line, found=block.strip(), fix=fix)
-        title = " ".join(_plain(match[2]) for match in _TITLE.finditer(block))
+        title = " ".join(_without_markup(match[2]) for match in _TITLE.finditer(block))
         texts = [match[2] for match in _TEXT.finditer(block)] or [_TITLE.sub(" ", _ASIDE.sub(" ", block))]
-        body = " ".join(map(_plain, texts)).strip()
+        body = " ".join(map(_without_markup, texts)).strip()
         if not title:
             book.add("document without a title", doc_id, path)
         yield Document(doc_id, {"title": title, "body": body})
@@ -87,21 +86,21 @@ def _refuse_second_id(block: str, path: Path, line: int) -> None:
         raise InputError(problem, file=path, line=here, found=shown, fix=fix)
 
 
-def read_topics(path: Path, parts: Sequence[str] = ("title",), *, encoding: str = "utf-8") -> Iterator[Query]:
+def read_topics(path: Path, topic_fields: Sequence[str] = ("title",), *, encoding: str = "utf-8") -> Iterator[Query]:
     """Queries of a file of ``<top>`` elements; leading zeros of a number do not count."""
     seen: dict[str, int] = {}
     for line, block in _blocks(path, "top", encoding):
-        fields = {match[1].lower(): _plain(_LABEL.sub("", match[2])) for match in _FIELD.finditer(block)}
+        fields = {match[1].lower(): _without_markup(_LABEL.sub("", match[2])) for match in _FIELD.finditer(block)}
         query_id = _number(fields.get("num", ""))
         if not query_id or len(query_id.split()) > 1 or query_id in seen:
             again = f"the number of the query is used in line {seen.get(query_id)} already"
             problem = again if query_id in seen else "the query has no number"
             raise InputError(problem, file=path, line=line, found=query_id, fix="write <num> Number: 301")
-        missing = [part for part in parts if not fields.get(part)]
+        missing = [field for field in topic_fields if not fields.get(field)]
         if missing:
             raise InputError(f"query {query_id} has no <{missing[0]}>", file=path, line=line, found=block.strip())
         seen[query_id] = line
-        yield Query(query_id, " ".join(fields[part] for part in parts))
+        yield Query(query_id, " ".join(fields[field] for field in topic_fields))
 
 
 def read_judgments(path: Path) -> Iterator[Judgment]:
@@ -140,7 +139,7 @@ def _blocks(path: Path, tag: str, encoding: str) -> Iterator[tuple[int, str]]:
         raise InputError(f"the last <{tag}> is not closed", file=path, line=start, fix=f"add </{tag}>")
 
 
-def _plain(text: str) -> str:
+def _without_markup(text: str) -> str:
     """Text without tags, entities and line ends."""
     return " ".join(html.unescape(_TAG.sub(" ", text)).split())
 

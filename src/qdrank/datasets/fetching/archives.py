@@ -94,7 +94,7 @@ def _refuse(archive: Path, problem: str, name: str) -> InputError:
     return InputError(problem, file=archive, found=name, fix="do not use this archive: get it from the publisher")
 
 
-def _plain(name: str, archive: Path) -> str:
+def _safe_name(name: str, archive: Path) -> str:
     """A member's name without leading ``./``; refused if it leads out of the folder it is unpacked in."""
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or "\0" in name or (path.parts and path.parts[0].endswith(":")):
@@ -136,7 +136,7 @@ def _extract_zip(archive: Path, wanted: Mapping[str, Path], limits: Limits) -> N
     with zipfile.ZipFile(archive) as package:
         members = package.infolist()
         _count(len(members), limits, archive)
-        names = [_plain(member.filename, archive) for member in members]
+        names = [_safe_name(member.filename, archive) for member in members]
         # The name is taken from the list, not looked up again: of two equal names a look-up would hide one.
         by_name = dict(zip(names, members, strict=True))
         budget = limits.bytes_of(archive)
@@ -190,7 +190,7 @@ def _tar_members(
         with tarfile.open(fileobj=stream, mode="r|") as package:
             for n_members, member in enumerate(package, start=1):
                 _count(n_members, limits, archive)
-                name = _plain(member.name, archive)
+                name = _safe_name(member.name, archive)
                 _check_kind(member, name, archive)
                 yield name, member, package
 
@@ -200,7 +200,7 @@ def _check_kind(member: tarfile.TarInfo, name: str, archive: Path) -> None:
     if member.isdev():
         raise _refuse(archive, "a member of the archive is a device or a pipe", name)
     if member.islnk():
-        _plain(member.linkname, archive)
+        _safe_name(member.linkname, archive)
     if member.issym() and not _stays_inside(name, member.linkname):
         raise _refuse(archive, "a link of the archive leads out of it", f"{name} -> {member.linkname}")
 

@@ -88,20 +88,20 @@ def download(
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     told = []
-    with _locked_part(target) as part:
+    with _locked_partial(target) as partial:
         for url in urls:
             if target.is_file():  # already here, or another process fetched it while we waited
                 return
             try:
-                _Transfer(url, part, expected, patience).run(target.name)
-                part.place(target)
+                _Transfer(url, partial, expected, patience).run(target.name)
+                partial.place(target)
                 return
             except (Refused, Interrupted) as failure:
                 told.append(f"{url} {failure}")
     raise InputError(f"{target.name} could not be downloaded: " + "; ".join(told), fix=fix)
 
 
-class _Part:
+class _PartialFile:
     """The unfinished file; blocks are appended to it."""
 
     def __init__(self, handle: IO[bytes], path: Path) -> None:
@@ -127,7 +127,7 @@ class _Part:
 
 
 @contextmanager
-def _locked_part(target: Path) -> Iterator[_Part]:
+def _locked_partial(target: Path) -> Iterator[_PartialFile]:
     """The ``.part`` of ``target``, locked and open for more; removed at the end if it is still empty."""
     path = target.with_name(target.name + ".part")
     while True:
@@ -137,11 +137,11 @@ def _locked_part(target: Path) -> Iterator[_Part]:
             break
         handle.close()  # while we waited, the process before us placed or removed it
     with handle:
-        part = _Part(handle, path)
+        partial = _PartialFile(handle, path)
         try:
-            yield part
+            yield partial
         finally:
-            if part.size == 0 and _is_still(handle, path):
+            if partial.size == 0 and _is_still(handle, path):
                 path.unlink()
 
 
@@ -156,54 +156,54 @@ def _is_still(handle: IO[bytes], path: Path) -> bool:
 class _Transfer:
     """The attempts to download one file from one address."""
 
-    def __init__(self, url: str, part: _Part, expected: Expected, patience: Patience) -> None:
-        self._url, self._part, self._expected, self._patience = url, part, expected, patience
+    def __init__(self, url: str, partial: _PartialFile, expected: Expected, patience: Patience) -> None:
+        self._url, self._partial, self._expected, self._patience = url, partial, expected, patience
         self._validator: str | None = None
 
     def run(self, name: str) -> None:
-        """Try until the part is complete and has the expected sha256."""
+        """Try until the partial is complete and has the expected sha256."""
         failure: Exception = Refused("was not tried")
         for attempt in range(self._patience.attempts):
             self._patience.wait(attempt)
-            resumed = self._part.size > 0
+            resumed = self._partial.size > 0
             try:
-                if self._part.size not in self._expected.sizes:
+                if self._partial.size not in self._expected.sizes:
                     self._receive(name)
             except Interrupted as interruption:
                 failure = interruption
                 continue
             finally:
-                self._part.flush()
-            if (digest := sha256(self._part.path)) in self._expected.sha256:
+                self._partial.flush()
+            if (digest := sha256(self._partial.path)) in self._expected.sha256:
                 return
-            self._part.clear()
+            self._partial.clear()
             failure = Refused(f"gave a file with the wrong checksum (sha256 {digest})")
             if not resumed:
-                raise failure  # a resumed part may have been bad from the start; a fresh file was not
+                raise failure  # a resumed partial may have been bad from the start; a fresh file was not
         raise failure
 
     def _receive(self, name: str) -> None:
-        """Send one request and append the answer to the part."""
+        """Send one request and append the answer to the partial."""
         try:
             with _opener().open(self._request(), timeout=self._patience.timeout) as response:
                 total = self._begin(response)
                 self._append(response, Progress(name, total))
         except urllib.error.HTTPError as error:
-            self._judge(error)
+            self._raise_for(error)
         except urllib.error.URLError as error:
             if isinstance(error.reason, ssl.SSLCertVerificationError):
                 raise Refused(f"has no valid certificate ({error.reason.verify_message})") from None
             raise Interrupted(f"did not answer ({error.reason})") from None
         except (OSError, http.client.HTTPException) as error:
-            raise Interrupted(f"broke off after {self._part.size} bytes ({error or type(error).__name__})") from None
-        if total is not None and self._part.size < total:
-            raise Interrupted(f"broke off after {self._part.size} of {total} bytes")
+            raise Interrupted(f"broke off after {self._partial.size} bytes ({error or type(error).__name__})") from None
+        if total is not None and self._partial.size < total:
+            raise Interrupted(f"broke off after {self._partial.size} of {total} bytes")
 
     def _request(self) -> urllib.request.Request:
         # identity: the bytes that are stored are the bytes that are hashed
         headers = {"User-Agent": f"qdrank/{__version__}", "Accept-Encoding": "identity"}
-        if self._part.size:
-            headers["Range"] = f"bytes={self._part.size}-"
+        if self._partial.size:
+            headers["Range"] = f"bytes={self._partial.size}-"
             # Known within one run only; what an earlier run left is vouched for by the sha256 at the end.
             headers |= {"If-Range": self._validator} if self._validator else {}
         return urllib.request.Request(self._url, headers=headers)  # noqa: S310 (the opener speaks http(s) alone)
@@ -214,11 +214,11 @@ class _Transfer:
             raise self._web_page(response.read1(_CHUNK))
         if response.status == http.HTTPStatus.PARTIAL_CONTENT:
             start, total = _content_range(response.headers.get("Content-Range", ""))
-            if start != self._part.size:
-                self._part.clear()
+            if start != self._partial.size:
+                self._partial.clear()
                 raise Interrupted("answered with another range than asked for")
         else:
-            self._part.clear()
+            self._partial.clear()
             length = response.headers.get("Content-Length", "")
             total = int(length) if length.isdigit() else None
         tag = response.headers.get("ETag", "")
@@ -236,26 +236,26 @@ class _Transfer:
 
     def _append(self, response: http.client.HTTPResponse, progress: Progress) -> None:
         while block := response.read1(_CHUNK):
-            if self._part.size == 0 and HTML.match(block):
+            if self._partial.size == 0 and HTML.match(block):
                 raise self._web_page(block)
-            self._part.append(block)
-            progress.tell(self._part.size)
-            if self._part.size > self._expected.limit:
-                self._part.clear()
+            self._partial.append(block)
+            progress.tell(self._partial.size)
+            if self._partial.size > self._expected.limit:
+                self._partial.clear()
                 raise Refused(f"gives more than {self._expected.limit} bytes")
-        progress.close(self._part.size)
+        progress.close(self._partial.size)
 
     def _web_page(self, page: bytes) -> Refused:
         title = TITLE.search(page)
         words = title[1].decode("utf-8", "replace")[:80] if title else "without a title"
         return Refused(f"answered with a web page instead of the data ({words})")
 
-    def _judge(self, error: urllib.error.HTTPError) -> None:
+    def _raise_for(self, error: urllib.error.HTTPError) -> None:
         """Turn an answer without the file into the right error."""
         with error:
             answer = f"answered {error.code} {' '.join(str(error.reason).split())}"
         if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-            self._part.clear()
+            self._partial.clear()
             raise Interrupted(answer)
         raise (Interrupted if error.code in PASSING else Refused)(answer)
 

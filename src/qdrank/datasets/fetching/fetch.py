@@ -32,10 +32,8 @@ def fetch(
 
     Parameters
     ----------
-    destination
-        Folder for the file; the data set's download folder if not given.
-    mirror
-        Root of the local mirror; ``QDRANK_MIRROR`` if not given.
+    destination : folder for the file; the data set's download folder if not given
+    mirror : root of the local mirror; ``QDRANK_MIRROR`` if not given
     downloads
         Folder of the download folders, ``resources/downloads`` if not given. Archives are kept in ``<name>`` there.
 

@@ -96,7 +96,7 @@ def available(dataset: Dataset, *, mirror: AnyPath | None = None, downloads: Any
     places = status(dataset, mirror=mirror, downloads=downloads)
     absent = [file for file in dataset.required if places[file.name] is None]
     if not absent:
-        kinds = sorted({found.kind for file in dataset.required if (found := places[file.name])})
+        kinds = sorted({place.kind for file in dataset.required if (place := places[file.name])})
         return Availability(True, False, "present: " + ", ".join(kinds))
     if all(dataset.addresses(file) for file in absent):
         return Availability(False, True, f"absent: {_some(absent)}; can be downloaded")
@@ -114,5 +114,5 @@ def instruction(dataset: Dataset, downloads: AnyPath | None = None) -> str:
         return "nothing is needed: the data set is simulated"
     rows = [dataset.instruction, f"page: {dataset.licence_page or dataset.page}"]
     rows += [f"address: {url}" for archive in dataset.archives for url in archive.urls]
-    rows += [f"download folder: {download_folder(dataset, downloads)}", f"terms: {dataset.terms}"]
+    rows += [f"download folder: {download_folder(dataset, downloads)}", f"licence: {dataset.licence}"]
     return "\n         ".join(rows)

@@ -121,11 +121,11 @@ def _block(lines: bytes, path: str | os.PathLike[str], first_line: int) -> NDArr
     return np.frombuffer(lines, dtype=np.uint8)[start:]
 
 
-def _too_long(path: str | os.PathLike[str], line: int, found: bytearray) -> InputError:
+def _too_long(path: str | os.PathLike[str], line: int, line_read: bytearray) -> InputError:
     return InputError(
         f"has a line of more than {LONGEST_LINE >> 20} MiB",
         file=path,
         line=line,
-        found=bytes(found[:200]),
+        found=bytes(line_read[:200]),
         fix="give a text file with one document per line, ended by LF or CRLF",
     )

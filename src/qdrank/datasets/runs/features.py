@@ -73,8 +73,10 @@ def judged_runs(runs: Sequence[Run], qrels: Qrels, part: Mapping[str, str], *, m
     lists = [
         (qrels.by_query[name], docs[a:b].tolist()) for name, (a, b) in zip(query_id, pairwise(offsets), strict=True)
     ]
-    level = np.array([*chain.from_iterable(map(own.get, names, repeat(-1)) for own, names in lists)], dtype=np.int64)
-    missed = [_missed(own, set(names)) for own, names in lists]
+    level = np.array(
+        [*chain.from_iterable(map(grades.get, names, repeat(-1)) for grades, names in lists)], dtype=np.int64
+    )
+    missed = [_missed(grades, set(names)) for grades, names in lists]
     judged = Judged(
         query_id=np.array(query_id, dtype=object),
         part=np.array([part[name] for name in query_id], dtype=object),
@@ -82,8 +84,8 @@ def judged_runs(runs: Sequence[Run], qrels: Qrels, part: Mapping[str, str], *, m
         doc_id=docs,
         y=np.maximum(level, 0),
         X=X.astype(np.float32),
-        missed=_objects([tuple(own.values()) for own in missed]),
-        missed_id=_objects([tuple(own) for own in missed]),
+        missed=_objects([tuple(grades.values()) for grades in missed]),
+        missed_id=_objects([tuple(grades) for grades in missed]),
     )
     names = [f"{column} {run.tag}" for run in runs for column in COLUMNS]
     scores = np.hstack([_mean_and_deviation(run, query_id) for run in kept])
@@ -121,9 +123,9 @@ def _columns(run: Run, rows: IntArray | None, union: Union) -> FloatArray:
         return X
     rank, bounds = run_ranks(run), run.offsets
     z = z_score(run.score, rank, bounds)
-    own = union.of_query[rows[bounds[:-1]]]
+    query = union.of_query[rows[bounds[:-1]]]
     lowest, behind = np.zeros(len(union.queries)), np.ones(len(union.queries))
-    lowest[own], behind[own] = np.minimum.reduceat(z, bounds[:-1]), np.diff(bounds) + 1
+    lowest[query], behind[query] = np.minimum.reduceat(z, bounds[:-1]), np.diff(bounds) + 1
     X[:, 1], X[:, 2] = lowest[union.of_query], behind[union.of_query]
     X[rows] = np.column_stack([min_max(run.score, rank, bounds), z, rank, 1 / rank, np.ones(len(rank))])
     return X

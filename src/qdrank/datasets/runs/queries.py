@@ -88,7 +88,7 @@ def read_judgments(files: Mapping[str, AnyPath], *, seed: int, n_parts: int = 5)
     if "folds" not in files:
         with placed(files["qrels"]):
             return qrels, assign_parts(known, seed=seed, n_parts=n_parts)
-    part = {name: SPLIT.get(own, own) for name, own in read_groups(files["folds"]).items()}
+    part = {name: SPLIT.get(split, split) for name, split in read_groups(files["folds"]).items()}
     if lacking := [name for name in known if name not in part]:
         fix = "give every judged query a line: query part"
         raise InputError(f"{len(lacking)} judged queries have no part", file=files["folds"], found=lacking[0], fix=fix)

@@ -41,7 +41,7 @@ TREC_RUN, SCORED_RUN, RANKED_RUN, JSON_RUN = (
     "run of query, document, rank (as MS MARCO's)",
     "JSON run {query: {document: score}}",
 )
-TREC_QRELS, BEIR_QRELS, PLAIN_QRELS, JSON_QRELS = (
+TREC_QRELS, BEIR_QRELS, SHORT_QRELS, JSON_QRELS = (
     "TREC judgments",
     "BEIR judgments (tab-separated, with a heading)",
     "judgments of query, document, grade",
@@ -110,7 +110,7 @@ def read_qrels(path: AnyPath) -> Qrels:
         columns, len(form) - 1, path, read=int, problem="the grade is not a whole number", fix=GRADE_FIX
     )
     query, doc, grade = _grouped(columns, (0, len(form) - 2), read, path)
-    return Qrels(query, doc, grade, BEIR_QRELS if heading else PLAIN_QRELS if short else TREC_QRELS)
+    return Qrels(query, doc, grade, BEIR_QRELS if heading else SHORT_QRELS if short else TREC_QRELS)
 
 
 def _is_whole(word: bytes) -> bool:

@@ -53,8 +53,7 @@ def simulate_affine(seed: int = 0, **changes: Any) -> Simulated:
 
     Parameters
     ----------
-    seed : int
-        Seed of the draw; another seed is another rule.
+    seed : seed of the draw; another seed is another rule
     **changes
         Fields of `AffineCopies` that differ, for instance ``shift=0``.
     """

@@ -116,10 +116,8 @@ def simulate(what: str | Simulation = "sim1", seed: int = 0, **changes: Any) -> 
 
     Parameters
     ----------
-    what : str or Simulation
-        A name in ``SIMULATIONS``, or the settings themselves.
-    seed : int
-        Seed of the draw; another seed is another world (weights and feature means too), not another sample.
+    what : a name in ``SIMULATIONS``, or the settings themselves
+    seed : seed of the draw; another seed is another world (weights and feature means too), not another sample
     **changes
         Settings that differ, for instance ``locality=0`` for the negative control.
     """

@@ -49,10 +49,8 @@ class ATVT(Learner):
     ----------
     h : "ridge", "kernel" or "trees"
         The regressor: linear with unpenalised intercept, Gaussian kernel without intercept, boosted trees.
-    lam_h : float
-        Weight of h's penalty, for ridge and kernel; trees have ``trees``, ``learning_rate`` and ``leaves``.
-    norm : "l2" or "l1"
-        Norm of the penalties on alpha - 1 and beta.
+    lam_h : weight of h's penalty, for ridge and kernel; trees have ``trees``, ``learning_rate`` and ``leaves``
+    norm : "l2" or "l1"; norm of the penalties on alpha - 1 and beta
     lam_alpha, lam_beta : float
         Weights of these penalties. ``inf`` fixes alpha at 1, or beta at 0. Both ``inf`` give the plain regressor,
         ``lam_alpha=inf`` with ``lam_beta=0`` a free offset for every query, ``lam_beta=inf`` a scale alone.
@@ -67,37 +65,26 @@ class ATVT(Learner):
     tol : float
         Rounds end when ``|alpha' - alpha| + |beta' - beta| <= tol sqrt(n_queries)`` (Euclidean norms). 1e-3 is the usual
         rule and stops before slow modes converge; 1e-8 is tight. Maps from different rules are not comparable.
-    rounds : int, optional
-        Maximum number of rounds K; the paper's L1 result has K = 1. Giving a number rules out Newton steps.
+    rounds : maximum number of rounds K; the paper's L1 result has K = 1. Giving a number rules out Newton steps.
     newton : bool
         Whether Newton steps replace slow rounds; only for linear h with weights, ``tol`` below 1e-4 and no ``rounds``.
-    alpha_min : float
-        Smallest alpha allowed: maps must increase.
-    gamma : float, optional
-        Width of the Gaussian kernel, ``exp(-gamma |a - b|^2)``; 1 / (n_features variance of X) unless given.
+    alpha_min : smallest alpha allowed: maps must increase
+    gamma : width of the Gaussian kernel, ``exp(-gamma |a - b|^2)``; 1 / (n_features variance of X) unless given
     trees, learning_rate, leaves, min_leaf, seed
         For boosted trees: their number, shrinkage, leaves, minimum number of documents in a leaf, and seed.
-    warm_trees : int
-        Trees that each further fit adds to the existing ones; 0: each fit grows all trees again.
+    warm_trees : trees that each further fit adds to the existing ones; 0: each fit grows all trees again
 
     Attributes
     ----------
-    alpha_, beta_ : (n_queries,) float64
-        Maps of the training queries, in order of first appearance.
+    alpha_, beta_ : (n_queries,) float64; maps of the training queries, in order of first appearance
     objectives_ : (2 n_rounds_ + 1,) float64
         L after every half step: h, maps, h, maps, ..., h. With ``weighted=False`` the maps are the composed ones.
-    n_rounds_ : int
-        Rounds, each a fit of the maps and of h; the plain h comes before the first.
-    n_newton_ : int
-        Newton steps between the rounds.
-    n_guarded_ : int
-        Queries whose alpha was held at ``alpha_min`` in any round.
-    converged_ : bool
-        Whether the stopping rule was met.
-    scale_ : float
-        Standard deviation of the training targets.
-    model_ : dict
-        h as plain values.
+    n_rounds_ : rounds, each a fit of the maps and of h; the plain h comes before the first
+    n_newton_ : Newton steps between the rounds
+    n_guarded_ : queries whose alpha was held at ``alpha_min`` in any round
+    converged_ : whether the stopping rule was met
+    scale_ : standard deviation of the training targets
+    model_ : dict; h as plain values
     """
 
     NAME: ClassVar[str] = "atvt"

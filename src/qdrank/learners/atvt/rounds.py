@@ -85,7 +85,7 @@ class Alternation:
 
     def fit_h(self) -> None:
         """Fit h to the targets with the maps undone, weighted by alpha^2 (section 3.1)."""
-        alpha, beta = (np.repeat(part, np.diff(self.offsets)) for part in (self.maps.alpha, self.maps.beta))
+        alpha, beta = (np.repeat(of_query, np.diff(self.offsets)) for of_query in (self.maps.alpha, self.maps.beta))
         weight = alpha**2 if self.weighted else np.ones(len(alpha))
         self.h = self.regressor.fit((self.y - beta) / alpha, weight)
         self._record()

@@ -34,18 +34,13 @@ class AdaRank(LinearLearner):
 
     Parameters
     ----------
-    objective
-        Measure that is boosted, for instance "ap" or "ndcg@10/letor4".
+    objective : measure that is boosted, for instance "ap" or "ndcg@10/letor4"
     update
         Weights of the queries after a round: "paper" takes them from the ensemble, "boost" (inferred) multiplies them.
-    baseline
-        Zero point of the objective in "boost": the query's "worst" feature, or "zero".
-    rounds
-        Number of rounds; with validation data, the largest number that may be kept.
-    measure
-        What chooses the round on validation data.
-    seed
-        Decides the order of tied documents.
+    baseline : zero point of the objective in "boost": the query's "worst" feature, or "zero"
+    rounds : number of rounds; with validation data, the largest number that may be kept
+    measure : what chooses the round on validation data
+    seed : decides the order of tied documents
     """
 
     NAME: ClassVar[str] = "adarank"

@@ -15,12 +15,9 @@ def best_threshold(codes: NDArray[np.int32], sizes: NDArray[np.int32], potential
 
     Parameters
     ----------
-    codes
-        Number of thresholds below each value, shape (n_features, n_documents).
-    sizes
-        Number of thresholds of each feature, shape (n_features,).
-    potential
-        Weight of the pairs a document wins minus weight of those it loses, shape (n_documents,).
+    codes : number of thresholds below each value, shape (n_features, n_documents)
+    sizes : number of thresholds of each feature, shape (n_features,)
+    potential : weight of the pairs a document wins minus weight of those it loses, shape (n_documents,)
     """
     n_features, n_documents = codes.shape
     mass = np.empty(sizes.max() + 1)

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.learners.base import LinearLearner
-from qdrank.learners.inputs import JudgedArrays
 from qdrank.learners.newton import newton_minimise
 
 
@@ -20,17 +19,12 @@ class ListNet(LinearLearner):
 
     Parameters
     ----------
-    mapping
-        Target scores, whose softmax is the truth: the "grade" itself, its "gain" ``2^y - 1``, or "relevant"
-        ``1[y > 0]``.
-    scale
-        Factor on the mapped grades; the larger it is, the more the best grade dominates the truth.
-    l2
-        Penalty ``l2 / 2 |w|^2`` on the weights.
-    tol
-        Fitting ends when Newton's estimate of how much the loss could still fall is this.
-    max_iterations
-        Maximum number of Newton steps.
+    mapping : target scores, whose softmax is the truth: the "grade" itself, its "gain" ``2^y - 1``, or "relevant"
+        ``1[y > 0]``
+    scale : factor on the mapped grades; the larger it is, the more the best grade dominates the truth
+    l2 : penalty ``l2 / 2 |w|^2`` on the weights
+    tol : fitting ends when Newton's estimate of how much the loss could still fall is this
+    max_iterations : maximum number of Newton steps
     """
 
     NAME: ClassVar[str] = "listnet"
@@ -41,14 +35,8 @@ class ListNet(LinearLearner):
     tol: float = 1e-12
     max_iterations: int = 100
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        query: ArrayLike | None = None,
-        validation: JudgedArrays | None = None,  # noqa: ARG002
-    ) -> Self:
-        """Learn from judged documents, the rows of each query together; nothing is chosen on validation."""
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
+        """Learn from judged documents, the rows of each query together."""
         X, grades, offsets = self.training(X, y, query)
         loss = TopOneLoss(X, self.scale * map_grades(grades, self.mapping), offsets, self.l2)
         self.coef_ = newton_minimise(loss, np.zeros(X.shape[1]), tol=self.tol, max_iterations=self.max_iterations)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.layout import FloatArray, query_index, query_offsets
 from qdrank.learners.base import Learner
 from qdrank.learners.classic.borda_points import borda_points
-from qdrank.learners.inputs import JudgedArrays, as_offsets
+from qdrank.learners.inputs import as_offsets
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.learners.ranksvm.preferences import prepare
 
@@ -23,10 +23,8 @@ class MultipleHyperplaneRanker(Learner):
 
     Parameters
     ----------
-    C
-        Weight of the sum of losses in each Ranking SVM; replaces ``lam`` if given.
-    lam
-        Weight of the regulariser against the mean loss.
+    C : weight of the sum of losses in each Ranking SVM; replaces ``lam`` if given
+    lam : weight of the regulariser against the mean loss
     """
 
     NAME: ClassVar[str] = "mhr-bc"
@@ -39,14 +37,8 @@ class MultipleHyperplaneRanker(Learner):
     coef_: FloatArray = field(init=False, repr=False)
     """Weights of each hyperplane, shape (n_hyperplanes, n_features)."""
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        query: ArrayLike | None = None,
-        validation: JudgedArrays | None = None,  # noqa: ARG002
-    ) -> Self:
-        """Learn from judged documents, the rows of each query together; nothing is chosen on validation."""
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
+        """Learn from judged documents, the rows of each query together."""
         X, grades, offsets = self.training(X, y, query)
         pairs = [(high, low) for low, high in combinations(np.unique(grades).tolist(), 2)]
         self.grades_ = np.array(pairs, dtype=np.int64).reshape(-1, 2)

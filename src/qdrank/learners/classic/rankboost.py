@@ -22,14 +22,10 @@ class RankBoost(Learner):
 
     Parameters
     ----------
-    rounds
-        Number of rounds; with validation data, the largest number that may be kept.
-    thresholds
-        Thresholds per feature, evenly spaced from its smallest to its largest value; None: every value.
-    measure
-        What chooses the round on validation data: for instance "ap" or "ndcg@10/letor4".
-    seed
-        Decides the order of tied validation documents.
+    rounds : number of rounds; with validation data, the largest number that may be kept
+    thresholds : thresholds per feature, evenly spaced from its smallest to its largest value; None: every value
+    measure : what chooses the round on validation data: for instance "ap" or "ndcg@10/letor4"
+    seed : decides the order of tied validation documents
     """
 
     NAME: ClassVar[str] = "rankboost"

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qdrank.learners.base import LinearLearner
-from qdrank.learners.inputs import JudgedArrays
 
 
 @dataclass(kw_only=True, eq=False)
@@ -18,22 +17,15 @@ class Regression(LinearLearner):
 
     Parameters
     ----------
-    l2
-        Weight of the penalty; a little of it keeps constant features harmless.
+    l2 : weight of the penalty; a little of it keeps constant features harmless
     """
 
     NAME: ClassVar[str] = "regression"
 
     l2: float = 1.0
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        query: ArrayLike | None = None,
-        validation: JudgedArrays | None = None,  # noqa: ARG002
-    ) -> Self:
-        """Learn from judged documents, the rows of each query together; nothing is chosen on validation."""
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
+        """Learn from judged documents, the rows of each query together."""
         X, grades, _ = self.training(X, y, query)
         centred = X - X.mean(axis=0, dtype=np.float64)
         normal = centred.T @ centred + self.l2 * np.eye(X.shape[1])

@@ -30,20 +30,13 @@ class BoostedTrees(Learner):
 
     Parameters
     ----------
-    rounds
-        Number of trees; with validation data, the largest number.
-    learning_rate, leaves, min_leaf
-        Shrinkage, leaves per tree, and smallest number of documents in a leaf.
-    feature_fraction
-        Share of the features, drawn anew for each tree.
-    l2
-        Penalty on the leaves' values.
-    patience
-        Stop after this many rounds without a better value on validation data.
-    measure
-        What is watched on validation data, for instance "ap" or "ndcg@10/letor4".
-    seed
-        Decides the order of the rows within each query and the features drawn.
+    rounds : number of trees; with validation data, the largest number
+    learning_rate, leaves, min_leaf : shrinkage, leaves per tree, and smallest number of documents in a leaf
+    feature_fraction : share of the features, drawn anew for each tree
+    l2 : penalty on the leaves' values
+    patience : stop after this many rounds without a better value on validation data
+    measure : what is watched on validation data, for instance "ap" or "ndcg@10/letor4"
+    seed : decides the order of the rows within each query and the features drawn
     """
 
     STATE: ClassVar[tuple[str, ...]] = ("text_",)
@@ -95,17 +88,6 @@ class BoostedTrees(Learner):
         if not hasattr(self, "_booster"):
             self._booster = booster_of(self.text_)
         return self._booster
-
-    def to_text(self) -> str:
-        """The trees in LightGBM's text form."""
-        return str(self.to_record()["state"]["text_"])
-
-    @classmethod
-    def from_text(cls, text: str) -> Self:
-        """A learner that predicts with the trees that ``to_text`` gave."""
-        learner = cls()
-        learner.text_ = text
-        return learner
 
     def _dataset(self, X: NDArray[Any], y: IntArray, offsets: IntArray, reference: Any = None) -> Any:
         """LightGBM's view of the data, binned immediately so that no copy of the rows remains.

@@ -13,7 +13,7 @@ from qdrank.learners.ensemble.kernels.graph import nearest_marks, smoothness, sq
 
 Symmetry = Literal["either", "both", "mean"]
 Edges = Literal["binary", "heat"]
-Laplacian = Literal["normalised", "plain"]
+Laplacian = Literal["normalised", "unnormalised"]
 NeighbourTies = Literal["all", "file"]
 
 
@@ -63,7 +63,7 @@ def _heated(S: FloatArray, d: FloatArray) -> FloatArray:
 def roughness(X: NDArray[Any], S: FloatArray, laplacian: Laplacian = "normalised") -> FloatArray:
     """Matrix K (m, m) for which ``w^T K w`` is the cost of unequal scores ``X w`` of neighbours.
 
-    "normalised" is ``G^T L G`` with L of eq. 9, as in eq. 10; "plain" follows eq. 8 to the letter, ``2 G^T (D - S) G``.
+    "normalised" is ``G^T L G`` with L of eq. 9, as in eq. 10; "unnormalised" follows eq. 8 to the letter, ``2 G^T (D - S) G``.
     A document without neighbours costs nothing.
     """
     _refuse_unknown(laplacian=laplacian)
@@ -75,7 +75,7 @@ _KNOWN = {
     "edges": ("binary", "heat"),
     "symmetry": ("either", "both", "mean"),
     "ties": ("all", "file"),
-    "laplacian": ("normalised", "plain"),
+    "laplacian": ("normalised", "unnormalised"),
 }
 
 

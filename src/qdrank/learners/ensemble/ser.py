@@ -13,7 +13,6 @@ from qdrank.layout import FloatArray
 from qdrank.learners.base import Learner
 from qdrank.learners.ensemble.program import Program, ProgramSolution
 from qdrank.learners.ensemble.trace_coefficients import EnsembleSimilarity, Ties, coefficients, relevance_levels
-from qdrank.learners.inputs import JudgedArrays
 
 #: Significant digits of a score, relative to the largest feature times the sum of the weights; the rest is rounding.
 DIGITS = 10
@@ -29,33 +28,25 @@ class SER(Learner):
 
     Parameters
     ----------
-    C : float
-        Weight of the margins.
-    theta, delta : float
-        Preference of highly over possibly relevant documents, and smoothing of the rankings.
+    C : weight of the margins
+    theta, delta : preference of highly over possibly relevant documents, and smoothing of the rankings
     ties : "half" or "file"
         How documents of equal score rank: each counts 1/2 before the other, or in the order of the rows.
     similarity, width, normalise
         Eq. 7 in place of the trace, and its options; see `qdrank.learners.ensemble.trace_coefficients.coefficients`.
-    nonnegative : bool
-        Whether w >= 0, as in the paper.
+    nonnegative : whether w >= 0, as in the paper
     max_grade : int, optional
         Highest grade of the scale; default: the highest in the training data. Grades 2, 1, 0 are the paper's +1, 0, -1.
 
     Attributes
     ----------
-    weights_ : (n_rankers,) float64
-        Weights; exactly 0 where the optimum is.
+    weights_ : (n_rankers,) float64; weights; exactly 0 where the optimum is
     objective_ : float
-    gap_ : float
-        Certified relative duality gap.
-    kkt_ : float
-        Largest residual of the optimality conditions.
-    alpha_, eta_ : (n_queries,), (n_rankers,)
-        Multipliers of the margins and of w >= 0.
+    gap_ : certified relative duality gap
+    kkt_ : largest residual of the optimality conditions
+    alpha_, eta_ : (n_queries,), (n_rankers,); multipliers of the margins and of w >= 0
     coefficients_ : (n_queries, n_rankers)
-    n_iter_ : int
-        Linear systems solved.
+    n_iter_ : linear systems solved
     """
 
     NAME: ClassVar[str] = "ser"
@@ -91,13 +82,7 @@ class SER(Learner):
     n_iter_: int = field(init=False, repr=False)
     _solved: tuple[Program, ProgramSolution] = field(init=False, repr=False)
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        query: ArrayLike | None = None,
-        validation: JudgedArrays | None = None,  # noqa: ARG002
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
         """Learn from scores X (n_documents, n_rankers), grades y and query ids (n_documents,), each query's together."""
         X, grades, offsets = self.training(X, y, query)
         B = coefficients(X, relevance_levels(grades, self.max_grade), offsets, **self._coefficient_options())

@@ -15,7 +15,7 @@ from qdrank.layout import FloatArray
 from qdrank.learners.ensemble.document_graph import Edges, Laplacian, NeighbourTies, Symmetry, document_graph, roughness
 from qdrank.learners.ensemble.program import ProgramSolution, printed_weights
 from qdrank.learners.ensemble.ser import SER, rounded_scores
-from qdrank.learners.inputs import JudgedArrays, as_offsets
+from qdrank.learners.inputs import as_offsets
 
 
 @dataclass(kw_only=True, eq=False)
@@ -27,14 +27,11 @@ class SSER(SER):
 
     Parameters
     ----------
-    gamma : float
-        Weight of the query's documents.
+    gamma : weight of the query's documents
     neighbours, edges, symmetry, neighbour_ties
         The graph; see `qdrank.learners.ensemble.document_graph.document_graph`.
-    laplacian : "normalised" or "plain"
-        Eq. 10, or eq. 8 to the letter.
-    printed : bool
-        Whether the weights are those of eq. 13 as printed, without eta: a control, not the optimum.
+    laplacian : "normalised" or "unnormalised"; eq. 10, or eq. 8 to the letter
+    printed : whether the weights are those of eq. 13 as printed, without eta: a control, not the optimum
 
     Other parameters and attributes are SER's. ``weights_`` are SER's weights; ``weights_for`` gives those of a query.
     """
@@ -49,17 +46,11 @@ class SSER(SER):
     laplacian: Laplacian = "normalised"
     printed: bool = False
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        query: ArrayLike | None = None,
-        validation: JudgedArrays | None = None,
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
         """Learn from scores X (n_documents, n_rankers), grades y and query ids (n_documents,), each query's together."""
         if not (self.gamma >= 0 and np.isfinite(self.gamma)):
             raise InputError(f"gamma must not be negative, and is {self.gamma}")
-        return super().fit(X, y, query, validation)
+        return super().fit(X, y, query)
 
     def weights_for(self, X_query: ArrayLike) -> FloatArray:
         """Weights (n_rankers,) for the documents (n, n_rankers) of one query."""

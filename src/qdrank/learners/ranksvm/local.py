@@ -19,7 +19,16 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.ranksvm import anderson, kernels, newton
 from qdrank.learners.ranksvm.blocks import ProgressCallback
 from qdrank.learners.ranksvm.estimator import Model, Penalty, before_half, preconditioner, solve, whole_problem
-from qdrank.learners.ranksvm.preconditioning import PILOT, TRIAL, Bank, Kind, costs, decide, inverted, preconditioner_of
+from qdrank.learners.ranksvm.preconditioning import (
+    PILOT,
+    TRIAL,
+    Kind,
+    QueryCurvature,
+    costs,
+    decide,
+    inverted,
+    preconditioner_of,
+)
 from qdrank.learners.ranksvm.preferences import Preferences, pair_weights
 
 BLOCK = 512
@@ -42,7 +51,7 @@ class TrainingBase:
         of every local model.
     noise : float
         Rounding error of a float32 gradient, relative to the root of the objective.
-    bank : Bank
+    curvature : QueryCurvature
         Second derivatives of each query's pairs at the global model.
     """
 
@@ -55,7 +64,7 @@ class TrainingBase:
     slacks: FloatArray
     gradients: FloatArray
     noise: float
-    bank: Bank
+    curvature: QueryCurvature
 
 
 @dataclass(frozen=True)
@@ -106,17 +115,19 @@ def prepare_training(
     # |gradient| <= 2 sqrt(loss * mean squared length of a difference); float32 errors never reached twice the unit
     # roundoff of that, see tests/learners/test_local.py
     noise = float(np.finfo(data.X.dtype).eps * np.sqrt(2 * np.trace(B)))
-    bank = Bank(data, single.w)
-    return TrainingBase(data, lam, query_weights, problem.centre, single, inverse, slacks, gradients, noise, bank)
+    curvature = QueryCurvature(data, single.w)
+    return TrainingBase(data, lam, query_weights, problem.centre, single, inverse, slacks, gradients, noise, curvature)
 
 
 def _per_query(data: Preferences, w: FloatArray, batch: int = BLOCK) -> tuple[FloatArray, FloatArray]:
     """Slacks (n_queries,) and gradients (n_queries, d) of every query at ``w``, each query taken as its own model."""
     slacks, gradients = np.zeros(data.n_queries), np.zeros((data.n_queries, data.n_features))
     for start in range(0, data.n_queries, batch):
-        own = np.arange(start, min(start + batch, data.n_queries))[:, None]
-        part = _Block(data, own, (data.pairs[own] > 0).astype(float))
-        slacks[own[:, 0]], gradients[own[:, 0]] = part.sums(np.arange(len(own)), np.tile(w, (len(own), 1)))
+        queries = np.arange(start, min(start + batch, data.n_queries))[:, None]
+        block = _Block(data, queries, (data.pairs[queries] > 0).astype(float))
+        slacks[queries[:, 0]], gradients[queries[:, 0]] = block.sums(
+            np.arange(len(queries)), np.tile(w, (len(queries), 1))
+        )
     return slacks, gradients
 
 
@@ -132,10 +143,10 @@ class _Block:
         """Weighted sums of slacks (n_active,) and gradients (n_active, d) of the models ``active`` at ``W``."""
         data, position = self.data, np.full(len(self.coef), -1)
         position[active] = np.arange(len(active))
-        found: Any = kernels.evaluate_block(
+        evaluated: Any = kernels.evaluate_block(
             data.X, data.offsets, data.lower, *self.lists, position, W.astype(data.X.dtype), _DENSE
         )
-        return found[0], found[1]
+        return evaluated[0], evaluated[1]
 
     def evaluate(self, active: IntArray, W: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Losses and gradients: v^2 = v (1 - s_i + s_j), so the loss is the slacks plus W.G / 2."""
@@ -198,7 +209,7 @@ def train_block(
     tol : float
         Certified relative gap to reach; exact Newton finishes models that do not reach it in a few steps.
     uses : int
-        Number of blocks that will use the bank of ``base``, for estimating costs.
+        Number of blocks that will use the curvature of ``base``, for estimating costs.
     """
     with kernels.one_thread():
         return _train_block(base, np.asarray(neighbours), weights, tol, None, uses)[0]
@@ -238,7 +249,7 @@ class _Training:
 
     def run(self, todo: IntArray, sweep: int) -> None:
         """Train the models ``todo`` with the cheapest preconditioner; a few pilot models may be needed to find it."""
-        cost = costs(self.base.bank, self.block.use[todo], sweep)
+        cost = costs(self.base.curvature, self.block.use[todo], sweep)
         kind = decide(cost, len(todo))
         if kind is None:
             pilot = todo[:: len(todo) // PILOT][:PILOT]
@@ -251,12 +262,12 @@ class _Training:
     def _descend(self, rows: IntArray, kind: Kind, limit: int | None = None) -> None:
         """Train some models; with a ``limit`` of evaluations they may stop before they reach the gap."""
         base, (loss, G) = self.base, self.first
-        precondition = preconditioner_of(kind, base.bank, self.block.use[rows], base.lam, base.inverse)
+        precondition = preconditioner_of(kind, base.curvature, self.block.use[rows], base.lam, base.inverse)
         guess = None
         if self.warm is not None:  # the models of another k, shifted by the difference between the first steps of both
             every, none = np.arange(len(rows)), np.zeros(len(rows), dtype=bool)
             guess = self.warm.W[rows] - precondition(every, (G - self.warm.G)[rows], none)
-        found = anderson.minimise(
+        reached = anderson.minimise(
             lambda active, W: self.block.evaluate(rows[active], W),
             np.tile(base.single.w, (len(rows), 1)),
             np.tile(base.centre, (len(rows), 1)),
@@ -268,11 +279,11 @@ class _Training:
             limit=limit or _LIMIT,
             noise=base.noise,
         )
-        for m in np.flatnonzero(found.gap > self.tol) if limit is None else ():
-            at, steps = newton.newton(self.block.problem(base, int(rows[m])), found.W[m], self.tol, 100)
-            found.W[m], found.gap[m], found.evaluations[m] = at.w, at.gap, found.evaluations[m] + steps
-        self.W[rows], self.gaps[rows] = found.W, found.gap
-        self.evaluations[rows] += found.evaluations
+        for m in np.flatnonzero(reached.gap > self.tol) if limit is None else ():
+            at, steps = newton.newton(self.block.problem(base, int(rows[m])), reached.W[m], self.tol, 100)
+            reached.W[m], reached.gap[m], reached.evaluations[m] = at.w, at.gap, reached.evaluations[m] + steps
+        self.W[rows], self.gaps[rows] = reached.W, reached.gap
+        self.evaluations[rows] += reached.evaluations
 
 
 def train_local(
@@ -307,17 +318,17 @@ def train_sweep(
     order = sorted(set(ks), reverse=True)
     if not order or order[-1] < 1 or order[0] > neighbours.shape[1]:
         raise InputError(f"every k must lie between 1 and {neighbours.shape[1]}", found=str(list(ks)))
-    parts: dict[int, list[LocalModels]] = {k: [] for k in order}
+    models_of: dict[int, list[LocalModels]] = {k: [] for k in order}
     done, total = 0, len(order) * sum(map(len, blocks))
     for rows in blocks:
-        part_weights = None if weights is None else weights[rows]
+        weights_of = None if weights is None else weights[rows]
         with kernels.one_thread():
-            for k, part in _sweep_block(base, neighbours[rows], order, part_weights, tol):
-                parts[k].append(replace(part, rows=rows))
+            for k, models in _sweep_block(base, neighbours[rows], order, weights_of, tol):
+                models_of[k].append(replace(models, rows=rows))
                 done += len(rows)
                 if progress is not None:
                     progress(done, total)
-    return {k: _join(parts[k], base.data.n_features) for k in ks}
+    return {k: _join(models_of[k], base.data.n_features) for k in ks}
 
 
 def _sweep_block(
@@ -325,14 +336,14 @@ def _sweep_block(
 ) -> Iterator[tuple[int, LocalModels]]:
     warm = None
     for k in ks:
-        part = None if weights is None else weights[:, :k]
-        models, warm = _train_block(base, neighbours[:, :k], part, tol, warm, len(ks))
+        kept = None if weights is None else weights[:, :k]
+        models, warm = _train_block(base, neighbours[:, :k], kept, tol, warm, len(ks))
         yield k, models
 
 
-def _join(parts: Sequence[LocalModels], d: int) -> LocalModels:
-    if not parts:
+def _join(blocks: Sequence[LocalModels], d: int) -> LocalModels:
+    if not blocks:
         none = np.zeros(0, dtype=np.int64)
         return LocalModels(none, np.zeros((0, d)), np.zeros(0), none, none)
     names = ("rows", "W", "gaps", "evaluations", "pairs")
-    return LocalModels(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+    return LocalModels(**{name: np.concatenate([getattr(block, name) for block in blocks]) for name in names})

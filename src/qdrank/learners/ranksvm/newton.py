@@ -34,10 +34,10 @@ class Problem:
         """Weighted sums of slacks and squared slacks (n, 2) and half gradients (n, d) of the latter."""
         data = self.data
         levels = np.asarray(thresholds)
-        found: Any = kernels.evaluate_single(
+        evaluated: Any = kernels.evaluate_single(
             data.X, data.offsets, data.lower, self.queries, self.coef, w, levels, _DENSE
         )
-        return found[0], found[1]
+        return evaluated[0], evaluated[1]
 
     def curvature(self, w: FloatArray, width: float) -> FloatArray:
         """Weighted sum of ``(x_i - x_j)(x_i - x_j)^T`` over the pairs with slack between 0 and ``width``."""
@@ -83,10 +83,10 @@ def evaluate_point(problem: Problem, w: FloatArray, mu: float | None = None) -> 
         true = loss
     else:
         sums, G = problem.sums(w, 1.0, 1.0 - mu)
-        (true, full), (inner, part) = sums
-        loss, gradient = (full - part) / (2 * mu), (G[0] - G[1]) / mu + lam * away
+        (true, full), (inner, reduced) = sums
+        loss, gradient = (full - reduced) / (2 * mu), (G[0] - G[1]) / mu + lam * away
         # hinge minus alpha-weighted slack: the loss of the dual point on the pairs in the smoothed zone
-        excess = max(0.0, true - (full - part - mu * inner) / mu)
+        excess = max(0.0, true - (full - reduced - mu * inner) / mu)
     absolute = excess + float(gradient @ gradient) / (2 * lam)
     relative = 0.0 if absolute == 0 else absolute / max(true + ridge, np.finfo(float).tiny)
     return Point(w, float(loss + ridge), gradient, float(true + ridge), float(relative), excess)

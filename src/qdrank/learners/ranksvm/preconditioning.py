@@ -21,7 +21,7 @@ from qdrank.learners.ranksvm.preferences import Preferences
 DENSE = 400.0  # from this many pairs per document, a query counts with all its pairs
 _FEW = 16  # number of models for which a sparse product is faster than a dense one
 _TOGETHER = 256  # models whose matrices are summed in one product
-LARGEST = 2**27  # numbers in the bank: 512 MiB in float32
+LARGEST = 2**27  # numbers in the matrices of all queries: 512 MiB in float32
 PILOT = 4  # models trained first to see how many evaluations the others will take
 TRIAL = 12  # evaluations that these may take
 SAMPLE = 128  # documents per feature in the sample for the matrix of a block
@@ -43,7 +43,7 @@ def shared(inverse: FloatArray) -> Precondition:
     return step
 
 
-class Bank:
+class QueryCurvature:
     """Matrices of the active pairs of each query at a model ``w`` (d,), computed on first use."""
 
     def __init__(self, data: Preferences, w: FloatArray) -> None:
@@ -93,30 +93,30 @@ class Costs(NamedTuple):
     evaluation: float
 
 
-def costs(bank: Bank, use: csr_array, sweep: int) -> Costs:
+def costs(curvature: QueryCurvature, use: csr_array, sweep: int) -> Costs:
     """Costs of the models of a block; they depend on nothing else, so they do not change with the shards.
 
     Parameters
     ----------
-    bank : Bank
+    curvature : QueryCurvature
     use : (n_models, n_queries)
         Weight of the pairs of each query in each model.
     sweep : int
-        Number of times that the block is trained with the same bank.
+        Number of times that the block is trained with the same matrices.
     """
-    data, d, models = bank.data, bank.data.n_features, use.shape[0]
+    data, d, models = curvature.data, curvature.data.n_features, use.shape[0]
     n = np.diff(data.offsets).astype(np.float64)
     entries = np.bincount(use.indices, minlength=data.n_queries) / models
     used = entries > 0
     alone = (
         1 + 3 / (models * entries[used].mean()) if used.any() else 1.0
     )  # products with few models at once are slower
-    banking = float(used @ (n**2 * d / 30 + n * d**2 / 10)) / models
+    computing = float(used @ (n**2 * d / 30 + n * d**2 / 10)) / models
     scaling = float(used @ (n**2 * d / 30)) / models / sweep + entries.sum() * d
-    adding = min(used.sum() / 15, entries.sum() / 2.5) * bank.size
+    adding = min(used.sum() / 15, entries.sum() / 2.5) * curvature.size
     return Costs(
-        banking / sweep + adding + d**3 / 6 if bank.fits else np.inf,
-        float(banking * min(1.0, SAMPLE * d / max(1.0, float(used @ n))) + scaling + d**3 / models),
+        computing / sweep + adding + d**3 / 6 if curvature.fits else np.inf,
+        float(computing * min(1.0, SAMPLE * d / max(1.0, float(used @ n))) + scaling + d**3 / models),
         float(10_000 + entries @ (alone * n * d / 5 + data.pairs / 2)),
     )
 
@@ -139,19 +139,21 @@ def decide(cost: Costs, models: int, evaluations: float | None = None) -> Kind |
     return min(expected, key=expected.__getitem__)
 
 
-def preconditioner_of(kind: Kind, bank: Bank, use: csr_array, lam: float, inverse: FloatArray) -> Precondition:
+def preconditioner_of(
+    kind: Kind, curvature: QueryCurvature, use: csr_array, lam: float, inverse: FloatArray
+) -> Precondition:
     """The preconditioner of some models; ``inverse`` (d, d) is the inverse of the matrix that all share."""
     if kind == "shared":
         return shared(inverse)
-    return (own if kind == "own" else of_block)(bank, use, lam, inverse)
+    return (own if kind == "own" else of_block)(curvature, use, lam, inverse)
 
 
-def own(bank: Bank, use: csr_array, lam: float, fallback: FloatArray) -> Precondition:
+def own(curvature: QueryCurvature, use: csr_array, lam: float, fallback: FloatArray) -> Precondition:
     """A matrix for each model."""
-    factors = np.empty((use.shape[0], bank.size))
+    factors = np.empty((use.shape[0], curvature.size))
     for start in range(0, len(factors), _TOGETHER):
         rows = slice(start, start + _TOGETHER)
-        kernels.factorise(_sums(bank, use[rows]), lam, factors[rows])
+        kernels.factorise(_sums(curvature, use[rows]), lam, factors[rows])
 
     def step(rows: IntArray, G: FloatArray, rejected: NDArray[np.bool_]) -> FloatArray:
         steps: FloatArray = kernels.solve_factors(factors, rows, G)
@@ -161,30 +163,30 @@ def own(bank: Bank, use: csr_array, lam: float, fallback: FloatArray) -> Precond
     return step
 
 
-def _sums(bank: Bank, use: csr_array) -> NDArray[np.floating]:
+def _sums(curvature: QueryCurvature, use: csr_array) -> NDArray[np.floating]:
     """Matrices (n, d (d + 1) / 2) of some models: one product, sparse if each model uses few of the queries."""
     used = np.flatnonzero(np.bincount(use.indices, minlength=use.shape[1]))
-    matrices, part = bank.kept(used), use.astype(bank.data.X.dtype)
+    matrices, used_by = curvature.kept(used), use.astype(curvature.data.X.dtype)
     few = use.shape[0] < _FEW or 6 * use.nnz < len(used) * use.shape[0]
-    sums: NDArray[np.floating] = part @ matrices if few else part[:, used].toarray() @ matrices[used]
+    sums: NDArray[np.floating] = used_by @ matrices if few else used_by[:, used].toarray() @ matrices[used]
     return sums
 
 
-def of_block(bank: Bank, use: csr_array, lam: float, fallback: FloatArray) -> Precondition:
+def of_block(curvature: QueryCurvature, use: csr_array, lam: float, fallback: FloatArray) -> Precondition:
     """One matrix for all models: the mean of theirs, with rows and columns scaled to give each model its own diagonal.
 
     With many documents the matrix uses a sample of the queries; the diagonals use all.
     """
-    d, pairs = bank.data.n_features, bank.data.pairs
+    d, pairs = curvature.data.n_features, curvature.data.pairs
     weight = np.bincount(use.indices, use.data, minlength=use.shape[1]) / use.shape[0]
     used = np.flatnonzero(weight)
-    documents = np.diff(bank.data.offsets)[used].sum()
+    documents = np.diff(curvature.data.offsets)[used].sum()
     some = used[:: max(1, int(documents / (SAMPLE * d)))]
     share = (weight[used] @ pairs[used]) / (weight[some] @ pairs[some])
     matrix = np.zeros((d, d))
-    matrix[np.tril_indices(d)] = (share * weight[some]).astype(bank.data.X.dtype) @ bank.computed(some)
+    matrix[np.tril_indices(d)] = (share * weight[some]).astype(curvature.data.X.dtype) @ curvature.computed(some)
     inverse = inverted(2 * (matrix + np.tril(matrix, -1).T) + lam * np.eye(d))
-    diagonals = bank.diagonals(used)[used].astype(np.float64)
+    diagonals = curvature.diagonals(used)[used].astype(np.float64)
     scales = np.sqrt((lam + 2 * weight[used] @ diagonals) / (lam + 2 * (use[:, used] @ diagonals)))
 
     def step(rows: IntArray, G: FloatArray, rejected: NDArray[np.bool_]) -> FloatArray:

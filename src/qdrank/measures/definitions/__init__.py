@@ -1,1 +1,1 @@
-"""One small file per family of measures; `qdrank.measures.MEASURES` gives the definitions their names."""
+"""One small file per kind of measure; `qdrank.measures.MEASURES` gives the definitions their names."""

@@ -73,16 +73,16 @@ for (const select of all("select[data-study-of]")) {
 
 function filter() {
   const paper = find("#paper").value;
-  const groups = new Set(all("input[data-group]").filter((box) => box.checked).map((box) => box.dataset.group));
+  const purposes = new Set(all("input[data-purpose]").filter((box) => box.checked).map((box) => box.dataset.purpose));
   const shown = new Set();
-  for (const row of all("#matrix tr[data-group]")) {
-    row.hidden = !groups.has(row.dataset.group) || (paper && row.dataset.study !== paper);
+  for (const row of all("#matrix tr[data-purpose]")) {
+    row.hidden = !purposes.has(row.dataset.purpose) || (paper && row.dataset.study !== paper);
     if (!row.hidden) shown.add(row.dataset.study);
   }
   for (const row of all("#matrix tr.head")) row.hidden = !shown.has(row.dataset.study);
 }
 find("#paper").addEventListener("change", filter);
-all("input[data-group]").forEach((box) => box.addEventListener("change", filter));
+all("input[data-purpose]").forEach((box) => box.addEventListener("change", filter));
 filter();
 
 const dialog = find("#shown");

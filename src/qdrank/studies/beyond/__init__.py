@@ -84,8 +84,8 @@ STUDY = Study(
             text_only=(*_RETRIEVED, *_TRIED),
         ),
     ),
-    evidence=Output(
-        f"{_ROOM}.evidence:gather",
+    observations=Output(
+        f"{_ROOM}.observations:gather",
         {"beyond-claims": "claims"},
         {**_VALUES, **_CURVES, **_THINNED, **_RETRIEVED, "checks": "{fold}/beyond/checks.parquet"},
         text_only=tuple(_RETRIEVED),

@@ -27,9 +27,9 @@ PAST, PAST_EXPLORATORY = "past queries", "past queries, exploratory"
 _beats = partial(
     Claim, kind="superiority", margin=MARGIN, unit="MAP", measure="ap", expected="difference above 0", family=PRIMARY
 )
-_explores = partial(_beats, group=CONTROL, family=EXPLORATORY)
+_explores = partial(_beats, purpose=CONTROL, family=EXPLORATORY)
 _retrieves = partial(_beats, family=PAST)
-_controls = partial(_beats, group=CONTROL, family=PAST_EXPLORATORY)
+_controls = partial(_beats, purpose=CONTROL, family=PAST_EXPLORATORY)
 
 
 def declare(options: Mapping[str, Any]) -> Declaration:
@@ -173,7 +173,7 @@ def _checks() -> Iterator[Claim]:
         text="no judgment of a training query reaches the evidence of its own documents",
         expected="no difference when the query's own grades are permuted",
         kind="identical",
-        group=CHECK,
+        purpose=CHECK,
         measure="largest difference of a column",
     )
     yield Claim(
@@ -182,6 +182,6 @@ def _checks() -> Iterator[Claim]:
         expected="the same weights",
         kind="identical",
         margin=_ROUNDING,
-        group=CHECK,
+        purpose=CHECK,
         measure="largest difference of a weight",
     )

@@ -1,4 +1,4 @@
-"""Tables and evidence of retrieval with past queries: methods with intervals, budgets, controls, forms of judgments."""
+"""Tables and observations of retrieval with past queries: methods with intervals, budgets, controls, forms of judgments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from qdrank.evaluation.comparison import compare
-from qdrank.evaluation.evidence import Part, part
+from qdrank.evaluation.observations import Contrast, Observations, contrast
 from qdrank.evaluation.pairs import Pairs
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.layout import FloatArray
@@ -163,15 +163,15 @@ def _forms(forms: Mapping[str, Retrieved], interval: Mapping[str, Any]) -> Itera
             yield row | _difference(values, (a, 0.0), (b, 0.0), interval, len(forms))
 
 
-def gather_retrieval(inputs: Inputs) -> dict[str, dict[str, Part]]:
+def gather_retrieval(inputs: Inputs) -> Observations:
     """Evidence for the claims about retrieval; none where the data are no raw text."""
     values, highest = (retrieved(inputs.tables(form, "figure")) for form in ("all", "highest"))
     if values is None:
         return {}
     main, text = (RECOMMENDED, 0.0), (TEXT_MIX, 0.0)
 
-    def apart(a: Key, b: Key, measure: str = AP, of: Retrieved = values) -> Part:
-        return part(of.pairs(a, b, measure).differences, of.query_id, of.fold)
+    def apart(a: Key, b: Key, measure: str = AP, of: Retrieved = values) -> Contrast:
+        return contrast(of.pairs(a, b, measure).differences, of.query_id, of.fold)
 
     near = sorted((threshold for name, threshold in values.of if name == RECOMMENDED and threshold), reverse=True)
     claims = {
@@ -187,4 +187,4 @@ def gather_retrieval(inputs: Inputs) -> dict[str, dict[str, Part]]:
         "similar queries on expansion": {"difference": apart(("all-mix", 0.0), main)},
         "closed collection": {"difference": apart(("closed", 0.0), text)},
     }
-    return {claim: parts for claim, parts in claims.items() if parts}
+    return {claim: contrasts for claim, contrasts in claims.items() if contrasts}

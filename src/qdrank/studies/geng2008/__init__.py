@@ -105,8 +105,8 @@ STUDY = Study(
             {kind: f"{{fold}}/geng/variants/{kind}.parquet" for kind in VARIANT_KINDS},
         ),
     ),
-    evidence=Output(
-        f"{_ROOM}.evidence:gather",
+    observations=Output(
+        f"{_ROOM}.observations:gather",
         {"geng-claims": "claims"},
         {**_MEASURES, **_SWEEPS, **_BOUNDS, **_DESCRIBED},
         ("geng.lam",),
@@ -114,7 +114,7 @@ STUDY = Study(
     claims=f"{_ROOM}.claims:declare",
     budget=("geng.lam", "geng.candidates", "geng.lambdas", "geng.trees", "training.lambdas as global_lambdas"),
     neighbours=neighbours_tried,
-    across=f"{_ROOM}.across:judge_across",
+    across=f"{_ROOM}.across:decide_across",
     timed=("geng-table1", "table1-times"),
     also=("results/{dataset}/{fold}/models/local.parquet",),
     rankers={

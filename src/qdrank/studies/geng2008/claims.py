@@ -100,8 +100,8 @@ def _against_documents(budget: str) -> Iterator[Claim]:
     """KNN against the QC that sees what KNN sees, so that the comparison is of methods and not of their information."""
     for a in KNN:
         text, family = f"{_label(a)} beats {_label('qc-documents')}", "KNN against QC from documents"
-        yield _beats(name=difference(a, "qc-documents"), text=text, family=family, group=CONTROL, budget=budget)
-    yield replace(_not_better("qc-documents", budget), group=CONTROL)
+        yield _beats(name=difference(a, "qc-documents"), text=text, family=family, purpose=CONTROL, budget=budget)
+    yield replace(_not_better("qc-documents", budget), purpose=CONTROL)
 
 
 def _not_better(qc: str, budget: str) -> Claim:
@@ -168,18 +168,18 @@ def _gammas() -> Iterator[Claim]:
 def _theory() -> Iterator[Claim]:
     """Claims that hold by construction or by a theorem; they check the implementation."""
     yield Claim(
-        name="k = m", text="k = m equals Single", expected="no difference at all", kind="identical", group=CHECK
+        name="k = m", text="k = m equals Single", expected="no difference at all", kind="identical", purpose=CHECK
     )
     for method in OFFLINE:
         text = f"the change ratio of {_label(method)} is 0 at k = m"
-        yield Claim(name=f"gamma to 0 {method}", text=text, expected="0", kind="identical", group=CHECK)
+        yield Claim(name=f"gamma to 0 {method}", text=text, expected="0", kind="identical", purpose=CHECK)
     yield Claim(
         name="bound",
         text="the loss differs by no more than the bound of theorem 1",
         expected="observed / bound at most 1, models trained with the hinge loss",
         kind="bounded",
         limit=1.0,
-        group=CHECK,
+        purpose=CHECK,
         measure="difference of hinge loss over the bound",
     )
 
@@ -195,4 +195,4 @@ def _controls(budget: str) -> Iterator[Claim]:
     }
     for name, text in texts.items():
         family = "LambdaMART" if name.startswith("lambdamart") else ""
-        yield _beats(name=name, text=text, family=family, group=CONTROL, budget=budget)
+        yield _beats(name=name, text=text, family=family, purpose=CONTROL, budget=budget)

@@ -41,8 +41,10 @@ class Curve:
 def curve(sweep: pa.Table, method: str, name: str, *, lam: float, role: str = "test") -> Curve:
     """Values of a method along k at one lambda, queries of all folds together."""
     wanted = pc.and_(pc.equal(sweep.column("method"), method), pc.equal(sweep.column("role"), role))
-    own = sweep.filter(pc.and_(wanted, pc.equal(sweep.column("lam"), lam)))
-    fold, query, k, values = (own.column(c).to_numpy(zero_copy_only=False) for c in ("fold", "query_id", "k", name))
+    at_lambda = sweep.filter(pc.and_(wanted, pc.equal(sweep.column("lam"), lam)))
+    fold, query, k, values = (
+        at_lambda.column(c).to_numpy(zero_copy_only=False) for c in ("fold", "query_id", "k", name)
+    )
     names = sorted(set(fold))
     folds = [_fold_curve(query[fold == f], k[fold == f], values[fold == f]) for f in names]
     if not folds:
@@ -52,7 +54,7 @@ def curve(sweep: pa.Table, method: str, name: str, *, lam: float, role: str = "t
     n = min(len(ks) for ks, _, _ in folds)
     ks = np.stack([ks[-n:] for ks, _, _ in folds]).astype(np.float64)
     ids = np.concatenate([ids for _, ids, _ in folds])
-    own_fold = np.repeat(np.array(names, dtype=object), [len(own) for _, own, _ in folds])
+    own_fold = np.repeat(np.array(names, dtype=object), [len(ids) for _, ids, _ in folds])
     order = np.argsort(ids.astype(str), kind="stable")
     rows = np.concatenate([v[:, -n:] for _, _, v in folds])[order]
     shares = ks / np.array([[m[name]] for name in names])

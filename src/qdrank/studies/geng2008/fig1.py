@@ -69,7 +69,7 @@ def _draw_plane(axes: Any, plane: FloatArray, kinds: NDArray[np.object_], explai
         of_kind = kinds == kind
         look = {"c": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
         axes.scatter(*plane[of_kind].T, s=9, alpha=0.6, linewidths=0, label=kind, **look)
-    names = [f"component {i + 1} ({part:.0%} of variance)" for i, part in enumerate(explained)]
+    names = [f"component {i + 1} ({share:.0%} of variance)" for i, share in enumerate(explained)]
     stretched = [
         _fit(scale, column) for scale, column in ((axes.set_xscale, plane[:, 0]), (axes.set_yscale, plane[:, 1]))
     ]

@@ -26,8 +26,8 @@ def numbers(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     values = np.stack([fit_values(measures, methods, name)[1] for name in DRAWN_MEASURES], axis=3)
     apart = values - values[:, :, [methods.index("single")]]
     flat = (*values.shape[:2], len(methods) * len(DRAWN_MEASURES))
-    low, high = (part.reshape(len(methods), -1) for part in column_ends(values.reshape(flat), **interval))
-    under, over = (part.reshape(len(methods), -1) for part in column_ends(apart.reshape(flat), **interval))
+    low, high = (end.reshape(len(methods), -1) for end in column_ends(values.reshape(flat), **interval))
+    under, over = (end.reshape(len(methods), -1) for end in column_ends(apart.reshape(flat), **interval))
     rows = []
     for i, method in enumerate(methods):
         for j, name in enumerate(DRAWN_MEASURES):

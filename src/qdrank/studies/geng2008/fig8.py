@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from qdrank.evaluation.intervals import column_intervals
 from qdrank.figures.palette import BLACK
-from qdrank.figures.style import label_axes, new_figure
+from qdrank.figures.style import error_bars, label_axes, new_figure
 from qdrank.studies.geng2008.curves import Curve, curve
 from qdrank.studies.geng2008.methods import BY_NAME, KNN
 from qdrank.studies.geng2008.shapes import SWEEP_SHAPE
@@ -75,7 +75,7 @@ def _draw_panel(axes: Any, rows: list[dict[str, Any]]) -> None:
         # Side by side, so that the bars of different methods do not hide each other.
         beside = k * 1.035 ** (i - (len(methods) - 1) / 2)
         line = ":" if method == "knn-random" else "-"
-        bars = np.stack([mean - low, high - mean]).clip(0)
+        bars = error_bars(mean, low, high)
         axes.errorbar(beside, mean, bars, linestyle=line, elinewidth=0.8, **BY_NAME[method].marked)
     _mark_neighbours(axes, sorted({row["k"] for row in rows}))
 

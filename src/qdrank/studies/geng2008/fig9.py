@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.evaluation.intervals import column_intervals
-from qdrank.figures.style import label_axes, new_figure
+from qdrank.figures.style import error_bars, label_axes, new_figure
 from qdrank.studies.geng2008.curves import curve
 from qdrank.studies.geng2008.methods import BY_NAME, OFFLINE
 from qdrank.studies.geng2008.shapes import SWEEP_SHAPE
@@ -37,7 +37,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     for method in OFFLINE:
         rows = [row for row in table.to_pylist() if row["method"] == method]
         k, mean, low, high = (np.array([row[key] for row in rows]) for key in ("k", "mean", "low", "high"))
-        bars = np.stack([mean - low, high - mean]).clip(0)
+        bars = error_bars(mean, low, high)
         axes.errorbar(k, mean, bars, elinewidth=0.8, **BY_NAME[method].marked)
     axes.set_ylim(bottom=0)
     axes.legend()

@@ -62,7 +62,7 @@ class GengFold(FoldQueries):
     @cached_property
     def methods(self) -> list[str]:
         """Methods for which there are models."""
-        return [*GLOBAL, *(method for method, family in LOCAL.items() if self.local.settings(family))]
+        return [*GLOBAL, *(method for method, neighbourhood in LOCAL.items() if self.local.settings(neighbourhood))]
 
     def settings(self, method: str) -> list[Setting]:
         """Settings for which a method has models; a model of all queries has k = m."""

@@ -1,4 +1,4 @@
-"""Local models of a fold, by families, in shards: one Ranking SVM for the neighbourhood of every query.
+"""Local models of a fold, by neighbourhoods, in shards: one Ranking SVM for the neighbourhood of every query.
 
 ``neighbours`` are models of a query's nearest training queries. There are two controls: ``equal`` gives every query the
 same weight, however many pairs it has; ``random`` replaces the neighbours by random training queries.
@@ -27,7 +27,7 @@ WEIGHTING = {"neighbours": "pairs", "equal": "equal", "random": "pairs"}
 
 
 @dataclass(frozen=True)
-class Family:
+class Neighbourhood:
     """Models to train.
 
     Attributes
@@ -46,7 +46,7 @@ class Family:
 def train_shard(
     documents: FoldDocuments,
     queries: Queries,
-    wanted: Sequence[Family],
+    wanted: Sequence[Neighbourhood],
     *,
     shard: int,
     n_shards: int,
@@ -55,17 +55,17 @@ def train_shard(
     penalty: Penalty = "half",
     log: Callable[[str], object] = lambda _: None,
 ) -> pa.Table:
-    """Train shard number ``shard`` (from 0) of all families; the artifact ``local_models``."""
+    """Train shard number ``shard`` (from 0) of all neighbourhoods; the artifact ``local_models``."""
     data = documents.preferences()
     tables = [_no_models(data.n_features)]
     every_pair: dict[str, FloatArray] = {}
     singles: dict[tuple[str, float], Model] = {}
-    for family, blocks in _share(wanted, queries, block, shard, n_shards):
-        weighting = WEIGHTING[family.name]
+    for neighbourhood, blocks in _share(wanted, queries, block, shard, n_shards):
+        weighting = WEIGHTING[neighbourhood.name]
         if weighting not in every_pair:
             every_pair[weighting] = all_pairs(data, weighting)
-        for lam, ks in by_lambda(family.settings).items():
-            log(f"{family.name}, lambda {lam:g}, k from {ks[0]} to {ks[-1]}")
+        for lam, ks in by_lambda(neighbourhood.settings).items():
+            log(f"{neighbourhood.name}, lambda {lam:g}, k from {ks[0]} to {ks[-1]}")
             base = prepare_training(
                 data,
                 lam=lam,
@@ -76,39 +76,41 @@ def train_shard(
                 all_pairs=every_pair[weighting],
             )
             singles[weighting, lam] = base.single
-            swept = train_sweep(base, family.neighbours, ks, blocks, tol=tol, progress=progress_lines(log))
-            tables += [_table(family, queries, documents, Setting(k, lam), swept[k]) for k in ks]
+            swept = train_sweep(base, neighbourhood.neighbours, ks, blocks, tol=tol, progress=progress_lines(log))
+            tables += [_table(neighbourhood, queries, documents, Setting(k, lam), swept[k]) for k in ks]
     return pa.concat_tables(tables)
 
 
 def _share(
-    wanted: Sequence[Family], queries: Queries, block: int | None, shard: int, n_shards: int
-) -> Iterator[tuple[Family, list[IntArray]]]:
+    wanted: Sequence[Neighbourhood], queries: Queries, block: int | None, shard: int, n_shards: int
+) -> Iterator[tuple[Neighbourhood, list[IntArray]]]:
     """Families and blocks of a shard. Families are divided together: one alone has too few blocks for many shards."""
-    divided = [(family, _blocks(family, queries, block)) for family in wanted]
-    costs = [len(rows) * _cost(family) for family, blocks in divided for rows in blocks]
+    divided = [(neighbourhood, _blocks(neighbourhood, queries, block)) for neighbourhood in wanted]
+    costs = [len(rows) * _cost(neighbourhood) for neighbourhood, blocks in divided for rows in blocks]
     of_block = iter(shards_of_blocks(costs, n_shards).tolist())
-    for family, blocks in divided:
+    for neighbourhood, blocks in divided:
         of_shard = [rows for rows in blocks if next(of_block) == shard]
         if of_shard:
-            yield family, of_shard
+            yield neighbourhood, of_shard
 
 
-def _blocks(family: Family, queries: Queries, block: int | None) -> list[IntArray]:
-    size = block_size(block, len(family.rows))
-    return make_blocks(locality_order(queries.vectors[family.rows], size), size)
+def _blocks(neighbourhood: Neighbourhood, queries: Queries, block: int | None) -> list[IntArray]:
+    size = block_size(block, len(neighbourhood.rows))
+    return make_blocks(locality_order(queries.vectors[neighbourhood.rows], size), size)
 
 
-def _cost(family: Family) -> float:
+def _cost(neighbourhood: Neighbourhood) -> float:
     """Cost of a model over all settings, in neighbours."""
-    return float(sum(k for k, _ in set(family.settings)))
+    return float(sum(k for k, _ in set(neighbourhood.settings)))
 
 
-def _table(family: Family, queries: Queries, documents: FoldDocuments, of: Setting, models: LocalModels) -> pa.Table:
-    rows = family.rows[models.rows]
+def _table(
+    neighbourhood: Neighbourhood, queries: Queries, documents: FoldDocuments, of: Setting, models: LocalModels
+) -> pa.Table:
+    rows = neighbourhood.rows[models.rows]
     n = len(rows)
     columns = {
-        "family": pa.array([family.name] * n, pa.string()),
+        "neighbourhood": pa.array([neighbourhood.name] * n, pa.string()),
         "role": pa.array(queries.role[rows], pa.string()),
         "query_id": pa.array(queries.query_id[rows], pa.string()),
         "k": pa.array(np.full(n, of.k, dtype=np.int32)),
@@ -123,42 +125,50 @@ def _table(family: Family, queries: Queries, documents: FoldDocuments, of: Setti
 
 def _no_models(d: int) -> pa.Table:
     """The table of an empty shard, which exists if there are more shards than blocks."""
-    kinds = {"family": pa.string(), "role": pa.string(), "query_id": pa.string(), "k": pa.int32(), "lam": pa.float64()}
+    kinds = {
+        "neighbourhood": pa.string(),
+        "role": pa.string(),
+        "query_id": pa.string(),
+        "k": pa.int32(),
+        "lam": pa.float64(),
+    }
     kinds |= {"pairs": pa.int64(), "gap": pa.float64(), "iterations": pa.int32()}
     columns = {name: pa.array([], kind) for name, kind in kinds.items()}
     return pa.table(columns | {"weights": list_column(np.zeros((0, d)))})
 
 
 def gathered(shards: Sequence[pa.Table], query_id: NDArray[Any]) -> pa.Table:
-    """All models in an order that does not depend on the shards: family, lambda, k, query."""
+    """All models in an order that does not depend on the shards: neighbourhood, lambda, k, query."""
     table = pa.concat_tables(shards).combine_chunks()
-    family = np.array([list(WEIGHTING).index(name) for name in table.column("family").to_pylist()], dtype=np.int64)
+    neighbourhood = np.array(
+        [list(WEIGHTING).index(name) for name in table.column("neighbourhood").to_pylist()], dtype=np.int64
+    )
     query = rows_of(table.column("query_id").to_numpy(zero_copy_only=False), query_id)
     k, lam = table.column("k").to_numpy(), table.column("lam").to_numpy()
-    return table.take(pa.array(np.lexsort((query, k, -lam, family))))
+    return table.take(pa.array(np.lexsort((query, k, -lam, neighbourhood))))
 
 
 class ModelBank:
-    """Local models by family, setting and query, in the order of `gathered`."""
+    """Local models by neighbourhood, setting and query, in the order of `gathered`."""
 
     def __init__(self, table: pa.Table) -> None:
         self._weights: FloatArray = list_matrix(table.column("weights"))
         self._ids = table.column("query_id").to_numpy(zero_copy_only=False)
-        heads = {name: table.column(name).to_numpy(zero_copy_only=False) for name in ("family", "lam", "k")}
-        self._runs = {(family, Setting(k, lam)): rows for family, lam, k, rows in _runs(**heads)}
+        heads = {name: table.column(name).to_numpy(zero_copy_only=False) for name in ("neighbourhood", "lam", "k")}
+        self._runs = {(neighbourhood, Setting(k, lam)): rows for neighbourhood, lam, k, rows in _runs(**heads)}
 
-    def settings(self, family: str) -> list[Setting]:
-        """Settings for which the family was trained."""
-        return [setting for name, setting in self._runs if name == family]
+    def settings(self, neighbourhood: str) -> list[Setting]:
+        """Settings for which the neighbourhood was trained."""
+        return [setting for name, setting in self._runs if name == neighbourhood]
 
-    def weights(self, family: str, setting: Setting, query_id: NDArray[Any]) -> FloatArray:
+    def weights(self, neighbourhood: str, setting: Setting, query_id: NDArray[Any]) -> FloatArray:
         """Weights of the models of some queries, shape (n_queries, n_features)."""
-        run = self._runs[family, setting]
+        run = self._runs[neighbourhood, setting]
         return self._weights[run][rows_of(query_id, self._ids[run])]
 
 
-def _runs(family: NDArray[Any], lam: NDArray[Any], k: NDArray[Any]) -> Iterator[tuple[str, float, int, slice]]:
-    changes = (family[1:] != family[:-1]) | (lam[1:] != lam[:-1]) | (k[1:] != k[:-1])
+def _runs(neighbourhood: NDArray[Any], lam: NDArray[Any], k: NDArray[Any]) -> Iterator[tuple[str, float, int, slice]]:
+    changes = (neighbourhood[1:] != neighbourhood[:-1]) | (lam[1:] != lam[:-1]) | (k[1:] != k[:-1])
     heads = np.r_[0, np.flatnonzero(changes) + 1, len(k)] if len(k) else np.zeros(1, dtype=np.int64)
     for start, end in zip(heads[:-1].tolist(), heads[1:].tolist(), strict=True):
-        yield str(family[start]), float(lam[start]), int(k[start]), slice(start, end)
+        yield str(neighbourhood[start]), float(lam[start]), int(k[start]), slice(start, end)

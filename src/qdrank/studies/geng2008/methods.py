@@ -35,7 +35,7 @@ PAPER = ("knn-online", "knn-offline1", "knn-offline2", "single", "qc")
 KNN, OFFLINE = PAPER[:3], PAPER[1:3]
 #: QC as in the paper, whose classifier sees the query alone, and with a classifier that sees what KNN sees.
 QC = ("qc", "qc-documents")
-#: Methods that rank with models of many queries, and those that use local models, with the family of these.
+#: Methods that rank with models of many queries, and those that use local models, with the neighbourhoods these are trained on.
 GLOBAL = ("single", "single-equal", "qc", "qc-documents")
 #: Boosted trees, and whether they see the query's vector beside each of its documents.
 TREES = {"lambdamart": False, "lambdamart-vectors": True}

@@ -94,6 +94,6 @@ class OnlineRanker(LocalRanker):
 
     def _trained_base(self, prox: FloatArray | None = None) -> TrainingBase:
         base = super()._trained_base(prox)
-        if base.bank.fits:
-            base.bank.kept(np.arange(base.data.n_queries))
+        if base.curvature.fits:
+            base.curvature.kept(np.arange(base.data.n_queries))
         return base

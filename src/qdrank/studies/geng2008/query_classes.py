@@ -131,12 +131,12 @@ class QueryColumns:
         self,
         X: NDArray[np.float32],  # noqa: ARG002
         offsets: IntArray,
-        own: NDArray[Any] | None = None,
+        query_columns: NDArray[Any] | None = None,
         text: Sequence[str] | None = None,
     ) -> FloatArray:
         """Columns of queries, (n_queries, n_columns)."""
         n = len(offsets) - 1
-        columns = checked_columns(own, n, self.own_columns) if self.own_columns else np.zeros((n, 0))
+        columns = checked_columns(query_columns, n, self.own_columns) if self.own_columns else np.zeros((n, 0))
         if self.words is None:
             return columns
         if text is None or len(text) != n:

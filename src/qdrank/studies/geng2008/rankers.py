@@ -91,11 +91,11 @@ class FoldRankers:
         return ranker
 
     def _online(self, method: str, setting: Setting) -> OnlineRanker:
-        family = LOCAL[method]
+        neighbourhood = LOCAL[method]
         ranker = OnlineRanker(
             **self._training(setting),
-            query_weights=WEIGHTING[family],
-            random=self.seed if family == "random" else None,
+            query_weights=WEIGHTING[neighbourhood],
+            random=self.seed if neighbourhood == "random" else None,
             mean=self.documents.mean,
             inverse=self.documents.inverse,
         )

@@ -86,7 +86,7 @@ def timing_table(
     sizes = [
         (m, k)
         for m in (max(2, round(share * min(train.n_queries, _MOST))) for share in SHARES)
-        for k in sorted({neighbour_count(part, m) for part in KS})
+        for k in sorted({neighbour_count(share, m) for share in KS})
     ]
     bases = {m: _Base(subset(data, np.arange(m)), vectors[:m], lam, tol) for m, _ in sizes}
     times = [_timed(bases[m], train, test, reference, k) for m, k in sizes]

@@ -90,8 +90,8 @@ STUDY = Study(
             titles={"hoi-table3": "training time in seconds, one thread"},
         ),
     ),
-    evidence=Output(
-        f"{_ROOM}.evidence:gather",
+    observations=Output(
+        f"{_ROOM}.observations:gather",
         {"hoi-claims": "claims"},
         {**_MEASURES, **_SWEEPS, **_WEIGHTS, **_CURVES},
         ("hoi.gamma",),

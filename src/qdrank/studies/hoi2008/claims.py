@@ -1,7 +1,7 @@
 """The claims of Hoi and Jin 2008: what counts as success and as failure, written before the numbers.
 
 Every claim is made under both rules for ties. The confirmatory comparison is SSER against SER, gamma chosen on validation.
-Table 3 judges the claims about time, because times differ from run to run and evidence must not.
+Table 3 decides the claims about time, because times differ from run to run and observations must not.
 """
 
 from __future__ import annotations
@@ -93,13 +93,13 @@ def _paper(ties: str, budget: str) -> Iterator[Claim]:
 
 def _controls(ties: str, options: Mapping[str, Any]) -> Iterator[Claim]:
     words = _WORDS[ties]
-    control = partial(_beats, group=CONTROL)
+    control = partial(_beats, purpose=CONTROL)
     yield _map(
         name=named("constant", ties),
         text=f"rankers that are constant within every query do not matter to SER, {words}",
         expected="no difference without them",
         kind="equivalence",
-        group=CONTROL,
+        purpose=CONTROL,
     )
     yield control(name=named("bounds", ties), text=f"w >= 0 helps SER, {words}")
     yield control(name=named("eta", ties), text=f"eta of eq. 13 matters: SSER beats the printed formula, {words}")
@@ -128,21 +128,23 @@ def _few_labels() -> Iterator[Claim]:
     yield _beats(
         name="few labels",
         text="SSER beats SER with the fewest training queries of the learning curve",
-        group=CONTROL,
+        purpose=CONTROL,
         budget=budget,
     )
     yield _beats(
         name="more with few",
         text="SSER gains more on SER with the fewest training queries than with all",
-        group=CONTROL,
+        purpose=CONTROL,
         budget=budget,
     )
     text, expected = "the rule for ties does not matter to SER", "no difference between 1/2 and file order"
-    yield _map(name="ties", text=text, expected=expected, kind="equivalence", group=CONTROL, budget="nothing is chosen")
+    yield _map(
+        name="ties", text=text, expected=expected, kind="equivalence", purpose=CONTROL, budget="nothing is chosen"
+    )
 
 
 def _checks() -> Iterator[Claim]:
-    check = partial(Claim, group=CHECK)
+    check = partial(Claim, purpose=CHECK)
     yield check(name="gamma = 0", text="SSER with gamma = 0 is SER", expected="no difference at all", kind="identical")
     yield check(
         name="gap",

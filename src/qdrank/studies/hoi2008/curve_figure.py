@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.evaluation.intervals import column_intervals
-from qdrank.figures.style import label_axes, new_figure
+from qdrank.figures.style import error_bars, label_axes, new_figure
 from qdrank.studies.hoi2008.curves import Curve, size_curve
 from qdrank.studies.hoi2008.learning_curve import METHODS
 from qdrank.studies.hoi2008.methods import BY_NAME
@@ -46,7 +46,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
         panels[0].plot(places, [row["mean"] for row in rows], **look.marked)
         if method != "ser":
             apart, low, high = (np.array([row[f"difference{end}"] for row in rows]) for end in ("", "_low", "_high"))
-            bars = np.stack([apart - low, high - apart]).clip(0)
+            bars = error_bars(apart, low, high)
             panels[1].errorbar(places + 0.08 * METHODS.index(method), apart, bars, elinewidth=0.8, **look.marked)
     panels[1].axhline(0, color="black", linewidth=0.8)
     labels = ["all" if row["size"] == 0 else str(row["size"]) for row in rows]

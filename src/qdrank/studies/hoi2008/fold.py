@@ -62,17 +62,17 @@ class EnsembleFold:
         return np.asarray((spread == 0).all(axis=0))
 
     def models(self, ties: Ties) -> dict[str, SSER]:
-        """SSER by the name of its SER: plain, tuned, without rankers that are constant in training, without w >= 0.
+        """SSER by the name of its SER: as it is, tuned, without rankers that are constant in training, without w >= 0.
 
         A ranker that is left out has no influence and therefore no weight.
         """
-        plain = self.fitted(ties)
-        B = plain.coefficients_
+        usual = self.fitted(ties)
+        B = usual.coefficients_
         return {
-            "ser": plain,
+            "ser": usual,
             "ser-tuned": self.tuned(ties)[0],
-            "ser-varying": _fitted_again(plain, np.where(self.constant(), 0.0, B)),
-            "ser-free": _fitted_again(plain, B, nonnegative=False),
+            "ser-varying": _fitted_again(usual, np.where(self.constant(), 0.0, B)),
+            "ser-free": _fitted_again(usual, B, nonnegative=False),
         }
 
     @cached_property
@@ -127,7 +127,7 @@ _Row = tuple[str, str, str, float, ProgramSolution]
 
 def _solved(fold: EnsembleFold, ties: Ties, shard: int, n_shards: int) -> Iterator[_Row]:
     models = fold.models(ties)
-    plain, tuned, varying = (models[name] for name in ("ser", "ser-tuned", "ser-varying"))
+    usual, tuned, varying = (models[name] for name in ("ser", "ser-tuned", "ser-varying"))
     if shard == 0:
         for name, model in models.items():
             yield with_ties(name, ties), "train", "", 0.0, model.solved()[1]
@@ -136,24 +136,24 @@ def _solved(fold: EnsembleFold, ties: Ties, shard: int, n_shards: int) -> Iterat
         part, others = fold.documents.parts[role], fold.others(role)
         for query in shard_range(part.n_queries, shard, n_shards):
             X, other = query_rows(part, query), query_rows(part, int(others[query]))
-            for name, gamma, solution in _of_query(fold.options, plain, tuned, varying, X, X * mask, other):
+            for name, gamma, solution in _of_query(fold.options, usual, tuned, varying, X, X * mask, other):
                 yield with_ties(name, ties), role, part.query_id[query], gamma, solution
 
 
 def _of_query(
-    options: Options, plain: SSER, tuned: SSER, varying: SSER, X: FloatArray, masked: FloatArray, other: FloatArray
+    options: Options, usual: SSER, tuned: SSER, varying: SSER, X: FloatArray, masked: FloatArray, other: FloatArray
 ) -> Iterator[tuple[str, float, ProgramSolution]]:
     """Solutions for one query, by the name of the method and gamma."""
-    gammas, K = options.path, plain.roughness_of(X)
-    path = plain.path(K, gammas)
+    gammas, K = options.path, usual.roughness_of(X)
+    path = usual.path(K, gammas)
     # A ranker that is constant in training may vary here; "without constant rankers" ignores it here as well.
-    same = np.array_equal(X, masked) and np.array_equal(plain.coefficients_, varying.coefficients_)
+    same = np.array_equal(X, masked) and np.array_equal(usual.coefficients_, varying.coefficients_)
     paths = {
         "sser": path,
         "sser-tuned": tuned.path(K, gammas),
-        "sser-varying": path if same else varying.path(plain.roughness_of(masked), gammas),
-        "sser-printed": [plain.as_printed(np.eye(len(K)) + g * K, s) for g, s in zip(gammas, path, strict=True)],
-        "sser-other": plain.path(plain.roughness_of(other), gammas),
+        "sser-varying": path if same else varying.path(usual.roughness_of(masked), gammas),
+        "sser-printed": [usual.as_printed(np.eye(len(K)) + g * K, s) for g, s in zip(gammas, path, strict=True)],
+        "sser-other": usual.path(usual.roughness_of(other), gammas),
     }
     for name, solutions in paths.items():
         yield from ((name, gamma, solution) for gamma, solution in zip(gammas, solutions, strict=True))

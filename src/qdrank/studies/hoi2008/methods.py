@@ -57,7 +57,7 @@ METHODS = (*BASELINES, *ENSEMBLES, *STACKED_METHODS)
 BY_NAME = {method.name: method for method in (*METHODS, *FIRST_STAGE_METHODS)}
 #: The seven methods of the paper's figures.
 PAPER = (*(method.name for method in BASELINES), "ser", "sser")
-#: Families of models whose weights depend on gamma, and all families that are solved; names without the rule for ties.
+#: Ensembles whose weights depend on gamma, and all ensembles that are solved; names without the rule for ties.
 PATHS = ("sser", "sser-tuned", "sser-varying", "sser-printed", "sser-other")
 SOLVED = ("ser", "ser-tuned", "ser-varying", "ser-free", *PATHS)
 

@@ -50,7 +50,7 @@ class Hoi(StudySection):
         default="all",
         description="Of documents as near as the last neighbour: all, or the first in the file. all does not depend on the order.",
     )
-    laplacian: Literal["normalised", "plain"] = Field(
+    laplacian: Literal["normalised", "unnormalised"] = Field(
         default="normalised", description="Eq. 10, as in the paper's experiments, or eq. 8 to the letter."
     )
     scale: Scale = Field(

@@ -55,8 +55,8 @@ STUDY = Study(
             {**_VALUES, **_ORACLE, "choices": "{fold}/choices/hybrid.parquet"},
         ),
     ),
-    evidence=Output(
-        f"{_ROOM}.evidence:gather",
+    observations=Output(
+        f"{_ROOM}.observations:gather",
         {"hybrid-claims": "claims"},
         {**_VALUES, **_ORACLE, "checks": "{fold}/hybrid/checks.parquet"},
     ),

@@ -22,7 +22,7 @@ PRIMARY, EXPLORATORY = "primary", "exploratory"
 _beats = partial(
     Claim, kind="superiority", margin=MARGIN, unit="NDCG@10", measure=MEASURE, expected="difference above 0"
 )
-_explores = partial(_beats, group=CONTROL, family=EXPLORATORY)
+_explores = partial(_beats, purpose=CONTROL, family=EXPLORATORY)
 
 
 def declare(options: Mapping[str, Any]) -> Declaration:
@@ -104,7 +104,7 @@ def _checks() -> Iterator[Claim]:
         text="the weights of all judged queries are the tuned fixed weights",
         expected="the same setting for every query",
         kind="identical",
-        group=CHECK,
+        purpose=CHECK,
         measure="largest difference of a weight",
     )
     yield Claim(
@@ -113,6 +113,6 @@ def _checks() -> Iterator[Claim]:
         expected="no query above",
         kind="bounded",
         limit=0.0,
-        group=CHECK,
+        purpose=CHECK,
         measure="largest difference from the oracle",
     )

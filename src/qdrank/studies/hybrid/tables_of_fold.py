@@ -1,4 +1,4 @@
-"""What one fold leaves for figures, tables and evidence: values of controls and single runs, and checks."""
+"""What one fold leaves for figures, tables and observations: values of controls and single runs, and checks."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from qdrank.evaluation.evidence import Part, part
+from qdrank.evaluation.observations import Contrast, contrast
 from qdrank.evaluation.pairs import Pairs, query_values
 from qdrank.layout import FloatArray, rows_of
 from qdrank.studies.hybrid.methods import MEASURE, METHODS
@@ -28,9 +28,9 @@ class Values:
         """Values of two methods on the same queries."""
         return Pairs(self.query_id, self.of[a], self.of[b])
 
-    def difference(self, a: str, b: str) -> Part:
-        """Their differences, as evidence."""
-        return part(self.pairs(a, b).differences, self.query_id, self.fold)
+    def difference(self, a: str, b: str) -> Contrast:
+        """Their differences, as a contrast."""
+        return contrast(self.pairs(a, b).differences, self.query_id, self.fold)
 
 
 def gathered_values(measures: pa.Table, controls: pa.Table) -> Values:

@@ -80,8 +80,8 @@ STUDY = Study(
             },
         ),
     ),
-    evidence=Output(
-        f"{_ROOM}.evidence:gather",
+    observations=Output(
+        f"{_ROOM}.observations:gather",
         {"lin-claims": "claims"},
         {**_SEEDS, **_CURVE, **_RANKED, **_BASELINES, **_JUDGED},
         _CLASSES,

@@ -1,4 +1,4 @@
-"""Clusters and their models as artifacts, and their lookup by family, seed, number of clusters and lambda."""
+"""Clusters and their models as artifacts, and their lookup by scheme, seed, number of clusters and lambda."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ ALL_QUERIES, HALVES = "all", ("without-half-1", "without-half-2")
 class Key(NamedTuple):
     """One clustering of a fold."""
 
-    family: str
+    scheme: str
     seed: int
     m: int
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """The stored part of a clustering.
+    """What is stored of a clustering.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ def cluster_sizes_table(clustering: Clustering, query_id: NDArray[Any]) -> pa.Ta
     """Rows of the artifact ``clusters``: one row per cluster."""
     touching, m = touched(clustering), clustering.m
     by_cluster = [np.flatnonzero(touching.cluster == i) for i in range(m)]
-    columns = _heads(clustering.family, clustering.seed, m)
+    columns = _heads(clustering.scheme, clustering.seed, m)
     columns |= {
         "items": pa.array(clustering.sizes),
         "centre": pa.array(list(clustering.centres), pa.list_(pa.float64())),
@@ -81,11 +81,11 @@ def cluster_sizes_table(clustering: Clustering, query_id: NDArray[Any]) -> pa.Ta
     return pa.table(columns)
 
 
-def models_table(key: Key, part: str, lam: float, models: ClusterModels, weights: FloatArray) -> pa.Table:
+def models_table(key: Key, trained_on: str, lam: float, models: ClusterModels, weights: FloatArray) -> pa.Table:
     """Rows of the artifact ``cluster_models``; ``weights`` (m, n_features) apply to the features as given."""
     columns = _heads(*key)
     columns |= {
-        "part": pa.array([part] * key.m, pa.string()),
+        "trained_on": pa.array([trained_on] * key.m, pa.string()),
         "lam": pa.array(np.full(key.m, lam, dtype=np.float64)),
         "pairs": pa.array(models.pairs),
         "fallback": pa.array(models.fallback),
@@ -108,9 +108,9 @@ def no_tables(d: int) -> tuple[pa.Table, pa.Table]:
     return pa.table(heads | clusters), models_table(Key("", 0, 0), ALL_QUERIES, 0.0, models, models.W)
 
 
-def _heads(family: str, seed: int, m: int) -> dict[str, pa.Array]:
+def _heads(scheme: str, seed: int, m: int) -> dict[str, pa.Array]:
     return {
-        "family": pa.array([family] * m, pa.string()),
+        "scheme": pa.array([scheme] * m, pa.string()),
         "seed": pa.array(np.full(m, seed, dtype=np.int32)),
         "m": pa.array(np.full(m, m, dtype=np.int32)),
         "cluster": pa.array(np.arange(m, dtype=np.int32)),
@@ -120,7 +120,7 @@ def _heads(family: str, seed: int, m: int) -> dict[str, pa.Array]:
 def gathered_shards(tables: Sequence[pa.Table]) -> pa.Table:
     """Rows of all shards in an order that does not depend on the shards."""
     table = pa.concat_tables(tables).combine_chunks()
-    names = [name for name in ("family", "seed", "m", "part", "lam", "cluster") if name in table.column_names]
+    names = [name for name in ("scheme", "seed", "m", "trained_on", "lam", "cluster") if name in table.column_names]
     return table.sort_by([(name, "ascending") for name in names])
 
 
@@ -128,13 +128,13 @@ class FoldBank:
     """Clusters and models of a fold, from their gathered artifacts."""
 
     def __init__(self, clusters: pa.Table, models: pa.Table, train_id: NDArray[Any]) -> None:
-        self._clusters = dict(_split(clusters, ("family", "seed", "m")))
-        self._models = dict(_split(models, ("family", "seed", "m", "part", "lam")))
+        self._clusters = dict(_split(clusters, ("scheme", "seed", "m")))
+        self._models = dict(_split(models, ("scheme", "seed", "m", "trained_on", "lam")))
         self._train_id = train_id
         self.lambdas = sorted({key[4] for key in self._models}, reverse=True)
         self.seeds = sorted({key[1] for key in self._clusters})
         self.ms = sorted({key[2] for key in self._clusters})
-        self.families = sorted({key[0] for key in self._clusters})
+        self.schemes = sorted({key[0] for key in self._clusters})
 
     def clusters(self, key: Key) -> Clusters:
         """The clustering ``key``."""
@@ -147,9 +147,9 @@ class FoldBank:
         centres = np.array(table.column("centre").to_pylist(), dtype=np.float64)
         return Clusters(centres, query, cluster, count)
 
-    def weights(self, key: Key, lam: float, part: str = ALL_QUERIES) -> FloatArray:
+    def weights(self, key: Key, lam: float, trained_on: str = ALL_QUERIES) -> FloatArray:
         """Weights of the models of a clustering, shape (m, n_features)."""
-        table = self._found(self._models, (*key, part, lam))
+        table = self._found(self._models, (*key, trained_on, lam))
         return np.asarray(list_matrix(table.column("weights")))
 
     def models(self) -> list[tuple[Key, float, pa.Table]]:

@@ -127,15 +127,15 @@ def _controls(budget: str) -> Iterator[Claim]:
         name="upper-bound - perturbed",
         text="UpperBound is above that of perturbed RankSVMs as good on average",
         family="upper bound",
-        group=CONTROL,
+        purpose=CONTROL,
     )
     yield _beats(
         name="upper-bound - random",
         text="UpperBound is above that of random clusters",
         family="upper bound",
-        group=CONTROL,
+        purpose=CONTROL,
         note="models of random clusters are better on average, so this one is not matched",
     )
     for method in PAPER:
         text = f"clusters matter: {label(method)} beats itself with random clusters"
-        yield _beats(name=f"{method} - random", text=text, family="random clusters", group=CONTROL, budget=budget)
+        yield _beats(name=f"{method} - random", text=text, family="random clusters", purpose=CONTROL, budget=budget)

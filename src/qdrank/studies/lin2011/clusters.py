@@ -11,7 +11,7 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.clusters import k_means, nearest_centre
 
 PAIRS, TRANSFORMED = "pairs", "transformed"
-#: Families of clusterings; each has a twin of random clusters of the same sizes.
+#: Schemes of clusterings; each has a twin of random clusters of the same sizes.
 FAMILIES = (PAIRS, TRANSFORMED)
 RANDOM = "-random"
 
@@ -46,7 +46,7 @@ class Clustering:
     centres : (m, n_columns) mean of each cluster; NaN where it is empty
     """
 
-    family: str
+    scheme: str
     seed: int
     m: int
     items: Items
@@ -71,7 +71,7 @@ def query_items(vectors: FloatArray) -> Items:
     return Items(vectors, np.arange(n), np.full(n, -1))
 
 
-def cluster(family: str, items: Items, m: int, *, seed: int, base: int) -> Clustering:
+def cluster(scheme: str, items: Items, m: int, *, seed: int, base: int) -> Clustering:
     """K-means of the items; with fewer items than ``m`` the last clusters stay empty.
 
     ``seed`` numbers the clustering, ``base`` is the seed of the whole study.
@@ -79,22 +79,22 @@ def cluster(family: str, items: Items, m: int, *, seed: int, base: int) -> Clust
     k = min(m, len(items.query))
     label = np.zeros(0, dtype=np.int64)
     if k:
-        label = k_means(items.vectors, k, seed=_state(base, family, seed, m))[1]
-    return Clustering(family, seed, m, items, label, means(items.vectors, label, m))
+        label = k_means(items.vectors, k, seed=_state(base, scheme, seed, m))[1]
+    return Clustering(scheme, seed, m, items, label, means(items.vectors, label, m))
 
 
 def shuffled(clustering: Clustering, *, base: int) -> Clustering:
     """Random clusters of the same sizes: the control."""
-    family = clustering.family + RANDOM
-    rng = np.random.default_rng(_state(base, family, clustering.seed, clustering.m))
+    scheme = clustering.scheme + RANDOM
+    rng = np.random.default_rng(_state(base, scheme, clustering.seed, clustering.m))
     label = rng.permutation(clustering.label)
     centres = means(clustering.items.vectors, label, clustering.m)
-    return replace(clustering, family=family, label=label, centres=centres)
+    return replace(clustering, scheme=scheme, label=label, centres=centres)
 
 
-def _state(base: int, family: str, seed: int, m: int) -> int:
+def _state(base: int, scheme: str, seed: int, m: int) -> int:
     """Seed of one clustering, independent of whatever else is run."""
-    return int(np.random.SeedSequence([base, seed, m, *family.encode()]).generate_state(1)[0])
+    return int(np.random.SeedSequence([base, seed, m, *scheme.encode()]).generate_state(1)[0])
 
 
 def means(vectors: FloatArray, label: IntArray, m: int) -> FloatArray:

@@ -40,12 +40,12 @@ def seeds_table(seeds: pa.Table, choices: Sequence[pa.Table]) -> pa.Table:
 
 def clusters_table(clusters: pa.Table) -> pa.Table:
     """Means over folds and seeds: clusters, how many were empty and how many fell back to the global model, their sizes."""
-    keys = ["family", "clusters"]
+    keys = ["scheme", "clusters"]
     names = ("empty", "fallback", "queries_mean", "queries_least", "queries_most")
     wanted = [(name, "mean") for name in names] + [("largest_gap", "max")]
     means = clusters.group_by(keys, use_threads=False).aggregate(wanted).sort_by([(key, "ascending") for key in keys])
     labels = ["empty", "without pairs: global model", "queries, mean", "least", "most"]
-    columns = {"family": means.column("family"), "clusters": means.column("clusters")}
+    columns = {"scheme": means.column("scheme"), "clusters": means.column("clusters")}
     columns |= {text: means.column(f"{name}_mean") for text, name in zip(labels, names, strict=True)}
     return pa.table(columns | {"largest certified gap (1e-6)": np.asarray(means.column("largest_gap_max")) * 1e6})
 
@@ -93,13 +93,13 @@ def readings_table(variants: pa.Table) -> pa.Table:
 
 def _variant_means(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, str], tuple[float, float]]:
     """Mean over folds and seeds of validation MAP, and test MAP over all queries and seeds."""
-    groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    rows_of: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
-        groups.setdefault((row["choice"], row["value"], row["method"]), []).append(row)
+        rows_of.setdefault((row["choice"], row["value"], row["method"]), []).append(row)
     return {
         key: (
             float(np.mean([row["validation"] for row in folds])),
             sum(row["test_sum"] for row in folds) / sum(row["queries"] for row in folds),
         )
-        for key, folds in groups.items()
+        for key, folds in rows_of.items()
     }

@@ -13,8 +13,8 @@ from qdrank.evaluation.pairs import fit_values
 from qdrank.evaluation.refits import column_ends
 from qdrank.figures.palette import BLACK
 from qdrank.figures.style import label_axes, new_figure
-from qdrank.studies.lin2011.evidence import as_fits
 from qdrank.studies.lin2011.methods import BY_NAME, ORACLES, PAPER, RANKSVM
+from qdrank.studies.lin2011.observations import as_fits
 from qdrank.studies.making import Inputs, Shown
 
 UPPER = tuple(method.name for method in ORACLES if method.name.startswith("upper-bound"))

@@ -11,7 +11,7 @@ import pyarrow as pa
 from qdrank.figures.palette import BLACK, BLUE, GREY, ORANGE
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.layout import FloatArray
-from qdrank.studies.lin2011.evidence import mean_ranked
+from qdrank.studies.lin2011.observations import mean_ranked
 from qdrank.studies.making import Inputs, Shown
 
 #: Kinds of models: label, colour, line.

@@ -39,12 +39,12 @@ class Algorithm:
 
     Attributes
     ----------
-    family : clusterings whose models it uses
+    scheme : clusterings whose models it uses
     kind : algorithm 1, 2 or 3
     size : name of the third number of its setting; empty where it has none
     """
 
-    family: str
+    scheme: str
     kind: Literal["naive", "select", "transform"]
     size: str = ""
 
@@ -56,7 +56,7 @@ _PAPER = {
 }
 #: Every method that uses clusters; the controls use random clusters of the same sizes.
 ALGORITHMS = _PAPER | {
-    f"{name}-random": Algorithm(f"{one.family}-random", one.kind, one.size) for name, one in _PAPER.items()
+    f"{name}-random": Algorithm(f"{one.scheme}-random", one.kind, one.size) for name, one in _PAPER.items()
 }
 
 

@@ -39,7 +39,7 @@ class ClusterRanker(QueryRanker):
     ----------
     kind : algorithm 1, 2 or 3, or the global model
     reference : column of the base model's score, counted from 0
-    family : clusterings whose models are used
+    scheme : clusterings whose models are used
     m, size : number of clusters; t of Naive or k of SelectRanker
     lam, single_lam : lambda of the local models and of the global one
     seed, base : of the clusters, and of the study
@@ -56,7 +56,7 @@ class ClusterRanker(QueryRanker):
 
     kind: Literal["single", "naive", "select", "transform"]
     reference: int
-    family: str = "pairs"
+    scheme: str = "pairs"
     m: int = 10
     size: int = 1
     lam: float = 0.01
@@ -86,12 +86,12 @@ class ClusterRanker(QueryRanker):
         single = singles[self.single_lam].w
         readings = Readings(**self.readings)
         plan = ClusterPlan(
-            ms=[self.m], seeds=[self.seed], base=self.base, random=self.family.endswith("-random"), readings=readings
+            ms=[self.m], seeds=[self.seed], base=self.base, random=self.scheme.endswith("-random"), readings=readings
         )
         shop = Workshop(documents, self.reference, {self.lam: singles[self.lam]}, single, plan, tol=self.tol)
         bank = FoldBank(*shop.run(shard_units(plan, 0, 1)), train.query_id)
         fold = LinFold(documents, self.reference, documents.stored(single), bank, readings, base=self.base)
-        return self.take(fold, Key(self.family, self.seed, self.m), self.lam)
+        return self.take(fold, Key(self.scheme, self.seed, self.m), self.lam)
 
     def take(self, fold: LinFold, key: Key | None = None, lam: float = 0.0) -> Self:
         """Take the models that a fold has trained; without a clustering only the global model."""
@@ -173,11 +173,11 @@ def cluster_ranker(
         return ClusterRanker(kind="single", **common).take(fold)
     ranker = ClusterRanker(
         kind=algorithm.kind,
-        family=algorithm.family,
+        scheme=algorithm.scheme,
         m=setting.m,
         size=setting.size,
         lam=setting.lam,
         seed=seed,
         **common,
     )
-    return ranker.take(fold, Key(algorithm.family, seed, setting.m), setting.lam)
+    return ranker.take(fold, Key(algorithm.scheme, seed, setting.m), setting.lam)

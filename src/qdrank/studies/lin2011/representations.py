@@ -21,8 +21,8 @@ def top_rows(scores: FloatArray, offsets: IntArray, t: int) -> tuple[IntArray, I
     return ranked[rank < t], np.concatenate([[0], np.cumsum(np.minimum(sizes, t))])
 
 
-def group_means(X: FloatArray, rows: IntArray, bounds: IntArray) -> FloatArray:
-    """Mean feature vector of each group of rows, shape (n_groups, n_features); groups are not empty."""
+def run_means(X: FloatArray, rows: IntArray, bounds: IntArray) -> FloatArray:
+    """Mean feature vector of each run of rows, shape (n_runs, n_features); runs are not empty."""
     total: FloatArray = np.add.reduceat(X[rows], bounds[:-1], axis=0)
     return total / np.diff(bounds)[:, None]
 
@@ -43,21 +43,21 @@ def naive_choices(
     for t in ts:
         rows, bounds = top_rows(scores, offsets, t)
         if representation == "mean":
-            choices[t] = nearest(group_means(X, rows, bounds), centres)
+            choices[t] = nearest(run_means(X, rows, bounds), centres)
         else:
             choices[t] = majority(nearest(X[rows], centres), bounds, len(centres))
     return choices
 
 
 def majority(votes: IntArray, bounds: IntArray, m: int) -> IntArray:
-    """Cluster with most votes in each group, shape (n_groups,); ties go to the cluster voted for first."""
-    group = query_index(bounds)
+    """Cluster with most votes in each run, shape (n_runs,); ties go to the cluster voted for first."""
+    run = query_index(bounds)
     counts = np.zeros((len(bounds) - 1, m))
-    np.add.at(counts, (group, votes), 1)
+    np.add.at(counts, (run, votes), 1)
     # a bonus smaller than one vote; the earlier the first vote, the larger the bonus
-    bonus = 1 - (np.arange(len(votes)) - bounds[group] + 1) / (np.diff(bounds)[group] + 1)
+    bonus = 1 - (np.arange(len(votes)) - bounds[run] + 1) / (np.diff(bounds)[run] + 1)
     first = np.zeros_like(counts)
-    np.maximum.at(first, (group, votes), bonus)
+    np.maximum.at(first, (run, votes), bonus)
     best: IntArray = (counts + first).argmax(axis=1)
     return best
 
@@ -70,7 +70,7 @@ def relevant_choices(X: FloatArray, y: IntArray, offsets: IntArray, centres: Flo
     counts = score_sums((y > 0).astype(np.float64), offsets)
     use = (y > 0) | (np.repeat(counts, np.diff(offsets)) == 0)
     bounds = np.concatenate([[0], np.cumsum(score_sums(use.astype(np.float64), offsets))]).astype(np.int64)
-    return nearest(group_means(X, np.flatnonzero(use), bounds), centres)
+    return nearest(run_means(X, np.flatnonzero(use), bounds), centres)
 
 
 def transformed(base: FloatArray, single: FloatArray, offsets: IntArray, readings: Readings) -> FloatArray:
@@ -88,7 +88,7 @@ def transformed(base: FloatArray, single: FloatArray, offsets: IntArray, reading
 
 def _top_mean(scores: FloatArray, offsets: IntArray, t: int) -> FloatArray:
     rows, bounds = top_rows(scores, offsets, t)
-    return group_means(np.asarray(scores, dtype=np.float64)[:, None], rows, bounds)[:, 0]
+    return run_means(np.asarray(scores, dtype=np.float64)[:, None], rows, bounds)[:, 0]
 
 
 def point_scale(train: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -8,12 +8,12 @@ from qdrank.store.schemas import NUMBERS, Shape, Vector
 
 _TEXT, _NUMBER = pa.string(), pa.float64()
 
-# Clusters of documents or of queries: one row per family of clusterings, seed, number of clusters and cluster. The
+# Clusters of documents or of queries: one row per scheme of clusterings, seed, number of clusters and cluster. The
 # centres of an empty cluster are NaN; counts go with queries.
 CLUSTERS_SHAPE = Shape(
     "clusters",
     {
-        "family": _TEXT,
+        "scheme": _TEXT,
         "seed": pa.int32(),
         "m": pa.int32(),
         "cluster": pa.int32(),
@@ -27,11 +27,11 @@ CLUSTERS_SHAPE = Shape(
 CLUSTER_MODELS_SHAPE = Shape(
     "cluster_models",
     {
-        "family": _TEXT,
+        "scheme": _TEXT,
         "seed": pa.int32(),
         "m": pa.int32(),
         "cluster": pa.int32(),
-        "part": _TEXT,
+        "trained_on": _TEXT,
         "lam": _NUMBER,
         "pairs": pa.int64(),
         "fallback": pa.bool_(),

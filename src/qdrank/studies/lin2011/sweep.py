@@ -38,7 +38,7 @@ def validated(fold: LinFold, method: Algorithm, seed: int, grid: Grid) -> Values
     """Validation MAP of every setting of a method, for one seed of the clusters."""
     values: Values = {}
     for m, lam in grid.models:
-        local = fold.local(fold.validation, Key(method.family, seed, m), lam)
+        local = fold.local(fold.validation, Key(method.scheme, seed, m), lam)
         scores = scores_for(local, method.kind, grid.sizes(method))
         for size in grid.sizes(method):
             values[ClusterSetting(m, lam, size)] = fold.validation_queries.mean(scores[size])
@@ -63,7 +63,7 @@ class Swept:
 
 def sweep(fold: LinFold, grid: Grid, methods: Mapping[str, Algorithm] = ALGORITHMS) -> Swept:
     """Validation MAP of every method and seed that has clusters."""
-    known = {name: one for name, one in methods.items() if one.family in fold.bank.families}
+    known = {name: one for name, one in methods.items() if one.scheme in fold.bank.schemes}
     return Swept(
         {(name, seed): validated(fold, one, seed, grid) for name, one in known.items() for seed in fold.bank.seeds}
     )
@@ -74,7 +74,7 @@ def sweep(fold: LinFold, grid: Grid, methods: Mapping[str, Algorithm] = ALGORITH
 
 def test_scores(fold: LinFold, method: Algorithm, seed: int, setting: ClusterSetting) -> FloatArray:
     """Scores of the test documents by a method with one setting, shape (n_documents,)."""
-    local = fold.local("test", Key(method.family, seed, setting.m), setting.lam)
+    local = fold.local("test", Key(method.scheme, seed, setting.m), setting.lam)
     return scores_for(local, method.kind, [setting.size])[setting.size]
 
 
@@ -174,7 +174,7 @@ def _aps(fold: LinFold, swept: Swept, seed: int, m: int) -> Iterator[tuple[str, 
         if of_seed != seed:
             continue
         setting = swept.chosen(method, seed, m)
-        local = fold.local("test", Key(ALGORITHMS[method].family, seed, m), setting.lam)
+        local = fold.local("test", Key(ALGORITHMS[method].scheme, seed, m), setting.lam)
         scores = scores_for(local, ALGORITHMS[method].kind, [setting.size])[setting.size]
         yield method, local.role.ap(scores[None])[0]
         if method == NAIVE:
@@ -190,7 +190,7 @@ def _models(fold: LinFold, swept: Swept, seed: int, m: int) -> Iterator[tuple[st
     local = fold.local(fold.validation, Key("pairs", seed, m), lam)
     queries, X = fold.validation_queries, fold.roles[fold.validation].X
     yield "", local.weights
-    if "pairs-random" in fold.bank.families:
+    if "pairs-random" in fold.bank.schemes:
         yield "-random", fold.bank.weights(Key("pairs-random", seed, m), lam)
     # isotropic on the learner's scale, where features are comparable
     steps = directions(m, len(fold.single), seed=int(np.random.SeedSequence([fold.base, seed]).generate_state(1)[0]))
@@ -241,7 +241,7 @@ def clusters_summary(name: str, fold: LinFold) -> pa.Table:
     for key, lam, table in fold.bank.models():
         clusters = fold.bank.clusters(key)
         pairs = table.column("pairs").to_numpy()
-        row = {"fold": name, "family": key.family, "seed": key.seed, "clusters": key.m, "lam": lam}
+        row = {"fold": name, "scheme": key.scheme, "seed": key.seed, "clusters": key.m, "lam": lam}
         row |= {"empty": int(np.isnan(clusters.centres[:, 0]).sum()), "fallback": int((pairs == 0).sum())}
         queries: IntArray = np.bincount(clusters.cluster, minlength=key.m)
         row |= {"queries_mean": float(queries.mean()), "queries_least": int(queries.min())}

@@ -19,8 +19,8 @@ from qdrank.measures.names import parse
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.studies.lin2011.claims import TABLE2
-from qdrank.studies.lin2011.evidence import aggregators, as_fits
 from qdrank.studies.lin2011.methods import AGGREGATING, METHODS, PAPER, RANKSVM, label
+from qdrank.studies.lin2011.observations import aggregators, as_fits
 from qdrank.studies.making import Inputs, Shown
 
 _SURE = 0.05

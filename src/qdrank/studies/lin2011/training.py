@@ -94,13 +94,13 @@ class Trainer:
         whole = np.bincount(label, minlength=m) == (self.train.y > 0).sum()
         if whole.any():
             return self._fit_queries(m, label, query)
-        parts: dict[float, list[LocalModels]] = {lam: [] for lam in self.grounds}
+        models_of: dict[float, list[LocalModels]] = {lam: [] for lam in self.grounds}
         for clusters in partial_blocks(self.train, m, label, query, row):
             rows, offsets, members = clusters
             data = prepare(self.X[rows], self.train.y[rows], offsets)
             for lam, models in self._partial_models(data, members).items():
-                parts[lam].append(models)
-        return {lam: self._finished(_joined(blocks)) for lam, blocks in parts.items()}
+                models_of[lam].append(models)
+        return {lam: self._finished(_joined(blocks)) for lam, blocks in models_of.items()}
 
     def _partial_models(self, data: Preferences, members: Sequence[IntArray]) -> dict[float, LocalModels]:
         """Models of partial queries, for every lambda, from one start and one matrix of all pairs."""
@@ -176,24 +176,24 @@ def partial_blocks(
 
     A partial query has the relevant documents of one cluster and query, and all non-relevant ones of the query.
     """
-    keys, group = np.unique(label * train.n_queries + query, return_inverse=True)
+    keys, cell = np.unique(label * train.n_queries + query, return_inverse=True)
     cluster, of_query = keys // train.n_queries, keys % train.n_queries
     others = _non_relevant(train)
-    parts = [
-        np.concatenate([inside, others[q]]) for inside, q in zip(_grouped(row, group, len(keys)), of_query, strict=True)
+    partial_queries = [
+        np.concatenate([inside, others[q]]) for inside, q in zip(_split_by(row, cell, len(keys)), of_query, strict=True)
     ]
-    sizes = np.array([len(part) for part in parts], dtype=np.int64)
+    sizes = np.array([len(rows) for rows in partial_queries], dtype=np.int64)
     documents: FloatArray = np.bincount(cluster, weights=sizes.astype(np.float64), minlength=m).astype(np.float64)
     for first, last in pairwise(_cuts(documents, limit)):
         inside = np.flatnonzero((cluster >= first) & (cluster < last))
         members = [np.flatnonzero(cluster[inside] == i) for i in range(first, last)]
-        rows = np.concatenate([parts[i] for i in inside]) if len(inside) else np.zeros(0, dtype=np.int64)
+        rows = np.concatenate([partial_queries[i] for i in inside]) if len(inside) else np.zeros(0, dtype=np.int64)
         yield rows, np.concatenate([[0], np.cumsum(sizes[inside])]), members
 
 
-def _grouped(row: IntArray, group: IntArray, n: int) -> list[IntArray]:
-    order = np.argsort(group, kind="stable")
-    return np.split(row[order], np.cumsum(np.bincount(group, minlength=n))[:-1]) if n else []
+def _split_by(row: IntArray, cell: IntArray, n: int) -> list[IntArray]:
+    order = np.argsort(cell, kind="stable")
+    return np.split(row[order], np.cumsum(np.bincount(cell, minlength=n))[:-1]) if n else []
 
 
 def _non_relevant(train: Judged) -> list[IntArray]:
@@ -212,7 +212,7 @@ def _cuts(sizes: FloatArray, limit: int) -> list[int]:
     return [*cuts, len(sizes)]
 
 
-def _joined(parts: Sequence[LocalModels]) -> LocalModels:
+def _joined(blocks: Sequence[LocalModels]) -> LocalModels:
     names = ("W", "gaps", "evaluations", "pairs")
-    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    columns = {name: np.concatenate([getattr(block, name) for block in blocks]) for name in names}
     return LocalModels(rows=np.arange(len(columns["W"])), **columns)

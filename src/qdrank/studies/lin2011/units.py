@@ -29,7 +29,7 @@ from qdrank.studies.lin2011.readings import TrainingSet, Transformation
 from qdrank.studies.lin2011.representations import standardised_rows, transformed
 from qdrank.studies.lin2011.training import Trainer, seen_rows
 
-#: Further families for the table of readings: the other training set, the other transformations.
+#: Further schemes for the table of readings: the other training set, the other transformations.
 OTHER_SET = f"{PAIRS}-other"
 
 
@@ -59,11 +59,11 @@ class ClusterPlan:
 
 
 Unit = tuple[str, int]
-"""Family and seed."""
+"""Scheme and seed."""
 
 
 def other_transformations(readings: Readings) -> dict[str, Readings]:
-    """Families of Transform with transformations other than the study's."""
+    """Schemes of Transform with transformations other than the study's."""
     kinds: tuple[Transformation, ...] = ("divergence", "peakedness", "top-scores")
     others = [readings.model_copy(update={"transformation": kind}) for kind in kinds if kind != readings.transformation]
     return {f"{TRANSFORMED}-{one.transformation}": one for one in others}
@@ -71,9 +71,9 @@ def other_transformations(readings: Readings) -> dict[str, Readings]:
 
 def units(plan: ClusterPlan) -> list[Unit]:
     """All units of a fold; they do not depend on each other."""
-    needed = [(family, seed) for family in (PAIRS, TRANSFORMED) for seed in plan.seeds]
+    needed = [(scheme, seed) for scheme in (PAIRS, TRANSFORMED) for seed in plan.seeds]
     others = other_transformations(plan.readings)
-    return needed + [(family, seed) for family in others for seed in plan.seeds if plan.varied(seed)]
+    return needed + [(scheme, seed) for scheme in others for seed in plan.seeds if plan.varied(seed)]
 
 
 def shard_units(plan: ClusterPlan, shard: int, n_shards: int) -> list[Unit]:
@@ -121,36 +121,36 @@ class Workshop:
         """The artifacts ``clusters`` and ``cluster_models`` of some units."""
         clusters, models = ([table] for table in no_tables(self.train.X.shape[1]))
         with one_thread():
-            for family, seed in wanted:
-                for clustering, training_set in self.clusterings(family, seed):
-                    log(f"{clustering.family}, seed {seed}, {clustering.m} clusters")
+            for scheme, seed in wanted:
+                for clustering, training_set in self.clusterings(scheme, seed):
+                    log(f"{clustering.scheme}, seed {seed}, {clustering.m} clusters")
                     clusters.append(cluster_sizes_table(clustering, self.train.query_id))
                     models += self._trained(clustering, training_set)
         return pa.concat_tables(clusters), pa.concat_tables(models)
 
-    def clusterings(self, family: str, seed: int) -> Iterator[tuple[Clustering, TrainingSet]]:
+    def clusterings(self, scheme: str, seed: int) -> Iterator[tuple[Clustering, TrainingSet]]:
         """Every clustering of a unit, and what its clusters learn from."""
         plan, usual = self.plan, self.plan.readings.training_set
         other: TrainingSet = "queries" if usual == "relevant" else "relevant"
-        items = relevant_items(self.train, self.vectors) if family == PAIRS else query_items(self._points(family))
+        items = relevant_items(self.train, self.vectors) if scheme == PAIRS else query_items(self._points(scheme))
         for m in plan.ms:
-            clustering = cluster(family, items, m, seed=seed, base=plan.base)
+            clustering = cluster(scheme, items, m, seed=seed, base=plan.base)
             yield clustering, usual
-            if plan.random and family in (PAIRS, TRANSFORMED):
+            if plan.random and scheme in (PAIRS, TRANSFORMED):
                 yield shuffled(clustering, base=plan.base), usual
-            if family == PAIRS and plan.varied(seed):
-                yield replace(clustering, family=OTHER_SET), other
+            if scheme == PAIRS and plan.varied(seed):
+                yield replace(clustering, scheme=OTHER_SET), other
 
-    def _points(self, family: str) -> FloatArray:
-        readings = {TRANSFORMED: self.plan.readings, **other_transformations(self.plan.readings)}[family]
+    def _points(self, scheme: str) -> FloatArray:
+        readings = {TRANSFORMED: self.plan.readings, **other_transformations(self.plan.readings)}[scheme]
         return standardised_rows(transformed(self.base, self.single, self.train.offsets, readings))[0]
 
     def _trained(self, clustering: Clustering, training_set: TrainingSet) -> Iterator[pa.Table]:
-        key = Key(clustering.family, clustering.seed, clustering.m)
-        parts: dict[str, NDArray[np.bool_] | None] = {ALL_QUERIES: None}
-        if self.plan.readings.confidence_from == "inner" and clustering.family.startswith(PAIRS):
+        key = Key(clustering.scheme, clustering.seed, clustering.m)
+        subsets: dict[str, NDArray[np.bool_] | None] = {ALL_QUERIES: None}
+        if self.plan.readings.confidence_from == "inner" and clustering.scheme.startswith(PAIRS):
             first = halves(self.train.n_queries, self.plan.base)
-            parts |= {HALVES[0]: ~first, HALVES[1]: first}
-        for part, only in parts.items():
+            subsets |= {HALVES[0]: ~first, HALVES[1]: first}
+        for trained_on, only in subsets.items():
             for lam, models in self.trainer.fit(clustering, training_set, only).items():
-                yield models_table(key, part, lam, models, self.documents.stored(models.W))
+                yield models_table(key, trained_on, lam, models, self.documents.stored(models.W))

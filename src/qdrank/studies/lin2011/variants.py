@@ -34,14 +34,14 @@ class Variant:
     ----------
     choice, value : its name, and how it is read; both empty for the study's own readings
     methods : methods it affects
-    family : clusterings it needs, if they differ from the study's
+    scheme : clusterings it needs, if they differ from the study's
     """
 
     choice: str
     value: str
     readings: Readings
     methods: tuple[str, ...]
-    family: str = ""
+    scheme: str = ""
 
 
 def variants(readings: Readings) -> Iterator[Variant]:
@@ -53,8 +53,8 @@ def variants(readings: Readings) -> Iterator[Variant]:
         for value in values:
             if value != getattr(readings, choice):
                 yield Variant(choice, value, readings.model_copy(update={choice: value}), methods)
-    for family, other_readings in other_transformations(readings).items():
-        yield Variant("transformation", other_readings.transformation, other_readings, (TRANSFORM,), family)
+    for scheme, other_readings in other_transformations(readings).items():
+        yield Variant("transformation", other_readings.transformation, other_readings, (TRANSFORM,), scheme)
 
 
 def variants_table(name: str, fold: LinFold, grid: Grid, n_seeds: int) -> pa.Table:
@@ -67,7 +67,7 @@ def variants_table(name: str, fold: LinFold, grid: Grid, n_seeds: int) -> pa.Tab
         read = fold.read_as(variant.readings)
         for method in variant.methods:
             one = ALGORITHMS[method]
-            algorithm = Algorithm(variant.family or one.family, one.kind, one.size)
+            algorithm = Algorithm(variant.scheme or one.scheme, one.kind, one.size)
             for seed in fold.bank.seeds[:n_seeds]:
                 row = {"fold": name, "choice": variant.choice, "value": variant.value, "method": method, "seed": seed}
                 rows.append(row | _measured(read, algorithm, seed, grid))

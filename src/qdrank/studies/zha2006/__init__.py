@@ -68,8 +68,8 @@ STUDY = Study(
             _PAPER,
         ),
     ),
-    evidence=Output(
-        f"{_ROOM}.evidence:gather",
+    observations=Output(
+        f"{_ROOM}.observations:gather",
         {"zha-claims": "claims"},
         {**_CELLS, **_MAPS, "topics": "topics.parquet"},
         (*_PAPER, "zha.targets"),

@@ -113,7 +113,7 @@ def _adjusted() -> Iterator[Claim]:
             expected="the more adjusted half above the other",
             family="adjusted queries",
             budget="the paper's penalties",
-            group=CONTROL,
+            purpose=CONTROL,
             note="a query whose documents are all of one grade has its own offset and can gain nothing",
         )
 
@@ -133,7 +133,9 @@ def _norms(budgets: Mapping[str, str]) -> Iterator[Claim]:
 
 def _controls(budgets: Mapping[str, str]) -> Iterator[Claim]:
     for h, text in REGRESSORS.items():
-        control = partial(_gain, group=CONTROL, expected="difference above 0", family=f"what the gain is made of, {h}")
+        control = partial(
+            _gain, purpose=CONTROL, expected="difference above 0", family=f"what the gain is made of, {h}"
+        )
         yield control(
             name=name(h, "atvt - centred"),
             text=f"aTVT gains more than a free offset for every query ({text})",
@@ -153,7 +155,7 @@ def _controls(budgets: Mapping[str, str]) -> Iterator[Claim]:
         name=name("trees", "atvt - refits"),
         text="aTVT beats plain trees refitted to jittered targets, mean of the refits (boosted trees)",
         expected="difference above 0",
-        group=CONTROL,
+        purpose=CONTROL,
         budget=f"{budgets['trees']}; the refits have the chosen setting",
     )
 
@@ -167,7 +169,7 @@ def _pairwise(budgets: Mapping[str, str]) -> Iterator[Claim]:
             expected="difference not above 0",
             kind="no superiority",
             margin=MARGIN,
-            group=CONTROL,
+            purpose=CONTROL,
             family="aTVT against learners of pairs and lists",
             budget=f"{budgets[h]}; {learner} among its usual grid",
         )
@@ -180,7 +182,7 @@ def _checks() -> Iterator[Claim]:
             text=f"infinite penalties give plain regression ({text})",
             expected="no difference of any score",
             kind="identical",
-            group=CHECK,
+            purpose=CHECK,
             measure="largest difference of the scores of a query",
         )
         for which, penalties in (("recovered", "chosen on validation"), ("recovered, weak", "nearly none")):
@@ -191,7 +193,7 @@ def _checks() -> Iterator[Claim]:
                 kind="equivalence",
                 margin=RECOVERED,
                 unit="ratio",
-                group=CONTROL,
+                purpose=CONTROL,
                 measure="alpha over twice the mean alpha of scale 1, minus 1; training queries",
                 note="only where the data say what the maps are, and the targets are the grades",
             )

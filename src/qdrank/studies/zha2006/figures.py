@@ -17,8 +17,8 @@ from qdrank.studies.zha2006.reading import chosen_rows, deviation, regressors
 from qdrank.studies.zha2006.shapes import MAPS_SHAPE, OBJECTIVES_SHAPE
 from qdrank.studies.zha2006.tables import grid_cells
 
-#: Number of equal-sized groups whose mean gains are drawn.
-_GROUPS = 8
+#: Number of equal-sized bins whose mean gains are drawn.
+_BINS = 8
 
 
 # ---- zha-map -----------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def draw_gain(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
             key = deviation(of_role.column("alpha").to_numpy(), of_role.column("beta").to_numpy())
             gain = of_role.column("value").to_numpy() - of_role.column("plain").to_numpy()
             base = float(of_role.column("plain").to_numpy().mean()) or 1.0
-            tables.append(_draw_groups(place, key, 100 * gain / base, shown, {"h": h, "role": role}))
+            tables.append(_draw_bins(place, key, 100 * gain / base, shown, {"h": h, "role": role}))
             title = f"{REGRESSORS[h]}: {role} queries"
             label_axes(place, "deviation of the map, |α$^{0.1}$ − 1| + |β/10|", "gain, % of mean DCG@5", title)
     figure.suptitle(
@@ -99,17 +99,17 @@ def draw_gain(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     return figure, pa.concat_tables(tables)
 
 
-def _draw_groups(axes: Any, key: Any, gain: Any, shown: Shown, names: dict[str, str]) -> pa.Table:
+def _draw_bins(axes: Any, key: Any, gain: Any, shown: Shown, names: dict[str, str]) -> pa.Table:
     order = np.argsort(key, kind="stable")
-    groups = np.array_split(order, max(1, min(_GROUPS, len(order) // 2)))
+    bins = np.array_split(order, max(1, min(_BINS, len(order) // 2)))
     rows = []
-    for part in groups:
-        interval = bootstrap_interval(gain[part], **shown.interval)
+    for in_bin in bins:
+        interval = bootstrap_interval(gain[in_bin], **shown.interval)
         row = {
             **names,
-            "queries": len(part),
-            "deviation": float(np.median(key[part])),
-            "gain": float(gain[part].mean()),
+            "queries": len(in_bin),
+            "deviation": float(np.median(key[in_bin])),
+            "gain": float(gain[in_bin].mean()),
         }
         rows.append(row | {"low": interval.low, "high": interval.high})
     x, y = (np.array([row[name] for row in rows]) for name in ("deviation", "gain"))

@@ -69,11 +69,13 @@ def interval_rows(queries: pa.Table) -> list[dict[str, Any]]:
     alpha, beta, plain, gain = _columns(queries)
     order = np.argsort(gain, kind="stable")
     rows = []
-    for i, part in enumerate(np.array_split(order, 10)):
-        if len(part):
-            row: dict[str, Any] = {"interval": f"{10 * i} to {10 * (i + 1)} %", "queries": len(part)}
-            row |= {"mean alpha": float(alpha[part].mean()), "mean beta": float(beta[part].mean())}
-            rows.append(row | {"mean gain": float(gain[part].mean()), "gain in %": _percent(gain[part], plain[part])})
+    for i, chosen in enumerate(np.array_split(order, 10)):
+        if len(chosen):
+            row: dict[str, Any] = {"interval": f"{10 * i} to {10 * (i + 1)} %", "queries": len(chosen)}
+            row |= {"mean alpha": float(alpha[chosen].mean()), "mean beta": float(beta[chosen].mean())}
+            rows.append(
+                row | {"mean gain": float(gain[chosen].mean()), "gain in %": _percent(gain[chosen], plain[chosen])}
+            )
     return rows
 
 
@@ -84,10 +86,10 @@ def adjusted_rows(queries: pa.Table) -> list[dict[str, Any]]:
     order = np.argsort(-key, kind="stable")
     rows: list[dict[str, Any]] = []
     for share in MOST_ADJUSTED:
-        part = order[: max(1, round(len(order) * share / 100))]
-        p = wilcoxon(Pairs(part, gain[part], np.zeros(len(part)))).p
-        row = {"most adjusted": f"{share} %", "queries": len(part), "deviation from": float(key[part].min())}
-        row |= {"mean gain": float(gain[part].mean()), "gain in %": _percent(gain[part], plain[part])}
+        chosen = order[: max(1, round(len(order) * share / 100))]
+        p = wilcoxon(Pairs(chosen, gain[chosen], np.zeros(len(chosen)))).p
+        row = {"most adjusted": f"{share} %", "queries": len(chosen), "deviation from": float(key[chosen].min())}
+        row |= {"mean gain": float(gain[chosen].mean()), "gain in %": _percent(gain[chosen], plain[chosen])}
         rows.append(row | {"p (Wilcoxon)": p})
     corrected = holm({row["most adjusted"]: row["p (Wilcoxon)"] for row in rows}, family="table 7").adjusted
     return [row | {"p (Holm)": corrected[row["most adjusted"]]} for row in rows]

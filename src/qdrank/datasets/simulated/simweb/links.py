@@ -59,13 +59,13 @@ def _between_sites(
     return source[other], target[other]
 
 
-def _draw(weight: FloatArray, group: IntArray, group_of: IntArray, rng: np.random.Generator) -> IntArray:
-    """One site for every link, out of the link's ``group``, by ``weight`` (n_sites,)."""
-    order = np.argsort(group_of, kind="stable")
+def _draw(weight: FloatArray, kind: IntArray, kind_of: IntArray, rng: np.random.Generator) -> IntArray:
+    """One site for every link, out of the link's ``kind``, by ``weight`` (n_sites,)."""
+    order = np.argsort(kind_of, kind="stable")
     bounds = np.concatenate([[0.0], np.cumsum(weight[order])])
-    first = np.searchsorted(group_of[order], group, side="left")
-    last = np.searchsorted(group_of[order], group, side="right")
-    at = bounds[first] + rng.random(len(group)) * (bounds[last] - bounds[first])
+    first = np.searchsorted(kind_of[order], kind, side="left")
+    last = np.searchsorted(kind_of[order], kind, side="right")
+    at = bounds[first] + rng.random(len(kind)) * (bounds[last] - bounds[first])
     place = np.searchsorted(bounds, at, side="right") - 1
     return np.asarray(order[place.clip(first, last - 1)], dtype=np.int64)
 

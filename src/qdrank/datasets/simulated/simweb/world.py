@@ -36,10 +36,8 @@ class SimulatedWeb:
 
     Attributes
     ----------
-    collection : Collection
-        Every candidate is judged, and no other page: the judgments are the lists of candidates.
-    cues : (n_queries, 3)
-        How many words of a query hint at each of ``QUERY_KINDS``.
+    collection : every candidate is judged, and no other page: the judgments are the lists of candidates
+    cues : (n_queries, 3); how many words of a query hint at each of ``QUERY_KINDS``
     worth : (n_judgments,)
         Worth of the candidates without noise, deviation 1 for each kind; for judging methods, which must not see it.
     """
@@ -65,8 +63,7 @@ def simulate_web(seed: int = 0, settings: WebSimulation | None = None, **changes
 
     Parameters
     ----------
-    seed : int
-        Seed of the draw; another seed is another web, not another sample of queries.
+    seed : seed of the draw; another seed is another web, not another sample of queries
     settings : WebSimulation, optional
     **changes
         Settings that differ, for instance ``one_rule=True`` for the negative control, which has the same pages,

@@ -1,4 +1,4 @@
-"""Evidence for the claims in the results of a data set: values per query."""
+"""Observations for the claims in the results of a data set: values per query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.evidence import Part, part, refitted
+from qdrank.evaluation.observations import Contrast, Observations, contrast, refitted
 from qdrank.layout import FloatArray
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.claims import name
@@ -16,7 +16,6 @@ from qdrank.studies.zha2006.options import Cell
 from qdrank.studies.zha2006.reading import Values, chosen_rows, deviation, fits_of, regressors, values
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE
 
-Parts = dict[str, dict[str, Part]]
 #: Kinds of fits whose test values are compared.
 COMPARED = (
     *(("atvt", "plain"), ("fixed", "plain"), ("plain", "weak"), ("fixed", "weak"), ("l1", "atvt")),
@@ -24,18 +23,18 @@ COMPARED = (
 )
 
 
-def gather(inputs: Inputs, shown: Shown) -> Parts:
-    """Evidence of one data set from its artifacts."""
+def gather(inputs: Inputs, shown: Shown) -> Observations:
+    """Observations of one data set from its artifacts."""
     cell = shown.options["paper_alpha"], shown.options["paper_beta"]
     topics = inputs.table("topics", "topics").select(["query_id", "type"]).to_pylist()
     # Affine copies are copies in grades: for other targets their names do not give the true maps.
     known = shown.options["targets"] == "grades"
     types = {row["query_id"]: row["type"] or "" for row in topics} if known else {}
-    return evidence(inputs.table("cells", CELLS_SHAPE), inputs.table("maps", MAPS_SHAPE), cell, types)
+    return observations(inputs.table("cells", CELLS_SHAPE), inputs.table("maps", MAPS_SHAPE), cell, types)
 
 
-def evidence(cells: pa.Table, maps: pa.Table, paper: Cell, types: dict[str, str]) -> Parts:
-    """Evidence of one data set.
+def observations(cells: pa.Table, maps: pa.Table, paper: Cell, types: dict[str, str]) -> Observations:
+    """Observations of one data set.
 
     Parameters
     ----------
@@ -44,11 +43,11 @@ def evidence(cells: pa.Table, maps: pa.Table, paper: Cell, types: dict[str, str]
     paper : the paper's penalties
     types : type of every query; in affine copies it names the query's map
     """
-    claims: Parts = {}
+    claims: Observations = {}
     for h in regressors(cells):
         claims |= _differences(cells, h)
         limit = values(cells, h, "limit scores")
-        claims[name(h, "limit")] = {"value": part(limit.value, limit.query_id, limit.fold)}
+        claims[name(h, "limit")] = {"value": contrast(limit.value, limit.query_id, limit.fold)}
         claims |= _adjusted(maps, h, paper)
         for kind, which in (("atvt", "recovered"), ("weak", "recovered, weak")):
             if (ratio := _recovered(maps, h, kind, types)) is not None:
@@ -56,7 +55,7 @@ def evidence(cells: pa.Table, maps: pa.Table, paper: Cell, types: dict[str, str]
     return claims
 
 
-def _differences(cells: pa.Table, h: str) -> Parts:
+def _differences(cells: pa.Table, h: str) -> Observations:
     """Differences of the compared kinds, one per fit if they were refitted; kinds fitted once serve every fit."""
     fits = {kind: fits_of(cells, h, kind) for kind in dict.fromkeys(chain.from_iterable(COMPARED))}
     base = float(fits["plain"][0].value.mean()) or 1.0
@@ -67,16 +66,16 @@ def _differences(cells: pa.Table, h: str) -> Parts:
     return claims
 
 
-def _apart(one: Sequence[Values], other: Sequence[Values], base: float) -> Part:
+def _apart(one: Sequence[Values], other: Sequence[Values], base: float) -> Contrast:
     """Differences of two kinds as shares of the plain regressor's mean, paired by fit."""
     fits = max(len(one), len(other))
-    pairs = zip(*(own * fits if len(own) == 1 else own for own in map(list, (one, other))), strict=True)
-    apart = np.stack([a.minus(b) / base for a, b in pairs], axis=1)
+    first, second = (list(kind) * (fits if len(kind) == 1 else 1) for kind in (one, other))
+    apart = np.stack([a.minus(b) / base for a, b in zip(first, second, strict=True)], axis=1)
     ids, folds = one[0].query_id, one[0].fold
-    return refitted(apart, ids, folds) if fits > 1 else part(apart[:, 0], ids, folds)
+    return refitted(apart, ids, folds) if fits > 1 else contrast(apart[:, 0], ids, folds)
 
 
-def _adjusted(maps: pa.Table, h: str, paper: Cell) -> Parts:
+def _adjusted(maps: pa.Table, h: str, paper: Cell) -> Observations:
     """Gains of the more adjusted half of the test queries, and of the other half with opposite sign, both doubled.
 
     The mean of these is the difference of the halves' mean gains.
@@ -92,7 +91,7 @@ def _adjusted(maps: pa.Table, h: str, paper: Cell) -> Parts:
         gain = 2 * sign * (after - before) / (float(cells.column("plain").to_numpy().mean()) or 1.0)
         ids, folds = (used.column(c).to_numpy(zero_copy_only=False) for c in ("query_id", "fold"))
         kept = sign != 0
-        claims[name(h, which)] = {"difference": part(gain[kept], ids[kept], folds[kept])}
+        claims[name(h, which)] = {"difference": contrast(gain[kept], ids[kept], folds[kept])}
     return claims
 
 
@@ -104,7 +103,7 @@ def _halves(key: FloatArray) -> FloatArray:
     return sign
 
 
-def _recovered(maps: pa.Table, h: str, kind: str, types: dict[str, str]) -> Part | None:
+def _recovered(maps: pa.Table, h: str, kind: str, types: dict[str, str]) -> Contrast | None:
     """Alpha of queries of scale 2 over twice the mean alpha of those of scale 1, minus 1; within each fold."""
     rows = chosen_rows(maps, h=h, kind=kind, role="train")
     ids, folds = (rows.column(c).to_numpy(zero_copy_only=False) for c in ("query_id", "fold"))
@@ -115,4 +114,4 @@ def _recovered(maps: pa.Table, h: str, kind: str, types: dict[str, str]) -> Part
     one = {fold: alpha[(folds == fold) & (scale == "scale 1,")].mean() for fold in np.unique(folds)}
     twice = scale == "scale 2,"
     ratio = alpha[twice] / (2 * np.array([one[fold] for fold in folds[twice]])) - 1
-    return part(ratio, ids[twice], folds[twice])
+    return contrast(ratio, ids[twice], folds[twice])

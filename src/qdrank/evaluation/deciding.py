@@ -1,4 +1,4 @@
-"""From the evidence of a study to its table of verdicts."""
+"""From the observations of a study to its table of verdicts."""
 
 from __future__ import annotations
 
@@ -12,59 +12,61 @@ import pyarrow as pa
 from qdrank.errors import InputError
 from qdrank.evaluation.declared import CLAIM_KINDS, Claim, Declaration, Rules
 from qdrank.evaluation.estimates import Estimate, over_seeds
-from qdrank.evaluation.evidence import Evidence
+from qdrank.evaluation.observations import Observations
 from qdrank.evaluation.refits import over_refits, over_these_seeds
-from qdrank.evaluation.verdicts import Verdict, family_sizes, judge_estimates, judge_exactly
+from qdrank.evaluation.verdicts import Verdict, decide_by_estimates, decide_exactly, family_sizes
 from qdrank.layout import FloatArray
 from qdrank.store.schemas import SHAPES
 
 QUERIES, SEEDS, THESE_WORLDS, VALUES = "queries", "seeds", "queries, in these worlds only", "values"
 """Units of analysis."""
 
-Members = Mapping[str, Evidence]
-"""Evidence by member: one public data set, or the seeds of one simulated world."""
+Members = Mapping[str, Observations]
+"""Observations by member: one public data set, or the seeds of one simulated world."""
 
 
-def judge(declaration: Declaration, members: Members, *, dataset: str, world: str = "") -> pa.Table:
-    """The artifact ``verdicts``: one row per claim that has evidence.
+def decide(declaration: Declaration, members: Members, *, dataset: str, world: str = "") -> pa.Table:
+    """The artifact ``verdicts``: one row per claim that has observations.
 
     Parameters
     ----------
     declaration : the claims, and the rules for all of them
-    members : evidence of one data set, or of the seeds of a simulated world, by name
+    members : observations of one data set, or of the seeds of a simulated world, by name
     dataset : what tables call the data set
     world : what is built into a simulated world; empty for real data
     """
     if not members or (len(members) > 1 and not world):
         raise InputError(
-            f"{dataset}: evidence of several seeds needs the text that says what is built into their simulated world"
+            f"{dataset}: observations of several seeds need the text that says what is built into their simulated world"
         )
-    evidence = {claim.name: _parts(claim, members) for claim in declaration}
-    sizes = family_sizes(declaration.claims, {name: len(parts) for name, parts in evidence.items() if parts})
+    observations = {claim.name: _contrasts(claim, members) for claim in declaration}
+    sizes = family_sizes(
+        declaration.claims, {name: len(contrasts) for name, contrasts in observations.items() if contrasts}
+    )
     rows = []
     for claim in declaration:
-        if parts := evidence[claim.name]:
-            analysis = _analysis(claim, len(next(iter(parts.values()))), world, declaration.rules)
-            one = _verdict(claim, parts, analysis, sizes.get(claim.name, 1), declaration.rules)
+        if contrasts := observations[claim.name]:
+            analysis = _analysis(claim, len(next(iter(contrasts.values()))), world, declaration.rules)
+            one = _verdict(claim, contrasts, analysis, sizes.get(claim.name, 1), declaration.rules)
             rows.append(
-                row(declaration, claim, one, dataset=dataset, world=world, analysis=analysis, note=_by_seed(parts))
+                row(declaration, claim, one, dataset=dataset, world=world, analysis=analysis, note=_by_seed(contrasts))
             )
     return verdicts_table(rows)
 
 
-def _parts(claim: Claim, members: Members) -> dict[str, list[FloatArray]]:
-    """Values of every part, (n_queries, n_fits) for each member that has evidence for the claim."""
-    known = {name: by_part[claim.name] for name, by_part in members.items() if by_part.get(claim.name)}
-    parts: dict[str, list[FloatArray]] = {}
-    for name, by_part in known.items():
-        if parts and set(parts) != set(by_part):
+def _contrasts(claim: Claim, members: Members) -> dict[str, list[FloatArray]]:
+    """Values of every contrast, (n_queries, n_fits) for each member that has observations for the claim."""
+    known = {name: by_contrast[claim.name] for name, by_contrast in members.items() if by_contrast.get(claim.name)}
+    contrasts: dict[str, list[FloatArray]] = {}
+    for name, by_contrast in known.items():
+        if contrasts and set(contrasts) != set(by_contrast):
             raise InputError(
-                f"claim {claim.name}: the evidence of {name} has other parts than that of the other seeds",
-                found=", ".join(by_part),
+                f"claim {claim.name}: the observations of {name} have other contrasts than those of the other seeds",
+                found=", ".join(by_contrast),
             )
-        for part, values in by_part.items():
-            parts.setdefault(part, []).append(values.by_fit)
-    return parts
+        for contrast, values in by_contrast.items():
+            contrasts.setdefault(contrast, []).append(values.by_fit)
+    return contrasts
 
 
 def _analysis(claim: Claim, n_members: int, world: str, rules: Rules) -> str:
@@ -76,16 +78,17 @@ def _analysis(claim: Claim, n_members: int, world: str, rules: Rules) -> str:
 
 
 def _verdict(
-    claim: Claim, parts: Mapping[str, Sequence[FloatArray]], analysis: str, size: int, rules: Rules
+    claim: Claim, contrasts: Mapping[str, Sequence[FloatArray]], analysis: str, size: int, rules: Rules
 ) -> Verdict:
     if analysis == VALUES:
-        return judge_exactly(
-            claim, {part: np.concatenate([values.ravel() for values in seeds]) for part, seeds in parts.items()}
+        return decide_exactly(
+            claim,
+            {contrast: np.concatenate([values.ravel() for values in seeds]) for contrast, seeds in contrasts.items()},
         )
-    estimates = {part: _estimate(seeds, analysis) for part, seeds in parts.items()}
-    one = judge_estimates(claim, estimates, size=size, rules=rules)
+    estimates = {contrast: _estimate(seeds, analysis) for contrast, seeds in contrasts.items()}
+    one = decide_by_estimates(claim, estimates, size=size, rules=rules)
     if analysis == THESE_WORLDS:
-        seeds = len(next(iter(parts.values())))
+        seeds = len(next(iter(contrasts.values())))
         reason = f"{one.reason}; {seeds} {'seed' if seeds == 1 else 'seeds'}, {rules.seeds} needed for a statement beyond these worlds"
         return Verdict(**{**vars(one), "reason": reason})
     return one
@@ -98,17 +101,17 @@ def _estimate(seeds: Sequence[FloatArray], analysis: str) -> Estimate:
     return over_refits(seeds[0]) if len(seeds) == 1 else over_these_seeds(seeds)
 
 
-def estimate_of(members: Members, claim: str, part: str, rules: Rules) -> tuple[Estimate, str]:
-    """Estimate of one part of the evidence, and the unit of analysis: for claims that compare data sets."""
-    seeds = [evidence[claim][part].by_fit for evidence in members.values()]
+def estimate_of(members: Members, claim: str, contrast: str, rules: Rules) -> tuple[Estimate, str]:
+    """Estimate of one contrast of the observations, and the unit of analysis: for claims that compare data sets."""
+    seeds = [observations[claim][contrast].by_fit for observations in members.values()]
     analysis = QUERIES if len(seeds) == 1 else SEEDS if len(seeds) >= rules.seeds else THESE_WORLDS
     return _estimate(seeds, analysis), analysis
 
 
-def _by_seed(parts: Mapping[str, Sequence[FloatArray]]) -> str:
-    """Effects of the single seeds, for a claim with one part."""
-    seeds = next(iter(parts.values()))
-    if len(parts) > 1 or len(seeds) == 1:
+def _by_seed(contrasts: Mapping[str, Sequence[FloatArray]]) -> str:
+    """Effects of the single seeds, for a claim with one contrast."""
+    seeds = next(iter(contrasts.values()))
+    if len(contrasts) > 1 or len(seeds) == 1:
         return ""
     return "by seed: " + ", ".join(f"{over_refits(values).mean:+.4f}" for values in seeds)
 
@@ -124,7 +127,7 @@ def row(
         "text": claim.text,
         "dataset": dataset,
         "world": world,
-        "group": claim.group,
+        "purpose": claim.purpose,
         "kind": claim.kind,
         "measure": claim.measure,
         "expected": claim.expected,

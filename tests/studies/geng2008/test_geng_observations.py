@@ -1,4 +1,4 @@
-"""What the claims on Geng 2008 are judged by, from a sweep whose values are known."""
+"""What the claims on Geng 2008 are decided by, from a sweep whose values are known."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from qdrank.studies.geng2008.curves import curve
-from qdrank.studies.geng2008.evidence import evidence
 from qdrank.studies.geng2008.methods import KNN, MEASURE
+from qdrank.studies.geng2008.observations import observations
 
 SIZES = {"fold1": 100, "fold2": 200}
 SINGLE = 0.5
@@ -38,7 +38,7 @@ def inputs(sweep):
 
 
 def found(shares):
-    return evidence(*inputs(list(rows(shares))), None, 0.01)
+    return observations(*inputs(list(rows(shares))), None, 0.01)
 
 
 @pytest.mark.parametrize("shares", [(0.1, 0.27, 0.5, 1.0), (0.1, 0.27, 0.5)])
@@ -50,9 +50,9 @@ def test_shares_are_of_all_training_queries(shares):
 
 @pytest.mark.parametrize("shares", [(0.1, 0.27, 0.5, 1.0), (0.1, 0.27, 0.5)])
 def test_the_curve_ends_with_single_however_far_it_was_taken(shares):
-    parts = found(shares)["curve knn-online"]
-    np.testing.assert_allclose(parts["fall"].value, value(0.5) - SINGLE)
-    np.testing.assert_allclose(parts["rise"].value, value(0.5) - value(0.1))
+    contrasts = found(shares)["curve knn-online"]
+    np.testing.assert_allclose(contrasts["fall"].value, value(0.5) - SINGLE)
+    np.testing.assert_allclose(contrasts["rise"].value, value(0.5) - value(0.1))
 
 
 def test_a_curve_that_stops_short_says_nothing_of_its_end():
@@ -84,19 +84,19 @@ def test_the_best_k_is_found_in_each_fold_and_never_on_test_queries():
         if row["role"] == "vali" and row["method"] == "knn-online":
             best = 0.5 if row["fold"] == "fold1" else 0.9
             row[MEASURE] = 1.0 if row["k"] == round(best * SIZES[row["fold"]]) else 0.0
-    parts = evidence(*inputs(sweep), None, 0.01)["curve knn-online"]
-    rise = dict(zip(parts["rise"].query_id, parts["rise"].value, strict=True))
+    contrasts = observations(*inputs(sweep), None, 0.01)["curve knn-online"]
+    rise = dict(zip(contrasts["rise"].query_id, contrasts["rise"].value, strict=True))
     assert rise["fold1-a"] == pytest.approx(value(0.5) - value(0.1))
     assert rise["fold2-a"] == pytest.approx(value(0.9) - value(0.1))
 
 
 def test_without_validation_queries_there_is_no_claim_about_the_curve():
     sweep = [row for row in rows((0.1, 0.5, 1.0)) if row["role"] == "test"]
-    found = evidence(*inputs(sweep), None, 0.01)
+    found = observations(*inputs(sweep), None, 0.01)
     assert not [name for name in found if name.startswith(("curve", "flat"))]
     assert "k = m" in found
 
 
 def test_values_carry_their_query_and_fold():
-    part = found((0.1, 0.27, 0.5, 1.0))["knn-online - single, as the paper"]["difference"]
-    assert dict(zip(part.query_id, part.fold, strict=True)) == {f"{f}-{q}": f for f in SIZES for q in "ab"}
+    contrast = found((0.1, 0.27, 0.5, 1.0))["knn-online - single, as the paper"]["difference"]
+    assert dict(zip(contrast.query_id, contrast.fold, strict=True)) == {f"{f}-{q}": f for f in SIZES for q in "ab"}

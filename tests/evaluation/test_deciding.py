@@ -1,4 +1,4 @@
-"""From evidence to the table of verdicts and the overview."""
+"""From observations to the table of verdicts and the overview."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from qdrank.errors import InputError
+from qdrank.evaluation.deciding import QUERIES, SEEDS, THESE_WORLDS, VALUES, decide
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR, Claim, Declaration
 from qdrank.evaluation.estimates import over_queries
-from qdrank.evaluation.evidence import evidence_table, load_evidence, part
-from qdrank.evaluation.judging import QUERIES, SEEDS, THESE_WORLDS, VALUES, judge
+from qdrank.evaluation.observations import contrast, load_observations, observations_table
 from qdrank.figures.verdicts import (
     CANNOT_TELL,
     CHECKS,
@@ -17,7 +17,6 @@ from qdrank.figures.verdicts import (
     SIMULATED,
     expected_errors,
     verdicts_overview,
-    worlds_table,
 )
 from qdrank.store import read, write
 
@@ -33,8 +32,8 @@ DECLARATION = Declaration(
         declared("gain", margin=0.005, family="f", budget="12 settings each"),
         declared("other gain", margin=0.005, family="f"),
         declared("shape", "rise and fall", margin=0.005),
-        declared("identity", "identical", group="check"),
-        declared("control", margin=0.005, group="control"),
+        declared("identity", "identical", purpose="check"),
+        declared("control", margin=0.005, purpose="control"),
     ),
 )
 
@@ -44,14 +43,14 @@ def spread(mean, deviation=0.01, n=100):
     return mean + deviation * x / x.std(ddof=1)
 
 
-def evidence(gain=0.02, deviation=0.01, n=100):
+def observations(gain=0.02, deviation=0.01, n=100):
     ids, folds = [f"q{i}" for i in range(n)], [f"fold{i % 5 + 1}" for i in range(n)]
-    own = part(spread(gain, deviation, n), ids, folds)
+    own = contrast(spread(gain, deviation, n), ids, folds)
     return {
         "gain": {"difference": own},
         "other gain": {"difference": own},
         "shape": {"rise": own, "fall": own},
-        "identity": {"difference": part(np.zeros(3))},
+        "identity": {"difference": contrast(np.zeros(3))},
         "control": {"difference": own},
     }
 
@@ -61,7 +60,7 @@ def by_claim(table):
 
 
 def test_rows(tmp_path):
-    table = judge(DECLARATION, {"toy": evidence()}, dataset="toy")
+    table = decide(DECLARATION, {"toy": observations()}, dataset="toy")
     write(tmp_path / "verdicts.parquet", "verdicts", table)
     rows = by_claim(read(tmp_path / "verdicts.parquet", "verdicts"))
     assert list(rows) == ["gain", "other gain", "shape", "identity", "control"]
@@ -74,36 +73,36 @@ def test_rows(tmp_path):
     assert (rows["identity"]["analysis"], rows["identity"]["low"]) == (VALUES, None)
 
 
-def test_evidence_survives_the_store(tmp_path):
-    write(tmp_path / "evidence.parquet", "evidence", evidence_table(evidence(n=7)))
-    found = load_evidence(read(tmp_path / "evidence.parquet", "evidence"))
-    assert list(found) == list(evidence())
-    own, was = found["shape"]["fall"], evidence(n=7)["shape"]["fall"]
+def test_observations_survive_the_store(tmp_path):
+    write(tmp_path / "observations.parquet", "observations", observations_table(observations(n=7)))
+    found = load_observations(read(tmp_path / "observations.parquet", "observations"))
+    assert list(found) == list(observations())
+    own, was = found["shape"]["fall"], observations(n=7)["shape"]["fall"]
     np.testing.assert_array_equal(own.value, was.value)
     assert own.query_id.tolist() == was.query_id.tolist()
     assert own.fold.tolist() == was.fold.tolist()
     assert found["identity"]["difference"].query_id.tolist() == ["", "", ""]
 
 
-def test_a_claim_without_evidence_has_no_row():
-    found = evidence()
+def test_a_claim_without_observations_has_no_row():
+    found = observations()
     del found["other gain"]
-    rows = by_claim(judge(DECLARATION, {"toy": found}, dataset="toy"))
+    rows = by_claim(decide(DECLARATION, {"toy": found}, dataset="toy"))
     assert "other gain" not in rows
     assert rows["gain"]["level"] == pytest.approx(0.05)
 
 
 def test_few_seeds_speak_of_these_worlds_only():
-    seeds = {f"s{i}": evidence(gain) for i, gain in enumerate((0.02, 0.03, 0.04))}
-    row = by_claim(judge(DECLARATION, seeds, dataset="sim", world="kinds of queries with rules of their own"))["gain"]
+    seeds = {f"s{i}": observations(gain) for i, gain in enumerate((0.02, 0.03, 0.04))}
+    row = by_claim(decide(DECLARATION, seeds, dataset="sim", world="kinds of queries with rules of their own"))["gain"]
     assert (row["verdict"], row["analysis"], row["n"]) == (HOLDS, THESE_WORLDS, 300)
     assert row["reason"].endswith("3 seeds, 10 needed for a statement beyond these worlds")
     assert row["note"] == "by seed: +0.0200, +0.0300, +0.0400"
 
 
 def test_ten_seeds_speak_of_the_world_and_may_disagree():
-    seeds = {f"s{i}": evidence(gain) for i, gain in enumerate((-0.04, 0.06) * 5)}
-    row = by_claim(judge(DECLARATION, seeds, dataset="sim", world="nothing"))["gain"]
+    seeds = {f"s{i}": observations(gain) for i, gain in enumerate((-0.04, 0.06) * 5)}
+    row = by_claim(decide(DECLARATION, seeds, dataset="sim", world="nothing"))["gain"]
     assert (row["verdict"], row["analysis"], row["n"]) == (UNCLEAR, SEEDS, 10)
 
 
@@ -117,7 +116,7 @@ def test_ten_seeds_speak_of_the_world_and_may_disagree():
     ],
 )
 def test_next_to_nothing_has_a_mean_but_no_interval_and_no_verdict(values, why):
-    table = judge(DECLARATION, {"toy": evidence() | {"gain": {"difference": part(values)}}}, dataset="toy")
+    table = decide(DECLARATION, {"toy": observations() | {"gain": {"difference": contrast(values)}}}, dataset="toy")
     row = by_claim(table)["gain"]
     assert (row["verdict"], row["reason"]) == (UNCLEAR, why)
     figures = ("low", "high", "level", "p", "p_corrected", "detectable", "boot_low", "boot_high")
@@ -133,7 +132,7 @@ def test_where_the_two_intervals_disagree_the_data_cannot_tell():
     estimate = over_queries(values)
     limit = (estimate.interval(0.05)[1] + estimate.bootstrap(0.05)[1]) / 2
     asked = Declaration(study="toy", paper="Toy", claims=(declared("gain", "no superiority", margin=limit),))
-    row = by_claim(judge(asked, {"toy": {"gain": {"difference": part(values)}}}, dataset="toy"))["gain"]
+    row = by_claim(decide(asked, {"toy": {"gain": {"difference": contrast(values)}}}, dataset="toy"))["gain"]
     assert row["high"] < limit < row["boot_high"]
     assert row["verdict"] == UNCLEAR
     assert row["reason"].startswith("the intervals disagree: Student's says 'holds', the bootstrap's")
@@ -142,27 +141,27 @@ def test_where_the_two_intervals_disagree_the_data_cannot_tell():
 
 def test_seeds_of_real_data_are_refused():
     with pytest.raises(InputError, match="simulated world"):
-        judge(DECLARATION, {"a": evidence(), "b": evidence()}, dataset="toy")
+        decide(DECLARATION, {"a": observations(), "b": observations()}, dataset="toy")
 
 
-def test_seeds_with_other_parts_are_refused():
-    other = evidence() | {"gain": {"another": part(np.zeros(3))}}
-    with pytest.raises(InputError, match="b has other parts"):
-        judge(DECLARATION, {"a": evidence(), "b": other}, dataset="toy", world="x")
+def test_seeds_with_other_contrasts_are_refused():
+    other = observations() | {"gain": {"another": contrast(np.zeros(3))}}
+    with pytest.raises(InputError, match="b have other contrasts"):
+        decide(DECLARATION, {"a": observations(), "b": other}, dataset="toy", world="x")
 
 
-def test_evidence_of_a_wrong_shape_is_refused():
+def test_observations_of_a_wrong_shape_are_refused():
     with pytest.raises(InputError, match="as many query ids"):
-        part([1, 2, 3], ["a", "b"])
+        contrast([1, 2, 3], ["a", "b"])
 
 
 def test_the_overview_separates_findings_worlds_checks_and_what_is_open():
     import pyarrow as pa
 
     tables = [
-        judge(DECLARATION, {"real": evidence(-0.02)}, dataset="real"),
-        judge(DECLARATION, {"noisy": evidence(0.01, 0.5)}, dataset="noisy"),
-        judge(DECLARATION, {"s1": evidence()}, dataset="sim", world="locality"),
+        decide(DECLARATION, {"real": observations(-0.02)}, dataset="real"),
+        decide(DECLARATION, {"noisy": observations(0.01, 0.5)}, dataset="noisy"),
+        decide(DECLARATION, {"s1": observations()}, dataset="sim", world="locality"),
     ]
     verdicts = pa.concat_tables(tables)
     rows = verdicts_overview(verdicts).to_pylist()
@@ -175,20 +174,17 @@ def test_the_overview_separates_findings_worlds_checks_and_what_is_open():
     assert [row["claim"] for row in rows if row["section"] == PUBLIC][-1] == "control is so"
     assert cells[CHECKS, "identity is so"]["real"] == "yes +0.000"
     assert verdicts.filter(pa.compute.equal(verdicts.column("verdict"), FAILS)).num_rows == 4
-    assert worlds_table(verdicts).to_pylist() == [
-        {"data set": "sim", "built in": "locality", "statement": "these worlds only (*)"}
-    ]
 
 
 def test_the_head_says_how_many_verdicts_are_expected_to_be_wrong():
     import pyarrow as pa
 
     tables = [
-        judge(DECLARATION, {"real": evidence(-0.02)}, dataset="real"),  # three families, all told
-        judge(DECLARATION, {"noisy": evidence(0.01, 0.5)}, dataset="noisy"),  # nothing told
+        decide(DECLARATION, {"real": observations(-0.02)}, dataset="real"),  # three families, all told
+        decide(DECLARATION, {"noisy": observations(0.01, 0.5)}, dataset="noisy"),  # nothing told
     ]
     head = expected_errors(pa.concat_tables(tables))
     assert head.startswith("8 verdicts in 6 families")
     assert "4 say yes or no, for 4 the data cannot tell" in head
-    # two claims at .05 / 2, one of two parts at .05 / 2, one alone at .05
+    # two claims at .05 / 2, one of two contrasts at .05 / 2, one alone at .05
     assert "at most 0.1 are expected to be wrong" in head

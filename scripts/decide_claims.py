@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
-from qdrank.evaluation.evidence import load_evidence
-from qdrank.evaluation.judging import judge, stamped, verdicts_table
+from qdrank.evaluation.deciding import decide, stamped, verdicts_table
+from qdrank.evaluation.observations import load_observations
 from qdrank.figures.tables import write_table
 from qdrank.figures.verdicts import FOLDED, expected_errors, readable, titled, verdicts_overview
 from qdrank.registry import loaded
@@ -13,18 +13,18 @@ from qdrank.workflow.script import job, snakemake
 
 with job(snakemake):
     tables = [verdicts_table([])]
-    paths = dict(zip(map(tuple, snakemake.params.judged), snakemake.input.evidence, strict=True))
+    paths = dict(zip(map(tuple, snakemake.params.decided), snakemake.input.observations, strict=True))
     for short, of in snakemake.params.studies.items():
         declaration = loaded(of["claims"])(of["budget"])
-        evidence = {
-            name: {member: load_evidence(read(paths[member, short], "evidence")) for member in members}
-            for name, members in of["groups"].items()
+        observations = {
+            name: {member: load_observations(read(paths[member, short], "observations")) for member in members}
+            for name, members in of["members"].items()
         }
-        for name, members in evidence.items():
+        for name, members in observations.items():
             called = name if len(members) == 1 else f"{name} ({len(members)} seeds)"
-            tables.append(judge(declaration, members, dataset=called, world=of["worlds"][name]))
+            tables.append(decide(declaration, members, dataset=called, world=of["worlds"][name]))
         if of["across"]:
-            tables.append(loaded(of["across"])(declaration, evidence, of["worlds"]))
+            tables.append(loaded(of["across"])(declaration, observations, of["worlds"]))
     table = stamped(pa.concat_tables(tables), commit=commit(), configuration=snakemake.params.configuration)
     write(snakemake.output.table, "verdicts", table)
     titles = snakemake.params.titles
@@ -32,7 +32,7 @@ with job(snakemake):
         readable(table, titles),
         {"html": snakemake.output.html},
         title="Claims of the papers",
-        folded=[*FOLDED, "group"],
+        folded=[*FOLDED, "purpose"],
     )
     glance = verdicts_overview(table)
     write_table(glance, {"csv": snakemake.output.csv, "md": snakemake.output.md})

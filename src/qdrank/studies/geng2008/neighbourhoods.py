@@ -1,4 +1,4 @@
-"""Families of local models that the study trains."""
+"""Neighbourhoods whose local models the study trains."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from qdrank.errors import InputError
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.knn import random_neighbours
-from qdrank.studies.geng2008.local_models import Family
+from qdrank.studies.geng2008.local_models import Neighbourhood
 from qdrank.studies.geng2008.options import Options
 
 
-def families(queries: Queries, nearest: NDArray[np.int32], options: Options, seed: int) -> list[Family]:
-    """Families of models that the study needs.
+def neighbourhoods(queries: Queries, nearest: NDArray[np.int32], options: Options, seed: int) -> list[Neighbourhood]:
+    """Neighbourhoods that the study needs.
 
     The offline methods use the models of the training queries; KNN Online uses those of validation and test queries.
 
@@ -34,10 +34,10 @@ def families(queries: Queries, nearest: NDArray[np.int32], options: Options, see
             f"the study wants {most} of {m} neighbours, and the graph holds {nearest.shape[1]}",
             fix="raise neighbours.largest (null: as many as the study uses), or lower geng.ks, geng.candidates and geng.k",
         )
-    trained = [Family("neighbours", np.arange(len(nearest)), nearest, swept)]
+    trained = [Neighbourhood("neighbours", np.arange(len(nearest)), nearest, swept)]
     if "equal" in options.controls:
-        trained.append(Family("equal", tested, nearest[tested], chosen_from))
+        trained.append(Neighbourhood("equal", tested, nearest[tested], chosen_from))
     if "random" in options.controls:
         drawn = random_neighbours(queries.query_id[tested], m, most, seed)
-        trained.append(Family("random", tested, drawn, swept))
+        trained.append(Neighbourhood("random", tested, drawn, swept))
     return trained

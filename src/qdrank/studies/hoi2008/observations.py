@@ -1,4 +1,4 @@
-"""Evidence for the claims of Hoi and Jin 2008 in the results of a data set: values per test query."""
+"""Observations for the claims of Hoi and Jin 2008 in the results of a data set: values per test query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from qdrank.evaluation.evidence import Part, method_difference, part
+from qdrank.evaluation.observations import Contrast, Observations, contrast, method_difference
 from qdrank.evaluation.pairs import query_values
 from qdrank.layout import FloatArray
 from qdrank.studies.hoi2008.claims import WEAK, named
@@ -17,37 +17,35 @@ from qdrank.studies.hoi2008.methods import BASELINES, TIES, with_ties
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
 
-_Found = dict[str, dict[str, Part]]
 
-
-def gather(inputs: Inputs, shown: Shown) -> _Found:
-    """Evidence of one data set from its artifacts."""
+def gather(inputs: Inputs, shown: Shown) -> Observations:
+    """Observations of one data set from its artifacts."""
     measures, sweep = inputs.table("measures", "measures"), inputs.table("sweeps", "figure")
-    claims: _Found = {}
+    claims: Observations = {}
     for ties in TIES:
         claims |= _methods(measures, ties) | _gammas(measures, sweep, ties, shown.options["gamma"])
     claims |= _curve(inputs.table("curves", "figure"))
     claims["ties"] = {"difference": _difference(measures, "ser-file", "ser")}
     claims["gamma = 0"] = {"difference": _same_as_ser(measures, sweep)}
     claims |= _solutions(inputs.tables("weights", ENSEMBLES_SHAPE), shown.folds)
-    return {claim: parts for claim, parts in claims.items() if parts}
+    return {claim: contrasts for claim, contrasts in claims.items() if contrasts}
 
 
 def _fold(measures: pa.Table) -> dict[str, str]:
     return dict(zip(measures.column("query_id").to_pylist(), measures.column("fold").to_pylist(), strict=True))
 
 
-def _difference(measures: pa.Table, a: str, b: str, name: str = "ap") -> Part:
+def _difference(measures: pa.Table, a: str, b: str, name: str = "ap") -> Contrast:
     """Method ``a`` minus method ``b`` on every test query."""
     return method_difference(measures, a, b, name)
 
 
-def _methods(measures: pa.Table, ties: str) -> _Found:
+def _methods(measures: pa.Table, ties: str) -> Observations:
     """Claims about methods with their chosen settings."""
     present = set(measures.column("method").to_pylist())
     ser, sser = with_ties("ser", ties), with_ties("sser", ties)
     others = [*(method.name for method in BASELINES if method.name in present), ser]
-    claims: _Found = {named("sser - ser", ties): {"difference": _difference(measures, sser, ser)}}
+    claims: Observations = {named("sser - ser", ties): {"difference": _difference(measures, sser, ser)}}
     claims[named("best MAP", ties)] = {f"against {other}": _difference(measures, sser, other) for other in others}
     for k in (1, 2):
         against = {f"against {other}": _difference(measures, sser, other, f"p@{k}/letor4") for other in others}
@@ -70,16 +68,16 @@ def _methods(measures: pa.Table, ties: str) -> _Found:
     return claims
 
 
-def _gammas(measures: pa.Table, sweep: pa.Table, ties: str, gamma: float) -> _Found:
+def _gammas(measures: pa.Table, sweep: pa.Table, ties: str, gamma: float) -> Observations:
     curve = gamma_curve(sweep, with_ties("sser", ties))
     fold = _fold(measures)
     folds = [fold[query] for query in curve.query_id]
     fixed = curve.at(gamma)
-    parts = {"rise": fixed - curve.at(0.0), "fall": fixed - curve.values[:, -1]}
-    return {named("gamma", ties): {name: part(values, curve.query_id, folds) for name, values in parts.items()}}
+    contrasts = {"rise": fixed - curve.at(0.0), "fall": fixed - curve.values[:, -1]}
+    return {named("gamma", ties): {name: contrast(values, curve.query_id, folds) for name, values in contrasts.items()}}
 
 
-def _curve(table: pa.Table) -> _Found:
+def _curve(table: pa.Table) -> Observations:
     """Gains of SSER over SER per test query, averaged over the repeats of a size."""
     sizes = sorted(size for size in set(table.column("size").to_pylist()) if size)
     if not sizes:
@@ -88,32 +86,32 @@ def _curve(table: pa.Table) -> _Found:
     few, every = ({method: of.at(size) for method, of in (("ser", ser), ("sser", sser))} for size in (sizes[0], 0))
     gain, full = few["sser"] - few["ser"], every["sser"] - every["ser"]
     differences = {"few labels": gain, "more with few": gain - full}
-    return {claim: {"difference": part(values, ser.query_id, ser.fold)} for claim, values in differences.items()}
+    return {claim: {"difference": contrast(values, ser.query_id, ser.fold)} for claim, values in differences.items()}
 
 
-def _same_as_ser(measures: pa.Table, sweep: pa.Table) -> Part:
+def _same_as_ser(measures: pa.Table, sweep: pa.Table) -> Contrast:
     """Average precision of SSER with gamma = 0 minus SER's, under both rules."""
     fold = _fold(measures)
     ids: list[str] = []
     values: list[FloatArray] = []
     for ties in TIES:
         curve = gamma_curve(sweep, with_ties("sser", ties))
-        own_ids, plain = query_values(measures, [with_ties("ser", ties)], "ap")
-        assert np.array_equal(own_ids, curve.query_id)
-        values.append(curve.at(0.0) - plain[:, 0])
-        ids += own_ids.tolist()
-    return part(np.concatenate(values), ids, [fold[query] for query in ids])
+        ids_of_ser, of_ser = query_values(measures, [with_ties("ser", ties)], "ap")
+        assert np.array_equal(ids_of_ser, curve.query_id)
+        values.append(curve.at(0.0) - of_ser[:, 0])
+        ids += ids_of_ser.tolist()
+    return contrast(np.concatenate(values), ids, [fold[query] for query in ids])
 
 
-def _solutions(tables: Sequence[pa.Table], folds: Sequence[str]) -> _Found:
+def _solutions(tables: Sequence[pa.Table], folds: Sequence[str]) -> Observations:
     """Gaps of all programs, and the weights of constant rankers."""
     gaps = [table.column("gap").to_numpy() for table in tables]
     names = [table.column("query_id").to_numpy(zero_copy_only=False) for table in tables]
     in_fold = np.repeat(np.array(folds, dtype=object), [len(of_fold) for of_fold in gaps])
     weights = [_constant_weights(table) for table in tables]
     return {
-        "gap": {"value": part(np.concatenate(gaps), np.concatenate(names), in_fold)},
-        "no weight": {"value": part(weights, "", list(folds))},
+        "gap": {"value": contrast(np.concatenate(gaps), np.concatenate(names), in_fold)},
+        "no weight": {"value": contrast(weights, "", list(folds))},
     }
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.difficulty import Difficulty, difficulty
-from qdrank.evaluation.evidence import Part, method_difference, refitted
+from qdrank.evaluation.observations import Contrast, Observations, method_difference, refitted
 from qdrank.evaluation.pairs import fit_values, query_values
 from qdrank.layout import FloatArray, rows_of
 from qdrank.store.lists import list_matrix
@@ -20,12 +20,11 @@ from qdrank.studies.lin2011.methods import AGGREGATING, NAIVE, PAPER, RANKSVM
 from qdrank.studies.making import Inputs, Shown
 
 _AGGREGATORS = ("bordacount", "cps-kendall", "cps-footrule", "cps-spearman")
-Parts = dict[str, dict[str, Part]]
 
 
-def gather(inputs: Inputs, shown: Shown) -> Parts:
-    """Evidence of one data set from its artifacts."""
-    return evidence(
+def gather(inputs: Inputs, shown: Shown) -> Observations:
+    """Observations of one data set from its artifacts."""
+    return observations(
         inputs.table("seeds", "measures"),
         inputs.table("curve", "figure"),
         inputs.table("ranked", "figure"),
@@ -34,10 +33,10 @@ def gather(inputs: Inputs, shown: Shown) -> Parts:
     )
 
 
-def evidence(
+def observations(
     seeds: pa.Table, curve: pa.Table, ranked: pa.Table, classes: Difficulty, baselines: pa.Table | None = None
-) -> Parts:
-    """Evidence of one data set.
+) -> Observations:
+    """Observations of one data set.
 
     Parameters
     ----------
@@ -66,8 +65,8 @@ def fold_of(measures: pa.Table) -> dict[str, str]:
     return dict(zip(measures.column("query_id").to_pylist(), measures.column("fold").to_pylist(), strict=True))
 
 
-def _part(values: FloatArray, ids: NDArray[np.object_], folds: dict[str, str]) -> Part:
-    """A part from values (n_queries, n_fits)."""
+def _contrast(values: FloatArray, ids: NDArray[np.object_], folds: dict[str, str]) -> Contrast:
+    """A contrast from values (n_queries, n_fits)."""
     return refitted(values, ids, np.array([folds[query] for query in ids], dtype=object))
 
 
@@ -75,26 +74,26 @@ def _present(values: pa.Table, *methods: str) -> bool:
     return set(methods) <= set(values.column("method").to_pylist())
 
 
-def _differences(values: pa.Table) -> Parts:
+def _differences(values: pa.Table) -> Observations:
     pairs = {f"{a} - {RANKSVM}": (a, RANKSVM) for a in PAPER}
     pairs |= {f"{a} - {NAIVE}": (a, NAIVE) for a in AGGREGATING}
     pairs |= {f"{a} - random": (a, f"{a}-random") for a in PAPER if _present(values, f"{a}-random")}
     return {name: {"difference": method_difference(values, *pair, MEASURE)} for name, pair in pairs.items()}
 
 
-def _most_measures(values: pa.Table, folds: dict[str, str]) -> Parts:
+def _most_measures(values: pa.Table, folds: dict[str, str]) -> Observations:
     """Share of the measures on which a query is above RankSVM, minus the share on which it is below."""
     names = [name for name in TABLE2 if name in values.column_names]
-    claims: Parts = {}
+    claims: Observations = {}
     for method in AGGREGATING:
         ids = query_values(values, [method], names[0])[0]
         apart = np.stack([method_difference(values, method, RANKSVM, name).by_fit for name in names])
-        claims[f"most {method}"] = {"difference": _part(np.sign(apart.round(12)).mean(axis=0), ids, folds)}
+        claims[f"most {method}"] = {"difference": _contrast(np.sign(apart.round(12)).mean(axis=0), ids, folds)}
     return claims
 
 
-def _by_class(values: pa.Table, classes: Difficulty, folds: dict[str, str]) -> Parts:
-    claims: Parts = {}
+def _by_class(values: pa.Table, classes: Difficulty, folds: dict[str, str]) -> Observations:
+    claims: Observations = {}
     for method in AGGREGATING:
         ids, ap = fit_values(values, [method, RANKSVM], MEASURE)
         class_of = classes.of(ids)
@@ -102,11 +101,11 @@ def _by_class(values: pa.Table, classes: Difficulty, folds: dict[str, str]) -> P
             inside = class_of == name
             if inside.any():
                 apart = sign * (ap[inside, :, 0] - ap[inside, :, 1])
-                claims[f"{name} {method}"] = {"difference": _part(apart, ids[inside], folds)}
+                claims[f"{name} {method}"] = {"difference": _contrast(apart, ids[inside], folds)}
     return claims
 
 
-def _oracles(curve: pa.Table) -> Parts:
+def _oracles(curve: pa.Table) -> Observations:
     """The oracles at the largest number of clusters."""
     most = pc.max(curve.column("m")).as_py()
     at_most = as_fits(curve.filter(pc.equal(curve.column("m"), most)).drop_columns(["m"]))
@@ -123,7 +122,7 @@ def _oracles(curve: pa.Table) -> Parts:
     return claims | {"upper-bound": {"value": method_difference(at_most, "upper-bound", RANKSVM, MEASURE)}}
 
 
-def _place(ranked: pa.Table, folds: dict[str, str]) -> Parts:
+def _place(ranked: pa.Table, folds: dict[str, str]) -> Observations:
     """RankSVM against the models at two places; empty unless there are a hundred models."""
     seeds = [
         mean_ranked(ranked.filter(pc.equal(ranked.column("seed"), seed)), "local")
@@ -134,7 +133,7 @@ def _place(ranked: pa.Table, folds: dict[str, str]) -> Parts:
     ids = seeds[0][0]
     rise = np.stack([best[:, PLACE - AROUND - 1] - single for _, best, single in seeds], axis=1)
     fall = np.stack([single - best[:, PLACE + AROUND - 1] for _, best, single in seeds], axis=1)
-    return {"place": {"rise": _part(rise, ids, folds), "fall": _part(fall, ids, folds)}}
+    return {"place": {"rise": _contrast(rise, ids, folds), "fall": _contrast(fall, ids, folds)}}
 
 
 def mean_ranked(ranked: pa.Table, models: str) -> tuple[NDArray[np.object_], FloatArray, FloatArray]:
@@ -149,9 +148,9 @@ def mean_ranked(ranked: pa.Table, models: str) -> tuple[NDArray[np.object_], Flo
     return ids.astype(object), total / count[:, None], alone / count
 
 
-def _against_aggregators(values: pa.Table, others: pa.Table, folds: dict[str, str]) -> Parts:
+def _against_aggregators(values: pa.Table, others: pa.Table, folds: dict[str, str]) -> Observations:
     """The methods against the aggregator with the best mean, for both readings of the ranks."""
-    claims: Parts = {}
+    claims: Observations = {}
     for suffix in RANKS.values():
         known = aggregators(others, suffix)
         if not known:
@@ -161,7 +160,7 @@ def _against_aggregators(values: pa.Table, others: pa.Table, folds: dict[str, st
         for method in PAPER:
             own_ids, of_method = fit_values(values, [method], MEASURE)
             apart = of_method[:, :, 0] - best[rows_of(own_ids, ids), None]
-            claims[f"{method} - aggregators{suffix}"] = {"value": _part(apart, own_ids, folds)}
+            claims[f"{method} - aggregators{suffix}"] = {"value": _contrast(apart, own_ids, folds)}
     return claims
 
 

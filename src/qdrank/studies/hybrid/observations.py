@@ -1,4 +1,4 @@
-"""Evidence for the claims of the study in the results of a data set: values per test query."""
+"""Observations for the claims of the study in the results of a data set: values per test query."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from qdrank.evaluation.evidence import Part, part
+from qdrank.evaluation.observations import Contrast, Observations, contrast
 from qdrank.studies.hybrid.methods import (
     BY_NAME,
     CHOSEN,
@@ -24,19 +24,17 @@ from qdrank.studies.hybrid.oracle import DECLARED
 from qdrank.studies.hybrid.values import Values, by_query, gathered_values, known
 from qdrank.studies.making import Inputs, Shown
 
-_Parts = dict[str, dict[str, Part]]
 
-
-def gather(inputs: Inputs, shown: Shown) -> _Parts:  # noqa: ARG001
-    """Evidence of one data set from its artifacts."""
+def gather(inputs: Inputs, shown: Shown) -> Observations:  # noqa: ARG001
+    """Observations of one data set from its artifacts."""
     values = gathered_values(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
     claims = _differences(values) | {"oracle": _oracle(values, inputs.table("oracle", "figure"))}
     claims |= _checks(inputs.table("checks", "figure"))
-    return {claim: parts for claim, parts in claims.items() if parts}
+    return {claim: contrasts for claim, contrasts in claims.items() if contrasts}
 
 
-def _differences(values: Values) -> _Parts:
-    def each(names: tuple[str, ...], controls: bool = False) -> dict[str, Part]:
+def _differences(values: Values) -> Observations:
+    def each(names: tuple[str, ...], controls: bool = False) -> dict[str, Contrast]:
         against = {name: CONTROLS[name] if controls else FIXED for name in known(names, values)}
         return {BY_NAME[name].label: values.difference(name, other) for name, other in against.items()}
 
@@ -53,16 +51,17 @@ def _differences(values: Values) -> _Parts:
     }
 
 
-def _oracle(values: Values, table: pa.Table) -> dict[str, Part]:
+def _oracle(values: Values, table: pa.Table) -> dict[str, Contrast]:
     """Oracle minus the noise oracle as declared; the tuned values cancel."""
     rows = table.filter(pc.equal(table.column("form"), DECLARED.text))
     oracle, noise = (by_query(rows, "form", values.query_id, name)[DECLARED.text] for name in ("oracle", "noise"))
-    return {"difference": part(np.round(oracle - noise, 12), values.query_id, values.fold)}
+    return {"difference": contrast(np.round(oracle - noise, 12), values.query_id, values.fold)}
 
 
-def _checks(table: pa.Table) -> _Parts:
+def _checks(table: pa.Table) -> Observations:
     names, folds = (np.array(table.column(name).to_pylist(), dtype=object) for name in ("check", "fold"))
     value = table.column("value").to_numpy()
     return {
-        name: {"value": part(value[names == name], "", folds[names == name])} for name in dict.fromkeys(names.tolist())
+        name: {"value": contrast(value[names == name], "", folds[names == name])}
+        for name in dict.fromkeys(names.tolist())
     }

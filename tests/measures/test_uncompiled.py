@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qdrank.measures import kernels, plain
+from qdrank.measures import kernels, uncompiled
 from qdrank.measures.definitions import gains
 
 
@@ -38,7 +38,7 @@ def test_same_bits_as_the_kernels(case, cutoffs):
         "average_precisions": (grades, offsets, missed, cutoffs),
         "reciprocal_ranks": (grades, offsets),
     }.items():
-        ours, compiled = getattr(plain, name)(*arguments), getattr(kernels, name)(*arguments)
+        ours, compiled = getattr(uncompiled, name)(*arguments), getattr(kernels, name)(*arguments)
         assert ours.dtype == compiled.dtype
         np.testing.assert_array_equal(ours, compiled, err_msg=name)
 
@@ -50,13 +50,13 @@ def test_same_bits_on_long_lists():
     gain, discount = gains.exponential(5), gains.letor(200)
     ideal = kernels.ideal_grades(grades, offsets, 5)
     arguments = grades, offsets, ideal, offsets, gain, discount
-    assert plain.mean_ratio(*arguments).tobytes() == kernels.mean_ratio(*arguments).tobytes()
+    assert uncompiled.mean_ratio(*arguments).tobytes() == kernels.mean_ratio(*arguments).tobytes()
     cutoffs = np.array([1, 10, 100, np.iinfo(np.int64).max])
     for order in (grades, ideal):
-        ours = plain.gain_at(order, offsets, gain, discount, cutoffs)
+        ours = uncompiled.gain_at(order, offsets, gain, discount, cutoffs)
         assert ours.tobytes() == kernels.gain_at(order, offsets, gain, discount, cutoffs).tobytes()
     none = np.zeros(50, dtype=np.int64)
-    ours = plain.average_precisions(grades, offsets, none, cutoffs)
+    ours = uncompiled.average_precisions(grades, offsets, none, cutoffs)
     assert ours.tobytes() == kernels.average_precisions(grades, offsets, none, cutoffs).tobytes()
 
 

@@ -1,11 +1,11 @@
-"""Evidence for the claims of the study in the results of a data set: values per test query."""
+"""Observations for the claims of the study in the results of a data set: values per test query."""
 
 from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.evidence import Part, part
+from qdrank.evaluation.observations import Contrast, Observations, contrast
 from qdrank.layout import FloatArray
 from qdrank.studies.beyond.methods import (
     BY_NAME,
@@ -23,35 +23,34 @@ from qdrank.studies.beyond.retrieval_tables import gather_retrieval
 from qdrank.studies.beyond.values import Key, Values, gathered_values, mean_by, thresholds
 from qdrank.studies.making import Inputs, Shown
 
-_Found = dict[str, dict[str, Part]]
 LOCAL = ("beyond-knn", "beyond-proximal", "beyond-kernel", "beyond-bilinear")
 
 
-def gather(inputs: Inputs, shown: Shown) -> _Found:  # noqa: ARG001
-    """Evidence of one data set from its artifacts."""
+def gather(inputs: Inputs, shown: Shown) -> Observations:  # noqa: ARG001
+    """Observations of one data set from its artifacts."""
     values = gathered_values(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
     claims = _primary(values) | _evidence(values) | _weights(values)
     claims |= _curve(values, inputs.table("curves", "figure"))
     claims |= _recurrence(values, inputs.table("thinned", "figure"))
     claims |= gather_retrieval(inputs) | _checks(inputs.table("checks", "figure"))
-    return {claim: parts for claim, parts in claims.items() if parts}
+    return {claim: contrasts for claim, contrasts in claims.items() if contrasts}
 
 
-def _part(values: Values, apart: FloatArray) -> Part:
-    return part(apart, values.query_id, values.fold)
+def _contrast(values: Values, apart: FloatArray) -> Contrast:
+    return contrast(apart, values.query_id, values.fold)
 
 
-def _difference(values: Values, a: Key | str, b: Key | str) -> Part:
+def _difference(values: Values, a: Key | str, b: Key | str) -> Contrast:
     first, second = ((key, 0.0) if isinstance(key, str) else key for key in (a, b))
-    return _part(values, values.pairs(first, second).differences)
+    return _contrast(values, values.pairs(first, second).differences)
 
 
-def _primary(values: Values) -> _Found:
+def _primary(values: Values) -> Observations:
     against = {f"against {BY_NAME[other].label}": _difference(values, CHOSEN, other) for other in (SINGLE, TREES)}
     return {"gain": against, "control": {"difference": _difference(values, CHOSEN, OF_CHOSEN)}}
 
 
-def _evidence(values: Values) -> _Found:
+def _evidence(values: Values) -> Observations:
     return {
         "evidence - prior": {
             f"{BY_NAME[name].label}": _difference(values, name, CONTROLS[name]) for name in WITH_EVIDENCE
@@ -64,14 +63,14 @@ def _evidence(values: Values) -> _Found:
     }
 
 
-def _weights(values: Values) -> _Found:
-    def own(names: tuple[str, ...]) -> dict[str, Part]:
+def _weights(values: Values) -> Observations:
+    def over_control(names: tuple[str, ...]) -> dict[str, Contrast]:
         return {BY_NAME[name].label: _difference(values, name, CONTROLS[name]) for name in names}
 
     return {
         "local weights": {BY_NAME[name].label: _difference(values, name, SINGLE) for name in LOCAL},
-        "neighbours - random": own(LOCAL[:3]),
-        "vectors - others": own(("beyond-bilinear", "beyond-trees-queries")),
+        "neighbours - random": over_control(LOCAL[:3]),
+        "vectors - others": over_control(("beyond-bilinear", "beyond-trees-queries")),
         "gate": {
             "against the fixed mixture": _difference(values, GATED, FIXED),
             "against a gate with other vectors": _difference(values, GATED, OTHER_GATE),
@@ -79,26 +78,27 @@ def _weights(values: Values) -> _Found:
     }
 
 
-def _curve(values: Values, table: pa.Table) -> _Found:
+def _curve(values: Values, table: pa.Table) -> Observations:
     """Kernel weights minus LambdaMART with the fewest training queries."""
     sizes = sorted(size for size in set(table.column("size").to_pylist()) if size)
     if not sizes:
         return {}
     of = mean_by(table, ["method", "size"], values.query_id)
     apart = of["beyond-kernel", sizes[0]] - of[TREES, sizes[0]]
-    return {"few queries": {f"{sizes[0]:g} training queries": _part(values, apart)}}
+    return {"few queries": {f"{sizes[0]:g} training queries": _contrast(values, apart)}}
 
 
-def _recurrence(values: Values, table: pa.Table) -> _Found:
+def _recurrence(values: Values, table: pa.Table) -> Observations:
     """Gain of evidence with all judgments minus its gain with the fewest; Single's values cancel."""
     of = mean_by(table, ["share"], values.query_id)
     shares = sorted(float(key[0]) for key in of)
-    return {"recurrence": {"difference": _part(values, of[(shares[-1],)] - of[(shares[0],)])}}
+    return {"recurrence": {"difference": _contrast(values, of[(shares[-1],)] - of[(shares[0],)])}}
 
 
-def _checks(table: pa.Table) -> _Found:
+def _checks(table: pa.Table) -> Observations:
     names, folds = (np.array(table.column(name).to_pylist(), dtype=object) for name in ("check", "fold"))
     value = table.column("value").to_numpy()
     return {
-        name: {"value": part(value[names == name], "", folds[names == name])} for name in dict.fromkeys(names.tolist())
+        name: {"value": contrast(value[names == name], "", folds[names == name])}
+        for name in dict.fromkeys(names.tolist())
     }

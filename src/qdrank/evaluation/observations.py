@@ -1,8 +1,7 @@
-"""Evidence for claims: values per query, with the query's id and fold, so that anyone can analyse it again."""
+"""Observations for claims: values per query, with the query's id and fold, so that anyone can analyse them again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +17,8 @@ from qdrank.layout import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """Values of one part of a claim.
+class Contrast:
+    """Values of one contrast of a claim.
 
     Attributes
     ----------
@@ -40,26 +39,26 @@ class Part:
         return self.value[:, None] if (self.fit == 0).all() else by_fit(self.query_id, self.fit, self.value)[1]
 
 
-def part(value: ArrayLike, query_id: ArrayLike = "", fold: ArrayLike = "", fit: ArrayLike = 0) -> Part:
-    """A part from its values, and the query, fold and fit of each (or one for all)."""
+def contrast(value: ArrayLike, query_id: ArrayLike = "", fold: ArrayLike = "", fit: ArrayLike = 0) -> Contrast:
+    """A contrast from its values, and the query, fold and fit of each (or one for all)."""
     values = np.asarray(value, dtype=np.float64)
     if values.ndim != 1:
-        raise InputError(f"evidence is one value per query, not of shape {values.shape}")
+        raise InputError(f"a contrast has one value per query, not of shape {values.shape}")
     try:
         ids, folds = (np.broadcast_to(np.asarray(x, dtype=object), values.shape) for x in (query_id, fold))
     except ValueError:
-        raise InputError("evidence needs as many query ids and folds as values") from None
-    return Part(values, ids, folds, np.broadcast_to(np.asarray(fit, dtype=np.int64), values.shape))
+        raise InputError("a contrast needs as many query ids and folds as values") from None
+    return Contrast(values, ids, folds, np.broadcast_to(np.asarray(fit, dtype=np.int64), values.shape))
 
 
-def refitted(values: FloatArray, query_id: ArrayLike, fold: ArrayLike) -> Part:
-    """A part of several fits: ``values`` (n_queries, n_fits), and query and fold of every row."""
+def refitted(values: FloatArray, query_id: ArrayLike, fold: ArrayLike) -> Contrast:
+    """A contrast of several fits: ``values`` (n_queries, n_fits), and query and fold of every row."""
     n, fits = values.shape
     ids, folds = (np.repeat(np.broadcast_to(np.asarray(x, dtype=object), n), fits) for x in (query_id, fold))
-    return part(values.ravel(), ids, folds, np.tile(np.arange(fits), n))
+    return contrast(values.ravel(), ids, folds, np.tile(np.arange(fits), n))
 
 
-def method_difference(measures: pa.Table, a: str, b: str, name: str) -> Part:
+def method_difference(measures: pa.Table, a: str, b: str, name: str) -> Contrast:
     """Method ``a`` minus method ``b`` on every test query of the artifact ``measures``, in every fit."""
     pairs = method_pairs(measures, a, b, name)
     assert pairs.by_fit is not None
@@ -68,17 +67,17 @@ def method_difference(measures: pa.Table, a: str, b: str, name: str) -> Part:
     return refitted(pairs.by_fit, pairs.query, folds)
 
 
-Evidence = Mapping[str, Mapping[str, Part]]
-"""Parts by the name of the claim and of the part."""
+Observations = dict[str, dict[str, Contrast]]
+"""Contrasts by the name of the claim and of the contrast."""
 
 
-def evidence_table(evidence: Evidence) -> pa.Table:
-    """The artifact ``evidence``: claim, part, fold, query_id, fit, value."""
-    rows = [(claim, name, values) for claim, parts in evidence.items() for name, values in parts.items()]
+def observations_table(observations: Observations) -> pa.Table:
+    """The artifact ``observations``: claim, contrast, fold, query_id, fit, value."""
+    rows = [(claim, name, values) for claim, contrasts in observations.items() for name, values in contrasts.items()]
     return pa.table(
         {
             "claim": pa.array([claim for claim, _, values in rows for _ in values.value], pa.string()),
-            "part": pa.array([name for _, name, values in rows for _ in values.value], pa.string()),
+            "contrast": pa.array([name for _, name, values in rows for _ in values.value], pa.string()),
             "fold": pa.array([fold for _, _, values in rows for fold in values.fold], pa.string()),
             "query_id": pa.array([query for _, _, values in rows for query in values.query_id], pa.string()),
             "fit": pa.array(
@@ -89,14 +88,14 @@ def evidence_table(evidence: Evidence) -> pa.Table:
     )
 
 
-def load_evidence(table: pa.Table) -> dict[str, dict[str, Part]]:
-    """Evidence from the artifact ``evidence``, claims and parts in the order of the rows."""
-    claims, names = (table.column(name).to_pylist() for name in ("claim", "part"))
-    parts: dict[str, dict[str, Part]] = {}
+def load_observations(table: pa.Table) -> Observations:
+    """Observations from the artifact ``observations``, claims and contrasts in the order of the rows."""
+    claims, names = (table.column(name).to_pylist() for name in ("claim", "contrast"))
+    contrasts: Observations = {}
     for claim, name in dict.fromkeys(zip(claims, names, strict=True)):
-        rows = table.filter(pc.and_(pc.equal(table.column("claim"), claim), pc.equal(table.column("part"), name)))
+        rows = table.filter(pc.and_(pc.equal(table.column("claim"), claim), pc.equal(table.column("contrast"), name)))
         columns = (
             rows.column(column).to_numpy(zero_copy_only=False) for column in ("value", "query_id", "fold", "fit")
         )
-        parts.setdefault(claim, {})[name] = part(*columns)
-    return parts
+        contrasts.setdefault(claim, {})[name] = contrast(*columns)
+    return contrasts

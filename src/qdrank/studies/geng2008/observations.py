@@ -1,4 +1,4 @@
-"""Evidence for the claims of Geng 2008 in the results of a data set: values per test query."""
+"""Observations for the claims of Geng 2008 in the results of a data set: values per test query."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.evaluation.evidence import Part, method_difference, part
+from qdrank.evaluation.observations import Contrast, Observations, contrast, method_difference
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import choose, most_regularised_first
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
@@ -21,26 +21,26 @@ from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, SWEEP_SHAPE
 from qdrank.studies.making import Inputs, Shown
 
 
-def gather(inputs: Inputs, shown: Shown) -> dict[str, dict[str, Part]]:
-    """Evidence of one data set from its artifacts."""
+def gather(inputs: Inputs, shown: Shown) -> Observations:
+    """Observations of one data set from its artifacts."""
     classes = inputs.tables("classes", CLASSES_SHAPE)
     files = [map(load_queries, inputs.files["queries"]), (load_neighbours(f)[1] for f in inputs.files["neighbours"])]
-    claims = evidence(
+    claims = observations(
         inputs.table("measures", "measures"),
         inputs.table("sweeps", SWEEP_SHAPE),
         inputs.table("bounds", "figure"),
-        locality_evidence(dict(zip(shown.folds, zip(*files, classes, strict=True), strict=True))),
+        locality_observations(dict(zip(shown.folds, zip(*files, classes, strict=True), strict=True))),
         shown.options["lam"],
     )
     # If only the documents of a query are known, there is no QC that sees the query alone.
     blind = not all(Classes.from_table(table).sees_queries for table in classes)
-    return {name: parts for name, parts in claims.items() if not (blind and "qc" in DIFFERENCES.get(name, ()))}
+    return {name: contrasts for name, contrasts in claims.items() if not (blind and "qc" in DIFFERENCES.get(name, ()))}
 
 
-def evidence(
-    measures: pa.Table, sweep: pa.Table, bound: pa.Table, same_class: Part | None, lam: float
-) -> dict[str, dict[str, Part]]:
-    """Evidence of one data set.
+def observations(
+    measures: pa.Table, sweep: pa.Table, bound: pa.Table, same_class: Contrast | None, lam: float
+) -> Observations:
+    """Observations of one data set.
 
     Parameters
     ----------
@@ -57,18 +57,18 @@ def evidence(
     for method, knn in curves.items():
         if (at := _place(knn, PAPERS_K)) is not None:
             claims[f"{method} - single, as the paper"] = {
-                "difference": _part(knn, knn.values[:, at] - single.values[:, -1])
+                "difference": _contrast(knn, knn.values[:, at] - single.values[:, -1])
             }
-        claims |= _curve_evidence(sweep, method, knn, single.values[:, -1], lam)
+        claims |= _curve_observations(sweep, method, knn, single.values[:, -1], lam)
     online = curves["knn-online"]
     if online.to_the_end:
-        claims["k = m"] = {"difference": _part(online, online.values[:, -1] - single.values[:, -1])}
-    claims |= _gamma_evidence(sweep, lam)
-    claims |= _bound_evidence(bound)
+        claims["k = m"] = {"difference": _contrast(online, online.values[:, -1] - single.values[:, -1])}
+    claims |= _gamma_observations(sweep, lam)
+    claims |= _bound_observations(bound)
     return claims | ({} if same_class is None else {"locality": {"difference": same_class}})
 
 
-def _differences(measures: pa.Table) -> dict[str, dict[str, Part]]:
+def _differences(measures: pa.Table) -> Observations:
     present = set(measures.column("method").to_pylist())
     return {
         name: {"difference": method_difference(measures, *pair, MEASURE)}
@@ -77,17 +77,17 @@ def _differences(measures: pa.Table) -> dict[str, dict[str, Part]]:
     }
 
 
-def _part(of: Curve, values: FloatArray) -> Part:
-    return part(values, of.query_id, of.fold)
+def _contrast(of: Curve, values: FloatArray) -> Contrast:
+    return contrast(values, of.query_id, of.fold)
 
 
-def _bound_evidence(bound: pa.Table) -> dict[str, dict[str, Part]]:
+def _bound_observations(bound: pa.Table) -> Observations:
     limit, observed = (bound.column(name).to_numpy() for name in ("bound", "observed"))
     usable = np.isfinite(limit) & (limit > 0)
     if not usable.any():
         return {}
     ids, folds = (bound.column(name).to_numpy(zero_copy_only=False)[usable] for name in ("query_id", "fold"))
-    return {"bound": {"value": part(observed[usable] / limit[usable], ids, folds)}}
+    return {"bound": {"value": contrast(observed[usable] / limit[usable], ids, folds)}}
 
 
 def _place(of: Curve, share: float) -> int | None:
@@ -96,21 +96,21 @@ def _place(of: Curve, share: float) -> int | None:
     return int(apart.argmin()) if apart.min() <= 0.05 else None
 
 
-def _curve_evidence(
-    sweep: pa.Table, method: str, test: Curve, single: FloatArray, lam: float
-) -> dict[str, dict[str, Part]]:
+def _curve_observations(sweep: pa.Table, method: str, test: Curve, single: FloatArray, lam: float) -> Observations:
     """Find the best k of each fold on its validation queries, and measure the gain on its test queries.
 
-    Test queries choose nothing, so without validation queries there is no such evidence. The end of the curve, k = m,
+    Test queries choose nothing, so without validation queries there are no such observations. The end of the curve, k = m,
     is Single, even if the curve stops earlier.
     """
     if "vali" not in set(sweep.column("role").to_pylist()):
         return {}
     best = _best_by_fold(curve(sweep, method, MEASURE, lam=lam, role="vali"), len(test.k))
     top = test.values[np.arange(len(test.values)), [best[fold] for fold in test.fold]]
-    claims = {f"curve {method}": {"rise": _part(test, top - test.values[:, 0]), "fall": _part(test, top - single)}}
+    claims = {
+        f"curve {method}": {"rise": _contrast(test, top - test.values[:, 0]), "fall": _contrast(test, top - single)}
+    }
     inside = [i for i, share in enumerate(test.share) if FLAT[0] - 0.01 <= share <= FLAT[1]]
-    flat = {f"k/m = {test.share[i]:.2f}": _part(test, test.values[:, i] - top) for i in inside}
+    flat = {f"k/m = {test.share[i]:.2f}": _contrast(test, test.values[:, i] - top) for i in inside}
     return claims | ({f"flat {method}": flat} if flat else {})
 
 
@@ -123,26 +123,26 @@ def _best_by_fold(vali: Curve, n: int) -> dict[str, int]:
     return best
 
 
-def _gamma_evidence(sweep: pa.Table, lam: float) -> dict[str, dict[str, Part]]:
-    claims: dict[str, dict[str, Part]] = {}
+def _gamma_observations(sweep: pa.Table, lam: float) -> Observations:
+    claims: Observations = {}
     for method in OFFLINE:
         gammas = curve(sweep, method, "gamma", lam=lam)
         claims[f"gammas {method}"] = {
-            f"{k:.0f}": _part(gammas, v) for k, v in zip(gammas.k, gammas.values.T, strict=True)
+            f"{k:.0f}": _contrast(gammas, v) for k, v in zip(gammas.k, gammas.values.T, strict=True)
         }
         if (at := _place(gammas, PAPERS_K)) is not None:
-            claims[f"gamma {method}"] = {"value": _part(gammas, gammas.values[:, at])}
+            claims[f"gamma {method}"] = {"value": _contrast(gammas, gammas.values[:, at])}
         if gammas.to_the_end:
-            claims[f"gamma to 0 {method}"] = {"value": _part(gammas, gammas.values[:, -1])}
+            claims[f"gamma to 0 {method}"] = {"value": _contrast(gammas, gammas.values[:, -1])}
     ratios = [claims[name]["value"] for name in (f"gamma {method}" for method in OFFLINE) if name in claims]
     if len(ratios) == 2:
         claims["gamma order"] = {
-            "difference": part(ratios[1].value - ratios[0].value, ratios[0].query_id, ratios[0].fold)
+            "difference": contrast(ratios[1].value - ratios[0].value, ratios[0].query_id, ratios[0].fold)
         }
     return claims
 
 
-def locality_evidence(folds: Mapping[str, tuple[Queries, NDArray[Any], pa.Table]]) -> Part | None:
+def locality_observations(folds: Mapping[str, tuple[Queries, NDArray[Any], pa.Table]]) -> Contrast | None:
     """`same_class_share` of the test queries of all folds; None where classes are made from the vectors themselves.
 
     ``folds`` has the queries, their nearest training queries and the artifact ``classes`` of every fold.
@@ -151,7 +151,7 @@ def locality_evidence(folds: Mapping[str, tuple[Queries, NDArray[Any], pa.Table]
         return None
     shares = [(name, *_shares(*of_fold)) for name, of_fold in folds.items()]
     values, ids = (np.concatenate([of_fold[i] for of_fold in shares]) for i in (1, 2))
-    return part(values, ids, np.concatenate([[name] * len(of_fold) for name, of_fold, _ in shares]))
+    return contrast(values, ids, np.concatenate([[name] * len(of_fold) for name, of_fold, _ in shares]))
 
 
 def _shares(queries: Queries, nearest: NDArray[Any], classes: pa.Table) -> tuple[FloatArray, NDArray[Any]]:

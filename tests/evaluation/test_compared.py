@@ -1,0 +1,77 @@
+"""Methods and runs compared: paired by query, corrected by Holm's steps done by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy import stats
+
+from qdrank.errors import InputError
+from qdrank.evaluation.against import differences
+from qdrank.evaluation.pairs import fold_columns, method_pairs, query_values
+from qdrank.evaluation.run_files import MeasuredRun
+from qdrank.figures.style import error_bars
+
+
+def measures(values: dict[str, dict[str, float]], seed: int = 0) -> pa.Table:
+    rows = [
+        {"fold": "f" + q[-1], "method": m, "query_id": q, "ap": v} for m, of in values.items() for q, v in of.items()
+    ]
+    order = np.random.default_rng(seed).permutation(len(rows))
+    return pa.Table.from_pylist([rows[i] for i in order])
+
+
+VALUES = {"a": {"q10": 0.5, "q2": 0.25, "q9": 1.0}, "b": {"q2": 0.75, "q9": 0.0, "q10": 0.5}}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_methods_are_paired_by_query_and_never_by_place(seed):
+    pairs = method_pairs(measures(VALUES, seed), "a", "b", "ap")
+    assert pairs.query.tolist() == ["q10", "q2", "q9"]
+    assert pairs.differences.tolist() == [0.0, -0.5, 1.0]
+    assert query_values(measures(VALUES, seed), ["b", "a"], "ap")[1].tolist() == [[0.5, 0.5], [0.75, 0.25], [0.0, 1.0]]
+
+
+def test_methods_on_other_queries_are_refused():
+    with pytest.raises(InputError, match="b is not measured on the same queries as a"):
+        method_pairs(measures({"a": {"q1": 1.0}, "b": {"q2": 1.0}}), "a", "b", "ap")
+
+
+def test_means_by_fold_over_the_folds_and_over_the_queries():
+    of_a = {"x0": 0.0, "y0": 0.5, "z1": 1.0}
+    assert fold_columns(measures({"a": of_a}), "a", "ap") == {
+        "f0": 0.25,
+        "f1": 1.0,
+        "mean of folds": 0.625,
+        "all queries": 0.5,
+    }
+
+
+def holm_by_hand(p: list[float]) -> list[float]:
+    adjusted, largest = [0.0] * len(p), 0.0
+    for step, i in enumerate(sorted(range(len(p)), key=lambda i: p[i])):
+        largest = max(largest, min(1.0, (len(p) - step) * p[i]))
+        adjusted[i] = largest
+    return adjusted
+
+
+def run(name: str, values: np.ndarray) -> MeasuredRun:
+    ids = np.array([f"q{i:02}" for i in range(len(values))])
+    return MeasuredRun(name, "", "", ids, {"ap": values, "rr": values**2}, 0, 0, 0, {})
+
+
+def test_every_other_run_is_compared_with_the_baseline():
+    rng = np.random.default_rng(5)
+    base, *others = (run(name, rng.random(20)) for name in ("base", "one", "two"))
+    made = differences([others[0], base, others[1]], base, ["ap", "rr"])
+    assert [(one.run, one.measure) for one in made] == [(r, m) for r in ("one", "two") for m in ("ap", "rr")]
+    of = {other.name: other for other in others}
+    p = [stats.ttest_rel(of[one.run].values[one.measure], base.values[one.measure]).pvalue for one in made]
+    np.testing.assert_allclose([one.p for one in made], holm_by_hand(p), rtol=1e-8)
+    apart = [float((of[one.run].values[one.measure] - base.values[one.measure]).mean()) for one in made]
+    np.testing.assert_allclose([one.comparison.difference for one in made], apart, atol=1e-12)
+
+
+def test_error_bars_reach_the_ends_and_never_below_zero():
+    assert error_bars([1.0, 2.0], [0.5, 2.5], [1.5, 2.0]).tolist() == [[0.5, 0.0], [0.5, 0.0]]

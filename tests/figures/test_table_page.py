@@ -1,0 +1,101 @@
+"""Pages of tables, read back by a parser: every cell is there, escaped, where a reader looks for it."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pyarrow as pa
+import pytest
+
+from qdrank.figures.overview import LIBRARIES, overview_page
+from qdrank.figures.table_page import table_page
+from qdrank.figures.tables import markdown
+
+
+class Page(HTMLParser):
+    """Rows of the table as lists of texts, the classes of its cells, and what is folded away."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.classes: list[list[str | None]] = []
+        self.folded: list[str] = []
+        self.table: str | None = None
+        self._in: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("wbr", "meta"):
+            self._in.append(tag)
+        if tag == "table":
+            self.table = dict(attrs).get("class")
+        elif tag == "tr":
+            self.rows.append([])
+            self.classes.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+            self.classes[-1].append(dict(attrs).get("class"))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._in.pop() == tag, f"</{tag}> closes nothing"
+
+    def handle_data(self, data: str) -> None:
+        if "details" in self._in:
+            self.folded += [data] if self._in[-1] in ("dt", "dd") else []
+        elif {"td", "th"} & set(self._in):
+            self.rows[-1][-1] += data
+
+
+def page(table: pa.Table, **options) -> Page:
+    cells = [[str(value) for value in row.values()] for row in table.to_pylist()]
+    return Page(table_page(table, cells, "A <title>", **options))
+
+
+def test_every_cell_is_there_and_escaped():
+    table = pa.table(
+        {"name & more": ["<b>", "x" * 20], "ndcg@10/exp": [0.5, 0.25], "verdict": ["holds", "does not hold"]}
+    )
+    made = page(table)
+    assert made.rows[0] == table.column_names
+    assert made.rows[1:] == [["<b>", "0.5", "holds"], ["x" * 20, "0.25", "does not hold"]]
+    assert made.classes[0] == [None, "n", None]
+    assert made.classes[1] == [None, "n", "holds"]
+    assert made.classes[2] == ["w", "n", "fails"]
+
+
+def test_details_are_folded_away_unless_they_are_empty():
+    made = page(
+        pa.table({"claim": ["a", "b"], "reason": ["because", ""], "note": ["&", "n"]}), folded=["reason", "note"]
+    )
+    assert [row[0] for row in made.rows] == ["claim", "a", "b"]
+    assert made.folded == ["reason", "because", "note", "&", "note", "n"]
+
+
+@pytest.mark.parametrize(("columns", "look"), [(10, None), (11, "many"), (23, "most")])
+def test_more_columns_have_smaller_letters(columns, look):
+    assert page(pa.table({f"c{i}": ["a"] * 40 for i in range(columns)})).table == look
+
+
+def test_a_wide_table_of_few_rows_is_turned():
+    table = pa.table({"method": ["a", "b"]} | {f"m{i}": [i / 4, i / 2] for i in range(30)})
+    made = page(table)
+    assert made.table == "turned"
+    assert made.rows[0] == ["method", "a", "b"]
+    assert made.rows[1:] == [[f"m{i}", str(i / 4), str(i / 2)] for i in range(30)]
+    assert {kind for row in made.classes[1:] for kind in row[1:]} == {"n"}
+
+
+def test_markdown_keeps_bars_inside_their_cells():
+    assert (
+        markdown(pa.table({"a|b": ["x|y"], "n": [0.12345]}), digits=2)
+        == "| a\\|b | n |\n| --- | ---: |\n| x\\|y | 0.12 |\n"
+    )
+
+
+def test_the_overview_names_data_what_is_left_out_and_software():
+    about = {"title": "A & B", "kind": "letor", "folds": ["fold1", "fold2"], "note": "<none>"}
+    made = Page(overview_page({"toy": about}, {"other": "not here"}))
+    assert ["toy", "A & B", "letor", "fold1, fold2", "<none>"] in made.rows
+    assert ["other", "not here"] in made.rows
+    assert {row[0] for row in made.rows} >= {"python", *LIBRARIES}
+    assert "Left out" not in overview_page({"toy": about}, {})
