@@ -13,6 +13,8 @@ with job(snakemake) as log:
         text=params.text,
         retrieval=params.retrieval,
         near=params.near,
+        measure=params.measure,
+        measures=params.measures,
         seed=params.seed,
         log=log.info,
     )

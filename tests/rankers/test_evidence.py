@@ -195,3 +195,37 @@ def test_thirty_thousand_queries_take_seconds():
     columns = NeighbourEvidence(reference=0).fit_transform(judged)
     assert columns.max() > 0
     assert time.process_time() - began < 15
+
+
+@pytest.mark.parametrize("kind", ["candidates", "vectors", "text"])
+def test_candidates_are_the_documents_with_the_most_evidence(kind):
+    """Every document asked for by `transform`, and sorted: the oracle of what is brought."""
+    train, described = world(1)
+    new, asked = world(2, n_queries=5, first=100)
+    evidence = NeighbourEvidence(similarity=kind, gammas=(1.0,)).fit(train, described[kind])
+    query, document = evidence.candidates(new, 4, asked[kind])
+    for q in range(5):
+        one = new.take(np.array([q]))
+        given_one = None if asked[kind] is None else asked[kind][q : q + 1]
+        if kind == "candidates":  # the list makes the profile, so that only its own documents can be asked for
+            own = dict(zip(one.doc_id, evidence.transform(one)[:, 0], strict=True))
+            brought = document[query == q].tolist()
+            values = [own[name] for name in brought if name in own]
+            assert values == sorted(values, reverse=True)
+            assert all(value > 0 for value in values)
+            continue
+        names = evidence.document_id_
+        every = Judged(
+            one.query_id,
+            one.part,
+            np.array([0, len(names)]),
+            names,
+            np.zeros(len(names), dtype=np.int64),
+            np.zeros((len(names), 3), dtype=np.float32),
+        )
+        values = evidence.transform(every, given_one)[:, 0]
+        best = [i for i in np.argsort(-values, kind="stable")[:4] if values[i] > 0]
+        assert document[query == q].tolist() == names[best].tolist()
+    assert np.bincount(query, minlength=5).max() <= 4
+    again = new.ranked_instead(query, document)
+    assert again.n_documents == len(query)

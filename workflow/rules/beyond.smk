@@ -8,7 +8,10 @@
 #         results/{dataset}/{fold}/beyond/retrieval/*.parquet   text: what past queries add to retrieval, by form of the judgments
 #         results/{dataset}/{fold}/served/{method}.parquet      rankers for `qdrank rank`
 
-from qdrank.studies.beyond.retrieved import FORMS as BEYOND_FORMS
+from qdrank.studies.beyond.retrieved import (
+    FORMS as BEYOND_FORMS,
+    MEASURES as BEYOND_MEASURES,
+)
 
 BEYOND = STUDIES["beyond"]
 BEYOND_OPTIONS = {
@@ -84,6 +87,8 @@ rule retrieve_beyond:
         text=settings.text.model_dump(),
         retrieval=settings.beyond.retrieval(),
         near=settings.beyond.near,
+        measure=settings.learners.measure,
+        measures=list(BEYOND_MEASURES),
         seed=settings.seed,
     script:
         "../../scripts/beyond/retrieve_beyond.py"

@@ -27,6 +27,8 @@ from qdrank.rankers.evidence_kernels import add_by_terms, add_by_vectors, invert
 
 #: Tolerance for similarities, which are sums of many rounded products.
 _ROUNDING = 1e-9
+#: Queries whose candidates are looked for at a time.
+_QUERIES = 64
 
 
 @dataclass(kw_only=True, eq=False)
@@ -81,13 +83,44 @@ class _Judgments:
 
     def transform(self, judged: Judged, given: ArrayLike | None = None) -> FloatArray:
         """Columns of documents, shape (n_documents, n_columns); a training query does not see itself."""
+        self._refuse_unfitted()
+        return self._columns(judged, given, judged.offsets, places(judged.doc_id, self.document_id_))
+
+    def candidates(
+        self, judged: Judged, n: int, given: ArrayLike | None = None
+    ) -> tuple[IntArray, NDArray[np.object_]]:
+        """Documents with the most evidence by the first column, ``n`` at most for each query, from all that were relevant.
+
+        Returns
+        -------
+        query, document : (n_rows,) number of the query and name of the document, best first within a query; equal
+            evidence goes by name. `Judged.ranked_instead` takes them.
+        """
+        self._refuse_unfitted()
+        known = len(self.document_id_)
+        rows, names = [], []
+        for start in range(0, judged.n_queries, _QUERIES):
+            some = np.arange(start, min(start + _QUERIES, judged.n_queries))
+            rest = None if given is None else np.asarray(given)[some]
+            offsets = np.arange(len(some) + 1, dtype=np.int64) * known
+            columns = self._columns(judged.take(some), rest, offsets, np.tile(np.arange(known), len(some)))
+            values = columns[:, 0].reshape(len(some), known)
+            order = np.argsort(-values, axis=1, kind="stable")[:, :n]
+            row, place = np.nonzero(np.take_along_axis(values, order, axis=1) > 0)
+            rows.append(some[row])
+            names.append(self.document_id_[order[row, place]])
+        return np.concatenate(rows), np.concatenate(names)
+
+    def _refuse_unfitted(self) -> None:
         if not hasattr(self, "profiles_"):
             raise InputError("this evidence has not been fitted", fix="call fit first")
+
+    def _columns(self, judged: Judged, given: ArrayLike | None, offsets: IntArray, document: IntArray) -> FloatArray:
+        """Columns of documents, numbers into ``document_id_`` by query; the profiles are those of ``judged``."""
         exponents = self._exponents
-        out = np.zeros((judged.n_documents, len(exponents)))
+        out = np.zeros((len(document), len(exponents)))
         near = np.inf if self.exclude_near is None else float(self.exclude_near) - _ROUNDING
-        document = places(judged.doc_id, self.document_id_)
-        common = (judged.offsets, document, places(judged.query_id, self.query_id_), near, exponents, self.EQUAL)
+        common = (offsets, document, places(judged.query_id, self.query_id_), near, exponents, self.EQUAL)
         kept = (self.doc_first_, self.doc_query_, self.doc_grade_)
         profiles = self.profiler_.transform(judged, given)
         if isinstance(profiles, np.ndarray):

@@ -59,7 +59,16 @@ def inputs(folder, tmp_path_factory):
             paths = {"values": str(out / f"{fold}-{form}.parquet"), "choices": str(out / f"{fold}-{form}.c.parquet")}
             source = {"like": "beir", "folder": str(folder)}
             write_retrieval(
-                paths, fold, form, source=source, text=TEXT, retrieval=SECTION.retrieval(), near=SECTION.near, seed=1
+                paths,
+                fold,
+                form,
+                source=source,
+                text=TEXT,
+                retrieval=SECTION.retrieval(),
+                near=SECTION.near,
+                measure="ap",
+                measures=list(MEASURES),
+                seed=1,
             )
             made.setdefault(form, []).append(paths["values"])
             if form == "all":

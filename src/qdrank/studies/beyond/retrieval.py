@@ -6,7 +6,7 @@ Training and validation queries are the past queries. Every setting is chosen on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -31,7 +31,7 @@ from qdrank.rankers.retrievers import (
     similarities,
 )
 from qdrank.store import write
-from qdrank.studies.beyond.retrieved import FORMS, HUB, MEASURES, RECOMMENDED, TEXT_MIX, WITHOUT_NEAR
+from qdrank.studies.beyond.retrieved import BUDGETS, FORMS, HUB, RECOMMENDED, TEXT_MIX, WITHOUT_NEAR
 from qdrank.text.candidates import parts_of
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.judged import TextSettings
@@ -144,11 +144,13 @@ def near_duplicates(known: Known, asked: AskedQueries, near: float) -> AskedQuer
     return AskedQueries(asked.words, sparse.csr_array(alike.astype(np.int32)))
 
 
-def values_of(fold: FoldQueries, retriever: Retriever, known: Known, asked: AskedQueries) -> dict[str, FloatArray]:
+def values_of(
+    fold: FoldQueries, retriever: Retriever, known: Known, asked: AskedQueries, measures: Sequence[str]
+) -> dict[str, FloatArray]:
     """Measures of the test queries, (n_queries,) each."""
-    grades = fold.data.judgments[fold.test]
-    blocks = [measured(MEASURES, ranking, grades[rows]) for rows, ranking in answered(retriever, known, asked, 1000)]
-    return {name: np.concatenate([block[name] for block in blocks]) for name in MEASURES}
+    grades, depth = fold.data.judgments[fold.test], BUDGETS[-1]
+    blocks = [measured(measures, ranking, grades[rows]) for rows, ranking in answered(retriever, known, asked, depth)]
+    return {name: np.concatenate([block[name] for block in blocks]) for name in measures}
 
 
 def write_retrieval(
@@ -160,6 +162,8 @@ def write_retrieval(
     text: Mapping[str, Any],
     retrieval: Mapping[str, Any],
     near: list[float],
+    measure: str,
+    measures: list[str],
     seed: int,
     log: _Log = lambda *_: None,
 ) -> None:
@@ -171,24 +175,34 @@ def write_retrieval(
     source, text : the collection, and the section ``text`` of the configuration (`qdrank.text.extract`)
     retrieval : keys of section ``beyond`` that retrieval uses
     near : similarities from which on a past query is hidden as a near-duplicate
+    measure, measures : what settings are chosen by, and what is written
     """
     settings = text_settings(text, seed)
     queries = fold_queries(read_collection(**source), settings, fold, form)
     if queries is None or len(queries.past) < 2 or not len(queries.test):
         log("%s leave nothing to compare", FORMS[form])
-        tables = [_rows(fold, "", np.zeros(0, dtype=object), np.zeros(0), {name: np.zeros(0) for name in MEASURES})]
+        tables = [_rows(fold, "", np.zeros(0, dtype=object), np.zeros(0), {name: np.zeros(0) for name in measures})]
         choices = pa.table({"fold": pa.array([], pa.string())})
     else:
         keys: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in retrieval.items()}
         draws, constants = int(keys.pop("draws")), {"k1": text["tried_k1"], "b": text["tried_b"]}
-        chooser = Chooser(queries.known, Grid.of(settings.bm25, constants, text["feedback"], seed=seed, **keys))
+        grid = Grid.of(settings.bm25, constants, text["feedback"], measure=measure, seed=seed, **keys)
+        chooser = Chooser(queries.known, grid)
         methods = chosen_methods(chooser)
         plan = chain(
             ((name, 0, 0.0, one, chooser.known, queries.asked) for name, one in methods.items()),
             _controls(queries, chooser, methods, near, draws) if form == "all" else (),
         )
         tables = [
-            _rows(fold, name, queries.names, queries.recurring, values_of(queries, one, known, asked), draw, threshold)
+            _rows(
+                fold,
+                name,
+                queries.names,
+                queries.recurring,
+                values_of(queries, one, known, asked, measures),
+                draw,
+                threshold,
+            )
             for name, draw, threshold, one, known, asked in plan
         ]
         choices = _choices(fold, chooser)
