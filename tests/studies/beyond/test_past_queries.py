@@ -13,12 +13,13 @@ from qdrank.rankers.retrieval import Chooser, Grid
 from qdrank.store import read
 from qdrank.studies.beyond import STUDY
 from qdrank.studies.beyond.claims import declare
-from qdrank.studies.beyond.retrieval import fold_queries, in_form, near_duplicates, write_retrieval
+from qdrank.studies.beyond.retrieval import fold_queries, hiding_lists, in_form, near_duplicates, write_retrieval
 from qdrank.studies.beyond.retrieval_tables import gather_retrieval, retrieved, tabulate
 from qdrank.studies.beyond.retrieved import CONTROLS, FORMS, MEASURES, RECOMMENDED, RETRIEVERS, TEXT_MIX
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.making import Inputs, Shown
 from qdrank.text.extract import read_collection, text_settings
+from qdrank.text.past_queries import AskedQueries
 from qdrank.workflow.config import Settings
 
 TOPICS, FOLDS = 8, ("fold1", "fold2", "fold3", "fold4", "fold5")
@@ -145,6 +146,14 @@ def test_near_duplicates_are_hidden(folder):
     assert none.nnz == 0
     again = known.past_asked
     assert (np.diag(near_duplicates(known, again, 0.99).hidden.toarray()) == 1).all()
+
+
+def test_a_permuted_list_stays_hidden_from_the_query_it_belongs_to():
+    asked = AskedQueries(sparse.csr_array(np.eye(4, dtype=int)), sparse.csr_array(np.eye(4, dtype=int)))
+    owners = np.array([2, 0, 3, 1])
+    hidden = hiding_lists(asked, owners).hidden.toarray()
+    for query in range(4):
+        assert set(np.flatnonzero(hidden[query])) == {query, owners.tolist().index(query)}
 
 
 def test_forms_of_the_judgments():

@@ -133,9 +133,15 @@ def control_methods(
         owners = np.random.default_rng(seed).permutation(len(known.past))
         mixed_up = Chooser(known.with_judgments(known.past.judgments[owners]), chooser.grid)
         mixed_up.queries = chooser.queries
+        mixed_up.asked = hiding_lists(chooser.asked, owners)
         yield "permuted", draw, mixed_up.known, mixed_up.mix("permuted", (*text.parts, *past))
         other = OtherQuery(methods["nearest"], seed)
         yield "another", draw, known, chooser.mix("another", (*text.parts, other))
+
+
+def hiding_lists(asked: AskedQueries, owners: IntArray) -> AskedQueries:
+    """Past queries that see their own judgments nowhere, when past query i has been given the list of ``owners[i]``."""
+    return AskedQueries(asked.words, asked.hidden.maximum(asked.hidden[:, owners]))
 
 
 def near_duplicates(known: Known, asked: AskedQueries, near: float) -> AskedQueries:
