@@ -1,15 +1,7 @@
 """Picture of the best single features."""
 
-from qdrank.figures.features import draw
-from qdrank.store import read
-from qdrank.workflow.script import job, snakemake
+from qdrank.figures.features import draw_features
+from qdrank.workflow.script import job
 
-with job(snakemake):
-    draw(
-        read(snakemake.input.measures, "measures"),
-        read(snakemake.input.columns, "columns"),
-        dict(snakemake.output.items()),
-        title=snakemake.params.title,
-        dpi=snakemake.params.dpi,
-        **snakemake.params.interval,
-    )
+with job() as this:
+    draw_features(this.files, this.out, **this.params)

@@ -1,13 +1,7 @@
 """A figure of a study, and the numbers behind it."""
 
-from qdrank.figures.style import save_figure
-from qdrank.registry import loaded
-from qdrank.store import write
-from qdrank.studies.making import from_job
-from qdrank.workflow.script import job, snakemake
+from qdrank.studies.drawing import draw_figure
+from qdrank.workflow.script import job
 
-with job(snakemake):
-    paths = dict(snakemake.output.items())
-    figure, numbers = loaded(snakemake.params.make)(*from_job(snakemake))
-    write(paths.pop("parquet"), "figure", numbers)
-    save_figure(figure, paths, dpi=snakemake.params.dpi)
+with job() as this:
+    draw_figure(this.files, this.out, this.dataset, **this.params)

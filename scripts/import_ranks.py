@@ -1,8 +1,7 @@
 """Read rankings to be aggregated into the artifacts ranks, judged, columns and topics."""
 
-from qdrank.datasets.importing import fetched_parts, import_ranks
-from qdrank.workflow.script import job, snakemake
+from qdrank.datasets.importing import import_ranks
+from qdrank.workflow.script import job
 
-with job(snakemake):
-    files = fetched_parts(snakemake.wildcards.dataset, snakemake.input[0])
-    import_ranks(files, dict(snakemake.output.items()), max_label=snakemake.params.max_label)
+with job() as this:
+    import_ranks(this.dataset, this.inputs[0], this.out, **this.params)

@@ -1,7 +1,7 @@
 """Draw a simulated data set into the artifacts judged, columns and topics."""
 
 from qdrank.datasets.simulated.tables import write_simulated
-from qdrank.workflow.script import job, snakemake
+from qdrank.workflow.script import job
 
-with job(snakemake):
-    write_simulated(dict(snakemake.output.items()), **snakemake.params.options)
+with job() as this:
+    write_simulated(this.out, **this.params["options"])

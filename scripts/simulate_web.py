@@ -1,7 +1,7 @@
 """Draw a simulated web into the artifacts judged, columns and topics."""
 
 from qdrank.text.simweb import write_simweb
-from qdrank.workflow.script import job, snakemake
+from qdrank.workflow.script import job
 
-with job(snakemake):
-    write_simweb(dict(snakemake.output.items()), **snakemake.params.options)
+with job() as this:
+    write_simweb(this.out, **this.params["options"])

@@ -1,10 +1,7 @@
 """Table of what a data set holds."""
 
-from qdrank.datasets.judged import load_judged
-from qdrank.figures.data import data_summary
-from qdrank.figures.tables import write_table
-from qdrank.workflow.script import job, snakemake
+from qdrank.figures.data import write_summary
+from qdrank.workflow.script import job
 
-with job(snakemake):
-    table = data_summary(load_judged(snakemake.input.judged, ["features"]), snakemake.params.published)
-    write_table(table, dict(snakemake.output.items()), digits=1, title=snakemake.params.title)
+with job() as this:
+    write_summary(this.files, this.out, **this.params)

@@ -1,11 +1,7 @@
 """Digests of everything that was made."""
 
-from pathlib import Path
+from qdrank.store.manifest import write_manifest
+from qdrank.workflow.script import job
 
-from qdrank.store import write_text
-from qdrank.store.manifest import manifest_text
-from qdrank.workflow.script import job, snakemake
-
-with job(snakemake):
-    folder = Path(snakemake.output[0]).parent
-    write_text(snakemake.output[0], manifest_text(folder, snakemake.params.timed))
+with job() as this:
+    write_manifest(this.path, **this.params)

@@ -1,8 +1,7 @@
 """What was run on what."""
 
-from qdrank.figures.overview import overview_page
-from qdrank.store import write_text
-from qdrank.workflow.script import job, snakemake
+from qdrank.figures.overview import write_overview
+from qdrank.workflow.script import job
 
-with job(snakemake):
-    write_text(snakemake.output[0], overview_page(snakemake.params.datasets, snakemake.params.left_out))
+with job() as this:
+    write_overview(this.path, **this.params)

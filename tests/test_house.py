@@ -131,6 +131,59 @@ def test_rules_and_scripts_have_the_same_names(project: Path) -> None:
         assert any(f"rule {name.rpartition('/')[2]}:" in text for text in texts.values()), name
 
 
+def script_faults(text: str) -> list[str]:
+    """What is wrong with a script: it has a docstring, imports one function and `job`, and calls the function once."""
+    body = ast.parse(text).body
+    match body:
+        case [
+            ast.Expr(ast.Constant(str())),
+            ast.ImportFrom(module=str() as module, names=[ast.alias(name=function, asname=None)]),
+            ast.ImportFrom(module="qdrank.workflow.script", names=[ast.alias(name="job", asname=None)]),
+            ast.With(
+                items=[ast.withitem(ast.Call(ast.Name("job"), [], []), ast.Name("this"))],
+                body=[ast.Expr(ast.Call(ast.Name(called)) as call)],
+            ),
+        ]:
+            faults = [] if called == function else [f"calls {called}, imports {function}"]
+            faults += [] if module.startswith("qdrank.") else [f"{module} is not of the library"]
+            inner = [node for part in [*call.args, *call.keywords] for node in ast.walk(part)]
+            more = [ast.unparse(node) for node in inner if isinstance(node, ast.Call)]
+            return faults + [f"calls {one} too" for one in more if not one.startswith("this.config.get(")]
+    return ["is not: docstring, one function, job, with job() as this: function(...)"]
+
+
+def test_a_script_calls_one_function_of_the_library(project: Path) -> None:
+    for script in (project / "scripts").rglob("*.py"):
+        assert not script_faults(script.read_text()), f"{script.name} {script_faults(script.read_text())}"
+
+
+_SCRIPT = '''"""Words."""
+
+from qdrank.store.manifest import write_manifest
+from qdrank.workflow.script import job
+
+with job() as this:
+    write_manifest(this.path, **this.params)
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    write_manifest(this.path,", "    print(1)\n    write_manifest(this.path,"),
+        ("(this.path,", "(str(this.path),"),
+        ("    write_manifest(", "    made = write_manifest("),
+        ("from qdrank.workflow", "from qdrank.store import read\nfrom qdrank.workflow"),
+        ("    write_manifest(", "    this.log("),
+        ("qdrank.store.manifest", "shutil"),
+        ("with job() as this:\n    ", "this = job()\n"),
+    ],
+)
+def test_a_script_that_does_more_is_found(old: str, new: str) -> None:
+    assert not script_faults(_SCRIPT)
+    assert script_faults(_SCRIPT.replace(old, new, 1))
+
+
 def test_every_rule_says_what_it_needs(project: Path) -> None:
     for file in rule_files(project):
         for rule in re.split(r"^ *(?:rule|checkpoint)\b", file.read_text(), flags=re.MULTILINE)[1:]:

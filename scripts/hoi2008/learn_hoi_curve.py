@@ -1,14 +1,7 @@
 """The learning curve of a fold."""
 
-from qdrank.rankers.documents import load_fold
-from qdrank.store import write
-from qdrank.studies.hoi2008.fold import EnsembleFold
-from qdrank.studies.hoi2008.learning_curve import curve_table
-from qdrank.studies.hoi2008.options import Options
-from qdrank.workflow.script import job, snakemake
+from qdrank.studies.hoi2008.learning_curve import write_curve
+from qdrank.workflow.script import job
 
-with job(snakemake):
-    params, name = snakemake.params, snakemake.wildcards.fold
-    documents = load_fold(snakemake.input.judged, name, params.scale)
-    fold = EnsembleFold(documents, Options(**params.hoi), params.measure, params.seed)
-    write(snakemake.output[0], "figure", curve_table(name, fold, params.sizes, params.repeats))
+with job() as this:
+    write_curve(this.files, this.path, this.fold, **this.params)

@@ -27,7 +27,7 @@ from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.lookup import Offline1, Offline2
 from qdrank.rankers.plain import LinearRanker
 from qdrank.rankers.ready import ReadyModels
-from qdrank.serving.served import ServedRanker
+from qdrank.rankers.served import ServedRanker
 from qdrank.studies.geng2008.online_ranker import OnlineRanker
 
 #: Training queries, features, documents of a query, k.

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from qdrank.serving.served import ServedRanker, write_ranker
 from tests.rankers.query_world import world
 
 from qdrank.cli import main
@@ -24,7 +25,6 @@ from qdrank.rankers.learned import LearnerRanker, OneFeature
 from qdrank.rankers.plain import LinearRanker, TreeRanker
 from qdrank.serving.export.plain import next_up, plain_model, raw_thresholds
 from qdrank.serving.export.texts import SOLR_SLACK, without_slack
-from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.single_precision import numbers, places
 from qdrank.store import write
 

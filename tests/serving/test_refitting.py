@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from qdrank.serving.served import ServedRanker
 
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import load_judged
@@ -17,7 +18,6 @@ from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.mixture import Mixture
 from qdrank.rankers.plain import LinearRanker, TreeRanker
 from qdrank.serving.refitting import refit_scores
-from qdrank.serving.served import ServedRanker
 from qdrank.store import read, write
 
 OPTIONS = VectorOptions(top=20, pooling="mean", view="given", query_columns=False, scale="zscore")

@@ -29,13 +29,14 @@ from qdrank.rankers import RANKERS as REGISTRY
 from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
-from qdrank.rankers.learned import LearnerRanker, OneFeature, WithQueryVectors
+from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.mixture import Mixture
 from qdrank.rankers.plain import LinearRanker, TreeRanker, WithEvidence
 from qdrank.rankers.ready import ReadyModels
+from qdrank.rankers.reference import OneFeature
+from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.serving.loading import kind_of, load_ranker
-from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.store import read, write
 from qdrank.store.lists import list_matrix
 from qdrank.studies import STUDIES

@@ -27,9 +27,9 @@ from qdrank.queries.graph import GraphOptions, neighbours_table
 from qdrank.queries.recipe import document_vectors, topics_of
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.plain import LinearRanker
+from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.rankers.sizes import Setting, neighbour_count
 from qdrank.serving.loading import load_ranker
-from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.store import CorruptArtifact, read, write
 from qdrank.store.lists import list_matrix
 from qdrank.studies.geng2008 import STUDY

@@ -91,24 +91,27 @@ def gather(inputs, shown):
     ids, values = query_values(inputs.table("measures", "measures"), ["toy-first", "reference"], "ap")
     return {"first": {"difference": contrast(values[:, 0] - values[:, 1], ids)}}
 ''',
+    "src/qdrank/studies/toy2026/scoring.py": '''"""The scores."""
+
+from qdrank.rankers.documents import load_fold
+from qdrank.rankers.reference import OneFeature
+from qdrank.rankers.served import ServedRanker, write_method
+
+
+def write_scores(files, out, fold, *, column):
+    """Score the test documents of a fold by a feature."""
+    documents = load_fold(files["judged"], fold, columns=["doc_id", "features"])
+    view, ranker = documents.view(scaled=False), OneFeature(column=column)
+    served = ServedRanker(method="toy-first", fold=fold, documents=view, ranker=ranker)
+    write_method(out["toy-first"], out["served_toy-first"], served, documents.parts["test"])
+''',
     "scripts/toy2026/score_toy.py": '''"""Scores of the first feature."""
 
-import numpy as np
+from qdrank.studies.toy2026.scoring import write_scores
+from qdrank.workflow.script import job
 
-from qdrank.evaluation.measuring import scores_table
-from qdrank.rankers.documents import load_fold
-from qdrank.rankers.learned import OneFeature
-from qdrank.serving.served import ServedRanker, write_ranker
-from qdrank.store import write
-from qdrank.workflow.script import job, snakemake
-
-with job(snakemake):
-    fold, out, method = snakemake.wildcards.fold, snakemake.output, "toy-first"
-    documents = load_fold(snakemake.input.judged, fold, columns=["doc_id", "features"])
-    test, ranker = documents.parts["test"], OneFeature(column=0)
-    write(out[method], "scores", scores_table(test, ranker.predict(test, np.zeros((test.n_queries, 0)))))
-    view = documents.view(scaled=False)
-    write_ranker(out[f"served_{method}"], ServedRanker(method=method, fold=fold, documents=view, ranker=ranker))
+with job() as this:
+    write_scores(this.files, this.out, this.fold, **this.params)
 ''',
     "workflow/rules/toy2026.smk": '''# Toy 2026.
 
@@ -122,6 +125,8 @@ rule score_toy:
     resources:
         mem_mb=memory(500, 6),
         runtime=minutes(15),
+    params:
+        column=0,
     script:
         "../../scripts/toy2026/score_toy.py"
 ''',

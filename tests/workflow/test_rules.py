@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
+from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 from tests.workflow.project import copy_project
 
@@ -15,7 +20,9 @@ include: "Snakefile"
 
 
 rules_made = {
-    made.name: [str(made.log[0]), str(made.benchmark), str(made.conda_env), "code" in made.params.keys()]
+    made.name: [
+        str(made.log[0]), str(made.benchmark), str(made.conda_env), [name for name, _ in made.params.items()], made.script
+    ]
     for made in workflow.rules
     if made.script
 }
@@ -24,17 +31,45 @@ with open("rules.json", "w") as file:
 """
 
 
+def refuse_other_params(rule: str, params: set[str], script: Path) -> None:
+    """A script passes all params of its rule by name: those that the function takes, and none that it needs is missing."""
+    tree = ast.parse(script.read_text())
+    call = next(node.body[0].value for node in tree.body if isinstance(node, ast.With))
+    place = next(node for node in tree.body if isinstance(node, ast.ImportFrom))
+    if not any(word.arg is None and ast.unparse(word.value) == "this.params" for word in call.keywords):
+        return
+    function = getattr(import_module(place.module), call.func.id)
+    given = {word.arg: None for word in call.keywords if word.arg} | dict.fromkeys(params)
+    try:
+        inspect.signature(function).bind(*call.args, **given)
+    except TypeError as error:
+        raise AssertionError(f"rule {rule}: {error}") from None
+
+
+def test_params_that_a_function_does_not_take_are_found(tmp_path: Path) -> None:
+    script = tmp_path / "write_manifest.py"
+    script.write_text(
+        "from qdrank.store.manifest import write_manifest\n\nwith job() as this:\n"
+        "    write_manifest(this.path, **this.params)\n"
+    )
+    refuse_other_params("one", {"timed"}, script)
+    for params in (set(), {"timed", "more"}):
+        with pytest.raises(AssertionError, match="rule one"):
+            refuse_other_params("one", params, script)
+
+
 def test_every_rule_has_a_log_a_benchmark_an_environment_and_a_digest(project: Path, tmp_path: Path) -> None:
     copy = copy_project(project, tmp_path)
     (copy.folder / "asked.smk").write_text(ASKED)
     copy.tiny("--snakefile", "asked.smk", "--dry-run", "--quiet", "all")
     rules = json.loads((copy.folder / "rules.json").read_text())
     assert len(rules) > 60
-    for name, (log, benchmark, environment, digested) in rules.items():
+    for name, (log, benchmark, environment, params, script) in rules.items():
         assert log.startswith(f"logs/{name}"), name
         assert benchmark.startswith(f"benchmarks/{name}"), name
         assert environment.endswith("envs/qdrank.yaml"), name
-        assert digested, name
+        assert "code" in params, name
+        refuse_other_params(name, set(params) - {"code"}, project / "scripts" / script.rpartition("scripts/")[2])
     assert rules["decide_claims"][0] == "logs/decide_claims.log"
     assert "{dataset" in rules["train_local"][0]
     assert "{scatteritem" in rules["train_local"][0]

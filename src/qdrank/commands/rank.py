@@ -21,8 +21,8 @@ from qdrank.datasets.runs.writing import run_lines
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.queries.recipe import topics_of
+from qdrank.rankers.served import ServedRanker
 from qdrank.serving.loading import DEFAULT, load_ranker
-from qdrank.serving.served import ServedRanker
 from qdrank.store import atomic_path, read
 
 if TYPE_CHECKING:

@@ -71,9 +71,9 @@ def best_feature(judged: Judged) -> int:
     return int(np.argmax(average_precision(train.y, np.nan_to_num(train.X, nan=-np.inf), train.offsets).mean(axis=0)))
 
 
-def import_ranks(files: Paths, out: Paths, *, max_label: int) -> None:
+def import_ranks(dataset: str, listing: str | Path, out: Paths, *, max_label: int) -> None:
     """Read rankings to aggregate: the ranks themselves as ``ranks``, features made from them as ``judged``."""
-    import_letor(files, out["ranks"], missing=True, max_label=max_label)
+    import_letor(fetched_parts(dataset, listing), out["ranks"], missing=True, max_label=max_label)
     ranks = load_judged(out["ranks"])
     refuse_unusable(ranks)
     n_systems = ranks.X.shape[1]

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.datasets.folds import ROLES, fold_names, roles
 from qdrank.errors import InputError
-from qdrank.layout import IntArray, pair_counts, query_index, query_offsets, rows_of_queries
+from qdrank.layout import FloatArray, IntArray, pair_counts, query_index, query_offsets, rows_of_queries
 from qdrank.registry import did_you_mean
 from qdrank.store import open_artifact
 from qdrank.store.lists import list_column
@@ -393,3 +393,22 @@ def _tuples(heads: pa.Table, name: str, keep: NDArray[np.bool_]) -> TextArray | 
     lists = np.empty(len(heads), dtype=object)
     lists[:] = [tuple(items) for items in heads[name].to_pylist()]
     return lists[keep]
+
+
+def scores_table(documents: Judged, scores: FloatArray) -> pa.Table:
+    """The artifact ``scores`` of documents, shape (n_documents,) scores."""
+    return pa.table(_names(documents) | {"score": scores})
+
+
+def refits_table(documents: Judged, scores: Sequence[FloatArray]) -> pa.Table:
+    """The artifact ``refits``: scores (n_documents,) of the documents from each further fit of a method, the first being fit 1."""
+    fits = [
+        pa.table({"fit": np.full(documents.n_documents, fit, dtype=np.int64), **_names(documents), "score": one})
+        for fit, one in enumerate(scores, start=1)
+    ]
+    return pa.concat_tables(fits)
+
+
+def _names(documents: Judged) -> dict[str, pa.Array]:
+    ids = {"query_id": documents.query, "doc_id": documents.doc_id}
+    return {name: pa.array(values, pa.string()) for name, values in ids.items()}

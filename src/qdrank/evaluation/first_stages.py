@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from qdrank.datasets.judged import Judged, load_roles
-from qdrank.evaluation.measuring import scores_table
+from qdrank.datasets.judged import Judged, load_roles, scores_table
 from qdrank.rankers.first_stage import first_stages
 from qdrank.rankers.stages import REFERENCE
 from qdrank.store import write
@@ -18,12 +17,12 @@ from qdrank.text.retrieve import bm25_scores
 
 
 def write_first_stages(
+    files: Mapping[str, str],
     out: Mapping[str, str],
-    judged: str,
     fold: str,
     *,
-    source: Mapping[str, Any],
     options: Mapping[str, Any],
+    settings: Mapping[str, Any],
     measure: str,
     seed: int,
     log: Callable[..., object] = lambda *_: None,
@@ -32,20 +31,20 @@ def write_first_stages(
 
     Parameters
     ----------
-    judged : the artifact ``judged`` of the collection
-    source, options : the collection, and the section ``text`` of the configuration (`qdrank.text.extract`)
+    files : has the artifact ``judged`` of the collection
+    options, settings : the collection, and the section ``text`` of the configuration (`qdrank.text.extract`)
     measure, seed : as for every choice, see `qdrank.learners.choose`
     """
-    collection, settings = read_collection(**source), text_settings(options, seed)
-    parts = load_roles(judged, fold, ["vali", "test"], ["doc_id"])
-    grid = {"bm25": {"k1": options["tried_k1"], "b": options["tried_b"]}, "feedback": options["feedback"]}
-    stages = first_stages(collection, settings, parts, fold, grid=grid, measure=measure, seed=seed)
+    collection, text = read_collection(**options), text_settings(settings, seed)
+    parts = load_roles(files["judged"], fold, ["vali", "test"], ["doc_id"])
+    grid = {"bm25": {"k1": settings["tried_k1"], "b": settings["tried_b"]}, "feedback": settings["feedback"]}
+    stages = first_stages(collection, text, parts, fold, grid=grid, measure=measure, seed=seed)
     write(out["choices"], "choices", stages.choices)
     for row in stages.choices.to_pylist():
         log("%s, %s: %s %.4f%s", row["method"], row["setting"], row["measure"], row["value"], " chosen" * row["chosen"])
     for name, (documents, scores) in stages.runs.items():
         write(out[name], "scores", scores_table(documents, scores))
-    write(out[REFERENCE], "scores", scores_table(parts["test"], _reference(collection, settings, parts["test"])))
+    write(out[REFERENCE], "scores", scores_table(parts["test"], _reference(collection, text, parts["test"])))
 
 
 def _reference(collection: Any, settings: Any, test: Judged) -> Any:

@@ -4,37 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from qdrank.datasets.judged import Judged
+from qdrank.datasets.judged import Judged, load_judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, rows_of
 from qdrank.measures import measure
 from qdrank.rankers.stages import RETRIEVERS
-from qdrank.store import read
-
-
-def scores_table(documents: Judged, scores: FloatArray) -> pa.Table:
-    """The artifact ``scores`` of documents, shape (n_documents,) scores."""
-    return pa.table(_names(documents) | {"score": scores})
-
-
-def refits_table(documents: Judged, scores: Sequence[FloatArray]) -> pa.Table:
-    """The artifact ``refits``: scores (n_documents,) of the documents from each further fit of a method, the first being fit 1."""
-    fits = [
-        pa.table({"fit": np.full(documents.n_documents, fit, dtype=np.int64), **_names(documents), "score": one})
-        for fit, one in enumerate(scores, start=1)
-    ]
-    return pa.concat_tables(fits)
-
-
-def _names(documents: Judged) -> dict[str, Any]:
-    ids = {"query_id": documents.query, "doc_id": documents.doc_id}
-    return {name: pa.array(values, pa.string()) for name, values in ids.items()}
+from qdrank.store import read, write
 
 
 def joined_scores(documents: Judged, path: str | os.PathLike[str]) -> FloatArray:
@@ -146,3 +128,29 @@ def measure_features(names: Sequence[str], judged: Judged, folds: Sequence[str])
         scores = np.where(np.isnan(documents.X), -np.inf, documents.X).astype(np.float64)
         tables.append(measures_table(names, documents, scores, numbers, fold))
     return pa.concat_tables(tables)
+
+
+def write_measures(
+    files: Mapping[str, Any],
+    path: str,
+    *,
+    measures: Sequence[str],
+    folds: Sequence[str],
+    methods: Sequence[str],
+    refitted: Sequence[str],
+) -> None:
+    """Write the measures of methods on the test queries, and of the further fits of those that are ``refitted``.
+
+    The scores of both are in ``files``, by fold, then method.
+    """
+    scores = dict(zip(product(folds, methods), files["scores"], strict=True))
+    refits = dict(zip(product(folds, refitted), files["refits"], strict=True))
+    judged = load_judged(files["judged"], ["doc_id"])
+    write(path, "measures", measure_scores(measures, judged, scores, folds, refits))
+
+
+def write_feature_measures(
+    files: Mapping[str, Any], path: str, *, measures: Sequence[str], folds: Sequence[str]
+) -> None:
+    """Write the measures of every feature of a data set as a ranker."""
+    write(path, "measures", measure_features(measures, load_judged(files["judged"]), folds))

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from qdrank.datasets.judged import Judged
+from qdrank.datasets.judged import Judged, load_judged
+from qdrank.figures.tables import write_table
 from qdrank.layout import IntArray
 
 
@@ -27,6 +28,13 @@ def data_summary(judged: Judged, published: Mapping[str, int] | None = None) -> 
 def notes_table(notes: Sequence[tuple[str, str]]) -> pa.Table:
     """What was noticed while the data were read: what it is, and the value in words."""
     return pa.table({"what": [what for what, _ in notes], "value": [value for _, value in notes]})
+
+
+def write_summary(
+    files: Mapping[str, str], out: Mapping[str, str], *, title: str, published: Mapping[str, int] | None
+) -> None:
+    """Write the table of what a data set holds."""
+    write_table(data_summary(load_judged(files["judged"], ["features"]), published), out, digits=1, title=title)
 
 
 def _order(part: str) -> tuple[int, str]:

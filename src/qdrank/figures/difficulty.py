@@ -2,18 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.difficulty import ALL, NONE
+from qdrank.datasets.judged import load_judged
+from qdrank.evaluation.difficulty import ALL, NONE, breakdown, difficulty
 from qdrank.figures.palette import BLUE
-from qdrank.figures.style import label_axes, new_figure
+from qdrank.figures.style import label_axes, new_figure, save_figure
+from qdrank.figures.tables import write_table
 from qdrank.measures.names import parse
+from qdrank.store import read, write
 
 _SURE = 0.05
+
+
+def write_breakdown(
+    files: Mapping[str, str],
+    out: Mapping[str, str],
+    *,
+    title: str,
+    classes: Mapping[str, Sequence[int | None]],
+    measures: Sequence[str],
+    against: Sequence[str],
+    labels: Mapping[str, str],
+    colours: Mapping[str, str],
+    interval: Mapping[str, Any],
+    formats: Sequence[str],
+    dpi: int,
+    log: Callable[..., None],
+) -> None:
+    """Write the table and the picture of the methods of a data set, compared with the first of ``against`` that was run."""
+    measured = read(files["measures"], "measures")
+    known = measured.column("method").to_pylist()
+    baseline = next((method for method in against if method in known), known[0])
+    log("against %s", baseline)
+    groups = difficulty(load_judged(files["judged"], []), classes)
+    table = breakdown(measured, groups, measures, baseline=baseline, interval=interval)
+    forms = {form: path for form, path in out.items() if not form.startswith("figure_")}
+    write_table(readable_breakdown(table, labels, baseline), forms, title=f"{title}: measures by difficulty")
+    write(out["figure_parquet"], "figure", table)
+    figure = draw(table, title=title, baseline=baseline, labels=labels, colours=colours, level=interval["level"])
+    save_figure(figure, {form: out[f"figure_{form}"] for form in formats}, dpi=dpi)
 
 
 def readable_breakdown(table: pa.Table, labels: Mapping[str, str], baseline: str) -> pa.Table:

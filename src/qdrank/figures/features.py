@@ -12,9 +12,10 @@ import pyarrow as pa
 from qdrank.evaluation.intervals import bootstrap_interval
 from qdrank.figures.palette import COLOURS
 from qdrank.figures.style import label_axes, new_figure, save_figure
+from qdrank.figures.tables import write_tables
 from qdrank.layout import FloatArray
 from qdrank.measures import parse
-from qdrank.store import write
+from qdrank.store import read, write
 
 KEYS = ("fold", "method", "fit", "query_id")
 SHOWN = 25
@@ -71,6 +72,24 @@ def draw(
         f"{title}: {_how_many(len(numbers), len(columns))}",
     )
     save_figure(figure, {form: path for form, path in paths.items() if form != "parquet"}, dpi=dpi)
+
+
+def draw_features(
+    files: Mapping[str, str], out: Mapping[str, str], *, title: str, dpi: int, interval: Mapping[str, Any]
+) -> None:
+    """Draw the best features from the measures of all."""
+    draw(*_read(files), out, title=title, dpi=dpi, **interval)
+
+
+def tabulate_features(files: Mapping[str, str], out: Mapping[str, str], *, title: str) -> None:
+    """Write the tables of all features: means of the folds, and by fold."""
+    of = f"{title}: single features"
+    tables = {"means": (mean_table(*_read(files)), f"{of}, mean of folds")}
+    write_tables(tables | {"folds": (fold_table(*_read(files)), f"{of}, by fold")}, out)
+
+
+def _read(files: Mapping[str, str]) -> tuple[pa.Table, pa.Table]:
+    return read(files["measures"], "measures"), read(files["columns"], "columns")
 
 
 def _how_many(shown: int, known: int) -> str:

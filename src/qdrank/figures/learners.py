@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from qdrank.datasets.judged import load_judged
 from qdrank.errors import InputError
 from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.pairs import fit_columns, method_pairs
-from qdrank.evaluation.published import PublishedFigures, compare_published, right_method_nearest
+from qdrank.evaluation.published import PublishedFigures, compare_published, load_expected, right_method_nearest
 from qdrank.evaluation.significance import holm
-from qdrank.figures.tables import chosen_by_fold
+from qdrank.figures.tables import chosen_by_fold, write_table, write_tables
 from qdrank.measures.folds import FoldMeans, fold_means
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES
+from qdrank.store import read
 
 _SHOWN = ("ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "p@1", "p@5", "p@10", "mean_ndcg")
 
@@ -51,6 +54,23 @@ def learners_table(
         row |= fit_columns(measures, method, "ap")
         rows.append(row | {"settings by fold": "; ".join(chosen.get(method, []))})
     return pa.Table.from_pylist(rows)
+
+
+def tabulate_learners(
+    files: Mapping[str, Any],
+    out: Mapping[str, str],
+    *,
+    title: str,
+    methods: Sequence[str],
+    convention: str,
+    interval: Mapping[str, Any],
+) -> None:
+    """Write the tables of the methods of a data set: means with the settings chosen, and tests."""
+    measures, choices = read(files["measures"], "measures"), [read(path, "choices") for path in files["choices"]]
+    means = learners_table(measures, methods, choices, convention)
+    tests = tests_table(measures, methods, convention, interval)
+    named = {"means": (means, f"{title}: learners, mean of folds"), "tests": (tests, f"{title}: learners, tests")}
+    write_tables(named, out)
 
 
 def baseline_of(methods: Sequence[str]) -> str:
@@ -136,6 +156,15 @@ def published_table(expected: PublishedFigures, measures: pa.Table, *, queries: 
     rows.sort(key=lambda row: row["fold"] != "mean")
     shown = [_shown_row(row, expected) for row in rows] + _nearest_rows(rows)
     return pa.Table.from_pylist(shown, _PUBLISHED)
+
+
+def write_published(files: Mapping[str, str], out: Mapping[str, str], *, title: str, log: Callable[..., None]) -> None:
+    """Write the table of published figures beside ours."""
+    judged = load_judged(files["judged"], [])
+    size = {"queries": judged.n_queries, "documents": judged.n_documents}
+    table = published_table(load_expected(files["expected"]), read(files["measures"], "measures"), **size)
+    log("%s: %s", size, dict(Counter(table.column("verdict").to_pylist())) or "not the published data")
+    write_table(table, out, title=f"{title}: published against ours")
 
 
 def _shown_row(row: Mapping[str, Any], expected: PublishedFigures) -> dict[str, Any]:

@@ -9,6 +9,8 @@ import pyarrow as pa
 
 from qdrank.evaluation.intervals import table_interval
 from qdrank.evaluation.pairs import query_values
+from qdrank.figures.tables import write_table
+from qdrank.store import read
 
 #: The measures of the table, by what its columns are called; ``{}`` stands for the convention of the data set.
 MEASURES = {"MAP": "ap", "NDCG@10": "ndcg@10/{}"}
@@ -31,6 +33,20 @@ def methods_table(
             row |= {f"{shown}, {end}": _number(getattr(ends, end)) for end in ("low", "high")}
         rows.append(row)
     return pa.Table.from_pylist(sorted(rows, key=lambda row: (-row["MAP"], row["method"])), _schema())
+
+
+def tabulate_methods(
+    files: Mapping[str, str],
+    out: Mapping[str, str],
+    *,
+    title: str,
+    labels: Mapping[str, str],
+    convention: str,
+    interval: Mapping[str, Any],
+) -> None:
+    """Write the table of all methods of a data set."""
+    table = methods_table(read(files["measures"], "measures"), labels, convention, interval)
+    write_table(table, out, title=f"{title}: all methods")
 
 
 def _number(value: float) -> float | None:

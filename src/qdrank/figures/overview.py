@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
+from qdrank.store import write_text
+
 LIBRARIES = ("snakemake", "numpy", "scipy", "numba", "pyarrow", "lightgbm", "matplotlib")
 
 _PAGE = """<!DOCTYPE html>
@@ -32,6 +34,11 @@ def overview_page(datasets: Mapping[str, Mapping[str, Any]], left_out: Mapping[s
         body += _table(["data set", "reason"], [[name, reason] for name, reason in left_out.items()])
     software = [["python", platform.python_version()], *([name, version(name)] for name in LIBRARIES)]
     return _PAGE.format(body=body + "<h2>Software</h2>" + _table(["package", "version"], software))
+
+
+def write_overview(path: str, *, datasets: Mapping[str, Mapping[str, Any]], left_out: Mapping[str, str]) -> None:
+    """Write the page."""
+    write_text(path, overview_page(datasets, left_out))
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

@@ -46,6 +46,13 @@ def write_table(
             write_text(path, _FORMS[path.suffix](table, digits, title))
 
 
+def write_tables(tables: Mapping[str, tuple[pa.Table, str]], paths: Mapping[str, str | Path]) -> None:
+    """Write tables with their titles; the names of the paths of one begin with its name and an underscore."""
+    for name, (table, title) in tables.items():
+        own = {form: path for form, path in paths.items() if form.startswith(f"{name}_")}
+        write_table(table, own, title=title)
+
+
 def chosen_by_fold(choices: Sequence[pa.Table]) -> dict[str, list[str]]:
     """Method to the settings that validation chose, one per fold, from the artifacts ``choices`` of the folds."""
     settings: dict[str, list[str]] = {}

@@ -16,8 +16,10 @@ from qdrank.evaluation.declared import CHECK, CONTROL, FINDING, UNCLEAR
 from qdrank.figures.verdicts import STARRED, expected_errors, star
 from qdrank.pages.best import best_methods
 from qdrank.pages.embedding import compact, embedded_json, packed
-from qdrank.pages.explorer import colours, specification
+from qdrank.pages.explorer import colours, explored, specification
 from qdrank.pages.findings import CLASSES, SIGNS, WORDS, detail, number, sentences, tally
+from qdrank.registry import needed
+from qdrank.store import read, write_text
 
 Described = Mapping[str, Any]
 """A study, a data set or a figure as the workflow describes it: see `write_index` in workflow/rules/report.smk."""
@@ -84,6 +86,31 @@ def index_page(
         "script": asset("page.js") + asset("map.js"),
     }
     return Template(asset("page.html")).substitute(parts)
+
+
+def write_index(
+    files: Mapping[str, Any],
+    path: str,
+    *,
+    run: Described,
+    datasets: Sequence[str],
+    texts: Sequence[str],
+    figures: Sequence[tuple[str, str]],
+    assets: str,  # noqa: ARG001
+) -> None:
+    """Write the page of a run; of ``datasets`` it shows maps and tables, of ``texts`` the notes, too.
+
+    ``assets`` is the digest of the files that are put into it: a job whose params change runs again.
+    """
+    maps = {name: explored(read(file, "map")) for name, file in zip(datasets, files["maps"], strict=True)}
+    shown = {"methods": datasets, "summaries": datasets, "notes": texts}
+    tables = {
+        what: {name: read(file, "table").to_pylist() for name, file in zip(names, files[what], strict=True)}
+        for what, names in shown.items()
+    }
+    pictures = dict(zip(map(tuple, figures), files["figures"], strict=True))
+    bundle = needed("vl_convert", "workflow").javascript_bundle()
+    write_text(path, index_page(run, read(files["claims"], "verdicts"), pictures, maps, bundle, **tables))
 
 
 def _counted(summary: Sequence[Described], notes: Sequence[Described]) -> dict[str, int]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from qdrank.datasets.judged import Judged
+from qdrank.datasets.judged import Judged, load_judged
 from qdrank.evaluation.pairs import query_values
 from qdrank.layout import IntArray
 from qdrank.queries.artifacts import load_neighbours, load_queries
 from qdrank.queries.vectors import principal_plane
+from qdrank.store import read, write
 
 #: Queries of a data set that are shown, at most; nearest queries that are named; letters of a query's words.
 _MOST, NEAREST, _LETTERS = 10_000, 5, 120
@@ -57,6 +59,13 @@ def query_map(
     }
     about = {"queries": str(len(first.query_id)), "explained": " ".join(f"{share:.4f}" for share in explained)}
     return pa.table({**columns, **{name: pa.array([text] * len(ids), pa.string()) for name, text in about.items()}})
+
+
+def write_map(files: Mapping[str, Any], path: str) -> None:
+    """Write the map of the queries of a data set."""
+    folds = list(zip(files["queries"], files["neighbours"], strict=True))
+    measures = [read(file, "measures") for file in files["measures"]]
+    write(path, "map", query_map(load_judged(files["judged"], []), read(files["topics"], "topics"), folds, measures))
 
 
 def evenly(n: int, most: int) -> IntArray:

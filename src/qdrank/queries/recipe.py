@@ -11,14 +11,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.datasets.columns import reference_column
-from qdrank.datasets.judged import Judged
+from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.letor.features import minmax_per_query
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, rows_of
-from qdrank.queries.artifacts import VectorOptions
-from qdrank.queries.fitted import load_scale
+from qdrank.queries.artifacts import VectorOptions, describe_queries
+from qdrank.queries.fitted import load_scale, scale_table
 from qdrank.queries.vectors import Pooling, Standardiser, query_vectors
-from qdrank.store import read
+from qdrank.store import read, write
 
 
 class Recipe(Protocol):
@@ -105,15 +105,23 @@ def document_vectors(
     )
 
 
-def load_document_vectors(files: Any, options: Mapping[str, Any], *, missing: bool) -> DocumentVectors:
+def load_document_vectors(files: Mapping[str, str], options: Mapping[str, Any], *, missing: bool) -> DocumentVectors:
     """The recipe of a fold from its artifacts: ``files`` has the paths ``columns``, ``topics`` and ``scale``.
 
     ``options`` is the section ``queries`` of the configuration; ``missing`` says whether values of features are.
     """
-    topics, reference = read(files.topics, "topics"), reference_column(files.columns)
+    topics, reference = read(files["topics"], "topics"), reference_column(files["columns"])
     return document_vectors(
-        VectorOptions(**options), load_scale(files.scale), topics, reference=reference, missing=missing
+        VectorOptions(**options), load_scale(files["scale"]), topics, reference=reference, missing=missing
     )
+
+
+def write_queries(files: Mapping[str, str], out: Mapping[str, str], fold: str, *, options: Mapping[str, Any]) -> None:
+    """Write the query vectors of a fold, and what standardised them; ``options`` as for `load_document_vectors`."""
+    judged, reference = load_judged(files["judged"], ["features"]), reference_column(files["columns"])
+    table, scaler = describe_queries(judged, read(files["topics"], "topics"), reference, fold, VectorOptions(**options))
+    write(out["queries"], "queries", table)
+    write(out["scale"], "fitted", scale_table(scaler))
 
 
 def checked_columns(columns: NDArray[Any] | None, n_queries: int, wanted: int) -> NDArray[Any]:

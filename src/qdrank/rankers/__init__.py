@@ -8,7 +8,7 @@ from qdrank.registry import Registry
 RANKERS = Registry(
     "ranker",
     {
-        "feature": "qdrank.rankers.learned:OneFeature",
+        "feature": "qdrank.rankers.reference:OneFeature",
         "linear": "qdrank.rankers.plain:LinearRanker",
         "learner": "qdrank.rankers.learned:LearnerRanker",
         "trees": "qdrank.rankers.plain:TreeRanker",

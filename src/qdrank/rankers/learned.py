@@ -1,4 +1,4 @@
-"""Any learner as a ranker, one feature as a ranker, and the query's vector beside each of its documents.
+"""Any learner as a ranker, and the query's vector beside each of its documents.
 
 Nothing here depends on the code of one learner: a change to it concerns the methods that use it alone.
 """
@@ -13,25 +13,6 @@ import numpy as np
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray
 from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
-
-
-@dataclass(kw_only=True, eq=False)
-class OneFeature(QueryRanker):
-    """One feature is the score; a missing value comes last. ``column`` counts from 0."""
-
-    NAME: ClassVar[str] = "feature"
-    STATE: ClassVar[tuple[str, ...]] = ()
-
-    column: int
-
-    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
-        """Learn nothing."""
-        return self
-
-    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Scores (n_documents,)."""
-        scores = documents.X[:, self.column].astype(np.float64)
-        return np.where(np.isnan(scores), -np.inf, scores)
 
 
 @dataclass(kw_only=True, eq=False)

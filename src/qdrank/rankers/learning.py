@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from math import nan
 from typing import Any
@@ -13,16 +13,20 @@ from numpy.typing import NDArray
 
 from qdrank.aggregators import AGGREGATORS
 from qdrank.datasets.folds import ROLES
-from qdrank.datasets.judged import Judged
+from qdrank.datasets.judged import Judged, load_judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners import LEARNERS
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.choose import Choice
 from qdrank.learners.tuning import grid_settings, tune
-from qdrank.queries.artifacts import Queries
-from qdrank.rankers.documents import FoldDocuments, seen
+from qdrank.queries.artifacts import Queries, load_queries
+from qdrank.queries.recipe import load_document_vectors
+from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, seen
+from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
+from qdrank.rankers.served import ServedRanker, write_method
 from qdrank.registry import Registry, did_you_mean
+from qdrank.store import write
 
 _Grid = Mapping[str, Sequence[Any]]
 
@@ -120,3 +124,49 @@ def model_table(method: str, learner: Any, inverse: FloatArray, train: Judged) -
     }
     kinds = {"text": pa.string(), "weights": pa.list_(pa.float64()), "k": pa.int32(), "iterations": pa.int32()}
     return pa.table({name: pa.array([value], kinds.get(name)) for name, value in row.items()})
+
+
+# ---- the whole job -----------------------------------------------------------------------------------------------
+
+
+def learn_method(
+    files: Mapping[str, str],
+    out: Mapping[str, str],
+    fold: str,
+    method: str,
+    *,
+    learner: str,
+    grid: _Grid,
+    ranks: bool,
+    query_vectors: bool,
+    queries: Mapping[str, Any],
+    scale: FeatureScale,
+    measure: str,
+    seed: int,
+    log: Callable[..., None],
+) -> None:
+    """Tune a method on a fold; write what was tried, the model, the scores of the test documents, and the ranker.
+
+    ``ranks`` says whether it aggregates ranks, ``query_vectors`` whether it sees the vector of the query beside each
+    document; ``queries`` are the options of these vectors.
+    """
+    if ranks:
+        documents = rank_documents(load_judged(files["judged"]), fold)
+    else:
+        documents = load_fold(files["judged"], fold, scale, columns=["doc_id", "features"])
+    view, recipe = documents.view(), None
+    if query_vectors:
+        recipe = load_document_vectors(files, queries, missing=view.missing)
+        documents = with_query_vectors(documents, load_queries(files["queries"]))
+    inverse, documents = documents.inverse, documents.scaled()  # held once: at web size they are most of the memory
+    choice = fit_method(learner, grid, documents, measure=measure, seed=seed)
+    choices = choices_table(fold, method, grid, choice, measure)
+    for row in choices.to_pylist():
+        log("%s: %s %.4f%s", row["setting"], row["measure"], row["value"], " chosen" * row["chosen"])
+    write(out["choices"], "choices", choices)
+    write(out["models"], "models", model_table(method, choice.chosen, inverse, documents.parts["train"]))
+    test, alone = documents.parts["test"], LearnerRanker(learner=choice.chosen)
+    ranker = alone if recipe is None else WithQueryVectors(base=alone)
+    served = ServedRanker(method=method, fold=fold, documents=view, queries=recipe, ranker=ranker)
+    scores = alone.predict(test, np.zeros((test.n_queries, 0)))  # the vectors are among the features already
+    write_method(out["scores"], out["served"], served, test, scores)

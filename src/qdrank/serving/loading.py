@@ -12,15 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from qdrank.aggregators import AGGREGATORS
 from qdrank.errors import InputError
-from qdrank.learners import LEARNERS
-from qdrank.rankers import RANKERS
+from qdrank.rankers import stored
+from qdrank.rankers.served import ServedRanker
 from qdrank.rankers.stages import FIRST_STAGES
-from qdrank.rankers.state import from_state_table
 from qdrank.registry import did_you_mean, loaded
-from qdrank.serving.served import ServedRanker
-from qdrank.store import read
 from qdrank.studies import STUDIES
 from qdrank.workflow.recorded import command, recorded_options
 
@@ -49,7 +45,7 @@ def load_ranker(
         If a file was changed after it was written.
     """
     path = _file_of(Path(folder), method)
-    ranker: ServedRanker = from_state_table(read(path, "rankers"), kind_of)
+    ranker = stored.read_ranker(path, kind_of)
     fold = path.parent.parent
     if k is not None or lam is not None:
         ranker = _retuned(ranker, fold, k, lam)
@@ -59,16 +55,9 @@ def load_ranker(
 
 
 def kind_of(name: str) -> Any:
-    """The class with the name of a stored object: a ranker or one of its parts, a learner, an aggregator."""
-    if name == ServedRanker.NAME:
-        return ServedRanker
-    for registry in (RANKERS, LEARNERS, AGGREGATORS):
-        if name in registry:
-            return registry[name]
+    """The class with the name of a stored object, be it of a study or general."""
     kinds = {kind: target for study in STUDIES for kind, target in STUDIES[study].rankers.items()}
-    if name not in kinds:
-        raise InputError(f"a ranker of an unknown kind, {name!r}", fix="read it with the version that wrote it")
-    return loaded(kinds[name])
+    return loaded(kinds[name]) if name in kinds else stored.kind_of(name)
 
 
 def _retuned(ranker: ServedRanker, fold: Path, k: float | None, lam: float | None) -> ServedRanker:

@@ -6,11 +6,15 @@ from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
-from qdrank.datasets.judged import Judged
+from qdrank.datasets.judged import Judged, load_roles, refits_table
+from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray
 from qdrank.queries.recipe import topics_of
 from qdrank.rankers.base import Validation
-from qdrank.serving.served import ServedRanker
+from qdrank.rankers.served import ServedRanker
+from qdrank.rankers.stored import read_ranker
+from qdrank.registry import loaded
+from qdrank.store import read, write
 
 
 def refit_scores(
@@ -34,3 +38,14 @@ def refit_scores(
     assert train is not None
     assert test is not None
     return [served.ranker.redrawn(seed).fit(*train, validation=vali or train).predict(*test) for seed in seeds]
+
+
+def refit_method(
+    files: Mapping[str, str], path: str, fold: str, *, kinds: Mapping[str, str], refits: int, seed: int
+) -> None:
+    """Write the scores of the further fits of a stored ranker, ``refits`` fits in all; ``kinds`` are its classes by name."""
+    classes = {name: loaded(target) for name, target in kinds.items()} | {ServedRanker.NAME: ServedRanker}
+    parts, topics = load_roles(files["judged"], fold, columns=["doc_id", "features"]), read(files["topics"], "topics")
+    seeds = [fit_seed(seed, fit) for fit in range(1, refits)]
+    scores = refit_scores(read_ranker(files["served"], classes.__getitem__), parts, topics, seeds)
+    write(path, "refits", refits_table(parts["test"], scores))

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from qdrank import __version__
 from qdrank.errors import InputError
+from qdrank.store.atomic import write_text
 
 VERSION = "1.1"
 NAME = "ro-crate-metadata.json"
@@ -33,6 +35,11 @@ _FORMATS = {
     ".yml": "application/yaml",
     ".gz": "application/gzip",
 }
+
+
+def write_crate(path: str, *, title: str) -> None:
+    """Write the metadata of the crate whose folder ``path`` is in."""
+    write_text(path, crate_text(Path(path).parent, name=title, version=__version__))
 
 
 def crate_text(folder: str | Path, *, name: str, version: str) -> str:

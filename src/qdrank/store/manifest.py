@@ -8,6 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from qdrank.errors import InputError
+from qdrank.store.atomic import write_text
 from qdrank.store.digest import verify
 from qdrank.store.machine import machine_record
 
@@ -44,6 +45,11 @@ def manifest_text(folder: str | Path, timed: Collection[str] = ()) -> str:
     rows = "".join(f"{value}  {name}\n" for name, value in files.items())
     record = {"all": hashlib.sha256(rows.encode()).hexdigest(), "machine": machine_record(), "files": files}
     return json.dumps(record, indent=1) + "\n"
+
+
+def write_manifest(path: str, *, timed: Collection[str]) -> None:
+    """Write the manifest of the folder that it is in."""
+    write_text(path, manifest_text(Path(path).parent, timed))
 
 
 def _recorded(place: Path) -> dict[str, str]:

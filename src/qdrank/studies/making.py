@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from qdrank.registry import loaded
 from qdrank.store import read
 from qdrank.store.schemas import ArtifactKind
 
@@ -57,8 +58,8 @@ class Shown:
     options: Mapping[str, Any]
 
 
-def from_job(job: Any) -> tuple[Inputs, Shown]:
-    """The arguments of such a function, from a workflow job (its ``snakemake`` object)."""
-    files = {name: [path] if isinstance(path, str) else list(path) for name, path in job.input.items()}
-    params = job.params
-    return Inputs(files), Shown(job.wildcards.dataset, params.title, params.folds, params.interval, params.options)
+def made(make: str, files: Mapping[str, str | Sequence[str]], shown: Shown) -> Any:
+    """What the function ``make``, a ``"module:attribute"``, gives for the input ``files`` of a job."""
+    return loaded(make)(
+        Inputs({name: [path] if isinstance(path, str) else path for name, path in files.items()}), shown
+    )

@@ -6,6 +6,9 @@ import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from qdrank.errors import InputError
 
@@ -40,6 +43,13 @@ def record_configuration(results: str | os.PathLike[str], files: Sequence[str], 
     text, path = recorded_text(files, settings), Path(results) / FILE
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         write_text(path, text)
+
+
+def write_configuration(path: str, *, files: Sequence[str], settings: Any) -> None:
+    """Write the resolved configuration, and the files that it was resolved from."""
+    from qdrank.store import write_text  # heavy, and needed by one job
+
+    write_text(path, recorded_text(files, yaml.safe_dump(settings, sort_keys=False)))
 
 
 def options(files: Sequence[str]) -> str:

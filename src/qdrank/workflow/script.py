@@ -1,72 +1,92 @@
-"""What a script of the workflow receives, with types, and what surrounds its work.
+"""What a script of the workflow is given, with types, and what surrounds its work.
 
-``from qdrank.workflow.script import job, snakemake`` gives a script the object that Snakemake puts into it.
+A script is one call of one function of the library::
+
+    with job() as this:
+        write_scores(this.files, this.out, this.fold, log=this.log, **this.params)
 """
 
 from __future__ import annotations
 
-import logging
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from qdrank import jobs
 from qdrank.registry import restricted
 
 
-class Named(Protocol):
-    """Files or values of a job, by place or by name."""
+@dataclass(frozen=True)
+class Job:
+    """A job as its script sees it.
 
-    def __getitem__(self, key: int | str) -> Any: ...
+    Attributes
+    ----------
+    files : input files by name; a list where a name stands for several
+    inputs : all input files in order
+    out : output files by name
+    path : the first output, for jobs that make one file
+    params : the params of the rule: arguments of the function that does the work
+    wildcards : values of the wildcards
+    config : the configuration; what is taken from it must not change the result, since no rerun follows it
+    log : adds a line to the log, as `logging.info` does
+    """
 
-    def __getattr__(self, name: str) -> Any: ...
-
-    def __iter__(self) -> Iterator[Any]: ...
-
-    def items(self) -> Iterable[tuple[str, Any]]:
-        """Names and their values."""
-        ...
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """The value of a name, if there is such a name."""
-        ...
-
-
-class Script(Protocol):
-    """A job as its script sees it."""
-
-    input: Named
-    output: Named
-    params: Named
-    wildcards: Named
-    log: Named
-    threads: int
+    files: dict[str, Any]
+    inputs: list[str]
+    out: dict[str, str]
+    path: str
+    params: dict[str, Any]
+    wildcards: dict[str, str]
     config: dict[str, Any]
+    log: Callable[..., None]
 
+    @property
+    def dataset(self) -> str:
+        """Name of the data set."""
+        return self.wildcards["dataset"]
 
-snakemake: Script
+    @property
+    def fold(self) -> str:
+        """Name of the fold."""
+        return self.wildcards["fold"]
 
-
-def __getattr__(name: str) -> Any:
-    """``snakemake``, from the script that is run."""
-    if name != "snakemake":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return sys.modules["__main__"].__dict__[name]
+    @property
+    def shard(self) -> tuple[int, int]:
+        """Number of the shard, from 0, and how many there are."""
+        number, shards = map(int, self.wildcards["scatteritem"].split("-of-"))
+        return number - 1, shards
 
 
 @contextmanager
-def job(script: Script) -> Iterator[logging.Logger]:
+def job() -> Iterator[Job]:
     """Run the work of a job with its log and threads; explain errors, and allow only code that its digest covers."""
+    main = sys.modules["__main__"]
+    given: Any = main.__dict__["snakemake"]  # put there by Snakemake
+    params = {name: value for name, value in given.params.items() if name != "code"}
 
     @cache
     def known() -> frozenset[str]:
         from qdrank.workflow.provenance import code_modules
 
-        params = {name: value for name, value in script.params.items() if name != "code"}
-        return code_modules(Path(str(sys.modules["__main__"].__file__)), params)
+        return code_modules(Path(str(main.__file__)), params)
 
-    with jobs.job(script.log[0], script.threads) as log, restricted(known):
-        yield log
+    with jobs.job(given.log[0], given.threads) as log, restricted(known):
+        yield Job(
+            files=_by_name(given.input),
+            inputs=[str(file) for file in given.input],
+            out=_by_name(given.output),
+            path=str(given.output[0]),
+            params=params,
+            wildcards=dict(given.wildcards.items()),
+            config=given.config,
+            log=log.info,
+        )
+
+
+def _by_name(files: Any) -> dict[str, Any]:
+    return {name: str(file) if isinstance(file, str) else list(map(str, file)) for name, file in files.items()}

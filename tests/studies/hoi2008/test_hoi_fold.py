@@ -11,7 +11,7 @@ from qdrank.errors import InputError
 from qdrank.learners import SER, SSER
 from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.measures import average_precision
-from qdrank.rankers.learned import OneFeature
+from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.state import from_state_table
 from qdrank.serving.loading import kind_of
 from qdrank.store.lists import list_matrix

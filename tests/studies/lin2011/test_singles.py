@@ -10,8 +10,7 @@ from qdrank.measures import average_precision
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.store import read, write
 from qdrank.studies.lin2011.methods import RANKSVM
-from qdrank.studies.lin2011.singles import choose_single, load_singles, singles_table
-from qdrank.studies.lin2011.sweep import budget_lambdas
+from qdrank.studies.lin2011.singles import budget_lambdas, choose_single, load_singles, singles_table
 
 LAMBDAS = budget_lambdas(GRID.lambdas, GRID.budget)
 

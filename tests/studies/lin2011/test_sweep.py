@@ -16,9 +16,9 @@ from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.controls import directions, matched, ranked
 from qdrank.studies.lin2011.fold import ClusterSetting, LinFold
 from qdrank.studies.lin2011.methods import ALGORITHMS, NAIVE, RANKSVM, SELECT, TRANSFORM
+from qdrank.studies.lin2011.singles import budget_lambdas
 from qdrank.studies.lin2011.sweep import (
     best,
-    budget_lambdas,
     clusters_summary,
     curves,
     seed_choices,

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from qdrank.datasets.fetching.archives import extract
 from qdrank.datasets.fetching.contents import LARGEST_DOWNLOAD, check, checked_blocks, opened, sha256
 from qdrank.datasets.fetching.download import PATIENT, Expected, Patience, download
 from qdrank.datasets.fetching.presence import Found, download_folder, instruction, locate
-from qdrank.datasets.registry import Archive, Content, DataFile, Dataset
+from qdrank.datasets.registry import Archive, Content, DataFile, Dataset, load
 from qdrank.errors import AnyPath, InputError
-from qdrank.store.atomic import atomic_path
+from qdrank.store.atomic import atomic_path, write_text
 
 
 def fetch(
@@ -74,6 +76,17 @@ def fetch_all(
         file.name: fetch(dataset, file.name, destination, mirror=mirror, downloads=downloads, patience=patience)
         for file in files
     }
+
+
+def fetch_listed(dataset: str, listing: AnyPath, mirror: AnyPath | None, log: Callable[..., None]) -> None:
+    """Fetch a registered data set to the folder named like ``listing``, and list there where its files are.
+
+    QDRANK_MIRROR wins over ``mirror``.
+    """
+    files = fetch_all(load()[dataset], Path(listing).with_suffix(""), mirror=os.environ.get("QDRANK_MIRROR") or mirror)
+    for name, path in files.items():
+        log("%s: %s", name, path)
+    write_text(listing, json.dumps({name: str(path) for name, path in files.items()}, indent=1) + "\n")
 
 
 def _downloaded(dataset: Dataset, file: DataFile, folder: Path, patience: Patience) -> Found:

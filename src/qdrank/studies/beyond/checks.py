@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from qdrank.datasets.judged import Judged
+from qdrank.datasets.judged import Judged, TextArray
 from qdrank.layout import FloatArray
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.evidence import recurrence
@@ -22,7 +22,7 @@ from qdrank.studies.beyond.methods import CONTROLS, MEASURE, SINGLE
 PERMUTED = 20
 
 
-def values_table(fold: str, query_id: FloatArray, values: Mapping[str, FloatArray], near: float) -> pa.Table:
+def values_table(fold: str, query_id: TextArray, values: Mapping[str, FloatArray], near: float) -> pa.Table:
     """Values of the test queries by control; ``near`` is 0 if all queries are used."""
     n = len(query_id)
     tables = [

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import Judged, TextArray
 from qdrank.layout import FloatArray, IntArray
+from qdrank.queries.artifacts import load_queries
 from qdrank.rankers.base import QueryRanker
+from qdrank.rankers.documents import FeatureScale, load_fold
 from qdrank.rankers.evidence import recurrence
 from qdrank.rankers.plain import LinearRanker, WithEvidence
 from qdrank.rankers.tuning import query_values_of
-from qdrank.studies.beyond.fold import FoldData
+from qdrank.store import read, write
+from qdrank.studies.beyond.fold import FoldData, chosen_places, fold_data
 from qdrank.studies.beyond.methods import MEASURE, SINGLE, TREES
 from qdrank.studies.beyond.options import Options
 
@@ -105,3 +110,14 @@ def _table(
     columns = {name: pa.array([text] * n, pa.string()) for name, text in {"fold": fold, **texts}.items()}
     columns |= {name: pa.array(np.full(n, number, dtype=np.float64)) for name, number in numbers.items()}
     return pa.table(columns | {"query_id": pa.array(test.query_id, pa.string()), MEASURE: values})
+
+
+def write_curves(
+    files: Mapping[str, str], out: Mapping[str, str], fold: str, *, beyond: Mapping[str, Any], scale: FeatureScale
+) -> None:
+    """Write the learning curve of a fold, and the curve of thinned recurrence; ``beyond`` holds the keys of `Options`."""
+    documents = load_fold(files["judged"], fold, scale, columns=["doc_id", "features"])
+    data = fold_data(documents, load_queries(files["queries"]), reference_column(files["columns"]))
+    options, chosen = Options(**beyond), chosen_places(read(files["choices"], "choices"))
+    write(out["curve"], "figure", learning_curve(fold, data, options, chosen))
+    write(out["thinned"], "figure", recurrence_curve(fold, data, options, chosen))

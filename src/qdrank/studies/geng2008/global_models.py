@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,11 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.ranksvm.estimator import Penalty, RankSVM, all_pairs
 from qdrank.learners.ranksvm.local import prepare_training, train_block
 from qdrank.learners.ranksvm.preferences import Preferences
-from qdrank.rankers.documents import FoldDocuments
+from qdrank.queries.artifacts import load_queries
+from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
+from qdrank.store import read, write
+from qdrank.studies.geng2008.query_classes import query_classes
+from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
 
 #: Name of a class's model.
 CLASS = "class:"
@@ -43,6 +47,29 @@ def train_global(
     for row in rows:
         row["weights"] = documents.stored(row["weights"])
     return pa.Table.from_pylist(rows, _schema())
+
+
+def write_global(
+    files: Mapping[str, str],
+    out: Mapping[str, str],
+    fold: str,
+    *,
+    lambdas: Iterable[float],
+    n_classes: int,
+    seed: int,
+    scale: FeatureScale,
+    tol: float,
+    penalty: Penalty,
+    log: Callable[..., None],
+) -> None:
+    """Write the classes of the queries of a fold, and the models of all training queries and of each class."""
+    queries = load_queries(files["queries"])
+    classes = query_classes(queries, read(files["topics"], "topics"), n_classes=n_classes, seed=seed)
+    log("classes: %s", classes.origin)
+    write(out["classes"], CLASSES_SHAPE, classes.to_table(queries))
+    documents = load_fold(files["judged"], fold, scale, wanted=["train"])
+    models = train_global(documents, classes.true[queries.is_train], lambdas, tol=tol, penalty=penalty)
+    write(out["models"], "models", models)
 
 
 def _schema() -> pa.Schema:

@@ -6,7 +6,7 @@ same weight, however many pairs it has; ``random`` replaces the neighbours by ra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from qdrank.learners.ranksvm.local import LocalModels, prepare_training, train_s
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.sizes import Setting, by_lambda
+from qdrank.store import read, write
 from qdrank.store.lists import list_column, list_matrix
 
 WEIGHTING = {"neighbours": "pairs", "equal": "equal", "random": "pairs"}
@@ -146,6 +147,12 @@ def gathered(shards: Sequence[pa.Table], query_id: NDArray[Any]) -> pa.Table:
     query = rows_of(table.column("query_id").to_numpy(zero_copy_only=False), query_id)
     k, lam = table.column("k").to_numpy(), table.column("lam").to_numpy()
     return table.take(pa.array(np.lexsort((query, k, -lam, neighbourhood))))
+
+
+def gather_local(files: Mapping[str, Any], path: str) -> None:
+    """Write the shards of local models of a fold as one table."""
+    ids = read(files["queries"], "queries", ["query_id"]).column("query_id").to_numpy(zero_copy_only=False)
+    write(path, "local_models", gathered([read(shard, "local_models") for shard in files["shards"]], ids))
 
 
 class ModelBank:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.errors import InputError
-from qdrank.queries.artifacts import Queries
+from qdrank.learners.ranksvm.estimator import Penalty
+from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
+from qdrank.rankers.documents import FeatureScale, load_fold
 from qdrank.rankers.knn import random_neighbours
-from qdrank.studies.geng2008.local_models import Neighbourhood
+from qdrank.store import write
+from qdrank.studies.geng2008.local_models import Neighbourhood, train_shard
 from qdrank.studies.geng2008.options import Options
 
 
@@ -41,3 +47,26 @@ def neighbourhoods(queries: Queries, nearest: NDArray[np.int32], options: Option
         drawn = random_neighbours(queries.query_id[tested], m, most, seed)
         trained.append(Neighbourhood("random", tested, drawn, swept))
     return trained
+
+
+def train_local(
+    files: Mapping[str, str],
+    path: str,
+    fold: str,
+    shard: tuple[int, int],
+    *,
+    geng: Mapping[str, Any],
+    scale: FeatureScale,
+    block: int | None,
+    tol: float,
+    penalty: Penalty,
+    seed: int,
+    log: Callable[[str], object],
+) -> None:
+    """Write one shard of the local models of a fold; ``shard`` is its number, from 0, and how many there are."""
+    queries, (_, nearest) = load_queries(files["queries"]), load_neighbours(files["neighbours"])
+    documents = load_fold(files["judged"], fold, scale, wanted=["train"])
+    wanted, (number, shards) = neighbourhoods(queries, nearest, Options(**geng), seed), shard
+    training: dict[str, Any] = {"block": block, "tol": tol, "penalty": penalty}
+    models = train_shard(documents, queries, wanted, shard=number, n_shards=shards, **training, log=log)
+    write(path, "local_models", models)

@@ -6,17 +6,21 @@ Offline-1 compares every test query's neighbourhood with every training query's,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from qdrank.datasets.judged import load_judged
 from qdrank.layout import FloatArray, IntArray, rows_of
-from qdrank.queries.artifacts import Queries
+from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.rankers.knn import change_ratios, offline1, offline2
+from qdrank.store import write
 from qdrank.studies.geng2008.methods import OFFLINE
 from qdrank.studies.geng2008.options import Options
+from qdrank.studies.geng2008.shapes import OFFLINE_SHAPE
 
 _ROLES = ("vali", "test")
 
@@ -41,6 +45,13 @@ def offline_table(queries: Queries, nearest: NDArray[np.int32], pairs: IntArray,
             ratios = change_ratios(of_role, train, pairs, chosen)
             tables += [_table(queries, role, method, k, chosen[k], ratios[k]) for k in ks]
     return pa.concat_tables(tables)
+
+
+def choose_offline(files: Mapping[str, str], path: str, fold: str, *, geng: Mapping[str, Any]) -> None:
+    """Write which ready models serve the queries of a fold."""
+    train, (_, nearest) = load_judged(files["judged"], []).of_role(fold, "train"), load_neighbours(files["neighbours"])
+    table = offline_table(load_queries(files["queries"]), nearest, train.pairs, Options(**geng))
+    write(path, OFFLINE_SHAPE, table)
 
 
 def _chosen(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,24 +12,29 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from qdrank.datasets.judged import load_judged
 from qdrank.errors import InputError
 from qdrank.learners.ranksvm.estimator import Penalty
-from qdrank.queries.artifacts import Queries, load_neighbours
+from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
+from qdrank.queries.fitted import load_metric
 from qdrank.queries.metrics import Euclidean
-from qdrank.queries.recipe import Recipe
+from qdrank.queries.recipe import Recipe, load_document_vectors, topics_of
 from qdrank.rankers.base import QueryRanker
-from qdrank.rankers.documents import FoldDocuments
+from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents
 from qdrank.rankers.plain import LinearRanker
 from qdrank.rankers.ready import ReadyModels
+from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.rankers.sizes import Setting, neighbour_count
 from qdrank.store import read
 from qdrank.studies.geng2008.class_ranker import ClassRanker
+from qdrank.studies.geng2008.fold import chosen_settings
 from qdrank.studies.geng2008.global_models import GlobalModels
 from qdrank.studies.geng2008.local_models import WEIGHTING, ModelBank
 from qdrank.studies.geng2008.methods import LOCAL, OFFLINE, QC
 from qdrank.studies.geng2008.online_ranker import OnlineRanker
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.query_classes import K_MEANS, Classes, query_columns, true_classes, type_classifier
+from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +135,46 @@ class FoldRankers:
         if not np.array_equal(ranker.classes_[ranker.guessed(columns)], stored):
             raise InputError("the stored classes of queries are not those of these data", fix="run the workflow again")
         return ranker, recipe
+
+
+def pack_rankers(
+    files: Mapping[str, str],
+    out: Mapping[str, str],
+    fold: str,
+    *,
+    scale: FeatureScale,
+    queries: Mapping[str, Any],
+    geng: Mapping[str, Any],
+    training: Mapping[str, Any],
+    log: Callable[..., None],
+) -> None:
+    """Write every method of a fold, with the setting that was chosen for it, as a ranker for new queries.
+
+    ``queries`` are the options of query vectors; ``training`` holds further attributes of `FoldRankers`.
+    """
+    judged, topics = load_judged(files["judged"], ["features"]), read(files["topics"], "topics")
+    documents, points = fold_documents(judged, fold, scale), load_queries(files["queries"])
+    recipe = load_document_vectors(files, queries, missing=documents.fill is not None)
+    train = judged.of_role(fold, "train")
+    recipe.refuse_others(train, topics_of(topics, train.query_id.tolist())[0], points.vectors[points.is_train])
+    rankers = FoldRankers(
+        documents=documents,
+        queries=points,
+        nearest=load_neighbours(files["neighbours"])[1],
+        topics=topics,
+        fitted=load_metric(files["metric"]),
+        whole=GlobalModels(read(files["whole"], "models")),
+        local=ModelBank(read(files["local"], "local_models")),
+        classes=Classes.from_table(read(files["classes"], CLASSES_SHAPE)),
+        options=Options(**geng),
+        recipe=recipe,
+        **training,
+    )
+    about: dict[str, Any] = {"study": "geng2008", "fold": fold, "documents": documents.view(scaled=False)}
+    for (_, method), setting in chosen_settings(read(files["choices"], "choices")).items():
+        log("%s: %s", method, setting.text)
+        ranker, vectors = rankers.ranker(method, setting)
+        write_ranker(out[method], ServedRanker(method=method, queries=vectors, ranker=ranker, **about))
 
 
 def as_share(k: int, m: int) -> float:

@@ -6,7 +6,7 @@ For Ranking SVM the bound on the difference of the losses of two models on any d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +18,14 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.ranksvm.estimator import Penalty, before_half, solve, whole_problem
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.ranksvm.preferences import Preferences
+from qdrank.queries.artifacts import load_neighbours, load_queries
+from qdrank.rankers.documents import FeatureScale, load_fold
+from qdrank.store import read, write
 from qdrank.studies.geng2008.fold import FoldQueries
 from qdrank.studies.geng2008.methods import OFFLINE
+from qdrank.studies.geng2008.offline import OfflineModels
+from qdrank.studies.geng2008.options import Options
+from qdrank.studies.geng2008.shapes import OFFLINE_SHAPE
 
 #: Largest neighbourhood to compare; above this size training with the hinge loss takes seconds per model.
 MOST_NEIGHBOURS = 1000
@@ -44,6 +50,33 @@ class FoldNeighbourhoods(FoldQueries):
     """The queries of a fold and their neighbours: ``nearest`` (n_queries, k_max) among the training queries."""
 
     nearest: NDArray[np.int32]
+
+
+def write_bound(
+    files: Mapping[str, str],
+    path: str,
+    fold: str,
+    *,
+    geng: Mapping[str, Any],
+    scale: FeatureScale,
+    tol: float,
+    penalty: Penalty,
+    queries: int,
+    pairs: int,
+    seed: int,
+    log: Callable[..., None],
+) -> None:
+    """Write the bound beside what is observed on a fold, for a number of ``queries`` and ``pairs`` of each."""
+    near = FoldNeighbourhoods(
+        documents=load_fold(files["judged"], fold, scale, wanted=["train", "test"]),
+        queries=load_queries(files["queries"]),
+        nearest=load_neighbours(files["neighbours"])[1],
+        offline=OfflineModels(read(files["offline"], OFFLINE_SHAPE)),
+        options=Options(**geng),
+    )
+    table = bound_table(fold, near, n_queries=queries, n_pairs=pairs, tol=tol, seed=seed, penalty=penalty)
+    log("%d differences of models", len(table))
+    write(path, "figure", table)
 
 
 def bound_table(

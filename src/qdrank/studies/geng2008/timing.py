@@ -8,7 +8,7 @@ once for all queries, such as training Single, has separate rows and is not part
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.spatial import cKDTree
 
+from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm.estimator import Model, Penalty, before_half, solve, whole_problem
@@ -24,9 +25,10 @@ from qdrank.learners.ranksvm.local import TrainingBase, prepare_training, train_
 from qdrank.learners.ranksvm.preferences import Preferences, subset
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.vectors import query_vectors
-from qdrank.rankers.documents import FoldDocuments
+from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.rankers.knn import offline1
 from qdrank.rankers.sizes import neighbour_count
+from qdrank.store import write
 from qdrank.studies.making import Inputs, Shown
 
 SHARES, KS = (0.25, 0.5, 1.0), (0.1, 0.27, 0.53)
@@ -54,6 +56,15 @@ def _seconds(step: Callable[[], object]) -> float:
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:  # noqa: ARG001
     """Table 1 as measured. A separate job takes the times, so a new title does not measure them again."""
     return {"geng-table1": inputs.table("times", "table")}
+
+
+def write_times(
+    files: Mapping[str, str], path: str, *, fold: str, scale: FeatureScale, lam: float, penalty: Penalty, tol: float
+) -> None:
+    """Measure Table 1 on a fold, and write it."""
+    documents = load_fold(files["judged"], fold, scale, wanted=["train", "test"])
+    table = measure_times(documents, reference_column(files["columns"]), lam=lam, penalty=penalty, tol=tol)
+    write(path, "table", table)
 
 
 def measure_times(documents: FoldDocuments, reference: int, *, lam: float, penalty: Penalty, tol: float) -> pa.Table:

@@ -7,7 +7,7 @@ comparison differs from the first in only one respect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -17,22 +17,25 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.datasets.judged import Judged
+from qdrank.datasets.columns import reference_column
+from qdrank.datasets.judged import Judged, load_judged
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.ranksvm.blocks import block_size, make_blocks
 from qdrank.learners.ranksvm.estimator import Penalty
 from qdrank.learners.ranksvm.local import LocalModels, prepare_training, train_local
 from qdrank.measures.compute import measure
 from qdrank.queries import METRICS
-from qdrank.queries.artifacts import Queries, VectorOptions, describe_queries
+from qdrank.queries.artifacts import Queries, VectorOptions, describe_queries, load_queries
 from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.queries.graph import fitted_metric
 from qdrank.queries.metrics import Euclidean
 from qdrank.queries.neighbours import neighbours, within_radius
-from qdrank.rankers.documents import FoldDocuments, query_scores
+from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents, query_scores
 from qdrank.rankers.knn import ALIKE, offline1, offline2
 from qdrank.rankers.sizes import Setting, neighbour_count
+from qdrank.store import read, write
 from qdrank.store.lists import list_matrix
+from qdrank.studies.geng2008.fold import chosen_settings
 
 _SWEPT = ("mean_ndcg/geng", "ndcg@10/geng")
 #: Test queries of a fold on which variants are compared.
@@ -244,6 +247,46 @@ def compare_variants(
         W = documents.stored(models.W)
         tables += [_measured(fold, test, variant, wanted, W, models, _same(variant, first)) for variant in alike]
     return pa.concat_tables(tables)
+
+
+def write_variants(
+    files: Mapping[str, str],
+    path: str,
+    fold: str,
+    kind: str,
+    *,
+    vectors: Mapping[str, Any],
+    metric: str,
+    clusters: Sequence[float],
+    most: int,
+    seed: int,
+    scale: FeatureScale,
+    block: int | None,
+    tol: float,
+    penalty: Penalty,
+    log: Callable[..., None],
+) -> None:
+    """Write the comparison of the variants of one ``kind`` on a fold, with the setting that was chosen for KNN Online."""
+    setting = chosen_settings(read(files["choices"], "choices"))[fold, "knn-online"]
+    log("as chosen for KNN Online: %s", setting.text)
+    judged = load_judged(files["judged"], ["features"])
+    variants = Variants(
+        judged=judged,
+        topics=read(files["topics"], "topics"),
+        queries=load_queries(files["queries"]),
+        fold=fold,
+        k=setting.k,
+        reference=reference_column(files["columns"]),
+        vectors=VectorOptions(**vectors),
+        metric=metric,
+        clusters=clusters,
+        seed=seed,
+        most=most,
+    )
+    wanted, first = variants.of(kind), variants.knn_online
+    training: dict[str, Any] = {"block": block, "tol": tol, "penalty": penalty, "most": most}
+    table = compare_variants(fold, fold_documents(judged, fold, scale), wanted, first, setting, **training)
+    write(path, "measures", table)
 
 
 def _none_measured() -> pa.Table:

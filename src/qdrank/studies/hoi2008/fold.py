@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -17,11 +17,13 @@ from qdrank.learners.ensemble.program import ProgramSolution
 from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.learners.ensemble.sser import SSER
 from qdrank.learners.ensemble.trace_coefficients import Ties
-from qdrank.rankers.documents import FoldDocuments
+from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
+from qdrank.store import write
 from qdrank.store.lists import list_column
 from qdrank.studies.hoi2008.methods import SOLVED, TIES, with_ties
 from qdrank.studies.hoi2008.options import Options
 from qdrank.studies.hoi2008.rankers import other_queries, query_rows
+from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 
 _ROLES = ("vali", "test")
 TIE_RULES: tuple[Ties, ...] = ("half", "file")
@@ -105,6 +107,14 @@ class EnsembleFold:
         return self.seed, _ROLES.index(role)
 
 
+def load_ensemble_fold(
+    judged: str, fold: str, *, hoi: Mapping[str, Any], scale: FeatureScale, measure: str, seed: int
+) -> EnsembleFold:
+    """A fold from the artifact ``judged``; ``hoi`` are keys of its section."""
+    documents = load_fold(judged, fold, scale, columns=["doc_id", "features"])
+    return EnsembleFold(documents, Options(**hoi), measure, seed)
+
+
 def _fitted_again(model: SSER, B: FloatArray | None = None, **changed: Any) -> SSER:
     """The model with other coefficients, or with changes to parameters that do not affect the coefficients."""
     return SSER(**model.get_params() | changed).fit_coefficients(model.coefficients_ if B is None else B)
@@ -120,6 +130,15 @@ def solve_shard(fold: EnsembleFold, *, shard: int, n_shards: int) -> pa.Table:
     """
     rows = [row for ties in TIE_RULES for row in _solved(fold, ties, shard, n_shards)]
     return _table(rows, fold.documents.parts["train"].X.shape[1])
+
+
+def write_shard(
+    files: Mapping[str, str], path: str, fold: str, shard: tuple[int, int], *, log: Callable[..., None], **given: Any
+) -> None:
+    """Solve and write one shard, given as its number, from 0, and how many there are; ``given`` as for `load_ensemble_fold`."""
+    solved = solve_shard(load_ensemble_fold(files["judged"], fold, **given), shard=shard[0], n_shards=shard[1])
+    log("%d programs", len(solved))
+    write(path, ENSEMBLES_SHAPE, solved)
 
 
 _Row = tuple[str, str, str, float, ProgramSolution]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,8 @@ from qdrank.learners.classic.listnet import ListNet
 from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.measures.compute import measure
-from qdrank.studies.hoi2008.fold import EnsembleFold
+from qdrank.store import write
+from qdrank.studies.hoi2008.fold import EnsembleFold, load_ensemble_fold
 from qdrank.studies.hoi2008.rankers import query_rows, scores_by
 
 #: Methods of the curve, with fixed settings: choosing on validation would use labels that the curve does not count.
@@ -44,6 +46,13 @@ def curve_table(name: str, fold: EnsembleFold, sizes: Sequence[int], repeats: in
         shown = 0 if size == train.n_queries else size
         tables += [_table(name, shown, repeat, method, test, scores) for method, scores in scored.items()]
     return pa.concat_tables(tables)
+
+
+def write_curve(
+    files: Mapping[str, str], path: str, fold: str, *, sizes: Sequence[int], repeats: int, **given: Any
+) -> None:
+    """Write the learning curve of a fold; ``given`` as for `load_ensemble_fold`."""
+    write(path, "figure", curve_table(fold, load_ensemble_fold(files["judged"], fold, **given), sizes, repeats))
 
 
 def _scores(fold: EnsembleFold, train: Judged, test: Judged, roughness: list[FloatArray]) -> dict[str, FloatArray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,13 @@ from qdrank.learners.choose import Choice, choose
 from qdrank.learners.ensemble.sser import SSER
 from qdrank.learners.ensemble.trace_coefficients import Ties
 from qdrank.measures.compute import measure
+from qdrank.rankers.served import ServedRanker, write_method
+from qdrank.store import read, write
 from qdrank.store.lists import list_matrix
-from qdrank.studies.hoi2008.fold import TIE_RULES, EnsembleFold
+from qdrank.studies.hoi2008.fold import TIE_RULES, EnsembleFold, gathered_weights, load_ensemble_fold
 from qdrank.studies.hoi2008.methods import PATHS, with_ties
 from qdrank.studies.hoi2008.rankers import EnsembleRanker, scores_by
+from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 
 #: What is measured for every gamma.
 SWEPT = ("ap",)
@@ -84,6 +87,29 @@ def score_fold(name: str, fold: EnsembleFold, bank: WeightBank) -> Scored:
                 scores[method], rankers[method] = by_gamma[gamma], _ranker(fold, models, base, gamma)
         choices += _tuned_choices(name, fold, ties)
     return Scored(scores, rankers, pa.Table.from_pylist(choices, _CHOICES), pa.concat_tables(sweep))
+
+
+def write_scores(
+    files: Mapping[str, Any], out: Mapping[str, str], fold: str, *, log: Callable[..., None], **given: Any
+) -> None:
+    """Gather the weights of a fold, measure every gamma, and write scores and rankers with the chosen ones.
+
+    ``given`` as for `load_ensemble_fold`.
+    """
+    study = load_ensemble_fold(files["judged"], fold, **given)
+    documents = study.documents
+    weights = gathered_weights([read(path, ENSEMBLES_SHAPE) for path in files["shards"]], documents)
+    write(out["weights"], ENSEMBLES_SHAPE, weights)
+    scored = score_fold(fold, study, WeightBank(weights))
+    write(out["sweep"], "figure", scored.sweep)
+    write(out["choices"], "choices", scored.choices)
+    for row in scored.choices.to_pylist():
+        if row["chosen"]:
+            log("%s: %s, %s %.4f", row["method"], row["setting"], row["measure"], row["value"])
+    view, test = documents.view(scaled=False), documents.parts["test"]
+    for method, scores in scored.scores.items():
+        served = ServedRanker(method=method, fold=fold, documents=view, ranker=scored.rankers[method])
+        write_method(out[method], out[f"served_{method}"], served, test, scores)
 
 
 def _ranker(fold: EnsembleFold, models: dict[str, SSER], base: str, gamma: float) -> EnsembleRanker:

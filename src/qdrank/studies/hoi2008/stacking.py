@@ -6,13 +6,16 @@ validation queries. Nothing in the ensemble is tuned, so the validation queries 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from qdrank.errors import InputError
 from qdrank.rankers.base import QueryRanker
-from qdrank.rankers.documents import FoldDocuments
+from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
+from qdrank.rankers.served import ServedRanker, write_method
+from qdrank.rankers.stored import read_ranker
 from qdrank.studies.hoi2008.options import Options
 from qdrank.studies.hoi2008.rankers import StackedRanker, as_rankers
 
@@ -40,3 +43,14 @@ def stacked_rankers(
         "sser-methods": StackedRanker(bases=bases, kind="sser", learner=sser),
         "borda-methods": StackedRanker(bases=bases, kind="borda"),
     }
+
+
+def write_stacked(
+    files: Mapping[str, Any], out: Mapping[str, str], fold: str, *, scale: FeatureScale, hoi: Mapping[str, Any]
+) -> None:
+    """Write scores and rankers of the ensembles of the methods in ``files["rankers"]``; ``hoi`` are keys of its section."""
+    documents = load_fold(files["judged"], fold, scale, columns=["doc_id", "features"])
+    test, bases = documents.seen("test"), [read_ranker(path).ranker for path in files["rankers"]]
+    for method, ranker in stacked_rankers(documents, bases, Options(**hoi)).items():
+        served = ServedRanker(method=method, fold=fold, documents=documents.view(), ranker=ranker)
+        write_method(out[method], out[f"served_{method}"], served, test)

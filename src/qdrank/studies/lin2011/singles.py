@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,8 +12,10 @@ import pyarrow as pa
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import ValidationQueries, choose
 from qdrank.learners.ranksvm.estimator import Model
-from qdrank.rankers.documents import FoldDocuments
+from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
+from qdrank.store import write
 from qdrank.studies.lin2011.methods import RANKSVM
+from qdrank.studies.lin2011.options import Grid
 from qdrank.studies.lin2011.training import train_singles
 
 CANDIDATE = f"{RANKSVM}-candidate"
@@ -29,6 +32,37 @@ class Singles:
     def weights(self) -> FloatArray:
         """Weights of the chosen model."""
         return self.models[self.chosen].w
+
+
+def budget_lambdas(lambdas: Sequence[float], budget: int) -> list[float]:
+    """Lambdas of the global Ranking SVM: those of the local models, and more from a tenth to ten times their range.
+
+    Evenly spaced on a log scale, ``budget`` in all, descending.
+    """
+    known = sorted(set(lambdas))
+    rest = max(0, budget - len(known))
+    between = np.geomspace(known[0] / 10, known[-1] * 10, rest + 2)[1:-1].tolist() if rest else []
+    return sorted({*known, *between}, reverse=True)
+
+
+def write_singles(
+    files: Mapping[str, str],
+    out: Mapping[str, str],
+    fold: str,
+    *,
+    grid: Mapping[str, Any],
+    scale: FeatureScale,
+    tol: float,
+    seed: int,
+    log: Callable[..., None],
+) -> None:
+    """Write the global models of a fold, and which lambda was chosen; ``grid`` holds the keys of `Grid`."""
+    settings, documents = Grid(**grid), load_fold(files["judged"], fold, scale)
+    lambdas = budget_lambdas(settings.lambdas, settings.budget)
+    singles, choices = choose_single(fold, documents, lambdas, tol=tol, seed=seed)
+    log("lambda %g, chosen among %d", singles.chosen, len(lambdas))
+    write(out["models"], "models", singles_table(singles, documents))
+    write(out["choices"], "choices", choices)
 
 
 def choose_single(

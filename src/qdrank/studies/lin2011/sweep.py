@@ -23,17 +23,6 @@ Values = dict[ClusterSetting, float]
 """Validation MAP by setting, in the order tried."""
 
 
-def budget_lambdas(lambdas: Sequence[float], budget: int) -> list[float]:
-    """Lambdas of the global Ranking SVM: those of the local models, and more from a tenth to ten times their range.
-
-    Evenly spaced on a log scale, ``budget`` in all, descending.
-    """
-    known = sorted(set(lambdas))
-    rest = max(0, budget - len(known))
-    between = np.geomspace(known[0] / 10, known[-1] * 10, rest + 2)[1:-1].tolist() if rest else []
-    return sorted({*known, *between}, reverse=True)
-
-
 def validated(fold: LinFold, method: Algorithm, seed: int, grid: Grid) -> Values:
     """Validation MAP of every setting of a method, for one seed of the clusters."""
     values: Values = {}

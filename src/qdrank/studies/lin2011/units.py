@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from qdrank.datasets.columns import reference_column
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm.estimator import Model
 from qdrank.learners.ranksvm.kernels import one_thread
-from qdrank.rankers.documents import FoldDocuments
+from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
+from qdrank.store import read, write
 from qdrank.studies.lin2011.bank import ALL_QUERIES, HALVES, Key, cluster_sizes_table, models_table, no_tables
 from qdrank.studies.lin2011.clusters import (
     PAIRS,
@@ -27,6 +30,8 @@ from qdrank.studies.lin2011.clusters import (
 from qdrank.studies.lin2011.options import Readings
 from qdrank.studies.lin2011.readings import TrainingSet, Transformation
 from qdrank.studies.lin2011.representations import standardised_rows, transformed
+from qdrank.studies.lin2011.shapes import CLUSTER_MODELS_SHAPE, CLUSTERS_SHAPE
+from qdrank.studies.lin2011.singles import load_singles
 from qdrank.studies.lin2011.training import Trainer, seen_rows
 
 #: Further schemes for the table of readings: the other training set, the other transformations.
@@ -154,3 +159,30 @@ class Workshop:
         for trained_on, only in subsets.items():
             for lam, models in self.trainer.fit(clustering, training_set, only).items():
                 yield models_table(key, trained_on, lam, models, self.documents.stored(models.W))
+
+
+def train_units(
+    files: Mapping[str, str],
+    out: Mapping[str, str],
+    fold: str,
+    shard: tuple[int, int],
+    *,
+    lambdas: Sequence[float],
+    readings: Mapping[str, Any],
+    plan: Mapping[str, Any],
+    scale: FeatureScale,
+    tol: float,
+    log: Callable[[str], object],
+) -> None:
+    """Write one shard of the clusters of a fold and their models; ``shard`` is its number, from 0, and how many there are.
+
+    ``plan`` holds attributes of `ClusterPlan`.
+    """
+    documents = load_fold(files["judged"], fold, scale, wanted=["train"])
+    singles = load_singles(read(files["singles"], "models"), documents)
+    wanted = ClusterPlan(readings=Readings(**readings), **plan)
+    models = {lam: singles.models[lam] for lam in lambdas}
+    workshop = Workshop(documents, reference_column(files["columns"]), models, singles.weights, wanted, tol=tol)
+    clusters, trained = workshop.run(shard_units(wanted, *shard), log)
+    write(out["clusters"], CLUSTERS_SHAPE, clusters)
+    write(out["models"], CLUSTER_MODELS_SHAPE, trained)

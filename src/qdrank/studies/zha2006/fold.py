@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.measuring import scores_table
+from qdrank.datasets.judged import scores_table
 from qdrank.evaluation.refits import jittered
 from qdrank.layout import FloatArray
 from qdrank.learners.atvt.estimator import ATVT

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from qdrank.evaluation.measuring import scores_table
+from qdrank.datasets.judged import scores_table
 from qdrank.learners.grids import GRIDS
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.learning import choices_table, fit_method

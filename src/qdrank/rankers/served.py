@@ -1,4 +1,4 @@
-"""Any ranker of any study in one file, ready to score new queries.
+"""What a method leaves: its scores of the test documents, and the ranker itself in one file, ready to score new queries.
 
 The file has the fitted ranker, and how it saw documents and queries in training. On the documents of a study the scores
 equal those that the study wrote, to the last bit; rankers that train a model when a query arrives agree to the
@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qdrank.datasets.judged import Judged, load_roles
+from qdrank.datasets.judged import Judged, load_roles, scores_table
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.recipe import Recipe, topics_of
@@ -137,3 +137,14 @@ class ServedRanker:
 def write_ranker(path: str | os.PathLike[str], ranker: ServedRanker) -> None:
     """Store a ranker: the artifact ``rankers``."""
     write(path, "rankers", state_table(ranker))
+
+
+def write_method(to: str, kept: str, served: ServedRanker, test: Judged, scores: FloatArray | None = None) -> None:
+    """Write the scores of a method, and the method itself to another file.
+
+    Without ``scores`` the ranker scores ``test``, whose features it sees as they are; it must not need query vectors.
+    """
+    if scores is None:
+        scores = served.ranker.predict(test, np.zeros((test.n_queries, 0)))
+    write(to, "scores", scores_table(test, scores))
+    write_ranker(kept, served)

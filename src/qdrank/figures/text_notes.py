@@ -1,0 +1,33 @@
+"""A text collection becomes judged documents with features; a table says how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from qdrank.datasets.columns import reference_column
+from qdrank.datasets.judged import load_judged
+from qdrank.figures.tables import write_table
+from qdrank.text.extract import extract_features, notes_table, reference_maps
+
+
+def write_text_features(
+    out: Mapping[str, str],
+    *,
+    options: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    title: str,
+    seed: int,
+    log: Callable[..., None],
+) -> None:
+    """Write the artifacts of a collection, and the table of settings and notes to the other paths of ``out``.
+
+    ``options`` name the collection, ``settings`` are the section ``text`` of the configuration.
+    """
+    made = {name: out[name] for name in ("judged", "columns", "topics")}
+    notes = extract_features(made, options, seed=seed, **settings)
+    for note in notes:
+        log("%s", note)
+    maps = reference_maps(load_judged(made["judged"], ["features"]), reference_column(made["columns"]))
+    paths = {form: path for form, path in out.items() if form not in made}
+    write_table(notes_table(settings, notes, maps), paths, title=f"{title}: how text became features")

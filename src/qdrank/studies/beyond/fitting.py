@@ -1,0 +1,55 @@
+"""The job that fits all rankers and controls of a fold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from qdrank.datasets.columns import reference_column
+from qdrank.datasets.judged import load_judged
+from qdrank.queries.artifacts import load_queries
+from qdrank.queries.recipe import load_document_vectors
+from qdrank.rankers.documents import FeatureScale, fold_documents
+from qdrank.rankers.served import ServedRanker, write_method
+from qdrank.store import write
+from qdrank.studies.beyond.checks import checks_table, recurrence_table, values_table, without_near
+from qdrank.studies.beyond.fold import Ladder, control_values, fold_data, method_scores, setting_choices
+from qdrank.studies.beyond.methods import CHOSEN
+from qdrank.studies.beyond.options import Options
+
+
+def fit_fold(
+    files: Mapping[str, str],
+    out: Mapping[str, str],
+    fold: str,
+    *,
+    beyond: Mapping[str, Any],
+    methods: Sequence[str],
+    queries: Mapping[str, Any],
+    scale: FeatureScale,
+    log: Callable[..., None],
+) -> None:
+    """Write choices, values of the controls, checks, and scores and rankers of the ``methods`` of a fold.
+
+    ``beyond`` holds the keys of `Options`, ``queries`` the options of query vectors.
+    """
+    documents = fold_documents(load_judged(files["judged"]), fold, scale)
+    data = fold_data(documents, load_queries(files["queries"]), reference_column(files["columns"]))
+    ladder = Ladder(data, Options(**beyond), log).climb()
+    test = documents.parts["test"]
+    write(out["choices"], "choices", setting_choices(fold, ladder))
+    tables = [values_table(fold, test.query_id, control_values(ladder), 0.0)]
+    for near in ladder.options.near:
+        log("without queries of similarity %g or more", near)
+        tables.append(values_table(fold, test.query_id, without_near(ladder, near), near))
+    write(out["controls"], "figure", pa.concat_tables(tables))
+    write(out["checks"], "figure", checks_table(fold, ladder))
+    write(out["recurrence"], "figure", recurrence_table(fold, ladder))
+    view = documents.view()
+    recipe = load_document_vectors(files, queries, missing=view.missing)
+    for method, scores in method_scores(ladder, methods).items():
+        ranker = ladder.rankers[ladder.chosen() if method == CHOSEN else method]
+        served = ServedRanker(method=method, fold=fold, documents=view, queries=recipe, ranker=ranker)
+        write_method(out[method], out[f"served_{method}"], served, test, scores)

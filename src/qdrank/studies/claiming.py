@@ -1,0 +1,37 @@
+"""The job that decides on the claims of a study on a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from qdrank.evaluation.deciding import decide
+from qdrank.evaluation.observations import observations_table
+from qdrank.figures.tables import write_table
+from qdrank.figures.verdicts import FOLDED, readable
+from qdrank.registry import loaded
+from qdrank.store import write
+from qdrank.studies.making import Shown, made
+
+
+def gather_observations(
+    files: Mapping[str, Any],
+    out: Mapping[str, str],
+    dataset: str,
+    *,
+    make: str,
+    claims: str,
+    budget: Mapping[str, Any],
+    world: str,
+    **shown: Any,
+) -> None:
+    """Write the observations that ``make`` gathers, and the verdicts on the claims that ``claims`` declares with ``budget``.
+
+    ``world`` names a simulated data set, ``shown`` is as in `Shown`.
+    """
+    observations, declaration = made(make, files, Shown(dataset, **shown)), loaded(claims)(budget)
+    write(out["observations"], "observations", observations_table(observations))
+    table = decide(declaration, {dataset: observations}, dataset=dataset, world=world)
+    forms = {form: path for form, path in out.items() if form != "observations"}
+    title = f"{shown['title']}: claims of {declaration.paper}"
+    write_table(readable(table), forms, title=title, folded=[*FOLDED, "data set", "paper"])
