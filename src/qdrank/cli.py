@@ -17,7 +17,6 @@ COMMANDS = {
     "advise": ("qdrank.commands.advise", "how to fuse runs, and whether weights per query are worth it"),
     "compare": ("qdrank.commands.compare", "the verdict on two runs: is one better by a difference that counts"),
     "config": ("qdrank.commands.config", "check a configuration, or generate what is derived from its models"),
-    "critical-path": ("qdrank.commands.critical_path", "which jobs of a finished run follow each other longest"),
     "datasets": ("qdrank.commands.datasets", "list the data sets, what is present, and how to get the rest"),
     "digest": ("qdrank.commands.digest", "print the digest of every artifact in a folder"),
     "evaluate": ("qdrank.commands.evaluate", "measure runs against judgments, or scores against a LETOR file"),

@@ -2,13 +2,16 @@
 
     python tests/benchmarks/schedule.py runs/scale --cores 16 --configfile config/scale.yaml --target geng
 
-Priorities, threads, waiting and the time to start a job are real, the work is not: jobs that share memory or disk get no slower here. For jobs that
-would have other threads than they had, give the time: ``--seconds '*/scores/lambdamart.parquet=145'`` is for the job that makes such a file.
+First it prints the work in all and the longest jobs. Priorities, threads, waiting and the time to start a job are real, the work is not: jobs that share
+memory or disk get no slower here. For jobs that would have other threads than they had, give the time: ``--seconds '*/scores/lambdamart.parquet=145'`` is for
+the job that makes such a file.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
+import binascii
 import json
 import os
 import shutil
@@ -16,10 +19,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
-
-from qdrank.commands.critical_path import Job, read_jobs
 
 PROJECT = Path(__file__).resolve().parents[2]
 ASLEEP = """
@@ -32,6 +34,38 @@ for path in map(Path, snakemake.output):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("asleep")
 """
+
+
+LONGEST = 10
+
+
+@dataclass
+class Job:
+    """A job of a run: its rule, the seconds that it took, and the files that it made."""
+
+    rule: str
+    seconds: float = 0.0
+    outputs: list[str] = field(default_factory=list)
+
+
+def read_jobs(folder: Path) -> list[Job]:
+    """Finished jobs of the run in a folder, the longest first, from the records that Snakemake keeps of every file."""
+    records = folder / ".snakemake" / "metadata"
+    jobs: dict[tuple[str, ...], Job] = {}
+    for path in sorted(path for path in records.rglob("*") if path.is_file()):
+        try:  # the name is that of the file in base64; a long one is split into folders that begin with @
+            name = "".join(part.removeprefix("@") for part in path.relative_to(records).parts)
+            output, record = base64.b64decode(name, validate=True).decode(), json.loads(path.read_text())
+        except (binascii.Error, ValueError):
+            continue
+        if record.get("starttime") and record.get("endtime") and not record.get("incomplete"):
+            # Each job has its own log, but may have made several files.
+            job = jobs.setdefault((record["rule"], *(record.get("log") or [output])), Job(record["rule"]))
+            job.seconds = max(job.seconds, record["endtime"] - record["starttime"])
+            job.outputs.append(output)
+    if not jobs:
+        raise SystemExit(f"no records of finished jobs in {records}: give the folder of a run")
+    return sorted(jobs.values(), key=lambda job: -job.seconds)
 
 
 def seconds_of(jobs: list[Job], changed: dict[str, float]) -> dict[str, float]:
@@ -65,7 +99,11 @@ def main() -> int:
     parser.add_argument("--seconds", action="append", default=[], metavar="PATTERN=S")
     args = parser.parse_args()
     changed = {pattern: float(s) for pattern, _, s in (text.rpartition("=") for text in args.seconds)}
-    times = seconds_of(read_jobs(args.folder), changed)
+    jobs = read_jobs(args.folder)
+    print(f"{len(jobs)} jobs, {sum(job.seconds for job in jobs):.0f} s of work; the longest:")
+    for job in jobs[:LONGEST]:
+        print(f"{job.seconds:8.1f} s  {job.rule}  {min(job.outputs)}")
+    times = seconds_of(jobs, changed)
     with tempfile.TemporaryDirectory() as scratch:
         copy = asleep(Path(scratch), times)
         command = [

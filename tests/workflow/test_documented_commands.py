@@ -23,7 +23,6 @@ STANDS_FOR = {
     "results/mq2008/": "results/tiny/",
     "results/nfcorpus/": "results/tiny/",
     "runs/mine/results/": "results/",
-    "critical-path runs/letor": "critical-path runs/finished",
 }
 
 
