@@ -9,7 +9,8 @@
 #         results/{dataset}/{fold}/scores/zha-*.parquet         with the settings that validation chose
 #         results/{dataset}/{fold}/served/zha-*.parquet         the methods for `qdrank rank`
 
-from qdrank.studies.zha2006.methods import FITTED_KINDS as ZHA_KINDS
+from qdrank.learners.grids import GRIDS
+from qdrank.studies.zha2006.methods import FITTED_KINDS as ZHA_KINDS, PAIRWISE
 
 ZHA = STUDIES["zha2006"]
 ZHA_DATASETS = names_pattern(run.datasets_of(ZHA))
@@ -42,6 +43,7 @@ rule fit_zha:
     params:
         scale=settings.training.scale,
         zha=settings.zha.computed(),
+        grid=lambda wc: GRIDS[PAIRWISE[wc.regressor][0]],
         seed=settings.seed,
     script:
         "../../scripts/zha2006/fit_zha.py"

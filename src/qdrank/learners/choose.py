@@ -2,7 +2,7 @@
 
 The convention: a setting is judged by the reported measure, averaged over the validation queries. Relevant documents
 that are not among the candidates count as in every measure. Documents with equal scores are in a seeded random order.
-Settings are tried from the most to the least regularised, and of equally good settings the first wins.
+Settings are tried from the most to the least regularised (`qdrank.learners.regularised`), and of equally good settings the first wins.
 """
 
 from __future__ import annotations
@@ -23,20 +23,6 @@ T = TypeVar("T")
 
 #: Decimals used to compare settings; beyond them two sums of the same values may differ.
 _DECIMALS = 12
-
-_LARGER_FIRST = ("lam", "l2", "lam_h", "lam_alpha", "lam_beta", "interactions", "proximity", "min_leaf", "k", "t")
-_SMALLER_FIRST = ("leaves", "learning_rate", "trees", "rounds", "thresholds", "scale", "C", "mix", "m", "gamma")
-
-
-def most_regularised_first(name: str, values: Iterable[T]) -> list[T]:
-    """Values of the parameter ``name`` from the most to the least regularised.
-
-    Regularised means nearer to a simpler model: smaller weights, smaller and fewer trees, means over more queries or
-    documents, one model for all queries. A parameter without such a direction keeps the given order of its values.
-    """
-    if name in _LARGER_FIRST or name in _SMALLER_FIRST:
-        return sorted(values, reverse=name in _LARGER_FIRST)  # type: ignore[type-var]
-    return list(values)
 
 
 def shuffled_within(offsets: IntArray, seed: int) -> IntArray:

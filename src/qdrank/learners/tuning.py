@@ -9,8 +9,9 @@ from typing import Any
 
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
-from qdrank.learners.choose import Choice, choose, most_regularised_first
+from qdrank.learners.choose import Choice, choose
 from qdrank.learners.inputs import JudgedArrays
+from qdrank.learners.regularised import most_regularised_first
 from qdrank.learners.validation import validation_queries
 
 

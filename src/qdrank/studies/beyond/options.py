@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from qdrank.learners.choose import most_regularised_first
+from qdrank.learners.regularised import most_regularised_first
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence

@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.choose import ValidationQueries, choose, most_regularised_first
+from qdrank.learners.choose import ValidationQueries, choose
+from qdrank.learners.regularised import most_regularised_first
 from qdrank.measures.compute import measure
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import FoldDocuments, query_scores

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from qdrank.evaluation.observations import Contrast, Observations, contrast, method_difference
 from qdrank.layout import FloatArray
-from qdrank.learners.choose import choose, most_regularised_first
+from qdrank.learners.choose import choose
+from qdrank.learners.regularised import most_regularised_first
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.studies.geng2008.claims import DIFFERENCES, FLAT, NEIGHBOURS, PAPERS_K
 from qdrank.studies.geng2008.curves import Curve, curve

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qdrank.learners.choose import most_regularised_first
+from qdrank.learners.regularised import most_regularised_first
 from qdrank.rankers.sizes import Setting, neighbour_count, neighbour_counts
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from qdrank.learners.choose import most_regularised_first
 from qdrank.learners.ensemble.sser import SSER
 from qdrank.learners.ensemble.trace_coefficients import Ties
+from qdrank.learners.regularised import most_regularised_first
 
 if TYPE_CHECKING:
     from qdrank.studies.hoi2008.settings import Hoi as _Keys

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from qdrank.learners.choose import most_regularised_first
+from qdrank.learners.regularised import most_regularised_first
 from qdrank.studies.lin2011.methods import Algorithm
 
 if TYPE_CHECKING:

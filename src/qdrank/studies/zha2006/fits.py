@@ -12,7 +12,8 @@ import numpy as np
 from qdrank.layout import FloatArray
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.atvt.maps import fit_maps, moments
-from qdrank.learners.choose import choose, most_regularised_first
+from qdrank.learners.choose import choose
+from qdrank.learners.regularised import most_regularised_first
 from qdrank.studies.zha2006.data import FoldData
 from qdrank.studies.zha2006.options import Cell, Options
 

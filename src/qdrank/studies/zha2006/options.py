@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qdrank.learners.choose import most_regularised_first
+from qdrank.learners.regularised import most_regularised_first
 
 if TYPE_CHECKING:
     from qdrank.studies.zha2006.settings import Zha as _Keys

@@ -27,16 +27,20 @@ def fit_regressor(
     h: str,
     *,
     zha: Mapping[str, Any],
+    grid: Mapping[str, Any],
     scale: FeatureScale,
     seed: int,
     log: Callable[..., None],
 ) -> None:
-    """Write tables, scores and rankers of the regressor ``h`` on a fold; ``zha`` are keys of its section."""
+    """Write tables, scores and rankers of the regressor ``h`` on a fold.
+
+    ``zha`` are keys of its section, ``grid`` is what the learner of pairs or lists tries.
+    """
     judged, options = load_judged(files["judged"]), Options(**zha)
     documents = fold_documents(judged, fold, scale)
     data = fold_data(documents, options, int(judged.y.max()), seed)
     fitted = run_fold(fold, data, h, options)
-    cells, choices, scores, learner = run_pairwise(fold, documents, data, h)
+    cells, choices, scores, learner = run_pairwise(fold, documents, data, h, grid)
     write(out["cells"], CELLS_SHAPE, pa.concat_tables([fitted.cells, cells]))
     write(out["maps"], MAPS_SHAPE, fitted.maps)
     write(out["objectives"], OBJECTIVES_SHAPE, fitted.objectives)
