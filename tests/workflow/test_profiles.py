@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -12,7 +11,6 @@ import pytest
 import yaml
 
 from qdrank import __version__
-from tests.workflow.project import copy_project
 
 CLUSTERS = ("slurm", "cluster-generic", "lsf", "pbs", "htcondor")
 
@@ -111,30 +109,3 @@ def test_every_rule_asks_for_more_when_tried_again(project: Path) -> None:
     for file in sorted((project / "workflow/rules").glob("*.smk")):
         asked = re.findall(r"^\s+(?:mem_mb|runtime)=(.*)$", file.read_text(), re.MULTILINE)
         assert all(re.match(r"(?:memory|minutes)\(", value) for value in asked), f"{file.name}: {asked}"
-
-
-ASKED = """
-import json
-
-
-include: "Snakefile"
-
-
-asked = {
-    f"{name} {attempt}": [ask(100, 2)(None, input=[f"{name}.bin"], attempt=attempt) for ask in (memory, minutes)]
-    for name in ("small", "large")
-    for attempt in (1, 2)
-}
-with open("asked.json", "w") as file:
-    json.dump(asked, file)
-"""
-
-
-def test_memory_and_time_grow_with_the_input_and_with_every_retry(project: Path, tmp_path: Path) -> None:
-    copy = copy_project(project, tmp_path)
-    (copy.folder / "asked.smk").write_text(ASKED)
-    for name, mb in (("small", 1), ("large", 50)):
-        (copy.folder / f"{name}.bin").write_bytes(bytes(mb * 2**20))
-    copy.tiny("--snakefile", "asked.smk", "--dry-run", "--quiet", "all")
-    asked = json.loads((copy.folder / "asked.json").read_text())
-    assert asked == {"small 1": [102, 102], "small 2": [204, 204], "large 1": [200, 200], "large 2": [400, 400]}

@@ -44,7 +44,9 @@ def test_a_changed_measure_reruns_what_depends_on_it(study: Project) -> None:
     append(study.folder / "src/qdrank/measures/definitions/ap.py", "EDITED = True")
     planned = study.planned()
     assert {"measure_features", "measure_methods", "tabulate_features"} <= planned
-    assert not {"simulate_features", "describe_queries", "find_neighbours", "score_reference", "choose_offline"} & planned
+    assert (
+        not {"simulate_features", "describe_queries", "find_neighbours", "score_reference", "choose_offline"} & planned
+    )
 
 
 def test_changed_neighbours_do_not_touch_the_measures(study: Project) -> None:

@@ -124,7 +124,6 @@ rule train_lambdamart:
             "rounds": [settings.training.trees],
             "patience": [20],
         },
-        query_vectors=lambda wc: TREES[wc.method],
         queries=lambda wc: run.vector_options(wc, TREES[wc.method]),
         seed=settings.seed,
     script:

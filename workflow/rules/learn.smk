@@ -31,7 +31,6 @@ rule learn_method:
         learner=lambda wc: CLASSIC[wc.method].learner,
         grid=lambda wc: run.learner_grid(wc.method),
         ranks=lambda wc: CLASSIC[wc.method].aggregates,
-        query_vectors=lambda wc: CLASSIC[wc.method].query_vectors,
         queries=lambda wc: run.vector_options(wc, CLASSIC[wc.method].query_vectors),
         scale=run.learner_scale,
         measure=settings.learners.measure,

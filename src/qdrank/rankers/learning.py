@@ -138,8 +138,7 @@ def learn_method(
     learner: str,
     grid: _Grid,
     ranks: bool,
-    query_vectors: bool,
-    queries: Mapping[str, Any],
+    queries: Mapping[str, Any] | None,
     scale: FeatureScale,
     measure: str,
     seed: int,
@@ -147,15 +146,15 @@ def learn_method(
 ) -> None:
     """Tune a method on a fold; write what was tried, the model, the scores of the test documents, and the ranker.
 
-    ``ranks`` says whether it aggregates ranks, ``query_vectors`` whether it sees the vector of the query beside each
-    document; ``queries`` are the options of these vectors.
+    ``ranks`` says whether it aggregates ranks. ``queries`` are the options of query vectors for a method that sees the
+    vector of the query beside each document, None for all others.
     """
     if ranks:
         documents = rank_documents(load_judged(files["judged"]), fold)
     else:
         documents = load_fold(files["judged"], fold, scale, columns=["doc_id", "features"])
     view, recipe = documents.view(), None
-    if query_vectors:
+    if queries is not None:
         recipe = load_document_vectors(files, queries, missing=view.missing)
         documents = with_query_vectors(documents, load_queries(files["queries"]))
     inverse, documents = documents.inverse, documents.scaled()  # held once: at web size they are most of the memory

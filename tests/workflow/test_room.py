@@ -1,0 +1,223 @@
+"""The run as the rules ask for it: which data sets and methods, which files, what the first page is told."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from qdrank.errors import InputError
+from qdrank.measures import CONVENTIONS
+from qdrank.rankers.methods import CLASSIC
+from qdrank.rankers.stages import FIRST_STAGES, REFERENCE
+from qdrank.studies import STUDIES
+from qdrank.workflow.config_files import resolve
+from qdrank.workflow.files import (
+    TABLE_FORMS,
+    Files,
+    all_forms_of_table,
+    filled,
+    query_files,
+    reported_tables,
+    rule_name,
+    scores_and_rankers,
+    table_outputs,
+)
+from qdrank.workflow.page import claim_titles, described_run, labels_and_colours, representatives
+from qdrank.workflow.plan import plan
+from qdrank.workflow.run import WorkflowRun, names_pattern, study_measures
+
+GENG, LIN, HOI = (STUDIES[name] for name in ("geng2008", "lin2011", "hoi2008"))
+SEEDS = {f"s{seed}": {"kind": "simulated", "like": "sim1", "settings": {"seed": seed, "train": 40}} for seed in (1, 2)}
+
+
+def run_of(project: Path, **config: Any) -> WorkflowRun:
+    settings = resolve({"datasets": ["sim1", "s1", "s2"], "own": SEEDS, **config})
+    return WorkflowRun(settings, plan(settings), project, config_files=["../my/mine.yaml"], shards=2)
+
+
+@pytest.fixture
+def run(project: Path) -> WorkflowRun:
+    return run_of(project, lin={"datasets": ["sim1"]}, hoi={"datasets": []})
+
+
+def on(dataset: str, **wildcards: str) -> SimpleNamespace:
+    return SimpleNamespace(dataset=dataset, **wildcards)
+
+
+# ---- run
+
+
+def test_studies_run_where_the_configuration_says(run: WorkflowRun) -> None:
+    assert list(run.datasets_of(GENG)) == ["sim1", "s1", "s2"]
+    assert list(run.datasets_of(LIN)) == ["sim1"]
+    assert not run.datasets_of(HOI)
+    assert LIN in run.studies_of("sim1")
+    assert LIN not in run.studies_of("s1")
+
+
+def test_methods_of_a_data_set_have_the_reference_first_and_no_method_twice(run: WorkflowRun) -> None:
+    methods = run.methods_of("s1")
+    assert methods[0] == REFERENCE
+    assert len(set(methods)) == len(methods)
+    assert set(run.methods_run(GENG)) <= set(methods)
+    assert not set(run.methods_run(LIN)) & set(methods)
+    assert run.measured_in(LIN)(on("sim1")) == [REFERENCE, *run.methods_run(LIN)]
+
+
+def test_learners_are_those_named_and_fit_the_data(project: Path) -> None:
+    run = run_of(
+        project, learners={"methods": ["regression", "bordacount"], "datasets": ["s1"], "scales": {"s1": "minmax"}}
+    )
+    assert run.learners_of("s1") == ["regression"]  # an aggregator needs ranks
+    assert run.learners_of("s2") == run.learners_of("nothing") == []
+    assert run.learner_datasets == ["s1"]
+    assert run.learner_scale(on("s1")) == "minmax"
+    assert run.learner_scale(on("s2")) == run.settings.training.scale
+
+
+def test_threads_of_trees_double_with_query_vectors(project: Path) -> None:
+    for threads, doubled in ((1, 1), (3, 6)):
+        run = run_of(project, training={"tree_threads": threads})
+        assert run.learner_threads(on("s1", method="lambdamart-tuned")) == threads
+        assert run.learner_threads(on("s1", method="lambdamart-queries")) == doubled
+        assert run.learner_threads(on("s1", method="ranksvm")) == 1
+
+
+def test_seeds_of_one_world_are_judged_together(run: WorkflowRun) -> None:
+    assert run.claim_groups(GENG) == {"sim1": ["sim1"], "s1": ["s1", "s2"]}
+    assert run.claim_groups(LIN) == {"sim1": ["sim1"]}
+
+
+def test_options_by_their_path(run: WorkflowRun) -> None:
+    assert run.option("training.tol") == run.training["tol"] == run.settings.training.tol
+    assert run.configuration == "mine.yaml"
+    budget = run.budget(GENG)
+    assert len(budget) == len(GENG.budget)
+    assert all(
+        value == run.option(key.partition(" as ")[0]) for key, value in zip(GENG.budget, budget.values(), strict=True)
+    )
+
+
+def test_measures_of_conventions_and_of_difficulty(run: WorkflowRun) -> None:
+    assert set(run.measures) >= {
+        *CONVENTIONS[run.settings.evaluation.conventions[0]],
+        *run.settings.difficulty.measures,
+    }
+    assert len(set(run.measures)) == len(run.measures)
+    assert "geng" in GENG.measures
+    assert set(CONVENTIONS["geng"]) <= set(study_measures(GENG))
+
+
+def test_what_a_study_must_not_see_on_text_is_refused(run: WorkflowRun) -> None:
+    (study, (key, reason)), *_ = [
+        (study, item) for study in map(STUDIES.get, STUDIES) for item in study.refuses.items()
+    ]
+    run.refuse_leaks()
+    text = SimpleNamespace(name="mine", kind="text", folds=["fold1"])
+    section, _, last = key.partition(".")
+    settings = resolve({section: {last: True}})
+    leaky = WorkflowRun(settings, SimpleNamespace(datasets={"mine": text}), run.project)  # type: ignore[arg-type]
+    with pytest.raises(
+        InputError, match=re.escape(f"{key} and the study {study.short} do not go together on mine: {reason}")
+    ):
+        leaky.refuse_leaks()
+    assert leaky.first_stages_of("mine") == list(FIRST_STAGES)
+
+
+def test_a_pattern_admits_its_names_alone() -> None:
+    pattern = re.compile(names_pattern(["a.b", "c"]))
+    assert [bool(pattern.fullmatch(name)) for name in ("a.b", "c", "axb", "a.bc")] == [True, True, False, False]
+    assert not re.compile(names_pattern([])).fullmatch("")
+
+
+# ---- files
+
+
+def test_patterns_are_filled_the_last_fastest() -> None:
+    assert filled("{a}/{b}", a=["x", "y"], b=["1", "2"]) == ["x/1", "x/2", "y/1", "y/2"]
+
+
+def test_files_of_folds_and_methods(run: WorkflowRun) -> None:
+    files = Files(run)
+    assert (
+        files.each_fold("{dataset}/{fold}")(on("s1")) == files.first_fold("{dataset}/{fold}")(on("s1")) == ["s1/fold1"]
+    )
+    assert files.scores(lambda _: ["a", "b"])(on("s1")) == [f"results/s1/fold1/scores/{m}.parquet" for m in "ab"]
+    assert files.each_dataset_and_fold(["{dataset}-{fold}"], ["s2"]) == ["s2-fold1"]
+    assert scores_and_rankers(["m"]) == {
+        "m": "results/{dataset}/{fold}/scores/m.parquet",
+        "served_m": "results/{dataset}/{fold}/served/m.parquet",
+    }
+    assert query_files("d", "f")["queries"] == "d/f/queries.parquet"
+
+
+def test_a_learner_reads_vectors_only_if_it_sees_them(run: WorkflowRun) -> None:
+    files = Files(run)
+    assert set(files.of_learner(on("s1", fold="fold1", method="ranksvm"))) == {"judged"}
+    assert set(files.of_learner(on("s1", fold="fold1", method="lambdamart-queries"))) == {
+        "judged",
+        *query_files("", ""),
+    }
+    assert files.of_learner(on("s1", fold="f", method="bordacount"))["judged"] == "results/s1/ranks.parquet"
+
+
+def test_forms_of_tables_and_figures(project: Path) -> None:
+    files = Files(run_of(project, figures={"formats": ["png"]}))
+    assert list(table_outputs("", "id", "c", "w", "p_")) == [f"p_{form}" for form in (*TABLE_FORMS, "html")]
+    assert len(all_forms_of_table("id", ["s1", "s2"])) == 2 * len([*TABLE_FORMS, "html"])
+    assert set(files.figure_outputs("", "id", "c", "w")) == {"parquet", "png", "svg"}
+    assert files.all_forms_of_figure("id", ["s1"]) == [
+        f"results/s1/figures/id.{form}" for form in ("parquet", "svg", "png")
+    ]
+    output = next(output for output in GENG.tables if len(output.shows) > 1)
+    assert {name.partition("_")[0] for name in reported_tables(GENG, output)} == {
+        f"t{i}" for i in range(len(output.shows))
+    }
+
+
+def test_outputs_read_what_their_study_declares(run: WorkflowRun) -> None:
+    files = Files(run)
+    for output in (*GENG.figures, *GENG.tables):
+        for name, path in files.of_output(GENG, output).items():
+            paths = path(on("s1")) if callable(path) else [path.format(dataset="s1")]
+            assert all(one.startswith("results/s1/") and "{" not in one for one in paths), name
+        assert set(files.shown(output)["options"]) == {key.rpartition(".")[2] for key in output.options}
+
+
+def test_every_figure_and_every_study_is_a_target(run: WorkflowRun) -> None:
+    targets = Files(run).study_targets()
+    assert targets["geng"] == targets["geng2008"]
+    assert "results/s2/figures/geng-fig7.svg" in targets[rule_name("geng-fig7")]
+    assert not targets["hoi"]
+    assert not any("/lin" in path for path in targets["geng"])
+
+
+def test_every_method_is_served_but_a_search(run: WorkflowRun) -> None:
+    rankers = Files(run).rankers()
+    assert "results/sim1/fold1/served/reference.parquet" in rankers
+    assert len(rankers) == sum(len(run.methods_of(name)) for name in run.planned.datasets)
+
+
+# ---- the first page
+
+
+def test_the_first_seed_stands_for_all(run: WorkflowRun) -> None:
+    assert representatives(run) == representatives(run, GENG) == ["sim1", "s1"]
+    assert representatives(run, HOI) == []
+    assert set(claim_titles(run)) == {"sim1", "s1 (2 seeds)"}
+
+
+def test_the_page_is_told_of_every_study_and_method(run: WorkflowRun) -> None:
+    page = described_run(run)
+    assert [study["name"] for study in page["studies"]] == list(STUDIES)
+    assert set(page["methods"]) == {*CLASSIC, *FIRST_STAGES}
+    assert page["datasets"]["s1"]["folds"] == ["fold1"]
+    geng = next(study for study in page["studies"] if study["short"] == "geng")
+    assert set(geng["datasets"]) == {"sim1", "s1"}
+    assert geng["claims"] in geng["tables"]
+    labels, colours = labels_and_colours()
+    assert {method.name for name in STUDIES for method in STUDIES[name].methods} == set(colours) <= set(labels)
