@@ -12,7 +12,7 @@ import pytest
 
 from tests.workflow.project import Project, copy_project
 
-JOBS = 5000
+JOBS = 2000
 # The aim is 15. Snakemake matches every file with the outputs of every rule, and nothing of ours stands in its way: 35 to 56 on a shared machine.
 CPU_SECONDS = 60
 HEAVY = {"pandas", "sklearn", "numba", "scipy", "pyarrow", "matplotlib", "lightgbm"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,6 +19,7 @@ from qdrank.workflow.files import (
     Files,
     all_forms_of_table,
     filled,
+    made_by,
     query_files,
     reported_tables,
     rule_name,
@@ -34,14 +34,14 @@ GENG, LIN, HOI = (STUDIES[name] for name in ("geng2008", "lin2011", "hoi2008"))
 SEEDS = {f"s{seed}": {"kind": "simulated", "like": "sim1", "settings": {"seed": seed, "train": 40}} for seed in (1, 2)}
 
 
-def run_of(project: Path, **config: Any) -> WorkflowRun:
+def run_of(**config: Any) -> WorkflowRun:
     settings = resolve({"datasets": ["sim1", "s1", "s2"], "own": SEEDS, **config})
-    return WorkflowRun(settings, plan(settings), project, config_files=["../my/mine.yaml"], shards=2)
+    return WorkflowRun(settings, plan(settings), config_files=["../my/mine.yaml"], shards=2)
 
 
 @pytest.fixture
-def run(project: Path) -> WorkflowRun:
-    return run_of(project, lin={"datasets": ["sim1"]}, hoi={"datasets": []})
+def run() -> WorkflowRun:
+    return run_of(lin={"datasets": ["sim1"]}, hoi={"datasets": []})
 
 
 def on(dataset: str, **wildcards: str) -> SimpleNamespace:
@@ -68,10 +68,8 @@ def test_methods_of_a_data_set_have_the_reference_first_and_no_method_twice(run:
     assert run.measured_in(LIN)(on("sim1")) == [REFERENCE, *run.methods_run(LIN)]
 
 
-def test_learners_are_those_named_and_fit_the_data(project: Path) -> None:
-    run = run_of(
-        project, learners={"methods": ["regression", "bordacount"], "datasets": ["s1"], "scales": {"s1": "minmax"}}
-    )
+def test_learners_are_those_named_and_fit_the_data() -> None:
+    run = run_of(learners={"methods": ["regression", "bordacount"], "datasets": ["s1"], "scales": {"s1": "minmax"}})
     assert run.learners_of("s1") == ["regression"]  # an aggregator needs ranks
     assert run.learners_of("s2") == run.learners_of("nothing") == []
     assert run.learner_datasets == ["s1"]
@@ -79,9 +77,9 @@ def test_learners_are_those_named_and_fit_the_data(project: Path) -> None:
     assert run.learner_scale(on("s2")) == run.settings.training.scale
 
 
-def test_threads_of_trees_double_with_query_vectors(project: Path) -> None:
+def test_threads_of_trees_double_with_query_vectors() -> None:
     for threads, doubled in ((1, 1), (3, 6)):
-        run = run_of(project, training={"tree_threads": threads})
+        run = run_of(training={"tree_threads": threads})
         assert run.learner_threads(on("s1", method="lambdamart-tuned")) == threads
         assert run.learner_threads(on("s1", method="lambdamart-queries")) == doubled
         assert run.learner_threads(on("s1", method="ranksvm")) == 1
@@ -120,7 +118,7 @@ def test_what_a_study_must_not_see_on_text_is_refused(run: WorkflowRun) -> None:
     text = SimpleNamespace(name="mine", kind="text", folds=["fold1"])
     section, _, last = key.partition(".")
     settings = resolve({section: {last: True}})
-    leaky = WorkflowRun(settings, SimpleNamespace(datasets={"mine": text}), run.project)  # type: ignore[arg-type]
+    leaky = WorkflowRun(settings, SimpleNamespace(datasets={"mine": text}))  # type: ignore[arg-type]
     with pytest.raises(
         InputError, match=re.escape(f"{key} and the study {study.short} do not go together on mine: {reason}")
     ):
@@ -165,8 +163,8 @@ def test_a_learner_reads_vectors_only_if_it_sees_them(run: WorkflowRun) -> None:
     assert files.of_learner(on("s1", fold="f", method="bordacount"))["judged"] == "results/s1/ranks.parquet"
 
 
-def test_forms_of_tables_and_figures(project: Path) -> None:
-    files = Files(run_of(project, figures={"formats": ["png"]}))
+def test_forms_of_tables_and_figures() -> None:
+    files = Files(run_of(figures={"formats": ["png"]}))
     assert list(table_outputs("", "id", "c", "w", "p_")) == [f"p_{form}" for form in (*TABLE_FORMS, "html")]
     assert len(all_forms_of_table("id", ["s1", "s2"])) == 2 * len([*TABLE_FORMS, "html"])
     assert set(files.figure_outputs("", "id", "c", "w")) == {"parquet", "png", "svg"}
@@ -189,11 +187,27 @@ def test_outputs_read_what_their_study_declares(run: WorkflowRun) -> None:
 
 
 def test_every_figure_and_every_study_is_a_target(run: WorkflowRun) -> None:
-    targets = Files(run).study_targets()
+    targets = {name: files(on("")) for name, files in Files(run).study_targets().items()}
     assert targets["geng"] == targets["geng2008"]
     assert "results/s2/figures/geng-fig7.svg" in targets[rule_name("geng-fig7")]
+    assert set(targets[rule_name("geng-fig7")]) < set(targets["geng"])
+    assert len(set(targets["geng"])) == len(targets["geng"])
     assert not targets["hoi"]
     assert not any("/lin" in path for path in targets["geng"])
+
+
+def test_one_file_stands_for_each_job(run: WorkflowRun) -> None:
+    files = Files(run)
+    whole = files.whole_study(LIN)
+    served = [path for path in whole if "/served/" in path]
+    assert len(served) > 2
+    patterns = [path.replace("sim1/fold1", "{dataset,[a-z]+}/{fold}") for path in served]
+    once = files.of_each_job(LIN, made_by([SimpleNamespace(name="score", output=patterns)]))
+    assert [path for path in once if path in served] == served[:1]
+    assert set(once) < set(whole)
+    outputs = [*LIN.figures, *LIN.tables, LIN.evidence]
+    for output in outputs:
+        assert sum(f"/{id_}." in path for path in once for id_ in output.shows) == 1
 
 
 def test_every_method_is_served_but_a_search(run: WorkflowRun) -> None:

@@ -26,6 +26,7 @@ from qdrank.workflow.files import (
     Files,
     all_forms_of_table,
     filled,
+    made_by,
     query_files,
     reported,
     reported_table,

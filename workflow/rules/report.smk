@@ -49,11 +49,15 @@ rule write_overview:
         "../../scripts/write_overview.py"
 
 
+MADE_BY = made_by(workflow.rules)
+
+
 rule write_manifest:
     """The digest of every file that the run made."""
     input:
         rules.single_features.input,
-        [files.whole_study(study) for study in ALL_STUDIES],
+        # One file of each job: this rule waits for the job, and `all` asks for the others.
+        [files.of_each_job(study, MADE_BY) for study in ALL_STUDIES],
         CLAIMS,
         rules.learners.input,
         rules.difficulty.input,

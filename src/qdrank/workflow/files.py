@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from snakemake.io import report
+from snakemake.io import report, strip_wildcard_constraints
 
 from qdrank.rankers.methods import CLASSIC
 from qdrank.studies.study import Output, Study
@@ -240,8 +240,21 @@ class Files:
     def whole_study(self, study: Study) -> list[str]:
         """Everything that a study makes."""
         outputs = [path for files in self.by_id(study).values() for path in files]
-        served = [f"results/{{dataset}}/{{fold}}/served/{method}.parquet" for method in self.run.methods_run(study)]
-        return outputs + self.each_dataset_and_fold([*study.also, *served], self.run.datasets_of(study))
+        return outputs + self.each_dataset_and_fold(self._kept(study), self.run.datasets_of(study))
+
+    def of_each_job(self, study: Study, made_by: Mapping[str, str]) -> list[str]:
+        """One file of each job whose files `whole_study` has; ``made_by`` says which rule makes a pattern."""
+        first = {output.id for output in (*study.figures, *study.tables, study.evidence) if output}
+        outputs = [path for id_, files in self.by_id(study).items() if id_ in first for path in files]
+        numbers = [path for path in outputs if path.endswith(".parquet")]
+        # Of the patterns of a rule the first stays; one that is no rule's own stays, too.
+        kept = {made_by.get(pattern, pattern): pattern for pattern in reversed(self._kept(study))}
+        return numbers + self.each_dataset_and_fold(kept.values(), self.run.datasets_of(study))
+
+    def _kept(self, study: Study) -> list[str]:
+        """Patterns of what a study makes of every fold besides figures and tables: models, and rankers."""
+        methods = self.run.methods_run(study)
+        return [*study.also, *(f"results/{{dataset}}/{{fold}}/served/{method}.parquet" for method in methods)]
 
     def rankers(self) -> list[str]:
         """Every method of every data set, for `qdrank rank`; a first stage that searches a collection ranks no features."""
@@ -262,10 +275,25 @@ class Files:
             for path in run_outputs(name, self.run.methods_of(name)).values()
         ]
 
-    def study_targets(self) -> Mapping[str, list[str]]:
-        """Files by the name of the target: figures and tables by id, studies by both their names, each without the others."""
-        targets: dict[str, list[str]] = {}
+    def study_targets(self) -> Mapping[str, _PathsOfJob]:
+        """Files by the name of the target: figures and tables by id, studies by both their names, each without the others.
+
+        As functions: a run asks for few of them.
+        """
+        targets: dict[str, _PathsOfJob] = {}
         for study in ALL_STUDIES:
-            targets |= {rule_name(id_): files for id_, files in self.by_id(study).items()}
-            targets |= dict.fromkeys((study.name, study.short), self.whole_study(study))
+            outputs = [output for output in (*study.figures, *study.tables, study.evidence) if output]
+            targets |= {rule_name(id_): self._of_id(study, id_) for output in outputs for id_ in output.shows}
+            targets |= dict.fromkeys((study.name, study.short), self._of_study(study))
         return targets
+
+    def _of_id(self, study: Study, id_: str) -> _PathsOfJob:
+        return lambda _: self.by_id(study)[id_]
+
+    def _of_study(self, study: Study) -> _PathsOfJob:
+        return lambda _: self.whole_study(study)
+
+
+def made_by(rules: Iterable[Any]) -> dict[str, str]:
+    """Names of rules by the patterns of their outputs, without the constraints of wildcards."""
+    return {strip_wildcard_constraints(str(path)): rule.name for rule in rules for path in rule.output}
