@@ -8,7 +8,6 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from qdrank.serving.served import ServedRanker, write_ranker
 from tests.rankers.query_world import world
 
 from qdrank.cli import main
@@ -21,8 +20,10 @@ from qdrank.learners.classic.regression import Regression
 from qdrank.learners.classic.trees import BoostedRegression, LambdaMART
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.documents import FoldDocuments, fold_documents
-from qdrank.rankers.learned import LearnerRanker, OneFeature
+from qdrank.rankers.learned import LearnerRanker
 from qdrank.rankers.plain import LinearRanker, TreeRanker
+from qdrank.rankers.reference import OneFeature
+from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.serving.export.plain import next_up, plain_model, raw_thresholds
 from qdrank.serving.export.texts import SOLR_SLACK, without_slack
 from qdrank.single_precision import numbers, places

@@ -108,7 +108,7 @@ def write_index(
         what: {name: read(file, "table").to_pylist() for name, file in zip(names, files[what], strict=True)}
         for what, names in shown.items()
     }
-    pictures = dict(zip(map(tuple, figures), files["figures"], strict=True))
+    pictures = {(name, id_): file for (name, id_), file in zip(figures, files["figures"], strict=True)}
     bundle = needed("vl_convert", "workflow").javascript_bundle()
     write_text(path, index_page(run, read(files["claims"], "verdicts"), pictures, maps, bundle, **tables))
 
