@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-from qdrank.serving.served import ServedRanker, write_ranker
 
 from qdrank.aggregators.fusion import fuse
 from qdrank.cli import main
@@ -17,6 +16,7 @@ from qdrank.datasets.runs.writing import write_qrels, write_run
 from qdrank.datasets.simulated.two_runs import two_runs
 from qdrank.rankers.documents import DocumentView
 from qdrank.rankers.run_weights import FixedWeights
+from qdrank.rankers.served import ServedRanker, write_ranker
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from qdrank.serving.served import ServedRanker
 
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import load_judged
@@ -17,6 +16,7 @@ from qdrank.rankers.learning import fit_method, with_query_vectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.mixture import Mixture
 from qdrank.rankers.plain import LinearRanker, TreeRanker
+from qdrank.rankers.served import ServedRanker
 from qdrank.serving.refitting import refit_scores
 from qdrank.store import read, write
 

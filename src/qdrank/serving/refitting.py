@@ -12,7 +12,7 @@ from qdrank.layout import FloatArray
 from qdrank.queries.recipe import topics_of
 from qdrank.rankers.base import Validation
 from qdrank.rankers.served import ServedRanker
-from qdrank.rankers.stored import read_ranker
+from qdrank.rankers.state import from_state_table
 from qdrank.registry import loaded
 from qdrank.store import read, write
 
@@ -47,5 +47,6 @@ def refit_method(
     classes = {name: loaded(target) for name, target in kinds.items()} | {ServedRanker.NAME: ServedRanker}
     parts, topics = load_roles(files["judged"], fold, columns=["doc_id", "features"]), read(files["topics"], "topics")
     seeds = [fit_seed(seed, fit) for fit in range(1, refits)]
-    scores = refit_scores(read_ranker(files["served"], classes.__getitem__), parts, topics, seeds)
+    served = from_state_table(read(files["served"], "rankers"), classes.__getitem__)
+    scores = refit_scores(served, parts, topics, seeds)
     write(path, "refits", refits_table(parts["test"], scores))

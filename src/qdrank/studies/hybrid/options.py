@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from qdrank.learners.atvt.estimator import ATVT
-from qdrank.learners.choose import most_regularised_first
 from qdrank.learners.ensemble.ser import SER
+from qdrank.learners.regularised import most_regularised_first
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
-from qdrank.rankers.learned import LearnerRanker, OneFeature, WithQueryVectors
+from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.plain import LinearRanker, TreeRanker, WithEvidence
+from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.run_scores import FusedRuns, Norm, OnRunScores
 from qdrank.rankers.run_weights import FixedWeights, MarginWeights, NeighbourWeights, PredictedWeights
 from qdrank.studies.hybrid.methods import MEASURE
