@@ -86,8 +86,8 @@ def test_threads_of_trees_double_with_query_vectors() -> None:
 
 
 def test_seeds_of_one_world_are_judged_together(run: WorkflowRun) -> None:
-    assert run.claim_groups(GENG) == {"sim1": ["sim1"], "s1": ["s1", "s2"]}
-    assert run.claim_groups(LIN) == {"sim1": ["sim1"]}
+    assert run.claim_members(GENG) == {"sim1": ["sim1"], "s1": ["s1", "s2"]}
+    assert run.claim_members(LIN) == {"sim1": ["sim1"]}
 
 
 def test_options_by_their_path(run: WorkflowRun) -> None:
@@ -115,7 +115,7 @@ def test_what_a_study_must_not_see_on_text_is_refused(run: WorkflowRun) -> None:
         (study, item) for study in map(STUDIES.get, STUDIES) for item in study.refuses.items()
     ]
     run.refuse_leaks()
-    text = SimpleNamespace(name="mine", kind="text", folds=["fold1"])
+    text = SimpleNamespace(name="mine", kind="text", kinds={"text"}, folds=["fold1"])
     section, _, last = key.partition(".")
     settings = resolve({section: {last: True}})
     leaky = WorkflowRun(settings, SimpleNamespace(datasets={"mine": text}))  # type: ignore[arg-type]
@@ -205,7 +205,7 @@ def test_one_file_stands_for_each_job(run: WorkflowRun) -> None:
     once = files.of_each_job(LIN, made_by([SimpleNamespace(name="score", output=patterns)]))
     assert [path for path in once if path in served] == served[:1]
     assert set(once) < set(whole)
-    outputs = [*LIN.figures, *LIN.tables, LIN.evidence]
+    outputs = [*LIN.figures, *LIN.tables, LIN.observations]
     for output in outputs:
         assert sum(f"/{id_}." in path for path in once for id_ in output.shows) == 1
 

@@ -244,7 +244,7 @@ class Files:
 
     def of_each_job(self, study: Study, made_by: Mapping[str, str]) -> list[str]:
         """One file of each job whose files `whole_study` has; ``made_by`` says which rule makes a pattern."""
-        first = {output.id for output in (*study.figures, *study.tables, study.evidence) if output}
+        first = {output.id for output in (*study.figures, *study.tables, study.observations) if output}
         outputs = [path for id_, files in self.by_id(study).items() if id_ in first for path in files]
         numbers = [path for path in outputs if path.endswith(".parquet")]
         # Of the patterns of a rule the first stays; one that is no rule's own stays, too.
@@ -282,7 +282,7 @@ class Files:
         """
         targets: dict[str, _PathsOfJob] = {}
         for study in ALL_STUDIES:
-            outputs = [output for output in (*study.figures, *study.tables, study.evidence) if output]
+            outputs = [output for output in (*study.figures, *study.tables, study.observations) if output]
             targets |= {rule_name(id_): self._of_id(study, id_) for output in outputs for id_ in output.shows}
             targets |= dict.fromkeys((study.name, study.short), self._of_study(study))
         return targets
