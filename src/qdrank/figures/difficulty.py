@@ -39,8 +39,8 @@ def write_breakdown(
     known = measured.column("method").to_pylist()
     baseline = next((method for method in against if method in known), known[0])
     log("against %s", baseline)
-    groups = difficulty(load_judged(files["judged"], []), classes)
-    table = breakdown(measured, groups, measures, baseline=baseline, interval=interval)
+    known_classes = difficulty(load_judged(files["judged"], []), classes)
+    table = breakdown(measured, known_classes, measures, baseline=baseline, interval=interval)
     forms = {form: path for form, path in out.items() if not form.startswith("figure_")}
     write_table(readable_breakdown(table, labels, baseline), forms, title=f"{title}: measures by difficulty")
     write(out["figure_parquet"], "figure", table)
