@@ -35,7 +35,7 @@ def test_a_copy_has_other_values() -> None:
     assert options.k == 3
 
 
-@pytest.mark.parametrize("study", ["geng2008", "hoi2008", "zha2006", "lin2011", "beyond"])
+@pytest.mark.parametrize("study", ["geng2008", "hoi2008", "zha2006", "lin2011", "beyond", "hybrid"])
 def test_options_load_no_pydantic(study: str) -> None:
     code = f"import qdrank.studies.{study}.options, sys; print('pydantic' in sys.modules)"
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

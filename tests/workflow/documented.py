@@ -15,6 +15,7 @@ ELSEWHERE = {
     r"python docs/notebooks/execute\.py FOLDER": ("tests/test_notebook.py", r'"docs" / "notebooks" / "execute.py"'),
     r"qdrank run .*": ("tests/workflow/test_module.py", r'"qdrank\.cli", "run", "mine'),
     r"qdrank init .*": ("tests/workflow/test_module.py", r'"qdrank\.cli", "init", "mine"'),
+    r"qdrank fuse .* --models .*": ("tests/commands/test_advise.py", r"fuse_by_models\(new, "),
     # What the rest of `make test` is.
     r"pytest (tests/\S+)": ("pyproject.toml", r'^testpaths = \["tests"\]$'),
 }

@@ -12,6 +12,7 @@ STUDIES = Registry(
         "zha2006": "qdrank.studies.zha2006:STUDY",
         "lin2011": "qdrank.studies.lin2011:STUDY",
         "beyond": "qdrank.studies.beyond:STUDY",
+        "hybrid": "qdrank.studies.hybrid:STUDY",
     },
 )
 

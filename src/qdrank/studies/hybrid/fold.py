@@ -202,10 +202,6 @@ class Methods:
         """The method with weights per query that does best on validation."""
         return choose((name, self.tuned[name].value) for name in PER_QUERY).chosen
 
-    def ranker_of(self, method: str) -> QueryRanker:
-        """The ranker of a method, the chosen one included."""
-        return self.rankers[self.chosen() if method == CHOSEN else method]
-
     def scores_of(self, method: str) -> FloatArray:
         """Scores of the test documents by a method, the chosen one included."""
         return self.scores[self.chosen() if method == CHOSEN else method]

@@ -1,0 +1,115 @@
+"""The job of a fold: everything that the study computes on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.datasets.columns import reference_column
+from qdrank.datasets.folds import ROLES
+from qdrank.datasets.judged import Judged, load_judged
+from qdrank.evaluation.measuring import scores_table
+from qdrank.layout import FloatArray, rows_of
+from qdrank.queries.artifacts import load_queries
+from qdrank.queries.predictors import RunPredictors, text_predictors
+from qdrank.queries.recipe import load_document_vectors
+from qdrank.rankers.documents import FoldDocuments, fold_documents
+from qdrank.store import read, write
+from qdrank.studies.hybrid.curves import learning_curve, weight_curves
+from qdrank.studies.hybrid.fold import FoldData, Methods, choices_table
+from qdrank.studies.hybrid.methods import CHOSEN, EVIDENCE, PAPERS
+from qdrank.studies.hybrid.options import Options
+from qdrank.studies.hybrid.oracle import Oracles, oracle_table
+from qdrank.studies.hybrid.tables_of_fold import checks_table, single_runs, values_table
+
+#: Methods that see documents as linear learners do, scaled.
+_SCALED = ("hybrid-linear", EVIDENCE)
+#: Methods whose query vectors are predictors.
+_PREDICTED = ("hybrid-ridge", "hybrid-trees", "hybrid-select", "hybrid-lambdamart-queries")
+
+
+def write_fold(
+    files: Any,
+    out: Mapping[str, str],
+    fold: str,
+    *,
+    scale: Any,
+    queries: Mapping[str, Any],
+    hybrid: Mapping[str, Any],
+    methods: Sequence[str],
+    log: Callable[[str], object],
+) -> Iterator[dict[str, Any]]:
+    """Tune and score all methods and controls of a fold; write scores, choices and the tables for figures.
+
+    Returns
+    -------
+    the fields of a `ServedRanker` for each method
+    """
+    documents = fold_documents(load_judged(files.judged), fold, scale)
+    topics = read(files.topics, "topics")
+    recipe = _recipe(documents.parts["train"], topics)
+    data = _fold_data(documents, load_queries(files.queries), recipe, topics, reference_column(files.columns))
+    made = Methods(data, Options(**hybrid), papers=PAPERS[0] in methods, log=log).run()
+    for method in methods:
+        write(out[method], "scores", scores_table(documents.parts["test"], made.scores_of(method)))
+    write(out["choices"], "choices", choices_table(fold, made))
+    _write_shown(files, out, fold, made, log)
+    for method in methods:
+        name = made.chosen() if method == CHOSEN else method
+        vectors = recipe if name in _PREDICTED else _document_vectors(files, queries, documents)
+        view, ranker = documents.view(scaled=name in _SCALED), made.rankers[name]
+        yield {"method": method, "fold": fold, "documents": view, "queries": vectors, "ranker": ranker}
+
+
+def _write_shown(files: Any, out: Mapping[str, str], fold: str, made: Methods, log: Callable[[str], object]) -> None:
+    """Tables behind figures and evidence."""
+    oracles = Oracles(made.data.parts[2], made.fixed.settings_, made.fixed.place, made.norm)
+    curves = oracles.curves()
+    names = read(files.columns, "columns").column("name").to_pylist()
+    tags = [name.removeprefix("min-max of ") for name in names if name.startswith("min-max of ")]
+    values = {**made.control_values(), **single_runs(made, tags)}
+    write(out["controls"], "figure", values_table(fold, made, values))
+    write(out["checks"], "figure", checks_table(fold, made, curves))
+    write(out["weights"], "figure", weight_curves(fold, made))
+    write(out["learning"], "figure", learning_curve(fold, made, curves))
+    log("oracles over weights and over noise")
+    write(out["oracle"], "figure", oracle_table(fold, oracles, curves, made.options.draws, made.options.seed))
+
+
+def _document_vectors(files: Any, queries: Mapping[str, Any], documents: FoldDocuments) -> Any:
+    return load_document_vectors(files, queries, missing=documents.view().missing)
+
+
+def _recipe(train: Judged, topics: pa.Table) -> RunPredictors:
+    """How runs, and texts where all queries have one, become predictors."""
+    known = "run_scores" in topics.column_names
+    _, texts = _own(train, topics)
+    return text_predictors([] if None in texts else texts, raw=known)
+
+
+def _own(part: Judged, topics: pa.Table) -> tuple[FloatArray | None, list[str | None]]:
+    """Mean and deviation of the raw scores, (n_queries, 2 n_runs), None if not known; and the texts of the queries."""
+    rows = topics.take(pa.array(rows_of(part.query_id, topics.column("query_id").to_numpy(zero_copy_only=False))))
+    raw = None
+    if "run_scores" in topics.column_names:
+        raw = np.array(rows.column("run_scores").to_pylist(), dtype=np.float64)
+    return raw, rows.column("text").to_pylist()
+
+
+def _fold_data(
+    documents: FoldDocuments, queries: Any, recipe: RunPredictors, topics: pa.Table, reference: int
+) -> FoldData:
+    """Documents, vectors and predictors by role, joined on the ids of the queries."""
+    parts = [documents.parts[role] for role in ROLES]
+    vectors = [queries.vectors[rows_of(part.query_id, queries.query_id)] for part in parts]
+    predictors = [recipe.vectors(part.X, part.offsets, *_own(part, topics)) for part in parts]
+    return FoldData(
+        parts=(parts[0], parts[1], parts[2]),
+        scaled=(documents.seen("train"), documents.seen("vali"), documents.seen("test")),
+        vectors=(vectors[0], vectors[1], vectors[2]),
+        predictors=(predictors[0], predictors[1], predictors[2]),
+        reference=reference,
+    )
