@@ -14,7 +14,7 @@ from qdrank.evaluation.intervals import column_intervals
 from qdrank.figures.palette import BLACK, BLUE, GREY, ORANGE, VERMILION
 from qdrank.figures.style import label_axes, new_figure, say_instead
 from qdrank.layout import FloatArray
-from qdrank.studies.hybrid.curves import GROUPS, LEARNED
+from qdrank.studies.hybrid.curves import GROUPS, LEARNED, MOST_RUNS
 from qdrank.studies.hybrid.methods import BY_NAME, CONTROLS, FIXED, METHODS
 from qdrank.studies.hybrid.oracle import DECLARED, SENSITIVITY
 from qdrank.studies.hybrid.values import by_query, gathered_values, known
@@ -63,8 +63,7 @@ def draw_methods(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     labels = [f"{'control: ' if row['control'] else ''}{row['shown']} ({row['mean']:.3f})" for row in rows]
     axes.set_yticks(places, labels, fontsize=6.5)
     axes.axvline(0, color=BLACK, linewidth=0.8)
-    level = f"{shown.interval['level']:.0%} interval"
-    label_axes(axes, f"difference from tuned fixed weights in {_NAME}, {level}; in brackets: {_NAME}", "")
+    label_axes(axes, f"difference in {_NAME}, {shown.interval['level']:.0%} interval", "")
     figure.suptitle(f"{shown.title}: weights per query against fixed weights", fontsize="medium")
     return figure, pa.Table.from_pylist(rows)
 
@@ -76,7 +75,7 @@ def draw_weights(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """Mean measure against the weight of a run, for thirds of the queries by the run's margin; a panel for each run."""
     table = inputs.table("weights", "figure")
     tags = run_tags(inputs)
-    runs = sorted(set(table.column("run").to_pylist()))
+    runs = most_weighted(table)
     figure, panels = new_figure(1, len(runs), height=3.0, sharey=True, squeeze=False)
     looks = dict(zip(("all", *GROUPS), (BLACK, ORANGE, GREY, BLUE), strict=True))
     rows: list[dict[str, Any]] = []
@@ -93,10 +92,19 @@ def draw_weights(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
             rows += made
         tuned = float(np.mean(of_run.column("tuned").to_numpy()))
         axes.axvline(tuned, color=BLACK, linewidth=0.8, linestyle=":")
-        label_axes(axes, f"weight of {tags[run]}", _NAME if axes is panels[0][0] else "")
+        axes.set_title(fill(tags[run], 22), fontsize="small")
+        label_axes(axes, "weight", _NAME if axes is panels[0][0] else "")
     figure.legend(*panels[0][0].get_legend_handles_labels(), ncols=4, loc="outside lower center", fontsize="small")
     figure.suptitle(f"{shown.title}: measure against the weight of a run (dotted: tuned)", fontsize="medium")
     return figure, pa.Table.from_pylist(rows)
+
+
+def most_weighted(table: pa.Table) -> list[int]:
+    """Up to four runs, in order: those among the most weighted of most folds; the tuned weight decides between equals."""
+    run, tuned = table.column("run").to_numpy(), table.column("tuned").to_numpy()
+    rows, total = np.bincount(run), np.bincount(run, tuned)
+    order = np.lexsort((-total, -rows))
+    return sorted(int(one) for one in order[:MOST_RUNS] if rows[one])
 
 
 def run_tags(inputs: Inputs) -> list[str]:
@@ -157,7 +165,7 @@ def draw_oracle(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     panels[0].axvline(0, color=BLACK, linewidth=0.8)
     panels[0].set_yticks(places, [fill(row["over"], 26) for row in rows], fontsize=7)
     label_axes(panels[0], f"gain on tuned fixed weights, {_NAME}", "")
-    label_axes(panels[1], "distance: from tuned (o), of two (x)", "")
+    label_axes(panels[1], "from tuned (o), of two (x)", "")
     figure.suptitle(f"{shown.title}: choosing by the judgments, among weights and among noise", fontsize="medium")
     return figure, table
 
