@@ -1,20 +1,7 @@
 """All methods and controls of a fold of runs, the oracles and the curves, and rankers to serve."""
 
-from qdrank.serving.served import ServedRanker, write_ranker
 from qdrank.studies.hybrid.writing import write_fold
-from qdrank.workflow.script import job, snakemake
+from qdrank.workflow.script import job
 
-with job(snakemake) as log:
-    params, out = snakemake.params, snakemake.output
-    made = write_fold(
-        snakemake.input,
-        out,
-        snakemake.wildcards.fold,
-        scale=params.scale,
-        queries=params.queries,
-        hybrid=params.hybrid,
-        methods=params.methods,
-        log=log.info,
-    )
-    for ranker in made:
-        write_ranker(out[f"served_{ranker['method']}"], ServedRanker(**ranker))
+with job() as this:
+    write_fold(this.files, this.out, this.fold, log=this.log, **this.params)

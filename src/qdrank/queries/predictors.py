@@ -79,7 +79,7 @@ class RunPredictors:
         self,
         X: NDArray[np.float32],
         offsets: IntArray,
-        own: NDArray[Any] | None = None,
+        query_columns: NDArray[Any] | None = None,
         text: Sequence[str | None] | None = None,
     ) -> FloatArray:
         """Predictors (n_queries, n_predictors).
@@ -88,15 +88,17 @@ class RunPredictors:
         ----------
         X : (n_documents, 5 n_runs) columns of runs
         offsets : (n_queries + 1,) bounds of the queries
-        own : (n_queries, 2 n_runs) mean and deviation of each run's raw scores
+        query_columns : (n_queries, 2 n_runs) mean and deviation of each run's raw scores
         text : (n_queries,) words of the queries
         """
         scaled, z, rank, there = (X[:, place :: len(COLUMNS)].astype(np.float64) for place in (0, 1, 2, 4))
         columns = [*_of_shape(scaled, z, there, offsets), *_overlaps(rank, there, offsets)]
         if self.raw:
-            if own is None:
-                raise InputError("these predictors need mean and deviation of the raw scores", fix="give own=...")
-            columns += _of_raw(z, np.asarray(own, dtype=np.float64), offsets)
+            if query_columns is None:
+                raise InputError(
+                    "these predictors need mean and deviation of the raw scores", fix="give query_columns=..."
+                )
+            columns += _of_raw(z, np.asarray(query_columns, dtype=np.float64), offsets)
         if self.terms is not None:
             if text is None:
                 raise InputError("these predictors need the texts of the queries", fix="give text=...")
@@ -154,12 +156,12 @@ def _overlaps(rank: FloatArray, there: FloatArray, offsets: IntArray) -> list[Fl
     return [np.add.reduceat((top[:, a] & top[:, b]).astype(float), offsets[:-1]) / _FIRST for a, b in pairs]
 
 
-def _of_raw(z: FloatArray, own: FloatArray, offsets: IntArray) -> list[FloatArray]:
+def _of_raw(z: FloatArray, raw: FloatArray, offsets: IntArray) -> list[FloatArray]:
     """Mean, deviation, first score, NQC and WIG of each run's raw scores."""
     columns = []
     first = first_scores(z, offsets, _FIRST)
     for run in range(z.shape[1]):
-        mean, deviation = own[:, 2 * run], own[:, 2 * run + 1]
+        mean, deviation = raw[:, 2 * run], raw[:, 2 * run + 1]
         scores = mean[:, None] + deviation[:, None] * first[:, run]
         size = np.maximum(np.abs(mean), 1e-12)
         columns += [mean, deviation, scores[:, 0], scores.std(axis=1) / size, scores[:, :_FEW].mean(axis=1) - mean]

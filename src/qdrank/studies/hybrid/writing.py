@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,12 @@ import pyarrow as pa
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.evaluation.measuring import scores_table
 from qdrank.layout import FloatArray, rows_of
 from qdrank.queries.artifacts import load_queries
 from qdrank.queries.predictors import RunPredictors, text_predictors
 from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import FoldDocuments, fold_documents
+from qdrank.rankers.served import ServedRanker, write_method
 from qdrank.store import read, write
 from qdrank.studies.hybrid.curves import learning_curve, weight_curves
 from qdrank.studies.hybrid.fold import FoldData, Methods, choices_table
@@ -32,7 +32,7 @@ _PREDICTED = ("hybrid-ridge", "hybrid-trees", "hybrid-select", "hybrid-lambdamar
 
 
 def write_fold(
-    files: Any,
+    files: Mapping[str, Any],
     out: Mapping[str, str],
     fold: str,
     *,
@@ -41,34 +41,30 @@ def write_fold(
     hybrid: Mapping[str, Any],
     methods: Sequence[str],
     log: Callable[[str], object],
-) -> Iterator[dict[str, Any]]:
-    """Tune and score all methods and controls of a fold; write scores, choices and the tables for figures.
-
-    Returns
-    -------
-    the fields of a `ServedRanker` for each method
-    """
-    documents = fold_documents(load_judged(files.judged), fold, scale)
-    topics = read(files.topics, "topics")
+) -> None:
+    """Tune and score all methods and controls of a fold; write scores, rankers, choices and the tables for figures."""
+    documents = fold_documents(load_judged(files["judged"]), fold, scale)
+    topics = read(files["topics"], "topics")
     recipe = _recipe(documents.parts["train"], topics)
-    data = _fold_data(documents, load_queries(files.queries), recipe, topics, reference_column(files.columns))
+    data = _fold_data(documents, load_queries(files["queries"]), recipe, topics, reference_column(files["columns"]))
     made = Methods(data, Options(**hybrid), papers=PAPERS[0] in methods, log=log).run()
-    for method in methods:
-        write(out[method], "scores", scores_table(documents.parts["test"], made.scores_of(method)))
-    write(out["choices"], "choices", choices_table(fold, made))
-    _write_shown(files, out, fold, made, log)
     for method in methods:
         name = made.chosen() if method == CHOSEN else method
         vectors = recipe if name in _PREDICTED else _document_vectors(files, queries, documents)
         view, ranker = documents.view(scaled=name in _SCALED), made.rankers[name]
-        yield {"method": method, "fold": fold, "documents": view, "queries": vectors, "ranker": ranker}
+        served = ServedRanker(method=method, fold=fold, documents=view, queries=vectors, ranker=ranker)
+        write_method(out[method], out[f"served_{method}"], served, documents.parts["test"], made.scores_of(method))
+    write(out["choices"], "choices", choices_table(fold, made))
+    _write_shown(files, out, fold, made, log)
 
 
-def _write_shown(files: Any, out: Mapping[str, str], fold: str, made: Methods, log: Callable[[str], object]) -> None:
+def _write_shown(
+    files: Mapping[str, Any], out: Mapping[str, str], fold: str, made: Methods, log: Callable[[str], object]
+) -> None:
     """Tables behind figures and evidence."""
     oracles = Oracles(made.data.parts[2], made.fixed.settings_, made.fixed.place, made.norm)
     curves = oracles.curves()
-    names = read(files.columns, "columns").column("name").to_pylist()
+    names = read(files["columns"], "columns").column("name").to_pylist()
     tags = [name.removeprefix("min-max of ") for name in names if name.startswith("min-max of ")]
     values = {**made.control_values(), **single_runs(made, tags)}
     write(out["controls"], "figure", values_table(fold, made, values))
@@ -79,7 +75,7 @@ def _write_shown(files: Any, out: Mapping[str, str], fold: str, made: Methods, l
     write(out["oracle"], "figure", oracle_table(fold, oracles, curves, made.options.draws, made.options.seed))
 
 
-def _document_vectors(files: Any, queries: Mapping[str, Any], documents: FoldDocuments) -> Any:
+def _document_vectors(files: Mapping[str, Any], queries: Mapping[str, Any], documents: FoldDocuments) -> Any:
     return load_document_vectors(files, queries, missing=documents.view().missing)
 
 
