@@ -142,7 +142,7 @@ class NeighboursSection(Section):
 
 
 class EvaluationSection(Section):
-    """What is measured, and how differences are judged."""
+    """What is measured, and how differences are compared."""
 
     conventions: list[Convention] = Field(
         default=list(USUAL_CONVENTIONS),
