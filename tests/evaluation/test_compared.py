@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 from qdrank.errors import InputError
 from qdrank.evaluation.against import differences
-from qdrank.evaluation.pairs import fold_columns, method_pairs, query_values
+from qdrank.evaluation.comparison import compare, corrected_p
+from qdrank.evaluation.pairs import Pairs, fold_columns, method_pairs, query_values
 from qdrank.evaluation.run_files import MeasuredRun
 from qdrank.figures.style import error_bars
 
@@ -75,3 +78,17 @@ def test_every_other_run_is_compared_with_the_baseline():
 
 def test_error_bars_reach_the_ends_and_never_below_zero():
     assert error_bars([1.0, 2.0], [0.5, 2.5], [1.5, 2.0]).tolist() == [[0.5, 0.0], [0.5, 0.0]]
+
+
+@given(st.integers(2, 5), st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=10)
+def test_p_values_are_corrected_together_in_the_order_given(n, seed):
+    rng = np.random.default_rng(seed)
+    ids = np.array([f"q{i:02}" for i in range(12)])
+    pairs = [Pairs(ids, rng.random(12) + 0.1 * i, rng.random(12)) for i in range(n)]
+    made = [compare(one, seed=1, resamples=50, family=n) for one in pairs]
+    p = [stats.ttest_rel(one.a, one.b).pvalue for one in pairs]
+    np.testing.assert_allclose(corrected_p(made, family="these"), holm_by_hand(p), rtol=1e-8)
+    columns = made[0].columns(0.03)
+    assert (columns["queries"], columns["p (Holm)"]) == (12, 0.03)
+    assert columns["difference"] == pytest.approx((pairs[0].a - pairs[0].b).mean())

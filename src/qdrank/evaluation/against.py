@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from qdrank.evaluation.comparison import Comparison, compare
+from qdrank.evaluation.comparison import Comparison, compare, corrected_p
 from qdrank.evaluation.pairs import Pairs, join
 from qdrank.evaluation.run_files import MeasuredRun
-from qdrank.evaluation.significance import holm
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,5 @@ def differences(runs: Sequence[MeasuredRun], baseline: MeasuredRun, names: Seque
     """Every other run against the baseline in every measure; p-values are corrected together, after Holm."""
     asked = [(run, name) for run in runs if run is not baseline for name in names]
     made = [compare(pairs_of(run, baseline, name), seed=0, family=len(asked)) for run, name in asked]
-    corrected = holm({str(i): one.t.p for i, one in enumerate(made)}, family="all runs and measures").adjusted
-    return [
-        Difference(run.name, name, one, corrected[str(i)])
-        for i, ((run, name), one) in enumerate(zip(asked, made, strict=True))
-    ]
+    corrected = corrected_p(made, family="all runs and measures")
+    return [Difference(run.name, name, one, p) for (run, name), one, p in zip(asked, made, corrected, strict=True)]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import nan
+from typing import Any
 
 from qdrank.evaluation.guard import lacking
 from qdrank.evaluation.intervals import Interval, table_interval
 from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.power import detectable_difference
 from qdrank.evaluation.refits import over_pairs
-from qdrank.evaluation.significance import PairedTest, paired_t, permutation, wilcoxon
+from qdrank.evaluation.significance import PairedTest, holm, paired_t, permutation, wilcoxon
+
+DETECTABLE = "smallest detectable difference (power 0.8)"
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,12 @@ class Comparison:
             return f"{'better' if self.difference > 0 else 'worse'} by {abs(self.difference):.4f} (p = {p:.2g})"
         return f"not significant (p = {p:.2g}); smallest detectable difference (power 0.8): {self.detectable:.4f}"
 
+    def columns(self, p: float) -> dict[str, Any]:
+        """Columns of a table of tests; ``p`` is the t test's, corrected."""
+        row = {"queries": self.n, "difference": self.difference, "low": self.interval.low, "high": self.interval.high}
+        row |= {"t": self.t.statistic, "p (t test)": self.t.p, "p (Holm)": p, "p (Wilcoxon)": self.wilcoxon.p}
+        return {**row, "p (permutation)": self.permutation.p, DETECTABLE: self.detectable, "verdict": self.verdict(p=p)}
+
 
 def compare(
     pairs: Pairs, *, seed: int, resamples: int = 2000, level: float = 0.95, alpha: float = 0.05, family: int = 1
@@ -85,3 +95,9 @@ def compare(
         fits=estimate.fits,
         fit_spread=estimate.fit_spread,
     )
+
+
+def corrected_p(comparisons: Sequence[Comparison], *, family: str) -> list[float]:
+    """P-values of the t tests, corrected together after Holm, in the order of ``comparisons``; ``family`` in words."""
+    adjusted = holm({str(i): one.t.p for i, one in enumerate(comparisons)}, family=family).adjusted
+    return [adjusted[str(i)] for i in range(len(comparisons))]

@@ -11,10 +11,9 @@ import pyarrow.compute as pc
 
 from qdrank.datasets.judged import load_judged
 from qdrank.errors import InputError
-from qdrank.evaluation.comparison import compare
+from qdrank.evaluation.comparison import DETECTABLE, compare, corrected_p
 from qdrank.evaluation.pairs import fit_columns, method_pairs
 from qdrank.evaluation.published import PublishedFigures, compare_published, load_expected, right_method_nearest
-from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold, write_table, write_tables
 from qdrank.measures.folds import FoldMeans, fold_means
 from qdrank.rankers.methods import CLASSIC
@@ -93,11 +92,10 @@ def tests_table(measures: pa.Table, methods: Sequence[str], convention: str, int
     return pa.Table.from_pylist(rows, _TESTS)
 
 
-_DETECTABLE = "smallest detectable difference (power 0.8)"
 _TESTS = pa.schema(
     [("measure", pa.string()), ("method", pa.string()), ("against", pa.string()), ("queries", pa.int64())]
     + [(name, pa.float64()) for name in ("difference", "low", "high", "t", "p (t test)", "p (Holm)")]
-    + [(name, pa.float64()) for name in ("p (Wilcoxon)", "p (permutation)", _DETECTABLE)]
+    + [(name, pa.float64()) for name in ("p (Wilcoxon)", "p (permutation)", DETECTABLE)]
     + [("verdict", pa.string())]
 )
 
@@ -105,29 +103,12 @@ _TESTS = pa.schema(
 def _tests(
     measures: pa.Table, methods: Sequence[str], against: str, name: str, interval: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    compared = {
-        method: compare(method_pairs(measures, method, against, name), family=len(methods), **interval)
-        for method in methods
-    }
-    corrected = holm({method: one.t.p for method, one in compared.items()}, family=f"{name} against {against}").adjusted
+    pairs = [method_pairs(measures, method, against, name) for method in methods]
+    compared = [compare(one, family=len(methods), **interval) for one in pairs]
+    corrected = corrected_p(compared, family=f"{name} against {against}")
     return [
-        {
-            "measure": name,
-            "method": _label(method),
-            "against": _label(against),
-            "queries": one.n,
-            "difference": one.difference,
-            "low": one.interval.low,
-            "high": one.interval.high,
-            "t": one.t.statistic,
-            "p (t test)": one.t.p,
-            "p (Holm)": corrected[method],
-            "p (Wilcoxon)": one.wilcoxon.p,
-            "p (permutation)": one.permutation.p,
-            _DETECTABLE: one.detectable,
-            "verdict": one.verdict(p=corrected[method]),
-        }
-        for method, one in compared.items()
+        {"measure": name, "method": _label(method), "against": _label(against), **one.columns(p)}
+        for method, one, p in zip(methods, compared, corrected, strict=True)
     ]
 
 

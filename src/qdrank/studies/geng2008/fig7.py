@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from qdrank.evaluation.pairs import fit_values
 from qdrank.evaluation.refits import column_ends
-from qdrank.figures.style import label_axes, new_figure
+from qdrank.figures.style import error_bars, label_axes, new_figure
 from qdrank.layout import FloatArray
 from qdrank.studies.geng2008.methods import BY_NAME, PAPER, controls, present
 from qdrank.studies.making import Inputs, Shown
@@ -82,7 +82,7 @@ def _draw_methods(rows: Mapping[Any, Any], methods: Sequence[str], title: str) -
     for i, method in enumerate(methods):
         mean, low, high = _column(rows, method, "mean"), _column(rows, method, "low"), _column(rows, method, "high")
         shifted = place + (i - (len(methods) - 1) / 2) * 0.13
-        bars = np.stack([mean - low, high - mean]).clip(0)
+        bars = error_bars(mean, low, high)
         axes.errorbar(shifted, mean, bars, linestyle="none", elinewidth=0.8, **BY_NAME[method].marked)
     axes.set_xticks(place, LABELS)
     axes.set_xlim(0.3, 12.3)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.comparison import Comparison, compare
+from qdrank.evaluation.comparison import Comparison, compare, corrected_p
 from qdrank.evaluation.pairs import fit_columns, fold_columns, method_pairs, query_values
-from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.queries.types import type_scores
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES, present
@@ -74,15 +73,12 @@ def folds_table(measures: pa.Table) -> pa.Table:
 def comparisons_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """Each KNN method against Single and both QCs in mean NDCG, with p-values Holm-corrected together."""
     asked = [(a, b) for b in ("single", "qc", "qc-documents") for a in KNN]
-    comparisons = {f"{a} {b}": compared(measures, a, b, interval, family=len(asked)) for a, b in asked}
-    corrected = holm({name: one.t.p for name, one in comparisons.items()}, family="KNN methods against Single and QC")
-    rows = []
-    for (a, b), (name, one) in zip(asked, comparisons.items(), strict=True):
-        row: dict[str, Any] = {"method": BY_NAME[a].label, "against": BY_NAME[b].label, "queries": one.n}
-        row |= {"difference": one.difference, "low": one.interval.low, "high": one.interval.high, "t": one.t.statistic}
-        row |= {"p (t test)": one.t.p, "p (Holm)": corrected.adjusted[name], "p (Wilcoxon)": one.wilcoxon.p}
-        row |= {"p (permutation)": one.permutation.p, "smallest detectable difference (power 0.8)": one.detectable}
-        rows.append(row | {"verdict": one.verdict(p=corrected.adjusted[name])})
+    comparisons = [compared(measures, a, b, interval, family=len(asked)) for a, b in asked]
+    corrected = corrected_p(comparisons, family="KNN methods against Single and QC")
+    rows = [
+        {"method": BY_NAME[a].label, "against": BY_NAME[b].label, **one.columns(p)}
+        for (a, b), one, p in zip(asked, comparisons, corrected, strict=True)
+    ]
     return pa.Table.from_pylist(rows)
 
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.comparison import Comparison, compare
+from qdrank.evaluation.comparison import Comparison, compare, corrected_p
 from qdrank.evaluation.pairs import fit_columns, fold_columns, method_pairs, query_values
-from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, TIES, present, with_ties
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
@@ -69,13 +68,12 @@ def _pairs(measured: set[str]) -> list[tuple[str, str]]:
 def _tests_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """Three tests of every pair, Holm-corrected p-values of the t test, and the smallest detectable difference."""
     pairs = _pairs(set(measures.column("method").to_pylist()))
-    comparisons = {pair: compared(measures, *pair, interval) for pair in pairs}
-    adjusted = holm({" - ".join(pair): one.t.p for pair, one in comparisons.items()}, family="SER and SSER").adjusted
+    comparisons = [compared(measures, *pair, interval) for pair in pairs]
     rows = []
-    for pair, one in comparisons.items():
+    for pair, one, p in zip(pairs, comparisons, corrected_p(comparisons, family="SER and SSER"), strict=True):
         row: dict[str, Any] = {"method": BY_NAME[pair[0]].label, "against": BY_NAME[pair[1]].label}
         row |= {"difference in MAP": one.difference, "low": one.interval.low, "high": one.interval.high}
-        row |= {"p, t test": one.t.p, "p, Holm": adjusted[" - ".join(pair)], "p, Wilcoxon": one.wilcoxon.p}
+        row |= {"p, t test": one.t.p, "p, Holm": p, "p, Wilcoxon": one.wilcoxon.p}
         rows.append(row | {"p, permutation": one.permutation.p, "detectable": one.detectable, "queries": one.n})
     return pa.Table.from_pylist(rows)
 
