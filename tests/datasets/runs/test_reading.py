@@ -65,7 +65,7 @@ def test_ranks_of_ms_marco_are_told_from_scores(tmp_path):
     [
         ("1 0 a 2\n1 0 c 0\n2 0 a -1\n", reading.TREC_QRELS),
         ("query-id\tcorpus-id\tscore\n1\ta\t2\n1\tc\t0\n2\ta\t-1\n", reading.BEIR_QRELS),
-        ("1\ta\t2\n1\tc\t0\n2\ta\t-1\n", reading.PLAIN_QRELS),
+        ("1\ta\t2\n1\tc\t0\n2\ta\t-1\n", reading.SHORT_QRELS),
         ('{"1": {"a": 2, "c": 0}, "2": {"a": -1}}', reading.JSON_QRELS),
         ("\n\n1 0 a 2\r\n\r\n1 0 c 0\r\n2 0 a -1", reading.TREC_QRELS),
     ],
