@@ -50,7 +50,7 @@ def test_a_metric(monkeypatch: pytest.MonkeyPatch, toy: ModuleType) -> None:
 
 
 def test_a_data_set(tmp_path: Path) -> None:
-    entry = "\ntoy:\n  kind: simulated\n  title: Toy\n  publisher: us\n  terms: none\n  citation: none\n  max_label: 4\n  folds: split\n"
+    entry = "\ntoy:\n  kind: simulated\n  title: Toy\n  publisher: us\n  licence: none\n  citation: none\n  max_label: 4\n  folds: split\n"
     (tmp_path / "datasets.yaml").write_text(default_table().read_text() + entry)
     assert load(tmp_path / "datasets.yaml")["toy"].title == "Toy"
 

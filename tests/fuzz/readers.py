@@ -53,7 +53,7 @@ TABLE = b"""toy:
   kind: letor
   title: A toy
   publisher: Someone
-  terms: None
+  licence: None
   citation: Someone (2000).
   page: "https://example.org/"
   max_label: 2
