@@ -7,11 +7,13 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from qdrank.cli import main
 from qdrank.errors import InputError
 from qdrank.workflow.config import WholeSettings
 from qdrank.workflow.config_files import default_yaml, generated, load_sources, load_yaml, resolve
+from qdrank.workflow.own_data import TrecCollection
 
 
 def fault(values: dict, file: str = "mine.yaml") -> str:
@@ -173,3 +175,10 @@ def test_the_check_finds_what_would_stop_a_run(
 def test_the_check_finds_a_missing_configuration_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", "check", "nowhere.yaml"]) == 2
     assert "nowhere.yaml: no such configuration file" in capsys.readouterr().err
+
+
+def test_a_former_name_of_a_key_leads_to_the_present_one() -> None:
+    files = {"kind": "trec", "documents": "docs", "topics": "topics", "qrels": "qrels"}
+    with pytest.raises(ValidationError, match="the key parts is called topic_fields now"):
+        TrecCollection(**files, parts=["title"])
+    assert TrecCollection(**files, topic_fields=["desc"]).topic_fields == ["desc"]
