@@ -71,6 +71,16 @@ Observations = dict[str, dict[str, Contrast]]
 """Contrasts by the name of the claim and of the contrast."""
 
 
+def check_observations(table: pa.Table) -> Observations:
+    """Values of checks of an implementation, from a table of check, fold and value."""
+    names, folds = (np.array(table.column(name).to_pylist(), dtype=object) for name in ("check", "fold"))
+    value = table.column("value").to_numpy()
+    return {
+        name: {"value": contrast(value[names == name], "", folds[names == name])}
+        for name in dict.fromkeys(names.tolist())
+    }
+
+
 def observations_table(observations: Observations) -> pa.Table:
     """The artifact ``observations``: claim, contrast, fold, query_id, fit, value."""
     rows = [(claim, name, values) for claim, contrasts in observations.items() for name, values in contrasts.items()]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.observations import Contrast, Observations, contrast
+from qdrank.evaluation.observations import Contrast, Observations, check_observations, contrast
 from qdrank.layout import FloatArray
 from qdrank.studies.beyond.methods import (
     BY_NAME,
@@ -32,7 +31,7 @@ def gather(inputs: Inputs, shown: Shown) -> Observations:  # noqa: ARG001
     claims = _primary(values) | _evidence(values) | _weights(values)
     claims |= _curve(values, inputs.table("curves", "figure"))
     claims |= _recurrence(values, inputs.table("thinned", "figure"))
-    claims |= gather_retrieval(inputs) | _checks(inputs.table("checks", "figure"))
+    claims |= gather_retrieval(inputs) | check_observations(inputs.table("checks", "figure"))
     return {claim: contrasts for claim, contrasts in claims.items() if contrasts}
 
 
@@ -93,12 +92,3 @@ def _recurrence(values: Values, table: pa.Table) -> Observations:
     of = mean_by(table, ["share"], values.query_id)
     shares = sorted(float(key[0]) for key in of)
     return {"recurrence": {"difference": _contrast(values, of[(shares[-1],)] - of[(shares[0],)])}}
-
-
-def _checks(table: pa.Table) -> Observations:
-    names, folds = (np.array(table.column(name).to_pylist(), dtype=object) for name in ("check", "fold"))
-    value = table.column("value").to_numpy()
-    return {
-        name: {"value": contrast(value[names == name], "", folds[names == name])}
-        for name in dict.fromkeys(names.tolist())
-    }

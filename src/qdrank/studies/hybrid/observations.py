@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from qdrank.evaluation.observations import Contrast, Observations, contrast
+from qdrank.evaluation.observations import Contrast, Observations, check_observations, contrast
 from qdrank.studies.hybrid.methods import (
     BY_NAME,
     CHOSEN,
@@ -29,7 +29,7 @@ def gather(inputs: Inputs, shown: Shown) -> Observations:  # noqa: ARG001
     """Observations of one data set from its artifacts."""
     values = gathered_values(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
     claims = _differences(values) | {"oracle": _oracle(values, inputs.table("oracle", "figure"))}
-    claims |= _checks(inputs.table("checks", "figure"))
+    claims |= check_observations(inputs.table("checks", "figure"))
     return {claim: contrasts for claim, contrasts in claims.items() if contrasts}
 
 
@@ -56,12 +56,3 @@ def _oracle(values: Values, table: pa.Table) -> dict[str, Contrast]:
     rows = table.filter(pc.equal(table.column("form"), DECLARED.text))
     oracle, noise = (by_query(rows, "form", values.query_id, name)[DECLARED.text] for name in ("oracle", "noise"))
     return {"difference": contrast(np.round(oracle - noise, 12), values.query_id, values.fold)}
-
-
-def _checks(table: pa.Table) -> Observations:
-    names, folds = (np.array(table.column(name).to_pylist(), dtype=object) for name in ("check", "fold"))
-    value = table.column("value").to_numpy()
-    return {
-        name: {"value": contrast(value[names == name], "", folds[names == name])}
-        for name in dict.fromkeys(names.tolist())
-    }
