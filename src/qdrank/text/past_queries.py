@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -85,9 +86,9 @@ class AskedQueries:
 
 def none_hidden(n_asked: int, n_past: int) -> sparse.csr_array:
     """What hides nothing, (n_asked, n_past)."""
-    nothing: sparse.csr_array = sparse.csr_array(np.zeros((n_asked, 0), dtype=np.int32))
-    nothing.resize((n_asked, n_past))
-    return nothing
+    nothing: Any = sparse.csr_array((n_asked, n_past), dtype=np.int32)  # its stub takes a shape for data
+    typed: sparse.csr_array = nothing
+    return typed
 
 
 @dataclass(frozen=True, eq=False)
