@@ -30,7 +30,7 @@ findings: $(READY) ## run all configurations behind the studies' pages, and writ
 	$(BIN)/qdrank findings $(FINDINGS:%=runs/%/results/claims.parquet)
 
 test: $(READY) ## run the tests
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations=40
 
 test-cluster: $(READY) ## run the tests on a real SLURM (needs root and apt)
 	$(BIN)/python -m pytest --override-ini addopts= -s --durations=5 tests/cluster

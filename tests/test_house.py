@@ -400,6 +400,32 @@ def test_a_word_astray_is_found() -> None:
     assert astray(given_names("partial = apart = department = 1"), "part") == []
 
 
+def unnamed_shapes(text: str) -> list[str]:
+    """Calls of the store's ``read`` and ``write`` that do not say the shape where they stand: its name, a study's own, a parameter."""
+    tree = ast.parse(text)
+    stored = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "qdrank.store"]
+    names = {alias.name for node in stored for alias in node.names} & {"read", "write", "open_artifact", "writing"}
+    wrong = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
+            match node.args[1]:
+                case ast.Constant(str()):
+                    continue
+                case ast.Name(name) if name.endswith("_SHAPE") or name in ("shape", "kind"):
+                    continue
+            wrong.append(ast.unparse(node))
+    return wrong
+
+
+def test_shapes_are_named_where_they_are_used(project: Path) -> None:
+    """A job's digest knows the shared shapes by the strings in its code."""
+    for path in modules(project):
+        assert not unnamed_shapes(path.read_text()), path
+    assert unnamed_shapes(
+        "from qdrank.store import write\nfor name, table in made:\n    write(out[name], name, table)\n"
+    )
+
+
 def test_no_pickle_and_no_eval(project: Path) -> None:
     for path in [*modules(project), *(project / "scripts").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text())):

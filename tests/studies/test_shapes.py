@@ -55,3 +55,32 @@ def test_a_new_shape_of_a_study_reruns_only_that_study(
             assert {script.parent.name for script in changed} == {study}
             before = after
     forget()
+
+
+def test_a_shared_shape_concerns_those_who_name_it(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(project / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(provenance, "SOURCE", tmp_path / "src")
+    scripts = sorted((project / "scripts").rglob("*.py"))
+    schemas = tmp_path / "src" / "qdrank" / "store" / "schemas.py"
+
+    def changed_by(old: str, new: str) -> set[str]:
+        before = [provenance.code_digest(script) for script in scripts]
+        text = schemas.read_text()
+        assert text.count(old) == 1
+        schemas.write_text(text.replace(old, new))
+        forget()
+        after = [provenance.code_digest(script) for script in scripts]
+        return {script.stem for script, a, b in zip(scripts, before, after, strict=True) if a != b}
+
+    forget()
+    last = '    Shape("figure", {}, open=True),\n]'
+    assert changed_by(last, f'    Shape("brand_new", {{"x": _NUMBER}}),\n{last.lstrip()}') == set()
+    named = changed_by('"budget": _TEXT', '"budget": _NUMBER')
+    assert {"decide_claims", "write_index"} <= named
+    assert len(named) < 6, named
+    assert changed_by("_TEXT, _NUMBER = pa.string()", "_TEXT, _NUMBER = pa.large_string()") == {
+        script.stem for script in scripts if "qdrank.store.schemas" in provenance.code_modules(script)
+    }
+    forget()

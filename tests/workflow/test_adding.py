@@ -190,7 +190,7 @@ def test_a_figure(study: Project) -> None:
     edit = {"src/qdrank/studies/geng2008/__init__.py": ("    figures=(\n", f"    figures=(\n{line}")}
     add(study.folder, module | caption, edit)
     study.tiny("geng_toy")
-    assert (study.folder / "results/tiny/figures/geng-toy.png").stat().st_size
+    assert (study.folder / "results/tiny/figures/geng-toy.pdf").stat().st_size
 
 
 @pytest.mark.slow

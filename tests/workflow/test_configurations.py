@@ -14,7 +14,7 @@ from tests.workflow.project import Project, copy_project
 
 FIRST = "seed: 7\nown:\n  more: {kind: simulated, like: sim1, settings: {seed: 2}}\nlearners: {grids: {ranksvm: {lam: [1]}}}\n"
 SECOND = "datasets: [more, simweb]\nlearners: {grids: {ranksvm: {lam: [2]}, listnet: {}}}\ngeng: {ks: [0.5]}\n"
-COMBINATIONS = {"one": [FIRST], "two": [FIRST, SECOND], "empty own": ["datasets: [sim1]\nown:\n"], "none": []}
+COMBINATIONS = {"two": [FIRST, SECOND], "empty own": ["datasets: [sim1]\nown:\n"], "none": []}
 
 
 @pytest.fixture(scope="module")

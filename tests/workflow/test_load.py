@@ -13,8 +13,8 @@ import pytest
 from tests.workflow.project import Project, copy_project
 
 JOBS = 2000
-# The aim is 15. Snakemake matches every file with the outputs of every rule, and nothing of ours stands in its way: 35 to 56 on a shared machine.
-CPU_SECONDS = 60
+# Snakemake matches every file with the outputs of every rule, and nothing of ours stands in its way.
+CPU_SECONDS = 25
 HEAVY = {"pandas", "sklearn", "numba", "scipy", "pyarrow", "matplotlib", "lightgbm"}
 PARSE = """
 import json, sys
@@ -65,7 +65,7 @@ def _config(variants: int) -> str:
 
 
 @pytest.mark.slow
-def test_five_thousand_jobs_are_planned_in_seconds(fresh: Project) -> None:
+def test_two_thousand_jobs_are_planned_in_seconds(fresh: Project) -> None:
     config = fresh.folder / "many.yaml"
     dry = ("--dry-run", "--cores", "2", "--configfile", "many.yaml", "--quiet", "rules")
     build = ("--rulegraph", "--configfile", "many.yaml")  # builds the whole graph of jobs, prints one of rules

@@ -114,8 +114,9 @@ def write_judged_text(
 ) -> tuple[Note, ...]:
     """Write ``judged``, ``columns`` and ``topics`` of a collection to the paths in ``out``; return the notes."""
     tables = judged_text(collection, settings)
-    for name, table in (("judged", tables.judged), ("columns", tables.columns), ("topics", tables.topics)):
-        write(out[name], name, table)
+    write(out["judged"], "judged", tables.judged)
+    write(out["columns"], "columns", tables.columns)
+    write(out["topics"], "topics", tables.topics)
     return tables.notes
 
 

@@ -19,7 +19,9 @@ from qdrank import cache_folder
 MOST_KEPT = 3000  # files, those of several versions of the project among them
 _MODULE = re.compile(r"qdrank(\.\w+)+")
 _NAME = re.compile(r"[\w@/+()=,.-]{1,60}")
-_REGISTRY, _LAZY = "Registry", "_PUBLIC"
+_REGISTRY, _LAZY, _SHAPES = "Registry", "_PUBLIC", "_SHARED"
+#: Of what is kept between processes; another number where the same file would be described otherwise.
+_FORMAT = 2
 
 
 class Parsed(NamedTuple):
@@ -27,11 +29,12 @@ class Parsed(NamedTuple):
 
     Attributes
     ----------
-    digest : of its syntax tree, without docstrings and without the entries of registries
+    digest : of its syntax tree, without docstrings and without the entries of registries and of shared shapes
     imports : modules of the project, and names in them, that it imports, not for the type checker alone; modules that it
         names in a string
     words, patterns : strings that may be names of entries of registries, and strings with holes, as regular expressions
-    registered : names of the registries that it defines, each with its ``"module:attribute"``; those that are written out
+    registered : names of the registries that it defines, each with its ``"module:attribute"``; those that are written out.
+        Names of shared shapes (the list ``_SHARED``), each with the digest of its declaration
     computed : whether a registry has more entries than are written out
     lazy : names that it imports on first use (the dictionary ``_PUBLIC`` of a package), with their modules
     """
@@ -75,7 +78,7 @@ def _parse(text: bytes, path: Path) -> Parsed:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in keys | pieces
     }
     return Parsed(
-        digest=hashlib.sha256(ast.dump(tree).encode()).hexdigest(),
+        digest=_digest(tree),
         imports=sorted({*_imports(_run(tree)), *filter(_MODULE.fullmatch, constants)}),
         words=sorted(map(entry_name, filter(_NAME.fullmatch, constants))),
         patterns=sorted(set(_patterns(nodes))),
@@ -93,7 +96,7 @@ def _drop_docstring(node: ast.AST) -> None:
 
 
 def _emptied(nodes: Iterable[ast.AST]) -> tuple[dict[str, str], bool, dict[str, str]]:
-    """Entries of registries and of ``_PUBLIC``, which are taken out of the tree: each counts where it is used."""
+    """Entries of registries, shared shapes and ``_PUBLIC``, which are taken out of the tree: each counts where it is used."""
     registered: dict[str, str] = {}
     computed, lazy = False, {}
     for node in nodes:
@@ -103,10 +106,25 @@ def _emptied(nodes: Iterable[ast.AST]) -> tuple[dict[str, str], bool, dict[str, 
                 computed |= len(written) < len(entries.keys)
                 registered |= written
                 entries.keys, entries.values = [], []
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.List() as shapes) if name == _SHAPES:
+                registered |= {_first(shape): _digest(shape) for shape in shapes.elts}
+                shapes.elts = []
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() as entries) if name == _LAZY:
                 lazy = _written(entries)
                 entries.keys, entries.values = [], []
     return registered, computed, lazy
+
+
+def _first(call: ast.expr) -> str:
+    """The first argument of a call, a string."""
+    match call:
+        case ast.Call(args=[ast.Constant(str() as name), *_]):
+            return name
+    raise ValueError(f"{ast.unparse(call)}: a shared shape is declared by a call whose first argument is its name")
+
+
+def _digest(tree: ast.AST) -> str:
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
 
 
 def _written(entries: ast.Dict) -> dict[str, str]:
@@ -183,5 +201,5 @@ class _Kept:
 @cache
 def _kept() -> _Kept:
     # The syntax tree depends on the version of Python.
-    name = f"parsed-{sys.version_info.major}.{sys.version_info.minor}.json"
+    name = f"parsed{_FORMAT}-{sys.version_info.major}.{sys.version_info.minor}.json"
     return _Kept(Path(cache_folder()) / name)

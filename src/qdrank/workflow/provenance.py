@@ -6,7 +6,7 @@ finds by name; what is imported for the type checker alone does not count. The d
 
 Names need no declaration. Code that imports a registry's module may look up any name in the job's params or in a string
 of the imported code; the module behind each such name counts, the other entries do not: a new learner reruns only what
-uses it. A "module:attribute" in the params counts too. What would be missed, such as a name that was read from a file,
+uses it. So it is with the shapes that several stages share: a job knows those that its code names. A "module:attribute" in the params counts too. What would be missed, such as a name that was read from a file,
 stops the job that looks it up (`qdrank.registry.restricted`), so no result can be silently stale.
 """
 
@@ -75,7 +75,8 @@ def _code(script: Path, words: frozenset[str]) -> tuple[frozenset[str], str]:
         for module in _closure(waiting, modules):
             modules[module] = parsed_file(_file(module))
         looked_up = _looked_up(first, modules, words)
-        waiting = {target.partition(":")[0] for target in looked_up.values()} - modules.keys()
+        targets = (target.partition(":") for target in looked_up.values())
+        waiting = {module for module, colon, _ in targets if colon} - modules.keys()
     sha256 = hashlib.sha256(bytes.fromhex(first.digest))
     for module in sorted(modules):
         sha256.update(module.encode() + bytes.fromhex(modules[module].digest))

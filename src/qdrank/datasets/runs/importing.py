@@ -24,8 +24,9 @@ def import_runs(files: Mapping[str, AnyPath], out: Mapping[str, AnyPath], **opti
     ``files`` and ``options`` are those of `read_as_data`.
     """
     tables, notes = read_as_data(files, **options)
-    for name, table in tables.items():
-        write(out[name], name, table)
+    write(out["judged"], "judged", tables["judged"])
+    write(out["columns"], "columns", tables["columns"])
+    write(out["topics"], "topics", tables["topics"])
     return notes
 
 
