@@ -426,6 +426,19 @@ def test_shapes_are_named_where_they_are_used(project: Path) -> None:
     )
 
 
+def test_only_the_tiles_of_models_are_written_for_llvm(project: Path) -> None:
+    """Plain Numba costs more than 30 % there (docs/decisions.md), and nowhere else."""
+    source = project / "src" / "qdrank"
+    found = {
+        str(path.relative_to(source))
+        for path in modules(project)
+        if re.search(
+            r"^\s*(?:from|import) llvmlite|numba\.extending import .*intrinsic", path.read_text(), re.MULTILINE
+        )
+    }
+    assert found == {f"learners/ranksvm/kernels/{name}.py" for name in ("products", "tiles", "vectors")}
+
+
 def test_no_pickle_and_no_eval(project: Path) -> None:
     for path in [*modules(project), *(project / "scripts").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text())):

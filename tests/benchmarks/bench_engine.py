@@ -1,6 +1,7 @@
 """Speed and memory of the training engine, one thread, CPU time, ratios within one run.
 
 python tests/benchmarks/bench_engine.py [--only NAME ...] [--plot scaling.png] [--quick]
+python tests/benchmarks/bench_engine.py --against SOURCE   another version of the library (its folder src) and this one in turn
 
 Each part runs in a process of its own, so that its peak memory is its own. The MQ2007 part reads the text files of the
 mirror (QDRANK_MIRROR); all else is generated.
@@ -324,6 +325,37 @@ def part_compile() -> Iterator[Row]:
             yield f"{name}, all kernels for float32 and float64", f"{float(run.stdout):.1f} s CPU (imports included)"
 
 
+# queries, documents, features, neighbours; as many models of a block use a query as in the whole set
+TURNS = {"NFCorpus block": (1300, 69, 30, 465), "WEB30K shape": (3000, 120, 136, 80), "d = 200": (1500, 40, 200, 400)}
+
+
+def turn(name: str) -> Iterator[float]:
+    """CPU milliseconds a model of one block, a few times."""
+    if name == "MQ2007 sample":
+        X, y, offsets, vectors = mq2007()
+        data, k = prepare(X, y, offsets), 400
+    else:
+        m, n, d, k = TURNS[name]
+        data, vectors = generated(m, n, d)
+    rows = locality_order(vectors, BLOCK)[:BLOCK]
+    base, neighbours = prepare_training(data), nearest(vectors, rows, k)
+    train_local(base, neighbours, [np.arange(len(rows))])
+    for _ in range(3):
+        yield cpu(lambda: train_local(base, neighbours, [np.arange(len(rows))]))[0] / len(rows) * 1e3
+
+
+def in_turn(source: str, name: str, turns: int = 3) -> Row:
+    """CPU time a model of the library in ``source`` and of this one: medians of processes that take turns."""
+    here, times = str(Path(__file__).parents[2] / "src"), {}
+    for _ in range(turns):
+        for path in (source, here):
+            command = [sys.executable, __file__, "--turn", name]
+            run = subprocess.run(command, env=os.environ | {"PYTHONPATH": path}, capture_output=True, check=True)
+            times.setdefault(path, []).extend(map(float, run.stdout.split()))
+    old, new = np.median(times[source]), np.median(times[here])
+    return name, f"{old:.3f} ms became {new:.3f} ms: **{new / old:.2f}**"
+
+
 PARTS = {name[5:]: part for name, part in list(globals().items()) if name.startswith("part_")}
 
 
@@ -341,7 +373,19 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--plot", help="where to draw the scaling curves")
     parser.add_argument("--quick", action="store_true", help="scaling on data so small that it shows only that it runs")
+    parser.add_argument(
+        "--against", metavar="SOURCE", help="folder src of another version, which takes turns with this one"
+    )
+    parser.add_argument("--turn", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.turn:
+        with one_thread():
+            print(*turn(options.turn))
+        return
+    if options.against:
+        for name in ("MQ2007 sample", *TURNS):
+            print("| {} | {} |".format(*in_turn(options.against, name)), flush=True)
+        return
     context = multiprocessing.get_context("spawn")
     for name in options.only:
         process = context.Process(target=_run, args=(name, options.plot, options.quick))

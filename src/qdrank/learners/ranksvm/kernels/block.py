@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from qdrank.learners.ranksvm.kernels.products import STEP, gather, gradient_sums, scores
-from qdrank.learners.ranksvm.kernels.rows import row_sums
+from qdrank.learners.ranksvm.kernels.rows import LANES, row_sums
 from qdrank.learners.ranksvm.kernels.sorting import is_dense, slack_sums
 from qdrank.learners.ranksvm.kernels.tiles import pair_loop
 from qdrank.learners.ranksvm.kernels.vectors import BYTES
@@ -38,16 +38,16 @@ def _by_sorting(S: Any, lower: Any, C: Any, slack: Any) -> None:
 
 @njit(cache=True)
 def _one_model(X: Any, lower: Any, w: Any, s: Any, c: Any, dense: float, part: Any) -> Any:
-    """Sum of slacks and half gradient (``part``) of one query and one model."""
-    np.dot(X, w, s)
-    slack = X.dtype.type(0)
+    """Sum of slacks and half gradient (``part``) of one query and one model; ``s`` and ``c`` as in `row_sums`."""
+    n, slack = len(X), X.dtype.type(0)
+    np.dot(X, w, s[:n])
     if is_dense(lower, dense):
-        wide = np.empty(len(s))
-        slack += slack_sums(s.astype(np.float64), lower, 1.0, wide)[0]
-        c[:] = wide
+        wide = np.empty(n)
+        slack += slack_sums(s[:n].astype(np.float64), lower, 1.0, wide)[0]
+        c[:n] = wide
     else:
         slack += row_sums(s, lower, c)
-    np.dot(c, X, part)
+    np.dot(c[:n], X, part)
     return slack
 
 
@@ -129,7 +129,7 @@ def evaluate_block(
     width = max(lanes, (d + STEP - 1) // STEP * STEP)
     wide, tile = np.zeros((longest if width > d else 0, width), dtype), np.zeros((width, lanes), dtype)
     W_wide, rows = _widened(W, np.zeros((n_active, width), dtype)), np.empty((1, lanes), np.int64)
-    S, C = np.empty((longest, lanes), dtype), np.empty((longest, lanes), dtype)
+    S, C = np.empty((longest + LANES, lanes), dtype), np.empty((longest + LANES, lanes), dtype)
     part, slack, where = np.empty((lanes, width), dtype), np.empty(lanes, dtype), np.empty((most, 2), np.int64)
     for q in range(len(offsets) - 1):
         used = _find(members, first[q], first[q + 1], position, where)
@@ -137,7 +137,7 @@ def evaluate_block(
         n = len(X_q)
         if used <= _FEW:
             for r in range(used):
-                s, c, own = S.reshape(-1)[:n], C.reshape(-1)[:n], part[0, :d]
+                s, c, own = S.reshape(-1)[: n + LANES], C.reshape(-1)[: n + LANES], part[0, :d]
                 slack[0] = _one_model(X_q, lower_q, W[where[r, 0]], s, c, dense, own)
                 _scatter(part, slack, where[r : r + 1], coef, slacks, G)
             continue

@@ -5,79 +5,91 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import njit
-from numba.extending import intrinsic
 from numpy.typing import NDArray
-
-from qdrank.learners.ranksvm.kernels.vectors import Matrix, cgutils, constant, function, lane_sum, pieces, row_of, total
-
-_CHAINS = 2  # sums computed in parallel; a single one would wait for each addition
-
-
-@intrinsic
-def _product(_: Any, a: Any, b: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        (first, n), (second, _) = (row_of(context, builder, *each) for each in zip(signature.args, args, strict=True))
-        (wide, zero, whole), (single, _, _) = pieces(context, builder, a.dtype, n)
-        far = builder.sub(n, builder.srem(n, ir.Constant(n.type, _CHAINS * wide.count)))
-        sums = [cgutils.alloca_once_value(builder, constant(wide, 0.0)) for _ in range(_CHAINS)]
-        rest = cgutils.alloca_once_value(builder, constant(single, 0.0))
-        for own, begin, end in ((sums, zero, far), (sums[:1], far, whole), ([rest], whole, n)):
-            vector = own[0].type.pointee
-            multiply, step = function(builder, "fmuladd", vector, 3), ir.Constant(n.type, len(own) * vector.count)
-            with cgutils.for_range_slice(builder, begin, end, step, intp=n.type) as (j, _):
-                for place, each in enumerate(own):
-                    at = builder.add(j, ir.Constant(n.type, place * vector.count))
-                    x, y = (Matrix(builder, data, zero, at, vector).load(zero) for data in (first, second))
-                    builder.store(builder.call(multiply, [x, y, builder.load(each)]), each)
-        many = lane_sum(builder, total(builder, [builder.load(each) for each in sums]))
-        return builder.fadd(many, lane_sum(builder, builder.load(rest)))
-
-    return a.dtype(a, b), build
-
-
-_dot: Any = _product
 
 
 @njit(cache=True)
-def factorise(packed: NDArray[Any], lam: float, L: NDArray[Any]) -> None:
-    """Cholesky factors of ``lam I + 2 A`` for each row of ``packed``, the lower triangle of A row by row.
+def _dot(a: Any, b: Any) -> float:
+    """Scalar product in four sums, which do not wait for each other."""
+    n = len(a) // 4 * 4
+    s0 = s1 = s2 = s3 = 0.0
+    for j in range(0, n, 4):
+        s0 += a[j] * b[j]
+        s1 += a[j + 1] * b[j + 1]
+        s2 += a[j + 2] * b[j + 2]
+        s3 += a[j + 3] * b[j + 3]
+    for j in range(n, len(a)):
+        s0 += a[j] * b[j]
+    return (s0 + s1) + (s2 + s3)
+
+
+@njit(cache=True)
+def _reduce(U: Any, d: int, i: int, own: Any) -> None:
+    """Subtract from row ``i``, from its diagonal on, what the rows above explain: four of them at a time."""
+    k, at = 0, i  # place of U[k, i]
+    while k + 4 <= i:
+        at1 = at + d - k - 1
+        at2 = at1 + d - k - 2
+        at3 = at2 + d - k - 3
+        a, b, c, e = U[at : at + d - i], U[at1 : at1 + d - i], U[at2 : at2 + d - i], U[at3 : at3 + d - i]
+        a0, b0, c0, e0 = a[0], b[0], c[0], e[0]
+        for j in range(len(own)):
+            own[j] -= (a0 * a[j] + b0 * b[j]) + (c0 * c[j] + e0 * e[j])
+        at, k = at3 + d - k - 4, k + 4
+    while k < i:
+        a = U[at : at + d - i]
+        a0 = a[0]
+        for j in range(len(own)):
+            own[j] -= a0 * a[j]
+        at, k = at + d - k - 1, k + 1
+
+
+@njit(cache=True)
+def factorise(packed: NDArray[Any], lam: float, U: NDArray[Any]) -> None:
+    """Cholesky factors ``U^T U`` of ``lam I + 2 A`` for each row of ``packed``, the lower triangle of A row by row.
 
     Parameters
     ----------
     packed : (n, d (d + 1) / 2) float32 or float64
     lam : float
         No pivot is smaller than this, as in exact arithmetic.
-    L : (n, d (d + 1) / 2) float64
-        Filled with the factors, the inverse pivots on the diagonal.
+    U : (n, d (d + 1) / 2) float64
+        Filled with the upper factors row by row, the inverse pivots on the diagonal.
     """
     n, size = packed.shape
     d = int((np.sqrt(8 * size + 1) - 1) / 2)
     for m in range(n):
-        row, A = L[m], packed[m]
+        factor, A, at = U[m], packed[m], 0
         for i in range(d):
-            at = i * (i + 1) // 2
-            for j in range(i):
-                other = j * (j + 1) // 2
-                row[at + j] = (2 * A[at + j] - _dot(row[at : at + j], row[other : other + j])) * row[other + j]
-            pivot = lam + 2 * A[at + i] - _dot(row[at : at + i], row[at : at + i])
-            row[at + i] = 1 / np.sqrt(max(pivot, lam))
+            own = factor[at : at + d - i]
+            for j in range(i, d):
+                own[j - i] = 2 * A[j * (j + 1) // 2 + i]
+            own[0] += lam
+            _reduce(factor, d, i, own)
+            pivot = 1 / np.sqrt(max(own[0], lam))
+            own[0] = pivot
+            for j in range(1, len(own)):
+                own[j] *= pivot
+            at += d - i
 
 
 @njit(cache=True)
-def solve_factors(L: NDArray[Any], rows: NDArray[Any], G: NDArray[Any]) -> Any:
-    """Solutions (n, d) of the systems of the factors ``L[rows]`` with right sides ``G`` (n, d)."""
+def solve_factors(U: NDArray[Any], rows: NDArray[Any], G: NDArray[Any]) -> Any:
+    """Solutions (n, d) of the systems of the factors ``U[rows]`` with right sides ``G`` (n, d)."""
     n, d = G.shape
-    S = np.empty((n, d))
+    S = G.copy()
     for r in range(n):
-        factor, x = L[rows[r]], S[r]
+        factor, x, at = U[rows[r]], S[r], 0
         for i in range(d):
-            at = i * (i + 1) // 2
-            x[i] = (G[r, i] - _dot(factor[at : at + i], x[:i])) * factor[at + i]
+            own, rest = factor[at : at + d - i], x[i:]
+            y = rest[0] * own[0]
+            for j in range(1, len(own)):
+                rest[j] -= own[j] * y
+            rest[0] = y
+            at += d - i
         for i in range(d - 1, -1, -1):
-            at = i * (i + 1) // 2
-            x[i] *= factor[at + i]
-            for j in range(i):
-                x[j] -= factor[at + j] * x[i]
+            at -= d - i
+            own = factor[at : at + d - i]
+            x[i] = (x[i] - _dot(own[1:], x[i + 1 :])) * own[0]
     return S

@@ -194,28 +194,29 @@ def diagonal_of(d: int) -> IntArray:
     return places
 
 
-def factorise(packed: Array, lam: float, L: FloatArray) -> None:
+def factorise(packed: Array, lam: float, U: FloatArray) -> None:
     """See `qdrank.learners.ranksvm.kernels.factors.factorise`; a matrix that rounding made indefinite gets its diagonal."""
     d = int((np.sqrt(8 * packed.shape[1] + 1) - 1) / 2)
-    triangle, diagonal = np.tril_indices(d), diagonal_of(d)
-    for row, own in zip(L, packed.astype(np.float64), strict=True):
+    lower, upper = np.tril_indices(d), np.triu_indices(d)
+    diagonal = upper[0] == upper[1]
+    for row, own in zip(U, packed.astype(np.float64), strict=True):
         A = np.zeros((d, d))
-        A[triangle] = 2 * own
+        A[lower] = 2 * own
         A = A + np.tril(A, -1).T + lam * np.eye(d)
         try:
-            row[:] = np.linalg.cholesky(A)[triangle]
+            row[:] = np.linalg.cholesky(A).T[upper]
         except np.linalg.LinAlgError:
-            row[:] = np.sqrt(np.diag(np.diag(A)))[triangle]
+            row[:] = np.sqrt(np.diag(np.diag(A)))[upper]
         row[diagonal] = 1 / row[diagonal]
 
 
-def solve_factors(L: FloatArray, rows: IntArray, G: FloatArray) -> FloatArray:
+def solve_factors(U: FloatArray, rows: IntArray, G: FloatArray) -> FloatArray:
     """See `qdrank.learners.ranksvm.kernels.factors.solve_factors`."""
     d = G.shape[1]
     S = np.empty_like(G)
     for r, row in enumerate(rows):
         factor = np.zeros((d, d))
-        factor[np.tril_indices(d)] = L[row]
+        factor[np.triu_indices(d)] = U[row]
         np.fill_diagonal(factor, 1 / np.diag(factor))
-        S[r] = np.linalg.solve(factor @ factor.T, G[r])
+        S[r] = np.linalg.solve(factor.T @ factor, G[r])
     return S

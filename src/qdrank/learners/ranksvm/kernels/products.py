@@ -40,7 +40,8 @@ def _side_by_side(_: Any, W: Any, rows: Any, tile: Any) -> Any:
         (w, (_, d)), (at, _), (t, (_, lanes)) = _arrays(context, builder, signature, args)
         piece, models = vector_of(context, W.dtype, 16), vector_of(context, W.dtype).count
         zero, step = (ir.Constant(d.type, value) for value in (0, piece.count))
-        places = [builder.load(builder.gep(at, [ir.Constant(d.type, a)])) for a in range(models)]
+        lane = [builder.gep(at, [ir.Constant(d.type, a)], source_etype=d.type) for a in range(models)]
+        places = [builder.load(each, typ=d.type) for each in lane]
         with cgutils.for_range_slice(builder, zero, d, step, intp=d.type) as (f, _):
             found = zipped(builder, [Matrix(builder, w, d, f, piece).load(row) for row in places])
             Matrix(builder, t, lanes, zero, found.type).store(f, found)

@@ -1,143 +1,73 @@
-"""Squared hinge of one model and one query, with the documents in the lanes of the vector unit (numba).
+"""Slacks of one query for one model, with the documents in the innermost loop (numba).
 
-The sums are those of `qdrank.learners.ranksvm.kernels.block`: with ``u_i = s_i - 1`` the slack of a pair is
-``max(s_j, u_i) - u_i``. Four better documents at once pass over the worse ones, and their sums stay in registers.
+The worse documents are taken by lanes, and four better ones pass over them at once. Each lane has a sum of its own, and
+the lanes are added by halves at the end: LLVM may compute lanes side by side, and cannot choose an order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+import numpy as np
+from numba import njit
 
-from qdrank.learners.ranksvm.kernels.vectors import (
-    Matrix,
-    cgutils,
-    constant,
-    function,
-    lane_sum,
-    pieces,
-    row_of,
-    splat,
-    total,
-)
-
-_tuple_of: Any = types.UniTuple  # it has no types
-
-
-def _passing(size: int) -> Callable[..., Any]:
-    """The function for ``size`` better documents."""
-
-    @intrinsic
-    def passing(_: Any, s: Any, c: Any, u: Any) -> Any:
-        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            (scores, n), (slacks, _) = (
-                row_of(context, builder, *each) for each in zip(signature.args[:2], args[:2], strict=True)
-            )
-            zero, found = ir.Constant(n.type, 0), []
-            for vector, begin, end in pieces(context, builder, s.dtype, n):
-                maximum = function(builder, "maxnum", vector, 2)
-                least = [splat(builder, builder.extract_value(args[2], a), vector) for a in range(size)]
-                sums = [cgutils.alloca_once_value(builder, constant(vector, 0.0)) for _ in least]
-                step = ir.Constant(n.type, vector.count)
-                with cgutils.for_range_slice(builder, begin, end, step, intp=n.type) as (j, _):
-                    own = Matrix(builder, slacks, zero, j, vector)
-                    score = Matrix(builder, scores, zero, j, vector).load(zero)
-                    # one instruction for a maximum; a score that is NaN still shows up in `_sum`
-                    larger = [builder.call(maximum, [score, each], fastmath=("nnan", "nsz")) for each in least]
-                    for one, each in zip(sums, larger, strict=True):
-                        builder.store(builder.fadd(builder.load(one), each), one)
-                    own.store(zero, builder.fadd(own.load(zero), total(builder, larger)))
-                found.append([lane_sum(builder, builder.load(one)) for one in sums])
-            both = [builder.fadd(many, few) for many, few in zip(*found, strict=True)]
-            return context.make_tuple(builder, signature.return_type, both)
-
-        return _tuple_of(s.dtype, size)(s, c, u), build
-
-    made: Callable[..., Any] = passing
-    return made
-
-
-# For the better documents with scores u + 1: the sums of max(s_j, u) over the worse ones, which are also added to c_j.
-_one, _two, _four = _passing(1), _passing(2), _passing(4)
-
-
-@intrinsic
-def _summed(_: Any, s: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        scores, n = row_of(context, builder, signature.args[0], args[0])
-        zero, found = ir.Constant(n.type, 0), []
-        for vector, begin, end in pieces(context, builder, s.dtype, n):
-            own = cgutils.alloca_once_value(builder, constant(vector, 0.0))
-            step = ir.Constant(n.type, vector.count)
-            with cgutils.for_range_slice(builder, begin, end, step, intp=n.type) as (j, _):
-                each = Matrix(builder, scores, zero, j, vector).load(zero)
-                builder.store(builder.fadd(builder.load(own), each), own)
-            found.append(lane_sum(builder, builder.load(own)))
-        return builder.fadd(*found)
-
-    return s.dtype(s), build
-
-
-_sum: Any = _summed
+LANES = 16
 
 
 @njit(cache=True)
-def _start(s: Any, lower: Any, c: Any) -> None:
-    """``c_j = -(sum of u_i over the documents preferred to j)``: the correction for all pairs with j as the worse."""
-    n, start, before = len(s), 0, s.dtype.type(0)
-    while start < n:
-        end = lower[start]
-        for j in range(start, end):
-            c[j] = before
-        if end < n:
-            before += s.dtype.type(end - start) - _sum(s[start:end])
-        start = end
+def _pass(worse: Any, images: Any, u: Any, sums: Any) -> None:
+    """Slacks of four better documents with all ``worse`` ones.
+
+    ``u`` (4,) are the scores of the better ones less 1; ``sums`` (4 * LANES,) gets their sums by lanes.
+    """
+    u0, u1, u2, u3, none = u[0], u[1], u[2], u[3], worse.dtype.type(0)
+    for at in range(0, len(worse), LANES):
+        s, c = worse[at : at + LANES], images[at : at + LANES]
+        for a in range(LANES):
+            v0, v1, v2, v3 = max(s[a] - u0, none), max(s[a] - u1, none), max(s[a] - u2, none), max(s[a] - u3, none)
+            c[a] += (v0 + v1) + (v2 + v3)
+            sums[a] += v0
+            sums[LANES + a] += v1
+            sums[2 * LANES + a] += v2
+            sums[3 * LANES + a] += v3
 
 
 @njit(cache=True)
-def _grade(s: Any, c: Any, start: int, end: int) -> Any:
-    """All pairs of the better documents ``start`` to ``end`` with all below; returns the sum of their slacks."""
-    below, c_below, one, count = s[end:], c[end:], s.dtype.type(1), s.dtype.type(len(s) - end)
-    slack, i = s.dtype.type(0), start
-    while i + 4 <= end:
-        u_a, u_b, u_c, u_d = s[i] - one, s[i + 1] - one, s[i + 2] - one, s[i + 3] - one
-        a, b, e, f = _four(below, c_below, (u_a, u_b, u_c, u_d))
-        a, b, e, f = a - count * u_a, b - count * u_b, e - count * u_c, f - count * u_d
-        c[i] -= a
-        c[i + 1] -= b
-        c[i + 2] -= e
-        c[i + 3] -= f
-        slack += (a + b) + (e + f)
-        i += 4
-    if i + 2 <= end:
-        u_a, u_b = s[i] - one, s[i + 1] - one
-        a, b = _two(below, c_below, (u_a, u_b))
-        a, b = a - count * u_a, b - count * u_b
-        c[i] -= a
-        c[i + 1] -= b
-        slack += a + b
-        i += 2
-    if i < end:
-        u = s[i] - one
-        a = _one(below, c_below, (u,))[0] - count * u
-        c[i] -= a
-        slack += a
-    return slack
+def _lane_sum(sums: Any) -> Any:
+    """Sum of the lanes, by halves; they are overwritten."""
+    half = LANES // 2
+    while half:
+        for a in range(half):
+            sums[a] += sums[a + half]
+        half //= 2
+    return sums[0]
 
 
 @njit(cache=True)
 def row_sums(s: Any, lower: Any, c: Any) -> Any:
     """Sum of slacks of one query and one model.
 
-    ``c`` (n,) gets minus the sum of slacks for the better and plus the sum for the worse document of each pair; scores ``s`` (n,).
+    Parameters
+    ----------
+    s, c : (n + LANES,)
+        Scores, and what gets minus the sum of slacks for the better and plus the sum for the worse document of each
+        pair. The last `LANES` places are scratch.
     """
-    _start(s, lower, c)
-    n, start, slack = len(s), 0, s.dtype.type(0)
-    while start < n and lower[start] < n:
-        slack += _grade(s, c, start, lower[start])
-        start = lower[start]
+    n, i, slack, one = len(lower), 0, s.dtype.type(0), s.dtype.type(1)
+    u, sums = np.empty(4, s.dtype), np.empty(4 * LANES, s.dtype)
+    s[n:] = -np.inf  # below all others: no slack
+    c[:] = 0
+    while i < n and lower[i] < n:
+        low, end = lower[i], min(i + 4, lower[i])
+        last = low + (n - low + LANES - 1) // LANES * LANES
+        u[:] = np.inf
+        for a in range(end - i):
+            u[a] = s[i + a] - one
+        sums[:] = 0
+        _pass(s[low:last], c[low:last], u, sums)
+        for a in range(end - i):
+            v = _lane_sum(sums[a * LANES : (a + 1) * LANES])
+            c[i + a] -= v
+            slack += v
+        i = end
     return slack

@@ -26,11 +26,12 @@ class Matrix:
 
     def _at(self, row: Any) -> Any:
         place = self.builder.add(self.builder.mul(row, self.columns), self.start)
-        return self.builder.bitcast(self.builder.gep(self.data, [place]), self.vector.as_pointer())
+        place = self.builder.gep(self.data, [place], source_etype=self.vector.element)
+        return self.builder.bitcast(place, self.vector.as_pointer())
 
     def load(self, row: Any) -> Any:
         """The vector in a row."""
-        return self.builder.load(self._at(row), align=self.align)
+        return self.builder.load(self._at(row), align=self.align, typ=self.vector)
 
     def store(self, row: Any, value: Any) -> None:
         """Write the vector in a row."""
@@ -51,29 +52,6 @@ def in_all_lanes(builder: Any, value: Any, lane: int, vector: Any) -> Any:
     """One lane of a vector in all lanes of another."""
     lanes = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [lane] * vector.count)
     return builder.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), lanes)
-
-
-def splat(builder: Any, value: Any, vector: Any) -> Any:
-    """One number in all lanes."""
-    return in_all_lanes(builder, builder.insert_element(constant(vector, 0.0), value, ir.IntType(32)(0)), 0, vector)
-
-
-def lane_sum(builder: Any, value: Any) -> Any:
-    """Sum of the lanes of a vector, by halves."""
-    return total(builder, [builder.extract_element(value, ir.IntType(32)(lane)) for lane in range(value.type.count)])
-
-
-def row_of(context: Any, builder: Any, kind: Any, value: Any) -> tuple[Any, Any]:
-    """Data and length of an array (n,)."""
-    array = context.make_array(kind)(context, builder, value=value)
-    return array.data, cgutils.unpack_tuple(builder, array.shape, 1)[0]
-
-
-def pieces(context: Any, builder: Any, dtype: Any, n: Any) -> list[tuple[Any, Any, Any]]:
-    """Parts of a loop over ``n`` numbers (type of vector, begin, end): whole vectors, then the rest one by one."""
-    wide, single = vector_of(context, dtype), vector_of(context, dtype, dtype.bitwidth // 8)
-    whole = builder.sub(n, builder.srem(n, ir.Constant(n.type, wide.count)))
-    return [(wide, ir.Constant(n.type, 0), whole), (single, whole, n)]
 
 
 def zipped(builder: Any, values: Sequence[Any]) -> Any:
