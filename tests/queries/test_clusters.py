@@ -26,6 +26,33 @@ def test_from_the_same_start_the_result_is_scikit_learns(seed: int) -> None:
     np.testing.assert_allclose(centres, theirs.cluster_centers_, atol=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_of_several_starts_is_near_that_of_scikit_learn(seed: int) -> None:
+    """More clusters than groups, so that starts end in different places; more starts are never worse."""
+    from sklearn.cluster import KMeans
+
+    vectors = blobs(seed)
+
+    def inertia(starts: int) -> float:
+        centres, nearest = k_means(vectors, 6, seed=seed, starts=starts)
+        return float(((vectors - centres[nearest]) ** 2).sum())
+
+    theirs = KMeans(6, n_init=10, random_state=seed, tol=0, algorithm="lloyd").fit(vectors).inertia_
+    one, ten = inertia(1), inertia(10)
+    assert ten < 1.02 * theirs
+    assert ten < one
+    assert ten == inertia(10)
+
+
+def test_of_equal_starts_the_first_is_kept() -> None:
+    """Corners of a square in two clusters: two divisions are equally good, and the first start decides."""
+    square = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    for seed in range(6):
+        one = k_means(square, 2, seed=seed)
+        if ((square - one[0][one[1]]) ** 2).sum() == 1:
+            np.testing.assert_array_equal(one[1], k_means(square, 2, seed=seed, starts=20)[1])
+
+
 @pytest.mark.parametrize(("scale", "shift"), [(1e-6, 0.0), (1e-3, 0.0), (1e5, 0.0), (1.0, 1e5)])
 def test_neither_scale_nor_place_changes_the_clusters(scale: float, shift: float) -> None:
     """Distances are rounded to see ties; a fixed number of digits would make all short vectors equal."""

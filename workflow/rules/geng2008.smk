@@ -53,6 +53,7 @@ rule train_global:
         penalty=settings.geng.penalty,
         lambdas=sorted({*settings.training.lambdas, settings.geng.lam}, reverse=True),
         n_classes=settings.geng.classes,
+        starts=settings.training.starts,
         seed=settings.seed,
     script:
         "../../scripts/geng2008/train_global.py"
@@ -224,6 +225,7 @@ rule compare_variants:
         vectors=run.query_options,
         metric=settings.neighbours.metric,
         clusters=settings.geng.clusters,
+        starts=settings.training.starts,
         most=settings.geng.variant_queries,
         seed=settings.seed,
     script:
@@ -280,6 +282,7 @@ rule pack_rankers:
             "penalty": settings.geng.penalty,
             "tol": settings.training.tol,
             "n_classes": settings.geng.classes,
+            "starts": settings.training.starts,
             "seed": settings.seed,
         },
     script:

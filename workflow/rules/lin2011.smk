@@ -75,6 +75,7 @@ rule train_lin:
             "base": settings.seed,
             "random": settings.lin.random,
             "variants": settings.lin.variants,
+            "starts": settings.training.starts,
         },
     script:
         "../../scripts/lin2011/train_lin.py"
@@ -114,6 +115,7 @@ rule score_lin:
         measures=LIN_MEASURES,
         ranked=settings.lin.ranked,
         variants=settings.lin.variants,
+        starts=settings.training.starts,
         seed=settings.seed,
     script:
         "../../scripts/lin2011/score_lin.py"

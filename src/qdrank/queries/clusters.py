@@ -9,18 +9,30 @@ import numpy as np
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 
+_EQUAL = 1e-9  # relative difference up to which two sums count as equal, in any order of summation
 
-def k_means(vectors: FloatArray, k: int, *, seed: int, limit: int = 100) -> tuple[FloatArray, IntArray]:
+
+def k_means(
+    vectors: FloatArray, k: int, *, seed: int, starts: int = 1, limit: int = 100
+) -> tuple[FloatArray, IntArray]:
     """Centres, shape (k, n_columns), and the centre of every query, shape (n_queries,).
 
     Lloyd's algorithm from k-means++ starts; a centre that loses its last query moves to the query farthest from its
-    own centre. The same vectors and seed give the same result.
+    own centre. Of several starts the one with the smallest sum of squared distances is kept, the first of equal ones.
+    The same vectors and seed give the same result.
     """
     if not 1 <= k <= len(vectors):
         raise InputError(f"{len(vectors)} queries cannot be divided into {k} clusters")
     if not np.isfinite(vectors).all():
         raise InputError("a query vector has a value that is not finite")
-    centres = _spread_out(vectors, k, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    ends = [_lloyd(vectors, _spread_out(vectors, k, rng), limit) for _ in range(max(starts, 1))]
+    spreads = [float(((vectors - centres[nearest]) ** 2).sum()) for centres, nearest in ends]
+    return next(end for end, spread in zip(ends, spreads, strict=True) if spread <= (1 + _EQUAL) * min(spreads))
+
+
+def _lloyd(vectors: FloatArray, centres: FloatArray, limit: int) -> tuple[FloatArray, IntArray]:
+    """Centres and the centre of every query after at most ``limit`` rounds from given centres."""
     nearest = nearest_centre(vectors, centres)
     for _ in range(limit):
         centres = _means(vectors, nearest, centres)

@@ -208,6 +208,9 @@ class Training(Section):
         "Changes no result.",
     )
     tol: PositiveFloat = Field(default=1e-6, description="Relative gap to the optimum at which training stops.")
+    starts: PositiveInt = Field(
+        default=10, description="Starts of K-means, wherever queries or documents are clustered; the best is kept."
+    )
     trees: Annotated[int, Field(ge=1)] = Field(default=300, description="Most trees of LambdaMART.")
     tree_threads: PositiveInt = Field(
         default=1,

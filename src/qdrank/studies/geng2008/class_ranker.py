@@ -27,7 +27,7 @@ class ClassRanker(QueryRanker):
 
     Parameters
     ----------
-    n_classes, seed : of K-means, for queries without types
+    n_classes, seed, starts : of K-means, for queries without types
     lam, penalty, tol : as for `RankSVM`
     """
 
@@ -44,6 +44,7 @@ class ClassRanker(QueryRanker):
 
     n_classes: int = 3
     seed: int = 1
+    starts: int = 1
     lam: float = 0.01
     penalty: Penalty = "half"
     tol: float = 1e-6
@@ -67,7 +68,7 @@ class ClassRanker(QueryRanker):
 
         refuse_other_vectors(train, vectors)
         n = min(self.n_classes, len(vectors))
-        centres, label = k_means(vectors, n, seed=self.seed)
+        centres, label = k_means(vectors, n, seed=self.seed, starts=self.starts)
         base = prepare_training(
             prepare(train.X, train.y, train.offsets), lam=self.lam, penalty=self.penalty, tol=self.tol
         )

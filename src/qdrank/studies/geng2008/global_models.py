@@ -56,6 +56,7 @@ def write_global(
     *,
     lambdas: Iterable[float],
     n_classes: int,
+    starts: int,
     seed: int,
     scale: FeatureScale,
     tol: float,
@@ -64,7 +65,7 @@ def write_global(
 ) -> None:
     """Write the classes of the queries of a fold, and the models of all training queries and of each class."""
     queries = load_queries(files["queries"])
-    classes = query_classes(queries, read(files["topics"], "topics"), n_classes=n_classes, seed=seed)
+    classes = query_classes(queries, read(files["topics"], "topics"), n_classes=n_classes, starts=starts, seed=seed)
     log("classes: %s", classes.origin)
     write(out["classes"], CLASSES_SHAPE, classes.to_table(queries))
     documents = load_fold(files["judged"], fold, scale, wanted=["train"])

@@ -64,9 +64,9 @@ class Classes:
         return pa.table(columns | {"origin": pa.array([self.origin] * len(self.guess), pa.string())})
 
 
-def query_classes(queries: Queries, topics: pa.Table, *, n_classes: int, seed: int) -> Classes:
+def query_classes(queries: Queries, topics: pa.Table, *, n_classes: int, seed: int, starts: int = 1) -> Classes:
     """Classes of the queries of a fold, and the guesses of two classifiers trained on the training queries."""
-    true, origin, _ = true_classes(queries, n_classes, seed)
+    true, origin, _ = true_classes(queries, n_classes, seed, starts)
     # The vector itself decides the K-means class, so there is nothing to guess.
     from_documents = true if K_MEANS in origin else _guessed(queries.vectors, true, queries.is_train)
     _, columns = query_columns(queries, topics)
@@ -89,13 +89,15 @@ def type_classifier(columns: FloatArray, true: NDArray[np.object_], train: NDArr
     return TypeClassifier().fit(columns[train], true[train].astype(str))
 
 
-def true_classes(queries: Queries, n_classes: int, seed: int) -> tuple[NDArray[np.object_], str, FloatArray]:
+def true_classes(
+    queries: Queries, n_classes: int, seed: int, starts: int = 1
+) -> tuple[NDArray[np.object_], str, FloatArray]:
     """Classes of the queries, where they come from, and the K-means centres; of size 0 if the data have types."""
     train = queries.is_train
     if all(kind is not None for kind in queries.type[train]):
         return queries.type, "query types in the data", np.zeros((0, 0))
     n_classes = min(n_classes, int(train.sum()))
-    centres, _ = k_means(queries.vectors[train], n_classes, seed=seed)
+    centres, _ = k_means(queries.vectors[train], n_classes, seed=seed, starts=starts)
     classes = class_names(n_classes)[nearest_centre(queries.vectors, centres)]
     return classes, f"{n_classes} {K_MEANS} of query vectors", centres
 

@@ -48,7 +48,7 @@ class FoldRankers:
     topics : artifact ``topics``
     metric, fitted : name of the distance between queries, and the fitted distance
     whole, local, classes : models of all queries and of classes, local models, classes
-    options, penalty, tol, n_classes, seed : of the study
+    options, penalty, tol, n_classes, starts, seed : of the study
     recipe : how the documents of a query become its vector
     """
 
@@ -67,6 +67,7 @@ class FoldRankers:
     n_classes: int
     seed: int
     recipe: Recipe
+    starts: int = 1
 
     def ranker(self, method: str, setting: Setting) -> tuple[QueryRanker, Recipe | None]:
         """A method with a setting, and the recipe that turns queries into the vectors it uses."""
@@ -120,10 +121,17 @@ class FoldRankers:
     def _by_class(self, method: str, lam: float) -> tuple[ClassRanker, Recipe]:
         """QC. The classifier is fitted again and must make the same guesses as before."""
         queries = self.queries
-        true, origin, centres = true_classes(queries, self.n_classes, self.seed)
+        true, origin, centres = true_classes(queries, self.n_classes, self.seed, self.starts)
         alone = method == "qc" and self.classes.sees_queries
         recipe, columns = query_columns(queries, self.topics) if alone else (self.recipe, queries.vectors)
-        ranker = ClassRanker(n_classes=self.n_classes, seed=self.seed, lam=lam, penalty=self.penalty, tol=self.tol)
+        ranker = ClassRanker(
+            n_classes=self.n_classes,
+            seed=self.seed,
+            starts=self.starts,
+            lam=lam,
+            penalty=self.penalty,
+            tol=self.tol,
+        )
         known = sorted(set(true[queries.is_train]))
         if K_MEANS in origin and not alone:
             ranker.guess_by(centres)

@@ -92,6 +92,7 @@ def space_of(
     metric : that of the study
     train : documents of the training queries
     most : largest number of test queries in the sample
+    starts : of K-means
     vectors : (n_queries, n_columns) to use instead of the queries' own
     """
     points = queries.vectors if vectors is None else vectors
@@ -125,6 +126,7 @@ class Variants:
     clusters: Sequence[float]
     seed: int
     most: int = MOST
+    starts: int = 1
 
     @cached_property
     def train(self) -> Judged:
@@ -147,7 +149,7 @@ class Variants:
             "metrics": self._metrics,
             "vectors": self._vectors,
             "offline": lambda: ready_models(self.space, self.train.pairs, self.k),
-            "clusters": lambda: (clustered(self.space, size, self.k, self.seed) for size in self.clusters),
+            "clusters": lambda: (clustered(self.space, size, self.k, self.seed, self.starts) for size in self.clusters),
         }
         return list(made[kind]())
 
@@ -203,13 +205,13 @@ def ready_models(space: Space, pairs: IntArray, k: int) -> Iterator[Variant]:
         yield Variant(f"KNN Offline-1: {alike.replace('_', ' ')}", train, chosen, len(train))
 
 
-def clustered(space: Space, size: float, k: int, seed: int) -> Variant:
+def clustered(space: Space, size: float, k: int, seed: int, starts: int = 1) -> Variant:
     """One offline model for each cluster of training queries: the k nearest training queries of its centre.
 
     ``size`` is the number of clusters; values up to 1 are shares of the training queries. The variant is named after
     ``size``, because the number itself may differ between folds.
     """
-    centres, _ = k_means(space.train, neighbour_count(size, len(space.train)), seed=seed)
+    centres, _ = k_means(space.train, neighbour_count(size, len(space.train)), seed=seed, starts=starts)
     rows = space.nearest_to(centres, k)
     name = f"{100 * size:g}% of the offline models" if size <= 1 else f"{size:g} offline models"
     return Variant(name, rows, nearest_centre(space.test, centres), len(rows))
@@ -258,6 +260,7 @@ def write_variants(
     vectors: Mapping[str, Any],
     metric: str,
     clusters: Sequence[float],
+    starts: int,
     most: int,
     seed: int,
     scale: FeatureScale,
@@ -280,6 +283,7 @@ def write_variants(
         vectors=VectorOptions(**vectors),
         metric=metric,
         clusters=clusters,
+        starts=starts,
         seed=seed,
         most=most,
     )

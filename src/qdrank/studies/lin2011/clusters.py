@@ -71,7 +71,7 @@ def query_items(vectors: FloatArray) -> Items:
     return Items(vectors, np.arange(n), np.full(n, -1))
 
 
-def cluster(scheme: str, items: Items, m: int, *, seed: int, base: int) -> Clustering:
+def cluster(scheme: str, items: Items, m: int, *, seed: int, base: int, starts: int = 1) -> Clustering:
     """K-means of the items; with fewer items than ``m`` the last clusters stay empty.
 
     ``seed`` numbers the clustering, ``base`` is the seed of the whole study.
@@ -79,7 +79,7 @@ def cluster(scheme: str, items: Items, m: int, *, seed: int, base: int) -> Clust
     k = min(m, len(items.query))
     label = np.zeros(0, dtype=np.int64)
     if k:
-        label = k_means(items.vectors, k, seed=_state(base, scheme, seed, m))[1]
+        label = k_means(items.vectors, k, seed=_state(base, scheme, seed, m), starts=starts)[1]
     return Clustering(scheme, seed, m, items, label, means(items.vectors, label, m))
 
 

@@ -93,6 +93,7 @@ class LinFold:
     single : (n_features,) weights of the chosen global Ranking SVM, for features as given
     bank : clusters and models
     base : seed of all random choices, including the order of tied validation documents
+    starts : of K-means, which made the clusters
     """
 
     def __init__(
@@ -104,9 +105,10 @@ class LinFold:
         readings: Readings,
         *,
         base: int = 1,
+        starts: int = 1,
     ) -> None:
         self.documents, self.bank, self.readings, self.single, self.base = documents, bank, readings, single, base
-        self.reference = reference
+        self.reference, self.starts = reference, starts
         self.roles = {name: self._role(part) for name, part in documents.parts.items() if part.n_queries}
 
     def _role(self, part: Judged) -> Role:
@@ -124,7 +126,9 @@ class LinFold:
 
     def read_as(self, readings: Readings) -> LinFold:
         """The same fold with other readings."""
-        return LinFold(self.documents, self.reference, self.single, self.bank, readings, base=self.base)
+        return LinFold(
+            self.documents, self.reference, self.single, self.bank, readings, base=self.base, starts=self.starts
+        )
 
     def points(self, role: str) -> FloatArray:
         """Transformed queries of a role on the scale of the training queries, (n_queries, 2)."""

@@ -42,7 +42,7 @@ class ClusterRanker(QueryRanker):
     scheme : clusterings whose models are used
     m, size : number of clusters; t of Naive or k of SelectRanker
     lam, single_lam : lambda of the local models and of the global one
-    seed, base : of the clusters, and of the study
+    seed, base, starts : of the clusters, of the study, and of K-means
     tol : as for `RankSVM`
     readings : the inferred choices, keys of `Readings`
     mean, inverse : (n_features,) clusters and learners see ``(x - mean) * inverse``
@@ -63,6 +63,7 @@ class ClusterRanker(QueryRanker):
     single_lam: float = 0.01
     seed: int = 1
     base: int = 1
+    starts: int = 1
     tol: float = 1e-6
     readings: Mapping[str, Any]
     mean: FloatArray
@@ -86,11 +87,18 @@ class ClusterRanker(QueryRanker):
         single = singles[self.single_lam].w
         readings = Readings(**self.readings)
         plan = ClusterPlan(
-            ms=[self.m], seeds=[self.seed], base=self.base, random=self.scheme.endswith("-random"), readings=readings
+            ms=[self.m],
+            seeds=[self.seed],
+            base=self.base,
+            random=self.scheme.endswith("-random"),
+            starts=self.starts,
+            readings=readings,
         )
         shop = Workshop(documents, self.reference, {self.lam: singles[self.lam]}, single, plan, tol=self.tol)
         bank = FoldBank(*shop.run(shard_units(plan, 0, 1)), train.query_id)
-        fold = LinFold(documents, self.reference, documents.stored(single), bank, readings, base=self.base)
+        fold = LinFold(
+            documents, self.reference, documents.stored(single), bank, readings, base=self.base, starts=self.starts
+        )
         return self.take(fold, Key(self.scheme, self.seed, self.m), self.lam)
 
     def take(self, fold: LinFold, key: Key | None = None, lam: float = 0.0) -> Self:
@@ -167,8 +175,8 @@ def cluster_ranker(
 ) -> ClusterRanker:
     """A method of a fold with one seed and setting; without an algorithm, the global Ranking SVM."""
     documents = fold.documents
-    common: dict[str, Any] = {"reference": fold.reference, "base": fold.base, "readings": dict(vars(fold.readings))}
-    common |= {"mean": documents.mean, "inverse": documents.inverse}
+    common: dict[str, Any] = {"reference": fold.reference, "base": fold.base, "starts": fold.starts}
+    common |= {"readings": dict(vars(fold.readings)), "mean": documents.mean, "inverse": documents.inverse}
     if algorithm is None or setting is None:
         return ClusterRanker(kind="single", **common).take(fold)
     ranker = ClusterRanker(

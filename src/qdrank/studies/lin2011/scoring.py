@@ -40,12 +40,13 @@ def write_scores(
     ranked: int,
     variants: int,
     scale: FeatureScale,
+    starts: int,
     seed: int,
     log: Callable[..., None],
 ) -> None:
     """Write what the study says of the fold ``name``; ``ranked`` is the number of clusters whose models are ranked."""
     tried, documents = Grid(**grid), load_fold(files["judged"], name, scale, columns=["doc_id", "features"])
-    fold = _fold(files, documents, Readings(**readings), seed)
+    fold = _fold(files, documents, Readings(**readings), starts, seed)
     with one_thread():
         swept = sweep(fold, tried)
         log("settings chosen")
@@ -61,14 +62,14 @@ def write_scores(
         _write_methods(out, name, fold, swept)
 
 
-def _fold(files: Mapping[str, Any], documents: FoldDocuments, readings: Readings, seed: int) -> LinFold:
+def _fold(files: Mapping[str, Any], documents: FoldDocuments, readings: Readings, starts: int, seed: int) -> LinFold:
     bank = FoldBank(
         gathered_shards([read(path, CLUSTERS_SHAPE) for path in files["clusters"]]),
         gathered_shards([read(path, CLUSTER_MODELS_SHAPE) for path in files["models"]]),
         documents.parts["train"].query_id,
     )
     single = documents.stored(load_singles(read(files["singles"], "models"), documents).weights)
-    return LinFold(documents, reference_column(files["columns"]), single, bank, readings, base=seed)
+    return LinFold(documents, reference_column(files["columns"]), single, bank, readings, base=seed, starts=starts)
 
 
 def _write_methods(out: Mapping[str, str], name: str, fold: LinFold, swept: Swept) -> None:

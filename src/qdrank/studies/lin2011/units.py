@@ -46,6 +46,7 @@ class ClusterPlan:
     ----------
     ms : numbers of clusters
     seeds : numbers of the K-means runs
+    starts : of each run, of which the best is kept
     base : seed of the study
     random : whether clusters are also drawn at random
     variants : number of seeds, from the first, that also train models for the table of readings; 0: none
@@ -57,6 +58,7 @@ class ClusterPlan:
     base: int = 1
     random: bool = True
     variants: int = 0
+    starts: int = 1
 
     def varied(self, seed: int) -> bool:
         """Whether this seed also trains models for the table of readings."""
@@ -139,7 +141,7 @@ class Workshop:
         other: TrainingSet = "queries" if usual == "relevant" else "relevant"
         items = relevant_items(self.train, self.vectors) if scheme == PAIRS else query_items(self._points(scheme))
         for m in plan.ms:
-            clustering = cluster(scheme, items, m, seed=seed, base=plan.base)
+            clustering = cluster(scheme, items, m, seed=seed, base=plan.base, starts=plan.starts)
             yield clustering, usual
             if plan.random and scheme in (PAIRS, TRANSFORMED):
                 yield shuffled(clustering, base=plan.base), usual
