@@ -42,7 +42,7 @@ rule fit_zha:
         runtime=minutes(60, 3),
     params:
         scale=settings.training.scale,
-        zha=settings.zha.computed(),
+        zha={**settings.zha.computed(), "refits": settings.refits},
         grid=lambda wc: GRIDS[PAIRWISE[wc.regressor][0]],
         seed=settings.seed,
     script:

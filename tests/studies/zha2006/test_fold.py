@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 import pyarrow as pa
@@ -71,12 +72,32 @@ def test_validation_chooses(h):
     assert row["value"] == pytest.approx(value, rel=0.02)  # ties are shuffled on validation
 
 
-def test_a_part_of_the_trees_is_a_smaller_ensemble():
+def test_trees_are_stopped_where_validation_is_best():
     data, _, _ = fold("trees")
     fitter = Fitter(data, "trees", OPTIONS)
-    staged = fitter._plain_candidate({"trees": 4, "learning_rate": 0.2})
-    refitted = fitter.plain(trees=4, learning_rate=0.2)
-    np.testing.assert_allclose(staged.scores["vali"], refitted.scores["vali"], rtol=1e-12)
+    setting = {"leaves": 7, "min_leaf": 10, "learning_rate": 0.2}
+    train = data.parts["train"]
+    whole = ATVT(**fitter.fixed() | setting | {"rounds": 0}).fit(train.X, train.targets, train.judged.query)
+    X = data.parts["vali"].X
+    by_count = [whole.boosters[0].predict(X, num_iteration=m, num_threads=1) for m in range(1, OPTIONS.trees + 1)]
+    means = [data.validation.mean(scores) for scores in by_count]
+    best = int(np.argmax(means))
+    assert best + 1 < OPTIONS.trees
+    fit = fitter.plain(**setting)
+    assert fit.model.boosters[0].num_trees() == best + 1
+    np.testing.assert_allclose(fit.scores["vali"], by_count[best], rtol=1e-12)
+
+
+@BOTH
+def test_every_side_has_about_as_many_settings(h):
+    data, _, _ = fold(h)
+    fitter = Fitter(data, h, OPTIONS)
+    grid = fitter.pairwise_grid(USUAL)
+    sides = {"plain": len(fitter.dense_settings()), "pairwise": prod(len(values) for values in grid.values())}
+    sides["atvt"] = len(fitter.search(fitter.settings()[0], OPTIONS.cells)[1]) + 1
+    assert sides == dict.fromkeys(sides, fitter.budget)
+    if h == "trees":
+        assert (grid["rounds"], grid["leaves"], grid["min_leaf"]) == ([OPTIONS.trees], OPTIONS.leaves, OPTIONS.min_leaf)
 
 
 @BOTH
@@ -88,6 +109,9 @@ def test_cells_are_what_a_fit_by_hand_gives(h):
     train, test = data.parts["train"], data.parts["test"]
     options = fitter.fixed() | setting | {"lam_alpha": PAPER[0], "lam_beta": PAPER[1]}
     model = ATVT(**options).fit(train.X, train.targets, train.judged.query)
+    if h == "trees":
+        fit = fitter.fit(**setting, norm="l2", lam_alpha=PAPER[0], lam_beta=PAPER[1])
+        model.keep_trees(fit.model.boosters[0].num_trees())
     expected = measure([data.measure], test.judged.y, model.predict(test.X), test.judged.offsets)[data.measure]
     by_id = dict(zip(test.judged.query_id.tolist(), expected.tolist(), strict=True))
     found = values(cells, h, "grid", PAPER)
@@ -128,10 +152,10 @@ def test_refits_differ_and_repeat():
     fitter = Fitter(data, "trees", OPTIONS)
     found = chosen(fitter)
     one, two = refits(fitter, found), refits(fitter, found)
-    assert set(one) == {(kind, number) for kind in REFITTED for number in range(1, OPTIONS.refits + 1)}
+    assert set(one) == {(kind, number) for kind in REFITTED for number in range(1, OPTIONS.refits)}
     for name, own in one.items():
         np.testing.assert_array_equal(own, two[name])
-    assert len({one["plain", number].tobytes() for number in range(1, OPTIONS.refits + 1)}) > 1
+    assert len({one["plain", number].tobytes() for number in range(1, OPTIONS.refits)}) > 1
 
 
 def test_tables_fit_their_shapes(tmp_path):

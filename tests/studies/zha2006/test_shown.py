@@ -19,7 +19,15 @@ from qdrank.studies.zha2006.observations import _halves, observations
 from qdrank.studies.zha2006.reading import deviation, values
 from qdrank.studies.zha2006.settings import Zha
 
-BUDGET = {"lam_alpha": [1, 10], "lam_beta": [1], "lam_h": [1], "trees": [5], "learning_rates": [0.1]}
+BUDGET = {
+    "lam_alpha": [1, 10],
+    "lam_beta": [1],
+    "lam_h": [1],
+    "trees": 5,
+    "learning_rates": [0.1],
+    "leaves": [7],
+    "min_leaf": [20],
+}
 
 
 def given():
@@ -120,11 +128,12 @@ def test_observations_are_relative_to_the_plain_mean():
     found = observations(cells, maps, PAPER, {})
     one, plain = values(cells, "trees", "atvt"), values(cells, "trees", "plain")
     by_fit = found["trees: atvt - plain"]["difference"].by_fit
-    assert by_fit.shape == (len(one.value), OPTIONS.refits + 1)
+    assert by_fit.shape == (len(one.value), OPTIONS.refits)
     assert by_fit[:, 0].mean() == pytest.approx(one.value.mean() / plain.value.mean() - 1)
-    for number in range(1, OPTIONS.refits + 1):
+    for number in range(1, OPTIONS.refits):
         refits = [values(cells, "trees", refit_kind(kind, number)).value for kind in ("atvt", "plain")]
         assert by_fit[:, number] == pytest.approx((refits[0] - refits[1]) / plain.value.mean())
+    assert found["trees: atvt - pairwise"]["difference"].by_fit.shape == by_fit.shape
     assert found["ridge: atvt - plain"]["difference"].by_fit.shape[1] == 1
     assert "ridge: recovered" not in found  # no types, no truth
 

@@ -30,16 +30,16 @@ OPTIONS = Options(
     paper_beta=1.0,
     weak=0.001,
     lam_h=[1.0, 100.0],
-    trees=[5, 10],
+    trees=10,
     learning_rates=[0.2],
-    leaves=7,
-    min_leaf=10,
+    leaves=[4, 7],
+    min_leaf=[10],
     refits=3,
     jitter=0.01,
 )
 PAPER = OPTIONS.paper
+USUAL = {"lam": [1.0, 0.01]}
 INTERVAL = {"level": 0.95, "resamples": 100, "seed": 1}
-PAIRWISE = {"ridge": {"lam": [0.01]}, "trees": {"rounds": [5], "leaves": [7]}}
 
 
 @cache
@@ -56,7 +56,7 @@ def fold(h):
     judged, _ = copies()
     documents = fold_documents(judged, "fold1")
     data = fold_data(documents, OPTIONS, int(judged.y.max()), 1)
-    return data, run_fold("fold1", data, h, OPTIONS), run_pairwise("fold1", documents, data, h, PAIRWISE[h])
+    return data, run_fold("fold1", data, h, OPTIONS), run_pairwise("fold1", documents, data, h, USUAL, OPTIONS)
 
 
 @cache

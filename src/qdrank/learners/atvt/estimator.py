@@ -165,6 +165,16 @@ class ATVT(Learner):
 
         return [booster_of(text) for text in self.model_["texts"]]
 
+    def keep_trees(self, n: int) -> Self:
+        """Keep the first ``n`` trees of the last fit of h: early stopping by data that only the caller has."""
+        *before, last = self.boosters
+        self.model_ = {
+            **self.model_,
+            "texts": [*self.model_["texts"][: len(before)], last.model_to_string(num_iteration=n)],
+        }
+        self.__dict__.pop("boosters", None)
+        return self
+
     def maps(self, X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Alpha and beta that fit other judged queries best for the h learned, in order of first appearance.
 

@@ -75,6 +75,14 @@ STUDY = Study(
         (*_PAPER, "zha.targets"),
     ),
     claims=f"{_ROOM}.claims:declare",
-    budget=("zha.lam_alpha", "zha.lam_beta", "zha.lam_h", "zha.trees", "zha.learning_rates"),
+    budget=(
+        "zha.lam_alpha",
+        "zha.lam_beta",
+        "zha.lam_h",
+        "zha.trees",
+        "zha.learning_rates",
+        "zha.leaves",
+        "zha.min_leaf",
+    ),
     kinds=("letor", "text", "simulated"),
 )

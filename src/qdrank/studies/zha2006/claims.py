@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from math import prod
 from typing import Any
 
 from qdrank.evaluation.declared import CHECK, CONTROL, Claim, Declaration
@@ -34,10 +35,12 @@ def name(h: str, what: str) -> str:
 def declare(options: Mapping[str, Any]) -> Declaration:
     """All claims; ``options`` are the keys of the configuration that decide the budgets of validation."""
     cells = len(options["lam_alpha"]) * len(options["lam_beta"])
-    settings = {"ridge": len(options["lam_h"]), "trees": len(options["trees"]) * len(options["learning_rates"])}
+    sizes = prod(len(options[name]) for name in ("leaves", "min_leaf", "learning_rates"))
+    stopped = "; how many trees rank is chosen on validation on every side"
     budgets = {
-        h: f"about {cells + n} settings on each side: {cells} penalties and {n} of h for aTVT, as many of h for plain regression"
-        for h, n in settings.items()
+        h: f"about {cells + n} settings on every side: {cells} penalties and {n} of h for aTVT, as many of h for plain "
+        f"regression and of {PAIRWISE[h][1]}{stopped if h == 'trees' else ''}"
+        for h, n in {"ridge": len(options["lam_h"]), "trees": sizes}.items()
     }
     claims = (
         *_gains(budgets),
@@ -171,7 +174,7 @@ def _pairwise(budgets: Mapping[str, str]) -> Iterator[Claim]:
             margin=MARGIN,
             purpose=CONTROL,
             family="aTVT against learners of pairs and lists",
-            budget=f"{budgets[h]}; {learner} among its usual grid",
+            budget=budgets[h],
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from math import ceil, inf
 from typing import Any
 
@@ -18,6 +19,8 @@ from qdrank.studies.zha2006.data import FoldData
 from qdrank.studies.zha2006.options import Cell, Options
 
 Params = dict[str, Any]
+#: Parameters of h that are chosen.
+SETTING = ("lam_h", "leaves", "min_leaf", "learning_rate")
 #: Roles whose documents are scored by every fit.
 SCORED = ("train", "vali", "test")
 
@@ -34,7 +37,7 @@ class Fit:
     @property
     def text(self) -> str:
         """The setting as text, as in the artifact ``choices``."""
-        named = [name for name in ("lam_h", "trees", "learning_rate", "lam_alpha", "lam_beta") if name in self.params]
+        named = [name for name in (*SETTING, "lam_alpha", "lam_beta") if name in self.params]
         return ", ".join(f"{name}={self.params[name]:g}" for name in named)
 
 
@@ -59,14 +62,21 @@ class Fitter:
         return self.fit(rounds=0, **params)
 
     def _fit(self, params: Params) -> Fit:
-        train = self.data.parts["train"]
-        model = ATVT(**(self.fixed() | params)).fit(train.X, train.targets, train.judged.query)
-        return self.judged(params, model)
-
-    def judged(self, params: Params, model: ATVT) -> Fit:
-        """Scores of a fitted model."""
+        model = self.fitted(params, self.data.parts["train"].targets)
         scores = {role: model.predict(self.data.parts[role].X) for role in SCORED if len(self.data.parts[role].X)}
         return Fit(params, model, scores, self.data.validation.mean(scores[self.data.watched]))
+
+    def fitted(self, params: Params, targets: FloatArray) -> ATVT:
+        """A model of these targets of the training documents; of trees, as many as do best on validation."""
+        train = self.data.parts["train"]
+        model = ATVT(**(self.fixed() | params)).fit(train.X, targets, train.judged.query)
+        if self.h != "trees":
+            return model
+        X, booster = self.data.parts[self.data.watched].X, model.boosters[-1]
+        trees = range(booster.num_trees())
+        each = [booster.predict(X, start_iteration=i, num_iteration=1, num_threads=1) for i in trees]
+        values = self.data.validation.values(np.cumsum(each, axis=0).T)
+        return model.keep_trees(choose((i + 1, values[:, i]) for i in trees).chosen)
 
     def fixed(self) -> Params:
         """Parameters that all fits share."""
@@ -78,7 +88,7 @@ class Fitter:
             "tol": options.tol,
         }
         if self.h == "trees":
-            common |= {"rounds": options.rounds, "leaves": options.leaves, "min_leaf": options.min_leaf}
+            common |= {"rounds": options.rounds, "trees": options.trees}
         return common | {"seed": self.data.seed}
 
     # ---- settings to try -----------------------------------------------------------------------------------------
@@ -87,8 +97,15 @@ class Fitter:
         """Settings of h to try with aTVT."""
         if self.h == "ridge":
             return [{"lam_h": value} for value in most_regularised_first("lam_h", self.options.lam_h)]
-        counts = most_regularised_first("trees", self.options.trees)
-        return [{"trees": m, "learning_rate": rate} for rate in self.options.rates for m in counts]
+        return self._trees(self.options.rates)
+
+    def _trees(self, rates: Iterable[float]) -> list[Params]:
+        options = self.options
+        leaves, smallest = (most_regularised_first(name, getattr(options, name)) for name in ("leaves", "min_leaf"))
+        return [
+            {"leaves": n, "min_leaf": least, "learning_rate": rate}
+            for rate, n, least in product(rates, leaves, smallest)
+        ]
 
     @property
     def budget(self) -> int:
@@ -100,30 +117,25 @@ class Fitter:
         if self.h == "ridge":
             low, high = min(self.options.lam_h), max(self.options.lam_h)
             return [{"lam_h": float(value)} for value in np.geomspace(high, low, self.budget)]
-        rates, most = self.options.rates, max(self.options.trees)
-        n = ceil(self.budget / len(rates))
-        counts = np.unique(np.linspace(most / n, most, n).round()).astype(int).tolist()
-        return [{"trees": m, "learning_rate": rate} for rate in rates for m in counts]
+        rates = self.options.rates
+        n = ceil(self.budget * len(rates) / len(self.settings()))
+        ends = (rates[0] / 2, rates[0] * 2) if len(rates) == 1 else (rates[0], rates[-1])
+        return self._trees(np.geomspace(*ends, n).tolist())
+
+    def pairwise_grid(self, usual: Mapping[str, Any]) -> dict[str, list[Any]]:
+        """As many settings for the learner of pairs or lists, with the same sizes of trees, stopped on validation too."""
+        if self.h == "ridge":
+            return {"lam": np.geomspace(max(usual["lam"]), min(usual["lam"]), self.budget).tolist()}
+        dense = self.dense_settings()
+        sizes = {name: list(dict.fromkeys(one[name] for one in dense)) for name in SETTING if name in dense[0]}
+        return {**sizes, "rounds": [self.options.trees], "patience": [self.options.trees]}
 
     # ---- choice --------------------------------------------------------------------------------------------------
 
     def best_plain(self) -> tuple[Fit, list[Fit]]:
         """The plain regressor, chosen from as many settings as aTVT, and all fits tried."""
-        tried = [self._plain_candidate(setting) for setting in self.dense_settings()]
-        return self.plain(**setting_of(best_of(tried))), tried
-
-    def _plain_candidate(self, setting: Params) -> Fit:
-        if self.h == "ridge":
-            return self.plain(**setting)
-        # Every ensemble contains the smaller ones, so one fit per shrinkage covers all numbers of trees.
-        whole = self.plain(**(setting | {"trees": max(self.options.trees)}))
-        return self._first_trees(whole, setting)
-
-    def _first_trees(self, whole: Fit, setting: Params) -> Fit:
-        X, m = self.data.parts[self.data.watched].X, setting["trees"]
-        scores = np.asarray(whole.model.boosters[0].predict(X, num_iteration=m, num_threads=1), dtype=np.float64)
-        params = {"rounds": 0, **setting}
-        return Fit(params, whole.model, {self.data.watched: scores}, self.data.validation.mean(scores))
+        tried = [self.plain(**setting) for setting in self.dense_settings()]
+        return best_of(tried), tried
 
     def search(
         self, start: Params, cells: Iterable[Cell], norm: str = "l2", settings: Sequence[Params] | None = None
@@ -156,7 +168,7 @@ def best_of(tried: Sequence[Fit]) -> Fit:
 
 def setting_of(fit: Fit) -> Params:
     """The setting of h of a fit."""
-    return {name: fit.params[name] for name in ("lam_h", "trees", "learning_rate") if name in fit.params}
+    return {name: fit.params[name] for name in SETTING if name in fit.params}
 
 
 #: Penalties of the two controls: a free offset without a scale, and the limit that equals the plain regressor.

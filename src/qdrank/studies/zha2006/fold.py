@@ -110,11 +110,10 @@ def refits(fitter: Fitter, best: Chosen) -> dict[tuple[str, int], FloatArray]:
     train, options = fitter.data.parts["train"], fitter.options
     fits = {kind: {**best.methods, **best.others}[kind] for kind in REFITTED}
     values = {}
-    for number in range(1, options.refits + 1):
+    for number in range(1, options.refits):
         targets = jittered(train.targets, fit=number, seed=fitter.data.seed, size=options.jitter)
         for kind, fit in fits.items():
-            model = ATVT(**(fitter.fixed() | fit.params)).fit(train.X, targets, train.judged.query)
-            scores = model.predict(fitter.data.parts["test"].X)
+            scores = fitter.fitted(fit.params, targets).predict(fitter.data.parts["test"].X)
             values[kind, number] = fitter.data.reported("test", scores)
     return values
 

@@ -28,8 +28,8 @@ REFITTED = ("plain", "atvt", "fixed", "l1", "scale", "centred", "weak")
 
 
 def refit_kind(kind: str, number: int) -> str:
-    """Kind of a refit in the table of cells."""
-    return f"{kind}, fit {number}"
+    """Kind of a fit in the table of cells; number 0 is the first."""
+    return f"{kind}, fit {number}" if number else kind
 
 
 def method_name(h: str, kind: str) -> str:

@@ -16,7 +16,9 @@ Cell = tuple[float, float]
 
 
 class Options(_Keys):
-    """Keys of section ``zha`` that decide what is computed, under the same names."""
+    """Keys of section ``zha`` that decide what is computed, under the same names; ``refits`` is shared by all studies."""
+
+    refits: int
 
     @property
     def cells(self) -> list[Cell]:

@@ -9,25 +9,48 @@ from typing import Any
 import pyarrow as pa
 
 from qdrank.datasets.judged import scores_table
+from qdrank.evaluation.refits import fit_seed
+from qdrank.learners.tuning import fit_one
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.learning import choices_table, fit_method
 from qdrank.studies.zha2006.data import FoldData
+from qdrank.studies.zha2006.fits import Fitter
 from qdrank.studies.zha2006.fold import fit_rows
-from qdrank.studies.zha2006.methods import PAIRWISE, method_name
+from qdrank.studies.zha2006.methods import PAIRWISE, method_name, refit_kind
+from qdrank.studies.zha2006.options import Options
 
 
 def run_pairwise(
-    fold: str, documents: FoldDocuments, data: FoldData, h: str, grid: Mapping[str, Any]
+    fold: str, documents: FoldDocuments, data: FoldData, h: str, usual: Mapping[str, Any], options: Options
 ) -> tuple[pa.Table, pa.Table, pa.Table, Any]:
-    """The learner compared with ``h``, tuned on a fold over ``grid``: tables of cells, choices and scores, and the learner."""
-    learner = PAIRWISE[h][0]
+    """The learner compared with ``h``, tuned on a fold: tables of cells, choices and scores, and the learner.
+
+    It has as many settings as aTVT, from the range of its ``usual`` grid or from the sizes of aTVT's trees. Boosted trees
+    are fitted again with the seeds of the further fits.
+    """
+    learner, grid = PAIRWISE[h][0], Fitter(data, h, options).pairwise_grid(usual)
     choice = fit_method(learner, grid, documents, measure=data.measure, seed=data.seed)
     test = data.parts["test"]
-    scores = choice.chosen.predict(test.X, test.judged.query)
-    cells = fit_rows(fold, h, "pairwise", "test", (inf, inf), test.judged.query_id, value=data.reported("test", scores))
+    fits = [
+        choice.chosen,
+        *(_again(choice.chosen, data, fit) for fit in range(1, options.refits if h == "trees" else 1)),
+    ]
+    scores = [one.predict(test.X, test.judged.query) for one in fits]
+    cells = [
+        fit_rows(fold, h, refit_kind("pairwise", fit), "test", (inf, inf), test.judged.query_id, value=values)
+        for fit, values in enumerate(data.reported("test", one) for one in scores)
+    ]
     return (
-        cells,
+        pa.concat_tables(cells),
         choices_table(fold, method_name(h, "pairwise"), grid, choice, data.measure),
-        scores_table(test.judged, scores),
+        scores_table(test.judged, scores[0]),
         choice.chosen,
     )
+
+
+def _again(chosen: Any, data: FoldData, fit: int) -> Any:
+    """The chosen learner fitted with the seed of a further fit."""
+    train, vali = data.parts["train"], data.parts[data.watched]
+    params = chosen.get_params(deep=False) | {"seed": fit_seed(data.seed, fit)}
+    watched = (vali.X, vali.judged.y, vali.judged.query, vali.judged.unranked)
+    return fit_one(type(chosen), params, (train.X, train.judged.y, train.judged.query), watched)

@@ -58,18 +58,24 @@ class Zha(StudySection):
     lam_h: list[PositiveFloat] = Field(
         default=[0.1, 1, 10, 100, 1000, 10000], min_length=1, description="Penalties of ridge to choose from."
     )
-    trees: list[PositiveInt] = Field(default=[50], min_length=1, description="Numbers of trees to choose from.")
-    learning_rates: list[PositiveFloat] = Field(
-        default=[0.1], min_length=1, description="Shrinkages of the trees to choose from."
+    trees: PositiveInt = Field(
+        default=100,
+        description="Most trees; how many of them rank is chosen on validation, for plain regression, aTVT and LambdaMART.",
     )
-    leaves: Annotated[int, Field(ge=2)] = Field(default=15, description="Leaves of a tree.")
-    min_leaf: PositiveInt = Field(default=20, description="Fewest documents in a leaf.")
-    refits: Annotated[int, Field(ge=0)] = Field(
-        default=5,
-        description="Further fits of the trees, plain and with aTVT, to jittered targets; claims are about the mean of all fits.",
+    learning_rates: list[PositiveFloat] = Field(
+        default=[0.1],
+        min_length=1,
+        description="Shrinkages of the trees to choose from; LambdaMART has more between them.",
+    )
+    leaves: list[Annotated[int, Field(ge=2)]] = Field(
+        default=[7, 15], min_length=1, description="Leaves of a tree to choose from, also for LambdaMART."
+    )
+    min_leaf: list[PositiveInt] = Field(
+        default=[20, 100], min_length=1, description="Fewest documents in a leaf to choose from, also for LambdaMART."
     )
     jitter: PositiveFloat = Field(
-        default=0.01, description="Noise of these targets, as a share of the targets' standard deviation."
+        default=0.01,
+        description="Noise of the targets of further fits of the trees (refits), as a share of the targets' standard deviation.",
     )
 
     @model_validator(mode="after")
