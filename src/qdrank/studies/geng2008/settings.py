@@ -9,7 +9,7 @@ from pydantic import Field
 from qdrank.sections import PositiveFloat, PositiveInt, StudySection
 
 TreeGrid = dict[Literal["leaves", "min_leaf", "learning_rate"], list[PositiveInt | PositiveFloat]]
-_TREES: TreeGrid = {"leaves": [7, 15, 31], "min_leaf": [20, 100], "learning_rate": [0.1, 0.2]}
+_TREES: TreeGrid = {"leaves": [7, 15, 31], "min_leaf": [20, 100], "learning_rate": [0.05, 0.1]}
 
 
 class Geng(StudySection):
