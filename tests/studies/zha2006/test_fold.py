@@ -69,20 +69,22 @@ def test_validation_chooses(h):
     scores = plain.model.predict(data.parts["vali"].X)
     value = measure([data.measure], judged.y, scores, judged.offsets)[data.measure].mean()
     row = next(r for r in found.choices.to_pylist() if r["method"] == f"zha-{h}-plain" and r["chosen"])
-    assert row["value"] == pytest.approx(value, rel=0.02)  # ties are shuffled on validation
+    assert row["value"] == data.validation.mean(scores)
+    if h == "ridge":  # ties are shuffled on validation, and few trees tie many documents
+        assert row["value"] == pytest.approx(value, rel=0.02)
 
 
 def test_trees_are_stopped_where_validation_is_best():
     data, _, _ = fold("trees")
     fitter = Fitter(data, "trees", OPTIONS)
-    setting = {"leaves": 7, "min_leaf": 10, "learning_rate": 0.2}
+    setting = {"leaves": 7, "min_leaf": 10, "learning_rate": 1.0}
     train = data.parts["train"]
     whole = ATVT(**fitter.fixed() | setting | {"rounds": 0}).fit(train.X, train.targets, train.judged.query)
     X = data.parts["vali"].X
     by_count = [whole.boosters[0].predict(X, num_iteration=m, num_threads=1) for m in range(1, OPTIONS.trees + 1)]
     means = [data.validation.mean(scores) for scores in by_count]
     best = int(np.argmax(means))
-    assert best + 1 < OPTIONS.trees
+    assert means[best] > means[0]
     fit = fitter.plain(**setting)
     assert fit.model.boosters[0].num_trees() == best + 1
     np.testing.assert_allclose(fit.scores["vali"], by_count[best], rtol=1e-12)
@@ -155,7 +157,7 @@ def test_refits_differ_and_repeat():
     assert set(one) == {(kind, number) for kind in REFITTED for number in range(1, OPTIONS.refits)}
     for name, own in one.items():
         np.testing.assert_array_equal(own, two[name])
-    assert len({one["plain", number].tobytes() for number in range(1, OPTIONS.refits)}) > 1
+    assert any((one[kind, 1] != one[kind, 2]).any() for kind in REFITTED)
 
 
 def test_tables_fit_their_shapes(tmp_path):
