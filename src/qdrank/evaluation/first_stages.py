@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
-from qdrank.datasets.judged import Judged, load_roles, scores_table
+from qdrank.datasets.judged import load_roles, scores_table
 from qdrank.rankers.first_stage import first_stages
-from qdrank.rankers.stages import REFERENCE
 from qdrank.store import write
 from qdrank.text.extract import read_collection, text_settings
-from qdrank.text.index import analyse_queries, build_index
-from qdrank.text.retrieve import bm25_scores
 
 
 def write_first_stages(
@@ -44,14 +39,3 @@ def write_first_stages(
         log("%s, %s: %s %.4f%s", row["method"], row["setting"], row["measure"], row["value"], " chosen" * row["chosen"])
     for name, (documents, scores) in stages.runs.items():
         write(out[name], "scores", scores_table(documents, scores))
-    write(out[REFERENCE], "scores", scores_table(parts["test"], _reference(collection, text, parts["test"])))
-
-
-def _reference(collection: Any, settings: Any, test: Judged) -> Any:
-    """Scores of the candidates by the first stage that found them, whether or not it is among their features."""
-    index = build_index(collection.documents, settings.analyser)
-    number = {name: row for row, name in enumerate(index.doc_id)}
-    text = {query.query_id: query.text for query in collection.queries}
-    words = analyse_queries(index, [text[name] for name in test.query_id.tolist()])
-    documents = np.array([number[name] for name in test.doc_id.tolist()], dtype=np.int64)
-    return bm25_scores(index.field(settings.searched), words, test.query_index, documents, settings.bm25)

@@ -18,11 +18,12 @@ from qdrank.datasets.collections.model import Collection
 from qdrank.datasets.judged import Judged, TextArray
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries, choose
+from qdrank.rankers.stages import REFERENCE
 from qdrank.text.bm25 import BM25
 from qdrank.text.feedback import Feedback, expanded_queries
 from qdrank.text.index import AnalysedQueries, FieldIndex, analyse_queries, build_index
 from qdrank.text.judged import TextSettings
-from qdrank.text.retrieve import RankedDocuments, retrieve
+from qdrank.text.retrieve import RankedDocuments, bm25_scores, retrieve
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,10 @@ class FoldQueries:
 
 @dataclass(frozen=True)
 class FirstStages:
-    """Graded documents of the test queries with their scores, by method, and the settings tried."""
+    """Graded documents of the test queries with their scores, by method, and the settings tried.
+
+    The reference scores the candidates; the others bring documents of their own.
+    """
 
     runs: dict[str, tuple[Judged, FloatArray]]
     choices: pa.Table
@@ -112,7 +116,15 @@ def first_stages(
         ),
     ]
     graded = {name: retriever.run(test.documents, ranking) for name, ranking in runs.items()}
+    graded[REFERENCE] = parts["test"], _candidate_scores(retriever, test, settings.bm25)
     return FirstStages(graded, pa.Table.from_pylist(rows))
+
+
+def _candidate_scores(retriever: Retriever, queries: FoldQueries, model: BM25) -> FloatArray:
+    """Scores (n_documents,) of the candidates by the first stage that found them, whether or not it is among their features."""
+    row_of = {name: row for row, name in enumerate(retriever.doc_id.tolist())}
+    documents = np.array([row_of[name] for name in queries.documents.doc_id.tolist()], dtype=np.int64)
+    return bm25_scores(retriever.field, queries.words, queries.documents.query_index, documents, model)
 
 
 def _bm25(retriever: Retriever, queries: FoldQueries, model: BM25) -> RankedDocuments:

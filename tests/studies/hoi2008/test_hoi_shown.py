@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,12 +12,13 @@ from tests.studies.hoi2008.ensemble_fold import SIZES, fold, made, part
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, FINDING
 from qdrank.figures.style import save_figure
+from qdrank.learners.grids import GRIDS
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.stages import RETRIEVERS
 from qdrank.store import write
 from qdrank.studies.hoi2008 import STUDY, curve_figure, fig1, fig3, observations, tables, timing, weights_figure
-from qdrank.studies.hoi2008.claims import LARGEST_GAP, declare
-from qdrank.studies.hoi2008.methods import BY_NAME, METHODS, run
+from qdrank.studies.hoi2008.claims import LARGEST_GAP, OTHERS, declare
+from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, METHODS, run
 from qdrank.studies.hoi2008.settings import Hoi
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
@@ -152,3 +155,8 @@ def test_method_names_are_unique_and_run_as_configured():
 
 def test_the_fold_is_as_small_as_meant():
     assert fold().documents.parts["train"].n_queries == SIZES["train"]
+
+
+def test_the_budget_names_as_many_settings_as_the_other_methods_have():
+    sizes = {method.label: prod(map(len, GRIDS[method.name].values())) for method in BASELINES}
+    assert f"the others by default: {', '.join(f'{name} {n}' for name, n in sizes.items())} settings" == OTHERS

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.studies.zha2006.world import OPTIONS, PAPER, fold, tables
+from tests.studies.zha2006.world import OPTIONS, PAPER, USUAL, fold, tables
 
 from qdrank.errors import InputError
 from qdrank.layout import query_offsets

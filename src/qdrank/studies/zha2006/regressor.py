@@ -40,7 +40,7 @@ def fit_regressor(
     documents = fold_documents(judged, fold, scale)
     data = fold_data(documents, options, int(judged.y.max()), seed)
     fitted = run_fold(fold, data, h, options)
-    cells, choices, scores, learner = run_pairwise(fold, documents, data, h, grid, Options(**zha))
+    cells, choices, scores, learner = run_pairwise(fold, documents, data, h, grid, options)
     write(out["cells"], CELLS_SHAPE, pa.concat_tables([fitted.cells, cells]))
     write(out["maps"], MAPS_SHAPE, fitted.maps)
     write(out["objectives"], OBJECTIVES_SHAPE, fitted.objectives)
