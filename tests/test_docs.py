@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 import yaml
 
+from qdrank.rankers import RANKERS
 from qdrank.studies import STUDIES
 from tests.pages.browser import browser, installed
 from tests.test_house import ROOMS
@@ -98,3 +99,10 @@ def test_captions_name_only_params_that_a_rule_sets(project: Path) -> None:
     for caption in (project / "workflow" / "report").rglob("*.rst"):
         for name in re.findall(r"snakemake\.params\.(\w+)", caption.read_text()):
             assert re.search(rf"\b{name}=|\"{name}\":", rules), f"{caption.name} names {name}"
+
+
+def test_the_python_page_has_every_ranker(project: Path) -> None:
+    page = (project / "docs" / "api.md").read_text()
+    rankers = [target.replace(":", ".") for target in RANKERS.targets.values() if target.startswith("qdrank.rankers.")]
+    aside = {"qdrank.rankers.documents.DocumentView"}  # how documents are seen, which ranks nothing
+    assert not [name for name in rankers if name not in aside and f"::: {name}\n" not in page]

@@ -15,6 +15,7 @@ from qdrank.cli import main
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.store import read
 from qdrank.text.extract import read_collection, text_settings
+from qdrank.text.index import count_matrix
 from qdrank.text.judged import judged_text
 from qdrank.workflow.config_files import resolve
 from qdrank.workflow.recorded import recorded_text
@@ -48,6 +49,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 FORMS = {
     "tabs": lambda queries: "".join(f"{q['_id']}\t{q['text']}\n" for q in queries),
     "beir": lambda queries: "".join(json.dumps(q) + "\n" for q in queries),
+    "smart": lambda queries: "".join(f".I {q['_id']}\n.W\n{q['text']}\n" for q in queries),
     "trec": lambda queries: "".join(f"<top><num>{q['_id']}<title>{q['text']}</top>\n" for q in queries),
 }
 
@@ -67,6 +69,27 @@ def test_they_are_those_that_the_study_computes(study: Path, form: str) -> None:
     assert np.array_equal(found.X, X)
     topics = read("t.parquet", "topics")
     assert topics["query_columns"].to_pylist() == own.topics["query_columns"].to_pylist()
+
+
+def test_the_index_is_kept_until_the_texts_change(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("new.txt").write_text("a\twing lift\n")
+    arguments = ["features", "--data", "results/mine", "--queries", "new.txt", "--output"]
+    assert main([*arguments, "first.txt"]) == 0
+    analysed = []
+    monkeypatch.setattr(
+        "qdrank.text.kept_index.count_matrix", lambda tokens: analysed.append(1) or count_matrix(tokens)
+    )
+    assert main([*arguments, "second.txt"]) == 0
+    assert Path("second.txt").read_bytes() == Path("first.txt").read_bytes()
+    assert not analysed
+    corpus = study / "collection" / "corpus.jsonl"
+    corpus.write_text(corpus.read_text().replace(" more", " wing"))
+    assert main([*arguments, "third.txt"]) == 0
+    assert analysed == [1]
+    assert Path("third.txt").read_bytes() != Path("first.txt").read_bytes()
+    Path("results/mine/.index.npz").write_bytes(b"damaged")
+    assert main([*arguments, "fourth.txt"]) == 0
+    assert Path("fourth.txt").read_bytes() == Path("third.txt").read_bytes()
 
 
 def test_documents_that_answered_such_a_query_become_candidates(study: Path) -> None:

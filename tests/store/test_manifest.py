@@ -29,6 +29,11 @@ def test_reports_hidden_files_and_times_are_not_covered(results: Path) -> None:
     assert changed(results, timed={"times"}) == []
 
 
+def test_files_that_a_run_deletes_are_not_covered(results: Path) -> None:
+    write_text(results / "sim" / "shards" / "1-of-2.csv", "x\n")
+    assert set(digests(results, {"times"}, ["*/shards/*-of-*.csv"])) == {"sim/scores.parquet", "sim/table.csv"}
+
+
 def test_every_difference_is_told_by_its_kind(results: Path) -> None:
     write_text(results / "sim" / "table.csv", "changed\n")
     write_text(results / "more.csv", "new\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -110,3 +111,30 @@ def test_the_installed_package_runs_in_an_empty_folder(project: Path, installed:
     printed = ran(tmp_path, "qdrank.cli", "run", "mine/config/config.yaml", "--directory", "mine", "--dry-run")
     assert "write_manifest" in printed
     assert "simulate_features" not in printed  # which `snakemake` has made with the same code
+
+
+RSYNC = """#!{python}
+import os, shutil, sys
+source, target = sys.argv[-2:]
+shutil.copy2(source, os.path.join(target, os.path.basename(source)) if os.path.isdir(target) else target)
+"""
+
+
+def test_files_may_be_in_a_storage(finished: Project, project: Path, tmp_path: Path) -> None:
+    """Without a shared file system: jobs see what they are given, and what they make is that of a plain run."""
+    pytest.importorskip("snakemake_storage_plugin_fs")
+    if shutil.which("rsync") is None:  # which the provider uses
+        (tmp_path / "rsync").write_text(RSYNC.format(python=sys.executable))
+        (tmp_path / "rsync").chmod(0o755)
+    (tmp_path / "bucket").mkdir()
+    where = ["--default-storage-provider", "fs", "--default-storage-prefix", str(tmp_path / "bucket")]
+    where += ["--shared-fs-usage", "persistence", "software-deployment", "sources", "source-cache"]
+    path = {"PATH": f"{os.environ['PATH']}:{tmp_path}"}
+    copy = copy_project(project, tmp_path / "copy")
+    copy.snakemake(SUMMARY, "--cores", "1", "--configfile", "tests/configs/tiny.yaml", *where, **path)
+    assert (tmp_path / "bucket" / SUMMARY).read_bytes() == (finished.folder / SUMMARY).read_bytes()
+    judged = "results/tiny/judged.parquet"
+    assert (tmp_path / "bucket" / judged).read_bytes() == (finished.folder / judged).read_bytes()
+    assert not (copy.folder / judged).exists()
+    printed = copy.snakemake("--dry-run", "--quiet", "rules", "--configfile", "tests/configs/tiny.yaml", *where, **path)
+    assert "write_manifest" in printed

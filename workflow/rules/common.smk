@@ -27,6 +27,7 @@ from qdrank.workflow.files import (
     all_forms_of_table,
     filled,
     made_by,
+    passing_outputs,
     query_files,
     reported,
     reported_table,

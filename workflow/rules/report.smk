@@ -72,6 +72,7 @@ rule write_manifest:
         runtime=minutes(15),
     params:
         timed=sorted(timed_outputs()),
+        passing=passing_outputs(workflow.rules),
     script:
         "../../scripts/write_manifest.py"
 

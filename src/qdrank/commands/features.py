@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         type=Path,
         metavar="FILE",
-        help="lines of ID, tab, words; or BEIR's jsonl; or TREC topics; - for standard input",
+        help="lines of ID, tab, words; or BEIR's jsonl, TREC topics, SMART records; - for standard input",
     )
     parser.add_argument(
         "--output", required=True, type=Path, metavar="FILE", help="LETOR text, for qdrank rank --input"
@@ -57,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
     if args.past < 0:
         raise InputError("the number of documents is below 0", found=str(args.past), fix="give --past 0 or more")
     queries = read_new_queries(args.queries)
-    judged, topics = new_query_features(read_collection(**source), queries, text_settings(text, seed), args.past)
+    kept = args.data / ".index.npz"
+    judged, topics = new_query_features(read_collection(**source), queries, text_settings(text, seed), args.past, kept)
     export_letor(judged, args.output)
     if args.topics is not None:
         write(args.topics, "topics", topics)

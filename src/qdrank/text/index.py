@@ -128,15 +128,18 @@ class AnalysedQueries:
 def build_index(documents: Documents, analyser: Analyser | None = None) -> Index:
     """Index every field of ``documents``, and the unions ``both`` (title + body) and ``whole`` (all four)."""
     analyser = analyser or Analyser()
-    names = list(documents.fields)
-    tokens = analyser.analyse(text for name in names for text in documents.fields[name])
-    counts = count_matrix(tokens)
+    tokens = analyser.analyse(text for texts in documents.fields.values() for text in texts)
+    return index_of(documents, analyser, count_matrix(tokens), tokens.terms)
+
+
+def index_of(documents: Documents, analyser: Analyser, counts: Counts, terms: list[str]) -> Index:
+    """The index from the counts of each term in each text, (n_fields * n_documents, n_terms), field after field."""
     n = len(documents)
-    fields = {name: FieldIndex(counts[i * n : (i + 1) * n]) for i, name in enumerate(names)}
+    fields = {name: FieldIndex(counts[i * n : (i + 1) * n]) for i, name in enumerate(documents.fields)}
     for union, members in UNIONS.items():
         if union == "both" or "anchor" in fields or "url" in fields:
             fields[union] = FieldIndex(_sum([fields[member] for member in members if member in fields]))
-    return Index(documents.doc_id, tokens.terms, fields, analyser)
+    return Index(documents.doc_id, terms, fields, analyser)
 
 
 def _sum(members: Sequence[FieldIndex]) -> Counts:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from qdrank.datasets.collections import files
 from qdrank.datasets.collections.beir import read_queries
 from qdrank.datasets.collections.model import Collection, JudgedPairs, Query
+from qdrank.datasets.collections.smart import read_smart_queries
 from qdrank.datasets.collections.trec import read_topics
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.topics import topics_table
@@ -20,6 +21,7 @@ from qdrank.text.candidates import find_candidates
 from qdrank.text.features import column_names, feature_values
 from qdrank.text.index import analyse_queries, build_index
 from qdrank.text.judged import TextSettings, topic_columns
+from qdrank.text.kept_index import kept_index
 from qdrank.text.past_queries import answered_before
 from qdrank.text.retrieve import bm25_scores, retrieve
 from qdrank.text.web import web_columns
@@ -28,19 +30,24 @@ PART = "new"
 
 
 def new_query_features(
-    collection: Collection, queries: Sequence[Query], settings: TextSettings, past: int = 0
+    collection: Collection,
+    queries: Sequence[Query],
+    settings: TextSettings,
+    past: int = 0,
+    index_file: Path | None = None,
 ) -> tuple[Judged, pa.Table]:
     """Candidates of new queries with their features, as `judged_text` computes them for the collection's own queries.
 
     With ``past``, so many documents more are candidates: the best by BM25 over documents that are expanded with the
-    collection's own judged queries (`qdrank.text.past_queries`).
+    collection's own judged queries (`qdrank.text.past_queries`). ``index_file`` is one in which the index is kept for later calls.
 
     Returns
     -------
     judged : documents of the queries that have a candidate, all of grade 0
     topics : the artifact ``topics`` of these queries
     """
-    index = build_index(collection.documents, settings.analyser)
+    documents, analyser = collection.documents, settings.analyser
+    index = build_index(documents, analyser) if index_file is None else kept_index(documents, analyser, index_file)
     asked = analyse_queries(index, [query.text for query in queries])
     searched = index.field(settings.searched)
     ranking = retrieve(searched, asked, settings.bm25, n_top=settings.n_top)
@@ -73,7 +80,7 @@ def new_query_features(
 
 
 def read_new_queries(path: Path) -> list[Query]:
-    """Queries of a file: lines ``ID<tab>text``, BEIR's queries.jsonl, or TREC topics, told apart by the first line.
+    """Queries of a file: lines ``ID<tab>text``, BEIR's queries.jsonl, TREC topics or SMART records, told apart by the first line.
 
     Raises
     ------
@@ -85,6 +92,8 @@ def read_new_queries(path: Path) -> list[Query]:
         queries = list(read_queries(path))
     elif first.lower().startswith("<top"):
         queries = list(read_topics(path))
+    elif first.startswith(".I"):
+        queries = list(read_smart_queries(path))
     else:
         queries = list(_tabbed(path))
     if not queries:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from snakemake.io import report, strip_wildcard_constraints
+from snakemake.io import is_flagged, report, strip_wildcard_constraints
 
 from qdrank.rankers.methods import CLASSIC
 from qdrank.studies.study import Output, Study
@@ -30,6 +31,12 @@ _PathsOfJob = Callable[[Any], list[str]]
 def filled(pattern: str, **values: Iterable[str]) -> list[str]:
     """``pattern`` with every combination of the values, the last varying fastest."""
     return [pattern.format(**dict(zip(values, chosen, strict=True))) for chosen in product(*values.values())]
+
+
+def passing_outputs(rules: Iterable[Any]) -> list[str]:
+    """Shell patterns, below ``results``, of files that a run deletes when they have been used; storage may keep copies of them."""
+    outputs = (output for rule in rules for output in rule.output if is_flagged(output, "temp"))
+    return sorted({re.sub(r"\{[^}]*\}", "*", str(output)).partition("results/")[2] for output in outputs})
 
 
 def scores_and_rankers(methods: Iterable[str]) -> dict[str, str]:

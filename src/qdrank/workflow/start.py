@@ -48,7 +48,8 @@ def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
     prepare_environment(SOURCE)
     # All objects of a large graph of jobs are in use: looking for garbage among them took a sixth of the planning time.
     gc.set_threshold(50_000, 20, 100)
-    default, given = PROJECT / "config" / "config.yaml", _given(workflow)
+    default = PROJECT / "config" / "config.yaml"
+    given = [file for file in _given(workflow) if file != default]
     try:
         if not given and (given := recorded_files(_RESULTS)):
             config.update(_continued(workflow, given))

@@ -159,6 +159,11 @@ def _queries(path: Path, form: SmartForm, book: Notebook) -> Iterator[Query]:
         yield Query(str(position) if form.queries_by == "position" else record.name, record.fields["W"])
 
 
+def read_smart_queries(path: Path) -> Iterator[Query]:
+    """Queries of a SMART file by their own numbers, without a collection around them."""
+    return _queries(path, SmartForm("", "", ""), Notebook())
+
+
 def _judgments(path: Path, form: SmartForm, book: Notebook) -> Iterator[Judgment]:
     how = _told_apart(path) if form.judgments == "auto" else form.judgments
     if how == "trec":
