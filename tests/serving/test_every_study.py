@@ -11,8 +11,11 @@ from qdrank.serving.loading import load_ranker
 from qdrank.store import read
 from qdrank.studies import STUDIES
 
+#: Studies that run on the tiny data; rankers of runs are stored and read in tests/rankers/test_run_weights.py.
+RUN = [name for name in STUDIES if "simulated" in STUDIES[name].kinds]
 
-@pytest.mark.parametrize("study", [*STUDIES, ""])
+
+@pytest.mark.parametrize("study", [*RUN, ""])
 def test_served_scores_are_those_of_the_study(finished, study):
     """To the last bit; models that are trained on request agree to the tolerance of training."""
     data = finished.folder / "results" / "tiny"
