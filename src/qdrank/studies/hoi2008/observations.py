@@ -53,10 +53,8 @@ def _methods(measures: pa.Table, ties: str) -> Observations:
     if "ranksvm" in present:
         claims[named("ranksvm - ser", ties)] = {"difference": _difference(measures, "ranksvm", ser)}
     tuned, semi = with_ties("ser-tuned", ties), with_ties("sser-tuned", ties)
-    against = [*others[:-1], tuned]
-    claims[named("tuned best MAP", ties)] = {
-        f"against {other}": _difference(measures, semi, other) for other in against
-    }
+    rivals = [*others[:-1], tuned]
+    claims[named("tuned best MAP", ties)] = {f"against {other}": _difference(measures, semi, other) for other in rivals}
     weak = [other for other in WEAK if other in present]
     claims[named("tuned - weak", ties)] = {f"against {other}": _difference(measures, tuned, other) for other in weak}
     claims[named("ser - weak", ties)] = {f"against {other}": _difference(measures, ser, other) for other in weak}
