@@ -48,7 +48,7 @@ def test_the_library_alone_brings_no_workflow(metadata):
     assert asked_for(metadata, "text") == {"pystemmer"}
     assert asked_for(metadata, "pandas") == {"pandas"}
     assert asked_for(metadata, "sklearn") == {"scikit-learn"}
-    assert set(metadata.get_all("Provides-Extra")) == {"workflow", "trees", "text", "pandas", "sklearn"}
+    assert set(metadata.get_all("Provides-Extra")) == {"workflow", "trees", "text", "pandas", "sklearn", "irds"}
 
 
 def test_no_requirement_is_an_exact_pin(metadata):
