@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from qdrank.evaluation.intervals import table_interval
-from qdrank.evaluation.pairs import query_values
+from qdrank.evaluation.pairs import fit_values
+from qdrank.evaluation.refits import table_ends
 from qdrank.figures.tables import write_table
 from qdrank.store import read
 
@@ -21,16 +21,16 @@ def methods_table(
 ) -> pa.Table:
     """One row per method of the artifact ``measures``, by decreasing MAP over all test queries, each mean with its interval.
 
-    The ends of an interval are null where the queries are too few for one (`table_interval`).
+    The ends of an interval are null where the queries are too few for one (`table_ends`).
     """
     rows = []
     for method in dict.fromkeys(measures.column("method").to_pylist()):
         row: dict[str, Any] = {"method": method, "label": labels.get(method, method)}
         for shown, name in MEASURES.items():
-            ids, values = query_values(measures, [method], name.format(convention))
-            ends = table_interval(values[:, 0], **interval)
+            ids, values = fit_values(measures, [method], name.format(convention))
+            low, high = table_ends(values[:, :, 0], **interval)
             row |= {"queries": len(ids), shown: float(values.mean())}
-            row |= {f"{shown}, {end}": _number(getattr(ends, end)) for end in ("low", "high")}
+            row |= {f"{shown}, low": _number(low), f"{shown}, high": _number(high)}
         rows.append(row)
     return pa.Table.from_pylist(sorted(rows, key=lambda row: (-row["MAP"], row["method"])), _schema())
 
