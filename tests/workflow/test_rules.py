@@ -47,13 +47,14 @@ def refuse_other_params(rule: str, params: set[str], script: Path) -> None:
 
 
 def test_params_that_a_function_does_not_take_are_found(tmp_path: Path) -> None:
-    script = tmp_path / "write_manifest.py"
+    script = tmp_path / "write_overview.py"
     script.write_text(
-        "from qdrank.store.manifest import write_manifest\n\nwith job() as this:\n"
-        "    write_manifest(this.path, **this.params)\n"
+        "from qdrank.figures.overview import write_overview\n\nwith job() as this:\n"
+        "    write_overview(this.path, **this.params)\n"
     )
-    refuse_other_params("one", {"timed"}, script)
-    for params in (set(), {"timed", "more"}):
+    right = {"datasets", "left_out"}
+    refuse_other_params("one", right, script)
+    for params in ({"datasets"}, {*right, "more"}):
         with pytest.raises(AssertionError, match="rule one"):
             refuse_other_params("one", params, script)
 
