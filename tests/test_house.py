@@ -447,3 +447,36 @@ def test_no_pickle_and_no_eval(project: Path) -> None:
                 assert not names & {"pickle", "cloudpickle", "joblib", "marshal", "shelve"}, path
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id not in {"eval", "exec"}, path
+
+
+#: Longest line of prose in the documentation; tables, code, headings and addresses may be longer.
+DOC_WIDTH = 120
+
+
+def long_lines(text: str) -> list[int]:
+    """Numbers of the lines of prose that are longer than `DOC_WIDTH`, counted from 1."""
+    long, fenced, generated = [], False, False
+    for number, line in enumerate(text.split("\n"), 1):
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        generated = line.startswith(BEGIN) or (generated and not line.startswith(END))
+        prose = not (fenced or generated or line.startswith(("|", "    ", "#", "<", "[", "!")))
+        if prose and len(line) > DOC_WIDTH and " " in line.strip()[:DOC_WIDTH]:
+            long.append(number)
+    return long
+
+
+def test_lines_of_documentation_are_wrapped_alike(project: Path) -> None:
+    """What is written by a command is not wrapped by hand."""
+    made = {project / "docs" / name for name in ("ledger.md", "configuration.md", "afternoon.md")}
+    pages = {*project.glob("*.md"), *(project / "docs").rglob("*.md"), *(project / "config").glob("*.md")} - made
+    wrong = {str(page.relative_to(project)): long_lines(page.read_text()) for page in sorted(pages)}
+    assert not {page: lines for page, lines in wrong.items() if lines}, f"wrap at {DOC_WIDTH} columns"
+
+
+def test_a_long_line_of_prose_is_found() -> None:
+    long = "word " * 30
+    page = (
+        f"# {long}\n\n{long}\n| {long} |\n\n```\n{long}\n```\n\n    {long}\n{BEGIN}\n{long}\n{END}\n- {long}\n"
+        + "x" * 200
+    )
+    assert long_lines(page) == [3, 14]
