@@ -375,8 +375,7 @@ def test_a_word_of_the_glossary_stands_where_the_glossary_says(project: Path) ->
     source, words = project / "src" / "qdrank", glossary(project)
     assert {"evidence", "judged", "part", "terms", "family", "group", "bank", "plain"} <= words.keys()
     wrong = []
-    # The kernels of Ranking SVM are being written anew.
-    for path in (path for path in modules(project) if not path.match("ranksvm/kernels/*")):
+    for path in modules(project):
         at, names = path.relative_to(source).with_suffix("").as_posix(), given_names(path.read_text())
         for word, (places, only) in words.items():
             inside = any(at == place or at.startswith(f"{place}/") for place in places)

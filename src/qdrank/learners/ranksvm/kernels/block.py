@@ -37,8 +37,8 @@ def _by_sorting(S: Any, lower: Any, C: Any, slack: Any) -> None:
 
 
 @njit(cache=True)
-def _one_model(X: Any, lower: Any, w: Any, s: Any, c: Any, dense: float, part: Any) -> Any:
-    """Sum of slacks and half gradient (``part``) of one query and one model; ``s`` and ``c`` as in `row_sums`."""
+def _one_model(X: Any, lower: Any, w: Any, s: Any, c: Any, dense: float, half: Any) -> Any:
+    """Sum of slacks and half gradient (``half``) of one query and one model; ``s`` and ``c`` as in `row_sums`."""
     n, slack = len(X), X.dtype.type(0)
     np.dot(X, w, s[:n])
     if is_dense(lower, dense):
@@ -47,7 +47,7 @@ def _one_model(X: Any, lower: Any, w: Any, s: Any, c: Any, dense: float, part: A
         c[:n] = wide
     else:
         slack += row_sums(s, lower, c)
-    np.dot(c[:n], X, part)
+    np.dot(c[:n], X, half)
     return slack
 
 
@@ -64,13 +64,13 @@ def _find(members: Any, begin: int, end: int, position: Any, where: Any) -> int:
 
 
 @njit(cache=True)
-def _scatter(part: Any, slack: Any, where: Any, coef: Any, slacks: Any, G: Any) -> None:
+def _scatter(halves: Any, slack: Any, where: Any, coef: Any, slacks: Any, G: Any) -> None:
     for r in range(len(where)):
         p, c = where[r, 0], coef[where[r, 1]]
         slacks[p] += c * slack[r]
-        row, own, factor = G[p], part[r], 2 * c
+        row, half, factor = G[p], halves[r], 2 * c
         for f in range(len(row)):
-            row[f] += factor * own[f]
+            row[f] += factor * half[f]
 
 
 @njit(cache=True)
@@ -130,16 +130,16 @@ def evaluate_block(
     wide, tile = np.zeros((longest if width > d else 0, width), dtype), np.zeros((width, lanes), dtype)
     W_wide, rows = _widened(W, np.zeros((n_active, width), dtype)), np.empty((1, lanes), np.int64)
     S, C = np.empty((longest + LANES, lanes), dtype), np.empty((longest + LANES, lanes), dtype)
-    part, slack, where = np.empty((lanes, width), dtype), np.empty(lanes, dtype), np.empty((most, 2), np.int64)
+    halves, slack, where = np.empty((lanes, width), dtype), np.empty(lanes, dtype), np.empty((most, 2), np.int64)
     for q in range(len(offsets) - 1):
         used = _find(members, first[q], first[q + 1], position, where)
         X_q, lower_q = X[offsets[q] : offsets[q + 1]], lower[offsets[q] : offsets[q + 1]]
         n = len(X_q)
         if used <= _FEW:
             for r in range(used):
-                s, c, own = S.reshape(-1)[: n + LANES], C.reshape(-1)[: n + LANES], part[0, :d]
-                slack[0] = _one_model(X_q, lower_q, W[where[r, 0]], s, c, dense, own)
-                _scatter(part, slack, where[r : r + 1], coef, slacks, G)
+                s, c, half = S.reshape(-1)[: n + LANES], C.reshape(-1)[: n + LANES], halves[0, :d]
+                slack[0] = _one_model(X_q, lower_q, W[where[r, 0]], s, c, dense, half)
+                _scatter(halves, slack, where[r : r + 1], coef, slacks, G)
             continue
         by_sorting, X_q = is_dense(lower_q, dense), _widened(X_q, wide)
         for start in range(0, used, lanes):
@@ -150,8 +150,8 @@ def evaluate_block(
                 _by_sorting(S[:n], lower_q, C[:n], slack)
             else:
                 pair_loop(S[:n], lower_q, C[:n], slack)
-            gradient_sums(C[:n], X_q, part)
-            _scatter(part, slack, chosen, coef, slacks, G)
+            gradient_sums(C[:n], X_q, halves)
+            _scatter(halves, slack, chosen, coef, slacks, G)
     return slacks, G
 
 

@@ -113,12 +113,12 @@ def laplacian_images(X: Any, offsets: Any, lower: Any, coef: Any, first: int, la
 
 
 @njit(cache=True)
-def _pack(part: Any, packed: Any) -> None:
-    """Lower triangle of ``part + part^T``, row by row."""
+def _pack(product: Any, packed: Any) -> None:
+    """Lower triangle of ``product + product^T``, row by row."""
     at = 0
-    for a in range(len(part)):
+    for a in range(len(product)):
         for b in range(a + 1):
-            packed[at] = part[a, b] + part[b, a]
+            packed[at] = product[a, b] + product[b, a]
             at += 1
 
 
@@ -170,7 +170,7 @@ def active_matrices(
     """
     d, dtype = X.shape[1], X.dtype
     Z_all, s_all, deg, A_all, sums = _scratch(offsets, queries, d, packed)
-    part = np.empty((d, d), dtype)
+    product = np.empty((d, d), dtype)
     for k in range(len(queries)):
         start, end = offsets[queries[k]], offsets[queries[k] + 1]
         X_q, Z = X[start:end], Z_all[: end - start]
@@ -178,8 +178,8 @@ def active_matrices(
             packed[k] = 0
         else:
             _query_images(X_q, lower[start:end], w, dense, s_all, A_all, deg, sums, Z)
-            np.dot(X_q.T, Z, part)
-            _pack(part, packed[k])
+            np.dot(X_q.T, Z, product)
+            _pack(product, packed[k])
 
 
 @njit(cache=True)
@@ -251,7 +251,7 @@ def hessian_single(
     d, strip, longest = X.shape[1], 256, 1
     for q in queries:
         longest = max(longest, offsets[q + 1] - offsets[q])
-    H, part = np.zeros((d, d)), np.empty((d, d))
+    H, product = np.zeros((d, d)), np.empty((d, d))
     P, Q = np.empty((STACKED + longest, d)), np.empty((STACKED + longest, d))
     s_all, deg, A_all = np.empty(longest), np.empty(longest), np.empty(min(longest, strip) * longest)
     filled = 0
@@ -275,9 +275,9 @@ def hessian_single(
                 X[start:end].astype(np.float64), s, lower_q, threshold, width, coef[k], P[filled:], Q[filled:]
             )
         if filled >= STACKED:
-            np.dot(P[:filled].T, Q[:filled], part)
-            H += part
+            np.dot(P[:filled].T, Q[:filled], product)
+            H += product
             filled = 0
-    np.dot(P[:filled].T, Q[:filled], part)
-    H += part
+    np.dot(P[:filled].T, Q[:filled], product)
+    H += product
     return H + H.T

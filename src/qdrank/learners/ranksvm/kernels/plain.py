@@ -119,7 +119,7 @@ def split_pairs(
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray, float]:
     """See `qdrank.learners.ranksvm.kernels.single.split_pairs`."""
     clear, clear_weight = np.zeros(len(w)), 0.0
-    parts = [np.zeros((3, 0))]
+    of_queries = [np.zeros((3, 0))]
     for q, c in zip(queries, coef, strict=True):
         rows = slice(offsets[q], offsets[q + 1])
         X_q = X[rows].astype(np.float64)
@@ -129,8 +129,8 @@ def split_pairs(
         above, between = v >= high, (v > low) & (v < high)
         clear += c * (X_q[i[above]] - X_q[j[above]]).sum(axis=0)
         clear_weight += c * above.sum()
-        parts.append(np.stack([offsets[q] + i[between], offsets[q] + j[between], np.full(between.sum(), c)]))
-    better, worse, weights = np.concatenate(parts, axis=1)[:, :many]
+        of_queries.append(np.stack([offsets[q] + i[between], offsets[q] + j[between], np.full(between.sum(), c)]))
+    better, worse, weights = np.concatenate(of_queries, axis=1)[:, :many]
     return better.astype(np.int64), worse.astype(np.int64), weights, clear, clear_weight
 
 

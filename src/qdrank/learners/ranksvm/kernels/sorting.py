@@ -9,9 +9,9 @@ from numba import njit
 
 
 @njit(cache=True)
-def _add(counts: Any, sums: Any, group: int, score: float) -> None:
-    """Fenwick tree: add one document to ``group``."""
-    at = group + 1
+def _add(counts: Any, sums: Any, place: int, score: float) -> None:
+    """Fenwick tree: add one document at ``place``."""
+    at = place + 1
     while at < len(counts):
         counts[at] += 1
         sums[at] += score
@@ -19,10 +19,10 @@ def _add(counts: Any, sums: Any, group: int, score: float) -> None:
 
 
 @njit(cache=True)
-def _below(counts: Any, sums: Any, group: int) -> Any:
-    """Number of documents in groups before ``group``, and the sum of their scores."""
+def _below(counts: Any, sums: Any, place: int) -> Any:
+    """Number of documents at places before ``place``, and the sum of their scores."""
     count, total = 0.0, 0.0
-    at = group
+    at = place
     while at > 0:
         count += counts[at]
         total += sums[at]
@@ -31,13 +31,13 @@ def _below(counts: Any, sums: Any, group: int) -> Any:
 
 
 @njit(cache=True)
-def _groups(lower: Any) -> Any:
+def _places(lower: Any) -> Any:
     """Index of each document's grade (0 = best), and the number of grades."""
     n = len(lower)
-    group = np.zeros(n, dtype=np.int64)
+    place = np.zeros(n, dtype=np.int64)
     for i in range(1, n):
-        group[i] = group[i - 1] + (1 if lower[i] != lower[i - 1] else 0)
-    return group, group[n - 1] + 1
+        place[i] = place[i - 1] + (1 if lower[i] != lower[i - 1] else 0)
+    return place, place[n - 1] + 1
 
 
 @njit(cache=True)
@@ -88,27 +88,27 @@ def slack_sums(s: Any, lower: Any, threshold: float, C: Any) -> Any:
     Returns the sum of the slacks and the sum of their squares.
     """
     n = len(s)
-    group, n_groups = _groups(lower)
+    place, n_places = _places(lower)
     order = ascending(s)
-    counts, sums = np.zeros(n_groups + 1), np.zeros(n_groups + 1)
+    counts, sums = np.zeros(n_places + 1), np.zeros(n_places + 1)
     entered = 0
     for at in range(n):  # worse documents by rising score: better ones with s_i < s_j + threshold have entered
         j = order[at]
         while entered < n and s[order[entered]] < s[j] + threshold:
             i = order[entered]
-            _add(counts, sums, group[i], s[i])
+            _add(counts, sums, place[i], s[i])
             entered += 1
-        count, total = _below(counts, sums, group[j])
+        count, total = _below(counts, sums, place[j])
         C[j] = count * (threshold + s[j]) - total
     slack, entered = 0.0, n - 1
-    counts, sums = np.zeros(n_groups + 1), np.zeros(n_groups + 1)
+    counts, sums = np.zeros(n_places + 1), np.zeros(n_places + 1)
     for at in range(n - 1, -1, -1):  # better documents by falling score
         i = order[at]
         while entered >= 0 and s[order[entered]] > s[i] - threshold:
             j = order[entered]
-            _add(counts, sums, n_groups - 1 - group[j], s[j])
+            _add(counts, sums, n_places - 1 - place[j], s[j])
             entered -= 1
-        count, total = _below(counts, sums, n_groups - 1 - group[i])
+        count, total = _below(counts, sums, n_places - 1 - place[i])
         v = count * (threshold - s[i]) + total
         C[i] -= v
         slack += v
