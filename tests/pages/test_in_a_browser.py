@@ -49,7 +49,7 @@ def with_map(opened: Browser) -> Browser:
 
 def test_it_loads_asks_for_nothing_and_fits(opened: Browser, page: Path) -> None:
     with_map(opened)
-    opened.run("document.querySelector('img[data-id]').scrollIntoView()")
+    opened.run("document.querySelector('.row img[data-id]').scrollIntoView()")
     opened.wait(
         "[...document.querySelectorAll('img[data-id]')].every((image) => image.complete && image.naturalWidth > 0)"
     )
@@ -91,12 +91,12 @@ def test_a_click_on_a_claim_shows_its_numbers_and_its_figure(opened: Browser) ->
 
 
 def test_figures_follow_the_chosen_data_set(opened: Browser) -> None:
-    opened.run("document.querySelector('img[data-id]').scrollIntoView()")
-    opened.wait("document.querySelector('img[data-id]').dataset.shown === 'alpha'")
+    opened.run("document.querySelector('.row img[data-id]').scrollIntoView()")
+    opened.wait("document.querySelector('.row img[data-id]').dataset.shown === 'alpha'")
     opened.run(
         "(s => { s.value = 'beta'; s.dispatchEvent(new Event('change')) })(document.querySelector('select[data-study-of]'))"
     )
-    opened.wait("document.querySelector('img[data-id]').dataset.shown === 'beta'")
+    opened.wait("document.querySelector('.row img[data-id]').dataset.shown === 'beta'")
     assert opened.run("document.querySelector('.tables a').getAttribute('href')") == "beta/tables/smith-table1.html"
 
 
