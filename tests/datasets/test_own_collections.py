@@ -262,7 +262,7 @@ def test_a_collection_in_trec_form(tmp_path: Path) -> None:
 def test_parts_of_topics_and_splits(tmp_path: Path) -> None:
     (tmp_path / "one").write_text("51 0 FT911-1 1\n")
     (tmp_path / "two").write_text("52 0 FT911-2 1\n")
-    found = trec(tmp_path, parts=["title", "desc"], qrels={"train": "one", "test": "two"})
+    found = trec(tmp_path, topic_fields=["title", "desc"], qrels={"train": "one", "test": "two"})
     assert found.queries[0].text == "Airbus Subsidies Document will discuss government assistance."
     assert [query.split for query in found.queries] == ["train", "test"]
 
@@ -330,7 +330,7 @@ def test_a_folder_of_documents(tmp_path: Path) -> None:
         ({"documents": "nowhere"}, r"own\.mine\.documents: no such file or folder"),
         ({"qrels": {"train": "nowhere"}}, r"own\.mine\.qrels\.train: no such file"),
         ({"documents": ["docs.gz", "nowhere"]}, r"own\.mine\.documents\.2: no such file"),
-        ({"parts": ["narr"]}, "query 52 has no <narr>"),
+        ({"topic_fields": ["narr"]}, "query 52 has no <narr>"),
     ],
 )
 def test_what_is_missing_is_named(tmp_path: Path, files: dict[str, Any], words: str) -> None:

@@ -68,7 +68,7 @@ from qdrank.measures import measure, ranking
 y = np.arange(12) % 3
 measure(["ap", "ndcg@2/exp"], y, -y, [0, 5, 12])
 before = "numba" in sys.modules
-ranking._PLAIN_DOCUMENTS = 20
+ranking._UNCOMPILED_DOCUMENTS = 20
 measure(["ap"], y, -y, [0, 5, 12])
 print(before, "numba" in sys.modules)
 """

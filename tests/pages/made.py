@@ -82,6 +82,8 @@ def made_run() -> dict[str, Any]:
     """What the workflow says of the run."""
     known = {"kind": "letor", "folds": ["fold1"], "note": ""}
     figure = {"id": "smith-fig1", "label": "Figure 1: all", "said": "Near is better.", "claims": ["near*"]}
+    figure |= {"datasets": ["alpha", "beta"]}
+    of_text = figure | {"id": "smith-fig2", "label": "Figure 2: text", "claims": ["words*"], "datasets": ["alpha"]}
     study = {
         "name": "smith2020",
         "short": "smith",
@@ -93,8 +95,11 @@ def made_run() -> dict[str, Any]:
     }
     study |= {
         "datasets": {"alpha": "Alpha", "beta": "Beta"},
-        "figures": [figure],
-        "tables": {"smith-table1": "Table 1"},
+        "figures": [figure, of_text],
+        "tables": [
+            {"id": "smith-table1", "label": "Table 1", "datasets": ["alpha", "beta"]},
+            {"id": "smith-table2", "label": "Table 2", "datasets": ["alpha"]},
+        ],
     }
     return {
         "datasets": {
@@ -132,5 +137,6 @@ def made_page(folder: Path, bundle: str, n: int = 60, methods: int = 2) -> str:
         (folder / name / "figures").mkdir(parents=True, exist_ok=True)
         (folder / name / "figures" / "smith-fig1.svg").write_text(SVG.format(name))
     figures = {(name, "smith-fig1"): folder / name / "figures" / "smith-fig1.svg" for name in ("alpha", "beta")}
+    figures["alpha", "smith-fig2"] = figures["alpha", "smith-fig1"]
     maps = {name: explored(made_map(n, methods, seed)) for seed, name in enumerate(("alpha", "beta"))}
     return index_page(made_run(), verdicts_table(ROWS), figures, maps, bundle, **made_tables())

@@ -98,6 +98,12 @@ def test_figures_follow_the_chosen_data_set(opened: Browser) -> None:
     )
     opened.wait("document.querySelector('.row img[data-id]').dataset.shown === 'beta'")
     assert opened.run("document.querySelector('.tables a').getAttribute('href')") == "beta/tables/smith-table1.html"
+    # What alpha alone has is hidden, and its picture stays that of alpha.
+    assert opened.run("[...document.querySelectorAll('[data-only]')].map((one) => getComputedStyle(one).display)") == [
+        "none",
+        "none",
+    ]
+    assert opened.run("document.querySelector('.row[data-only] img').dataset.dataset") == "alpha"
 
 
 def test_the_map_answers_to_the_mouse_and_to_its_choices(opened: Browser) -> None:

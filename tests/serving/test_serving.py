@@ -313,8 +313,8 @@ def test_a_file_serves_alone(tiny: Study, tmp_path: Path) -> None:
 
 def test_classes_of_queries_are_guessed_from_what_the_study_saw(tiny: Study) -> None:
     """QC sees columns of the query itself, and none of its documents; the other classifier sees the documents alone."""
-    own = topics_of(tiny.topics, tiny.test.query_id.tolist())[0]
-    for method, given in (("qc", {"own": own}), ("qc-documents", {})):
+    columns = topics_of(tiny.topics, tiny.test.query_id.tolist())[0]
+    for method, given in (("qc", {"query_columns": columns}), ("qc-documents", {})):
         ranker = load_ranker(tiny.folder, method)
         scores = ranker.score_many(tiny.test.X, tiny.test.offsets, **given)
         assert np.array_equal(scores, tiny.scores(method)), method

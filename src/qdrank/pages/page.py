@@ -143,7 +143,9 @@ def _clicked(run: Described, row: Described) -> dict[str, Any]:
     known = run["columns"].get(row["dataset"], {"title": row["dataset"], "name": ""})
     study = next(study for study in run["studies"] if study["name"] == row["study"])
     pictured = [
-        figure["id"] for figure in study["figures"] if any(fnmatchcase(row["claim"], p) for p in figure["claims"])
+        figure["id"]
+        for figure in study["figures"]
+        if known["name"] in figure["datasets"] and any(fnmatchcase(row["claim"], p) for p in figure["claims"])
     ]
     return {
         "paper": row["paper"],
@@ -152,7 +154,7 @@ def _clicked(run: Described, row: Described) -> dict[str, Any]:
         "verdict": WORDS[row["verdict"]],
         "kind": CLASSES[row["verdict"]],
         "detail": detail(row),
-        "figure": [known["name"], pictured[0]] if pictured and known["name"] in study["datasets"] else None,
+        "figure": [known["name"], pictured[0]] if pictured else None,
         "table": f"{known['name']}/tables/{study['claims']}.html" if known["name"] else "claims.html",
     }
 
@@ -207,9 +209,10 @@ def _findings(study: Described, rows: Sequence[Described], names: Mapping[str, s
 def _headline(study: Described) -> str:
     """The figure of a study that shows its result best, on its first data set."""
     figure = next((one for one in study["figures"] if one["id"] == study["headline"]), None)
-    if figure is None or not study["datasets"]:
+    if figure is None or not figure["datasets"]:
         return ""
-    name, title = next(iter(study["datasets"].items()))
+    name = figure["datasets"][0]
+    title = study["datasets"][name]
     label = f"{figure['label']}, {title}"
     return (
         f'<figure><img data-id="{escape(figure["id"])}" data-dataset="{escape(name)}" alt="{escape(label)}">'
@@ -286,7 +289,7 @@ def _study(study: Described) -> str:
     if not study["datasets"]:
         return ""
     options = _options(study["datasets"], study["datasets"])
-    figures = "".join(_figure(study, figure) for figure in study["figures"])
+    figures = "".join(_figure(study, figure) for figure in study["figures"] if figure["datasets"])
     name = escape(study["name"])
     return (
         f'<section class=study id="{name}"><h3>{escape(study["paper"])}</h3><p>{escape(study["idea"])}</p>'
@@ -296,24 +299,33 @@ def _study(study: Described) -> str:
 
 
 def _figure(study: Described, figure: Described) -> str:
-    first, key = next(iter(study["datasets"])), escape(figure["id"])
+    first, key = figure["datasets"][0], escape(figure["id"])
     forms = " ".join(
         f'<a data-file="figures/{key}.{form}" href="{escape(first)}/figures/{key}.{form}">{form}</a>'
         for form in study["forms"]
     )
     return (
-        f"<div class=row><div class=said><h4>{escape(figure['label'])}</h4><p>{escape(figure['said'])}</p>"
+        f"<div class=row{_only(study, figure)}><div class=said><h4>{escape(figure['label'])}</h4><p>{escape(figure['said'])}</p>"
         f"<p class=links>{forms}</p></div>"
         f'<img data-study="{escape(study["name"])}" data-id="{key}" data-dataset="{escape(first)}" alt="{escape(figure["label"])}"></div>'
     )
 
 
 def _tables(study: Described) -> str:
-    first = next(iter(study["datasets"]))
-    return ", ".join(
-        f'<a data-file="tables/{escape(key)}.html" href="{escape(first)}/tables/{escape(key)}.html">{escape(label)}</a>'
-        for key, label in study["tables"].items()
+    return "".join(
+        f'<span{_only(study, table)}><a data-file="tables/{escape(table["id"])}.html" '
+        f'href="{escape(table["datasets"][0])}/tables/{escape(table["id"])}.html">{escape(table["label"])}</a></span>'
+        for table in study["tables"]
+        if table["datasets"]
     )
+
+
+def _only(study: Described, output: Described) -> str:
+    """Attributes of an output that some data sets of the study lack: the page hides it while one of them is chosen."""
+    if list(output["datasets"]) == list(study["datasets"]):
+        return ""
+    hidden = "" if next(iter(study["datasets"])) in output["datasets"] else " hidden"
+    return f' data-only="{escape(" ".join(output["datasets"]))}"{hidden}'
 
 
 def _options(names: Mapping[str, Any], titles: Mapping[str, str]) -> str:

@@ -1,6 +1,6 @@
 """Columns of fused runs as rankers see them: scores made comparable, ranks, and which run retrieves a document.
 
-Documents made of runs have five columns a run (`qdrank.datasets.runs.features.COLUMNS`). The three norms are those of
+Documents made of runs have five columns a run (`qdrank.datasets.runs.scaling.COLUMNS`). The three norms are those of
 `qdrank.aggregators.fusion`; a document that a run does not retrieve has the lowest value.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.runs.features import COLUMNS
+from qdrank.datasets.runs.scaling import COLUMNS
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.rankers.base import QueryRanker, Validation

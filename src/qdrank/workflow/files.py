@@ -240,8 +240,10 @@ class Files:
         raw = [name for name, dataset in datasets.items() if dataset.kind == "text"]
         tables = (output for output in (*study.tables, study.observations) if output)
         return {
-            **{id_: self.all_forms_of_figure(id_, datasets) for output in study.figures for id_ in output.shows},
-            **{id_: all_forms_of_table(id_, raw if o.of_text else datasets) for o in tables for id_ in o.shows},
+            id_: of_kind(id_, raw if output.of_text else datasets)
+            for of_kind, outputs in ((self.all_forms_of_figure, study.figures), (all_forms_of_table, tables))
+            for output in outputs
+            for id_ in output.shows
         }
 
     def whole_study(self, study: Study) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from qdrank.datasets.registry import load
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES
-from qdrank.studies.study import Study
+from qdrank.studies.study import Output, Study
 from qdrank.workflow.plan import PlannedDataset
 from qdrank.workflow.run import ALL_STUDIES, WorkflowRun
 
@@ -28,8 +28,14 @@ def pictured(run: WorkflowRun) -> list[tuple[str, str]]:
         for study in ALL_STUDIES
         for figure in study.figures
         for id_ in figure.shows
-        for name in representatives(run, study)
+        for name in _made_for(run, study, figure)
     ]
+
+
+def _made_for(run: WorkflowRun, study: Study, output: Output) -> list[str]:
+    """Data sets of the page for which an output of a study is made."""
+    texts = run.planned.of_kind("text")
+    return [name for name in representatives(run, study) if name in texts or not output.of_text]
 
 
 def pictured_texts(run: WorkflowRun) -> list[str]:
@@ -105,6 +111,7 @@ def _described_study(run: WorkflowRun, study: Study) -> dict[str, Any]:
             "label": figure.shows[figure.id],
             "said": figure.said,
             "claims": list(figure.claims),
+            "datasets": _made_for(run, study, figure),
         }
         for figure in study.figures
     ]
@@ -119,7 +126,11 @@ def _described_study(run: WorkflowRun, study: Study) -> dict[str, Any]:
         "methods": {method.name: method.label for method in study.methods},
         "datasets": {name: run.planned.datasets[name].title for name in representatives(run, study)},
         "figures": figures,
-        "tables": {name: label for output in tables for name, label in output.shows.items()},
+        "tables": [
+            {"id": id_, "label": label, "datasets": _made_for(run, study, output)}
+            for output in tables
+            for id_, label in output.shows.items()
+        ],
         "claims": study.observations.id if study.observations else "",
         "forms": list(dict.fromkeys(["svg", *run.settings.figures.formats])),
     }

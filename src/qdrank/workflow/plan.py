@@ -268,7 +268,7 @@ def _folds_of(name: str, path: str) -> tuple[str, ...]:
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:
-        raise InputError(f"own.{name}.folds: not bare text", found=path, fix="uncompress it") from None
+        raise InputError(f"own.{name}.folds: not plain text", found=path, fix="uncompress it") from None
     parts = {line.split()[-1] for line in lines if line.strip()}
     return ROTATION[:1] if "train" in parts else ROTATION[: max(1, len(parts))]
 

@@ -9,10 +9,11 @@ import pytest
 
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
-from qdrank.datasets.runs.features import COLUMNS, judged_runs
+from qdrank.datasets.runs.features import judged_runs
 from qdrank.datasets.runs.importing import import_runs
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.queries import read_texts, read_vectors
+from qdrank.datasets.runs.scaling import COLUMNS
 from qdrank.errors import InputError
 from qdrank.evaluation.runs import measure_run
 from qdrank.measures import measure

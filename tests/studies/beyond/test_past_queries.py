@@ -14,6 +14,7 @@ from qdrank.store import read
 from qdrank.studies.beyond import STUDY
 from qdrank.studies.beyond.claims import declare
 from qdrank.studies.beyond.retrieval import fold_queries, hiding_lists, in_form, near_duplicates, write_retrieval
+from qdrank.studies.beyond.retrieval_figure import draw
 from qdrank.studies.beyond.retrieval_tables import gather_retrieval, retrieved, tabulate
 from qdrank.studies.beyond.retrieved import CONTROLS, FORMS, MEASURES, RECOMMENDED, RETRIEVERS, TEXT_MIX
 from qdrank.studies.beyond.settings import Beyond
@@ -111,6 +112,16 @@ def test_tables_have_every_method_control_and_form(inputs):
     assert set(forms) == {FORMS[form] for form in ("all", "grade-2", "highest")}, "no document is a hub here"
     text = next(row for row in made["beyond-retrieval"].to_pylist() if row["method"] == RETRIEVERS[TEXT_MIX])
     assert text["difference in MAP"] == 0
+
+
+def test_the_figure_shows_the_differences_of_the_tables(inputs):
+    figure, numbers = draw(inputs, SHOWN)
+    rows = {(row["method"], row["near"]): row for row in numbers.to_pylist()}
+    table = {row["method"]: row for row in tabulate(inputs, SHOWN)["beyond-retrieval"].to_pylist()}
+    assert rows[RECOMMENDED, 0.0]["difference"] == table[RETRIEVERS[RECOMMENDED]]["difference in MAP"] > 0
+    assert rows["permuted", 0.0]["high"] < rows[RECOMMENDED, 0.0]["low"], "the control knows nothing here"
+    assert (RECOMMENDED, 0.9) in rows
+    assert len(figure.axes) == 2
 
 
 def test_the_test_queries_choose_nothing(folder, inputs):

@@ -17,12 +17,9 @@ from numpy.typing import NDArray
 from qdrank.datasets.importing import Notes
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.runs.model import Qrels, Run
-from qdrank.datasets.runs.scaling import Union, min_max, run_ranks, union_of, z_score
+from qdrank.datasets.runs.scaling import COLUMNS, Union, min_max, run_ranks, union_of, z_score
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
-
-#: Names of a run's columns; the tag follows.
-COLUMNS = ("min-max of", "z-score of", "rank in", "1/rank in", "retrieved by")
 
 
 class JudgedRuns(NamedTuple):

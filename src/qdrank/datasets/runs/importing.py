@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from qdrank.datasets.columns import columns_table
 from qdrank.datasets.importing import Notes, best_feature
-from qdrank.datasets.runs.features import COLUMNS, judged_runs
+from qdrank.datasets.runs.features import judged_runs
 from qdrank.datasets.runs.queries import read_judgments, read_texts, read_vectors
 from qdrank.datasets.runs.reading import read_runs
+from qdrank.datasets.runs.scaling import COLUMNS
 from qdrank.datasets.topics import topics_table
 from qdrank.datasets.usable import refuse_unusable
 from qdrank.errors import AnyPath, InputError, placed

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from qdrank.datasets.runs.model import Run
 from qdrank.layout import FloatArray, IntArray, query_index
 
+#: Names of a run's columns; the tag follows.
+COLUMNS = ("min-max of", "z-score of", "rank in", "1/rank in", "retrieved by")
+
 
 def min_max(scores: FloatArray, rank: IntArray, offsets: IntArray) -> FloatArray:  # noqa: ARG001
     """Scores of each query from 0 to 1, all 1 where they are equal; shape (n_documents,)."""

@@ -62,7 +62,9 @@ for (const select of all("select[data-study-of]")) {
   select.addEventListener("change", () => {
     const section = document.getElementById(select.dataset.studyOf);
     for (const link of all("a[data-file]", section)) link.href = `${select.value}/${link.dataset.file}`;
+    for (const some of all("[data-only]", section)) some.hidden = !some.dataset.only.split(" ").includes(select.value);
     for (const image of all("img[data-id]", section)) {
+      if (image.closest("[hidden]")) continue;
       image.dataset.dataset = select.value;
       if (image.dataset.shown) show(image);
     }

@@ -56,6 +56,14 @@ STUDY = Study(
             said="Local models are said to need fewer training queries than trees.",
             claims=("few queries",),
         ),
+        Output(
+            f"{_ROOM}.retrieval_figure:draw",
+            {"beyond-gains": "gains of retrieval with past queries"},
+            {"all": _RETRIEVED["all"]},
+            said="Past queries help retrieval where a mix with them beats the mix of text, and its control does not.",
+            claims=("expansion*", "similar queries*", "closed collection"),
+            text_only=("all",),
+        ),
     ),
     tables=(
         Output(

@@ -1,0 +1,68 @@
+"""What past queries add to retrieval from text, beside the controls; also without near-duplicates of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qdrank.evaluation.intervals import column_intervals
+from qdrank.figures.palette import COLOURS
+from qdrank.figures.style import label_axes, new_figure
+from qdrank.studies.beyond.retrieval_tables import Key, Retrieved, label, retrieved
+from qdrank.studies.beyond.retrieved import CONTROLS, RECOMMENDED, TEXT_MIX, WITHOUT_NEAR
+from qdrank.studies.making import Inputs, Shown
+
+MIXES = (RECOMMENDED, "all-mix", "nearest-mix", "prior-mix")
+
+
+def numbers(values: Retrieved, interval: Mapping[str, Any]) -> pa.Table:
+    """Difference of every mix and control from the mix of text, with its interval; ``near`` is 0 if nothing is hidden."""
+    near = sorted({threshold for _, threshold in values.of if threshold}, reverse=True)
+    keys: list[Key] = [(name, 0.0) for name in (*MIXES, *CONTROLS)]
+    keys += [(name, threshold) for name in WITHOUT_NEAR for threshold in near]
+    apart = np.stack([values.pairs(key, (TEXT_MIX, 0.0)).differences for key in keys], axis=1)
+    low, high = column_intervals(apart, **interval)
+    columns = {"method": [name for name, _ in keys], "near": [threshold for _, threshold in keys]}
+    return pa.table(columns | {"difference": apart.mean(axis=0), "low": low, "high": high})
+
+
+def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
+    """Mixes and controls against text (left), and two mixes without near-duplicates (right)."""
+    values = retrieved(inputs.tables("all", "figure"))
+    assert values is not None
+    table = numbers(values, shown.interval)
+    rows = table.to_pylist()
+    figure, (left, right) = new_figure(1, 2, height=3.6, width_ratios=[1.3, 1])
+    whole = [row for row in rows if not row["near"]]
+    for place, row in enumerate(reversed(whole)):
+        colour = "grey" if row["method"] in CONTROLS else COLOURS[0]
+        left.errorbar([row["difference"]], [place], xerr=_bars([row]), color=colour, marker="o", elinewidth=1)
+    words = [label((row["method"], 0.0)) for row in reversed(whole)]
+    left.set_yticks(np.arange(len(whole)), [word.replace(", ", ",\n") for word in words], fontsize=6.5)
+    left.axvline(0, color="black", linewidth=0.8)
+    left.locator_params(axis="x", nbins=4)
+    label_axes(left, "gain on the mix of text, MAP", "")
+    _draw_near(right, rows)
+    figure.suptitle(f"{shown.title}: retrieval with past queries", fontsize="medium")
+    figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", fontsize="small")
+    return figure, table
+
+
+def _draw_near(axes: Any, rows: list[dict[str, Any]]) -> None:
+    """Gain on text by the similarity from which past queries are hidden."""
+    for shift, name in enumerate(WITHOUT_NEAR):
+        of_mix = [row for row in rows if row["method"] == name]
+        places = np.arange(len(of_mix)) + 0.1 * shift
+        look = {"color": COLOURS[shift], "marker": "os"[shift], "label": label((name, 0.0))}
+        axes.errorbar(places, [row["difference"] for row in of_mix], _bars(of_mix), elinewidth=1, **look)
+    axes.set_xticks(np.arange(len(of_mix)), ["all" if not row["near"] else f"< {row['near']:g}" for row in of_mix])
+    axes.axhline(0, color="black", linewidth=0.8)
+    label_axes(axes, "similarity of past queries used", "gain on the mix of text, MAP")
+
+
+def _bars(rows: list[dict[str, Any]]) -> Any:
+    """Lengths of the bars below and above, (2, n_rows)."""
+    return np.array([[row["difference"] - row["low"], row["high"] - row["difference"]] for row in rows]).T.clip(0)
