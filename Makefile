@@ -20,7 +20,7 @@ setup: $(READY) ## set up .venv, compile the kernels, and look for what would st
 	@PATH="$(CURDIR)/$(BIN):$$PATH" qdrank doctor --compile
 
 run: $(READY) ## run a first study on all cores: results/index.html (CONFIG=file for another, DIRECTORY=folder for its results)
-	@PATH="$(CURDIR)/$(BIN):$$PATH" qdrank run $(CONFIG) --directory "$(DIRECTORY)"
+	@PYTHONPATH="$(CURDIR)/src" PATH="$(CURDIR)/$(BIN):$$PATH" qdrank run $(CONFIG) --directory "$(DIRECTORY)"
 
 # Every configuration that a table on the pages comes from (docs/ledger.yaml has the same list); each has a folder of its own.
 FINDINGS := claims seeds nfcorpus affine hoi2008

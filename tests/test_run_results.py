@@ -25,11 +25,24 @@ def test_the_function_can_be_asked_for_twice(finished: Project):
 
 def test_measures_are_those_of_the_artifact(made, finished: Project):
     table = pq.read_table(finished.folder / "results/tiny/measures.parquet")
-    frame = made.measures()
+    frame = made.measures(fits=True)
     assert len(frame) == len(table)
     assert frame["ap"].tolist() == table["ap"].to_pylist()
     assert set(frame["dataset"]) == {"tiny"}
     assert set(frame["method"]) == set(made.methods)
+
+
+def test_a_query_has_the_mean_over_the_fits_of_a_method(made):
+    keys = ["method", "query_id"]
+    fits, mean = made.measures(fits=True), made.measures()
+    assert not mean.duplicated(keys).any()
+    several = fits[fits["fit"] > 0]["method"].unique()
+    assert len(several)
+    for method in ("single", several[0]):
+        of_method = fits[fits["method"] == method]
+        by_hand = {query: sum(rows["ap"]) / len(rows) for query, rows in of_method.groupby("query_id")}
+        ours = mean[mean["method"] == method].set_index("query_id")["ap"].to_dict()
+        assert ours == pytest.approx(by_hand, abs=1e-12), method
 
 
 def test_scores_of_a_method_give_its_measures(made, finished: Project):

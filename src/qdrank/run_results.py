@@ -67,9 +67,17 @@ class Results:
         """Every claim of the papers on every data set: what was expected, what was measured, the verdict."""
         return self._joined([self.folder / "claims.parquet"], "verdicts", named=False)
 
-    def measures(self, dataset: str | None = None) -> pd.DataFrame:
-        """Every measure of every query under every method: one row per fold, method and query."""
-        return self._joined(self._paths("*/measures.parquet", dataset), "measures")
+    def measures(self, dataset: str | None = None, *, fits: bool = False) -> pd.DataFrame:
+        """Every measure of every query under every method: one row per fold, method and query.
+
+        Methods that draw at random are fitted several times, and claims are about the mean over their fits: so are these rows.
+        With ``fits`` every fit has a row of its own.
+        """
+        rows = self._joined(self._paths("*/measures.parquet", dataset), "measures")
+        if fits:
+            return rows
+        keys = ["dataset", "fold", "method", "query_id"]
+        return rows.drop(columns="fit").groupby(keys, sort=False, as_index=False).mean()
 
     def choices(self, dataset: str | None = None) -> pd.DataFrame:
         """Settings that were tried on validation, their values, and which were chosen."""
