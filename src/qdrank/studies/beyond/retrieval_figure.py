@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.evaluation.intervals import column_intervals
-from qdrank.figures.palette import COLOURS
+from qdrank.figures.palette import BLACK, BLUE, GREY, VERMILION
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.studies.beyond.retrieval_tables import Key, Retrieved, label, retrieved
 from qdrank.studies.beyond.retrieved import CONTROLS, RECOMMENDED, TEXT_MIX, WITHOUT_NEAR
 from qdrank.studies.making import Inputs, Shown
 
 MIXES = (RECOMMENDED, "all-mix", "nearest-mix", "prior-mix")
+_COLOURS = dict.fromkeys(CONTROLS, GREY) | {RECOMMENDED: VERMILION, "nearest-mix": BLUE}
 
 
 def numbers(values: Retrieved, interval: Mapping[str, Any]) -> pa.Table:
@@ -38,7 +39,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     figure, (left, right) = new_figure(1, 2, height=3.6, width_ratios=[1.3, 1])
     whole = [row for row in rows if not row["near"]]
     for place, row in enumerate(reversed(whole)):
-        colour = "grey" if row["method"] in CONTROLS else COLOURS[0]
+        colour = _COLOURS.get(row["method"], BLACK)
         left.errorbar([row["difference"]], [place], xerr=_bars([row]), color=colour, marker="o", elinewidth=1)
     words = [label((row["method"], 0.0)) for row in reversed(whole)]
     left.set_yticks(np.arange(len(whole)), [word.replace(", ", ",\n") for word in words], fontsize=6.5)
@@ -56,11 +57,12 @@ def _draw_near(axes: Any, rows: list[dict[str, Any]]) -> None:
     for shift, name in enumerate(WITHOUT_NEAR):
         of_mix = [row for row in rows if row["method"] == name]
         places = np.arange(len(of_mix)) + 0.1 * shift
-        look = {"color": COLOURS[shift], "marker": "os"[shift], "label": label((name, 0.0))}
+        look = {"color": _COLOURS[name], "marker": "os"[shift], "label": label((name, 0.0))}
         axes.errorbar(places, [row["difference"] for row in of_mix], _bars(of_mix), elinewidth=1, **look)
-    axes.set_xticks(np.arange(len(of_mix)), ["all" if not row["near"] else f"< {row['near']:g}" for row in of_mix])
+    hidden = ["none" if not row["near"] else f"{row['near']:g}+" for row in of_mix]
+    axes.set_xticks(np.arange(len(of_mix)), hidden)
     axes.axhline(0, color="black", linewidth=0.8)
-    label_axes(axes, "similarity of past queries used", "gain on the mix of text, MAP")
+    label_axes(axes, "similarity hidden", "gain on the mix of text, MAP")
 
 
 def _bars(rows: list[dict[str, Any]]) -> Any:
