@@ -10,7 +10,8 @@ import pytest
 from qdrank.datasets.runs.features import judged_runs
 from qdrank.datasets.simulated.two_runs import two_runs
 from qdrank.errors import InputError
-from qdrank.queries.predictors import RunPredictors, first_scores, margins, other_rows, text_predictors
+from qdrank.queries.others import other_rows
+from qdrank.queries.predictors import RunPredictors, first_scores, margins, text_predictors
 
 
 def test_first_scores_and_margins_against_brute_force():

@@ -27,7 +27,8 @@ from qdrank.evaluation.observations import contrast
 from qdrank.evaluation.power import queries_needed
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import ValidationQueries, choose
-from qdrank.queries.predictors import RunPredictors, other_rows
+from qdrank.queries.others import other_rows
+from qdrank.queries.predictors import RunPredictors
 from qdrank.rankers.run_scores import Norm, column, normalised
 from qdrank.rankers.run_weights import (
     NeighbourWeights,

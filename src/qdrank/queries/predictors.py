@@ -27,16 +27,6 @@ from qdrank.layout import FloatArray, IntArray, query_index
 _FIRST, _FEW = 10, 5
 
 
-def other_rows(rows: FloatArray, seed: int) -> FloatArray:
-    """Give each query the row of another one, along a random cycle through all queries; shape as given."""
-    if len(rows) < 2:
-        return rows
-    circle = np.random.default_rng(seed).permutation(len(rows))
-    others = np.empty_like(rows)
-    others[circle] = rows[np.roll(circle, 1)]
-    return others
-
-
 def first_scores(scores: FloatArray, offsets: IntArray, n: int) -> FloatArray:
     """The n highest scores of each query and run, descending; shape (n_queries, n_runs, n).
 

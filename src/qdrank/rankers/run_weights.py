@@ -333,7 +333,8 @@ class MarginWeights(RunWeights):
 
     def weights(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
         """Weights of each query's runs, (n_queries, n_runs); the fixed ones where no run has a margin."""
-        from qdrank.queries.predictors import margins, other_rows
+        from qdrank.queries.others import other_rows
+        from qdrank.queries.predictors import margins
 
         fixed = self.settings_[best_settings(self.mean_[None])[0]]
         margin = margins(normalised(documents, "min-max"), documents.offsets)

@@ -14,6 +14,7 @@ from qdrank.errors import InputError
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
+from qdrank.queries.others import other_rows
 from qdrank.store import write
 from qdrank.studies.beyond import STUDY, observations, tables
 from qdrank.studies.beyond.checks import checks_table, recurrence_table, values_table, without_near
@@ -27,7 +28,6 @@ from qdrank.studies.beyond.fold import (
     chosen_places,
     control_values,
     method_scores,
-    other_vectors,
     setting_choices,
 )
 from qdrank.studies.beyond.ladder_figure import draw as draw_ladder
@@ -143,7 +143,7 @@ def test_the_labels_of_test_queries_choose_nothing(ladder, options):
 
 def test_other_vectors_are_those_of_other_queries():
     vectors = np.arange(14.0).reshape(7, 2)
-    others = other_vectors(vectors, 3)
+    others = other_rows(vectors, 3)
     assert sorted(others[:, 0]) == sorted(vectors[:, 0])
     assert (others != vectors).all()
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, rows_of
 from qdrank.learners.choose import Choice, choose
 from qdrank.queries.artifacts import Queries
+from qdrank.queries.others import other_rows
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
@@ -21,16 +21,6 @@ from qdrank.rankers.plain import WithEvidence
 from qdrank.rankers.tuning import query_values_of, tune_rankers
 from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, FIXED, GATED, MEASURE, OF_CHOSEN, OTHER_GATE, SINGLE, TREES
 from qdrank.studies.beyond.options import Options
-
-
-def other_vectors(vectors: FloatArray, seed: int) -> FloatArray:
-    """Give each query the vector of another one, along a random cycle through all queries."""
-    if len(vectors) < 2:
-        return vectors
-    circle = np.random.default_rng(seed).permutation(len(vectors))
-    others = np.empty_like(vectors)
-    others[circle] = vectors[np.roll(circle, 1)]
-    return others
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +40,7 @@ class FoldData:
 
     def with_others(self, seed: int) -> FoldData:
         """The same data with each query's vector taken from another query of its role."""
-        parts = [(part, other_vectors(vectors, seed)) for part, vectors in (self.train, self.vali, self.test)]
+        parts = [(part, other_rows(vectors, seed)) for part, vectors in (self.train, self.vali, self.test)]
         return FoldData(parts[0], parts[1], parts[2], self.reference)
 
 

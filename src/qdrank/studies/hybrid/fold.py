@@ -13,7 +13,7 @@ import pyarrow as pa
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries, choose
-from qdrank.queries.predictors import other_rows
+from qdrank.queries.others import other_rows
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.run_scores import FusedRuns, Norm, count_runs, normalised
 from qdrank.rankers.run_weights import FixedWeights, RunWeights, measured_curves
