@@ -232,6 +232,10 @@ def test_the_page_is_told_of_every_study_and_method(run: WorkflowRun) -> None:
     assert page["datasets"]["s1"]["folds"] == ["fold1"]
     geng = next(study for study in page["studies"] if study["short"] == "geng")
     assert set(geng["datasets"]) == {"sim1", "s1"}
-    assert geng["claims"] in geng["tables"]
+    assert geng["claims"] in {table["id"] for table in geng["tables"]}
+    beyond = next(study for study in page["studies"] if study["short"] == "beyond")
+    of_text = {output["id"] for output in (*beyond["figures"], *beyond["tables"]) if not output["datasets"]}
+    assert {"beyond-gains", "beyond-retrieval"} <= of_text, "no data set here is raw text"
+    assert "beyond-ladder" not in of_text
     labels, colours = labels_and_colours()
     assert {method.name for name in STUDIES for method in STUDIES[name].methods} == set(colours) <= set(labels)
