@@ -73,7 +73,7 @@ def test_the_page_begins_with_the_best_ranker_of_each_data_set(tmp_path: Path) -
     assert "<tr class=stage><th scope=row>reference feature" in shown
     assert "<line" in alpha
     assert "<line" not in beta.partition("</details>")[0]
-    assert page.index('<figure><img data-id="smith-fig1"') < page.index('id="figures"')
+    assert page.index('<figure><img src="data:image/svg+xml;base64,') < page.index('id="figures"')
 
 
 def test_the_page_names_studies_that_are_left_out(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from html import escape
@@ -73,7 +74,7 @@ def index_page(
         "datasets": _datasets(run),
         "left_out": _left_out(run["left_out"]) + _not_run(run["studies"]),
         "findings": "".join(
-            _findings(study, rows, {name: _short(name, title) for name, title in names.items()})
+            _findings(study, rows, {name: _short(name, title) for name, title in names.items()}, figures)
             for study in run["studies"]
         ),
         "starred": escape(STARRED) if any(map(star, rows)) else "",
@@ -192,12 +193,14 @@ def _not_run(studies: Sequence[Described]) -> str:
     return f"<p>This configuration leaves out studies; one line in it brings each back: {items}.</p>"
 
 
-def _findings(study: Described, rows: Sequence[Described], names: Mapping[str, str]) -> str:
+def _findings(
+    study: Described, rows: Sequence[Described], names: Mapping[str, str], figures: Mapping[tuple[str, str], str | Path]
+) -> str:
     of_study = [row for row in rows if row["study"] == study["name"]]
     if not of_study:
         return ""
     text = f"<section class=paper><h3>{escape(study['paper'])}</h3><p>{escape(study['idea'])} {escape(tally(of_study))}</p>"
-    text += _headline(study)
+    text += _headline(study, figures)
     for verdict, claims in sentences(of_study, names):
         if claims:
             opened = "" if verdict == UNCLEAR else " open"
@@ -206,16 +209,19 @@ def _findings(study: Described, rows: Sequence[Described], names: Mapping[str, s
     return text + "</section>\n"
 
 
-def _headline(study: Described) -> str:
-    """The figure of a study that shows its result best, on its first data set."""
+def _headline(study: Described, figures: Mapping[tuple[str, str], str | Path]) -> str:
+    """The figure of a study that shows its result best, on its first data set.
+
+    It is in the page as it is, not packed: people look here first, and a printer or a picture of the page does not wait.
+    """
     figure = next((one for one in study["figures"] if one["id"] == study["headline"]), None)
-    if figure is None or not figure["datasets"]:
+    name = next(iter(figure["datasets"]), "") if figure else ""
+    if figure is None or (name, figure["id"]) not in figures:
         return ""
-    name = figure["datasets"][0]
-    title = study["datasets"][name]
-    label = f"{figure['label']}, {title}"
+    label = f"{figure['label']}, {study['datasets'][name]}"
+    drawn = base64.b64encode(Path(figures[name, figure["id"]]).read_bytes()).decode()
     return (
-        f'<figure><img data-id="{escape(figure["id"])}" data-dataset="{escape(name)}" alt="{escape(label)}">'
+        f'<figure><img src="data:image/svg+xml;base64,{drawn}" alt="{escape(label)}">'
         f'<figcaption>{escape(label)}. <a href="#{escape(study["name"])}">All figures</a></figcaption></figure>'
     )
 
