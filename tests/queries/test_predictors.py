@@ -10,7 +10,7 @@ import pytest
 from qdrank.datasets.runs.features import judged_runs
 from qdrank.datasets.simulated.two_runs import two_runs
 from qdrank.errors import InputError
-from qdrank.queries.others import other_rows
+from qdrank.queries.others import other_queries, other_rows
 from qdrank.queries.predictors import RunPredictors, first_scores, margins, text_predictors
 
 
@@ -60,3 +60,10 @@ def test_nobody_keeps_the_own_row():
     others = other_rows(rows, 1)
     assert (others != rows).all()
     assert sorted(others[:, 0]) == sorted(rows[:, 0])
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 50])
+def test_no_query_is_its_own_other_and_all_are_used(n):
+    other = other_queries(n, 7)
+    assert sorted(other.tolist()) == list(range(n))
+    assert n == 1 or (other != np.arange(n)).all()

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qdrank.datasets.runs.model import Run
 from qdrank.datasets.runs.scaling import by_rank, min_max, run_ranks, union_of, z_score
@@ -65,20 +66,27 @@ def fuse(
     """
     _check(runs, method, norm, weights, k)
     union = union_of(runs)
-    total, count = np.zeros(len(union.of_query)), np.zeros(len(union.of_query))
+    given, returned = np.zeros((len(union.of_query), len(runs))), np.zeros((len(union.of_query), len(runs)), dtype=bool)
     for i, (run, rows) in enumerate(zip(runs, union.rows, strict=True)):
         weight = 1.0 if weights is None else float(weights[i])
-        total += weight * _contribution(run, rows, union.of_query, method, norm, k)
-        count[rows] += 1
-    score = _without_rounding_errors(total * count if method == "combmnz" else total)
+        given[:, i] = weight * _contribution(run, rows, union.of_query, method, norm, k)
+        returned[rows, i] = True
+    score = fused_scores(given, returned, method)
     order = np.lexsort((-union.docno, -score, union.of_query))
     query, doc = union.queries[union.of_query[order]], union.docs[union.docno[order]]
     return Run(query, doc, score[order], tag, f"fused by {method}")
 
 
-def _without_rounding_errors(score: FloatArray) -> FloatArray:
-    """Scores rounded to 13 digits of the largest, so that sums of the same numbers tie in any order of summation."""
-    largest = float(np.abs(score).max())
+def fused_scores(given: FloatArray, returned: NDArray[np.bool_], method: str) -> FloatArray:
+    """Scores (n_pairs,) from what each run gives a document, and whether it returns it; both (n_pairs, n_runs).
+
+    They are rounded to 13 digits of the largest, so that sums of the same numbers tie in any order of summation.
+    """
+    total = np.zeros(len(given))
+    for of_run in given.T:
+        total += of_run
+    score: FloatArray = total * returned.sum(axis=1) if method == "combmnz" else total
+    largest = float(np.abs(score).max(initial=0.0))
     return np.round(score / largest, 13) * largest if largest > 0 else score
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from qdrank.layout import FloatArray
+from qdrank.layout import FloatArray, IntArray
+
+
+def other_queries(n: int, seed: int) -> IntArray:
+    """Another query for each of ``n`` queries, along a random cycle through all of them; shape (n,)."""
+    circle = np.random.default_rng(seed).permutation(n)
+    other = np.empty_like(circle)
+    other[circle] = np.roll(circle, 1)
+    return other
 
 
 def other_rows(rows: FloatArray, seed: int) -> FloatArray:
-    """Give each query the row of another one, along a random cycle through all queries; shape as given."""
-    if len(rows) < 2:
-        return rows
-    circle = np.random.default_rng(seed).permutation(len(rows))
-    others = np.empty_like(rows)
-    others[circle] = rows[np.roll(circle, 1)]
-    return others
+    """Give each query the row of another one; shape as given."""
+    return rows[other_queries(len(rows), seed)]

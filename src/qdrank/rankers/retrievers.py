@@ -17,6 +17,7 @@ from scipy import sparse
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
+from qdrank.queries.others import other_queries
 from qdrank.text.bm25 import BM25
 from qdrank.text.feedback import Feedback
 from qdrank.text.index import Counts, FieldIndex
@@ -214,9 +215,7 @@ class OtherQuery:
 
     def scores(self, known: Known, asked: AskedQueries) -> FloatArray:
         """Scores of the other query, without the past queries that either must not see."""
-        circle = np.random.default_rng(self.seed).permutation(len(asked))
-        other = np.empty_like(circle)
-        other[circle] = np.roll(circle, 1)
+        other = other_queries(len(asked), self.seed)
         return self.base.scores(known, AskedQueries(asked.words[other], asked.hidden.maximum(asked.hidden[other])))
 
 

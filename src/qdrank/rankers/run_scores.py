@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from qdrank.aggregators.fusion import fused_scores
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.runs.scaling import COLUMNS
 from qdrank.errors import InputError
@@ -94,8 +95,7 @@ class FusedRuns(QueryRanker):
             given = np.where(there, 1 / (self.k + column(documents, 2)), 0.0)
         else:
             given = normalised(documents, self.norm)
-        total = np.round(given.sum(axis=1), _DECIMALS)
-        return np.asarray(total * there.sum(axis=1) if self.method == "combmnz" else total)
+        return fused_scores(given, there, self.method)
 
 
 @dataclass(kw_only=True, eq=False)

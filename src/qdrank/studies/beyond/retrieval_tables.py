@@ -164,7 +164,7 @@ def _forms(forms: Mapping[str, Retrieved], interval: Mapping[str, Any]) -> Itera
 
 
 def gather_retrieval(inputs: Inputs) -> Observations:
-    """Evidence for the claims about retrieval; none where the data are no raw text."""
+    """Observations for the claims about retrieval; none where the data are not raw text."""
     values, highest = (retrieved(inputs.tables(form, "figure")) for form in ("all", "highest"))
     if values is None:
         return {}

@@ -17,6 +17,7 @@ from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import choose
 from qdrank.measures.compute import measure
+from qdrank.queries.others import other_queries
 from qdrank.rankers.retrievers import Known, NearestQueries, z_scores
 from qdrank.text.analyser import Analyser
 from qdrank.text.index import FieldIndex, count_matrix
@@ -44,10 +45,7 @@ class Rounds:
 
     def permuted(self, seed: int) -> Rounds:
         """The same, with every list of earlier judgments given to another topic, along a random cycle."""
-        circle = np.random.default_rng(seed).permutation(len(self.topics))
-        owner = np.empty_like(circle)
-        owner[circle] = np.roll(circle, 1)
-        judgments = self.known.past.judgments[owner]
+        judgments = self.known.past.judgments[other_queries(len(self.topics), seed)]
         return Rounds(self.topics, self.known.with_judgments(judgments), self.place, self.after)
 
 
