@@ -11,8 +11,15 @@ from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import Claim, Declaration, Rules
 from qdrank.evaluation.estimates import over_queries
-from qdrank.evaluation.observations import contrast, load_observations, method_difference, observations_table, refitted
-from qdrank.evaluation.pairs import Pairs, fit_columns, fit_values, method_pairs, query_values
+from qdrank.evaluation.observations import (
+    contrast,
+    load_observations,
+    method_difference,
+    observations_table,
+    pairs_contrast,
+    refitted,
+)
+from qdrank.evaluation.pairs import Pairs, fit_columns, fit_values, method_pairs, paired_fits, query_values
 from qdrank.evaluation.refits import by_fit, column_ends, fit_seed, jittered, over_refits, over_these_seeds, table_ends
 from qdrank.store import read, write
 
@@ -156,6 +163,16 @@ def test_fits_that_cannot_be_joined_are_refused():
         fit_values(measured(a=values, b=values[:, :2]), ["a", "b"], "ap")
     with pytest.raises(InputError, match="not measured on the same queries in each of its 3 fits"):
         fit_values(measured(a=values).slice(1), ["a"], "ap")
+
+
+def test_rankers_are_paired_by_fit_and_one_fit_serves_all():
+    ids, once, often = np.array(["a", "b"], dtype=object), np.array([[0.5], [0.25]]), np.array([[0.1, 0.3], [0.2, 0.4]])
+    pairs = paired_fits(ids, once, often)
+    np.testing.assert_allclose(pairs.by_fit, [[0.4, 0.2], [0.05, -0.15]])
+    np.testing.assert_allclose(pairs.differences, [0.3, -0.05])
+    np.testing.assert_allclose(pairs_contrast(pairs, "fold1").by_fit, pairs.by_fit)
+    with pytest.raises(InputError, match="2 fits, the other 3"):
+        paired_fits(ids, often, np.ones((2, 3)))
 
 
 def test_tables_and_figures_widen_their_intervals_by_the_fits():

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.evaluation.pairs import method_pairs
+from qdrank.evaluation.pairs import Pairs, method_pairs
 from qdrank.evaluation.refits import by_fit
 from qdrank.layout import FloatArray
 
@@ -58,13 +58,20 @@ def refitted(values: FloatArray, query_id: ArrayLike, fold: ArrayLike) -> Contra
     return contrast(values.ravel(), ids, folds, np.tile(np.arange(fits), n))
 
 
+def pairs_contrast(pairs: Pairs, fold: ArrayLike) -> Contrast:
+    """Differences of two rankers in every fit; ``fold`` is that of each query."""
+    return (
+        contrast(pairs.differences, pairs.query, fold)
+        if pairs.by_fit is None
+        else refitted(pairs.by_fit, pairs.query, fold)
+    )
+
+
 def method_difference(measures: pa.Table, a: str, b: str, name: str) -> Contrast:
     """Method ``a`` minus method ``b`` on every test query of the artifact ``measures``, in every fit."""
     pairs = method_pairs(measures, a, b, name)
-    assert pairs.by_fit is not None
     fold = dict(zip(*(measures.column(column).to_pylist() for column in ("query_id", "fold")), strict=True))
-    folds = np.array([fold[query] for query in pairs.query], dtype=object)
-    return refitted(pairs.by_fit, pairs.query, folds)
+    return pairs_contrast(pairs, np.array([fold[query] for query in pairs.query], dtype=object))
 
 
 Observations = dict[str, dict[str, Contrast]]

@@ -139,11 +139,17 @@ def _one_method(measures: pa.Table, method: str, name: str) -> tuple[NDArray[np.
     return ids[order][::n_fits], values[order].reshape(-1, n_fits)
 
 
+def paired_fits(query: NDArray[Any], a: FloatArray, b: FloatArray) -> Pairs:
+    """Values (n_queries, n_fits) of two rankers on the same queries, paired by fit; one fitted once serves every fit."""
+    if a.shape[1] != b.shape[1] and 1 not in (a.shape[1], b.shape[1]):
+        raise InputError(f"one ranker has {a.shape[1]} fits, the other {b.shape[1]}", fix="run both again")
+    return Pairs(query, a.mean(axis=1), b.mean(axis=1), by_fit=a - b)
+
+
 def method_pairs(measures: pa.Table, a: str, b: str, name: str) -> Pairs:
     """Values of a measure of two methods on all test queries, with their differences in every fit."""
     ids, values = fit_values(measures, [a, b], name)
-    means = values.mean(axis=1)
-    return Pairs(ids, means[:, 0], means[:, 1], by_fit=values[:, :, 0] - values[:, :, 1])
+    return paired_fits(ids, values[:, :, 0], values[:, :, 1])
 
 
 def fit_columns(measures: pa.Table, method: str, name: str) -> dict[str, float | None]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TypeVar
 
-from qdrank.layout import FloatArray, IntArray
+import numpy as np
+from numpy.typing import NDArray
+
+from qdrank.layout import IntArray
+
+_Value = TypeVar("_Value", bound=np.generic)
 
 
 def other_queries(n: int, seed: int) -> IntArray:
@@ -15,6 +20,6 @@ def other_queries(n: int, seed: int) -> IntArray:
     return other
 
 
-def other_rows(rows: FloatArray, seed: int) -> FloatArray:
+def other_rows(rows: NDArray[_Value], seed: int) -> NDArray[_Value]:
     """Give each query the row of another one; shape as given."""
     return rows[other_queries(len(rows), seed)]

@@ -9,6 +9,7 @@ from tests.studies.lin2011.lin_world import chosen, documents, fold
 from qdrank.datasets.simulated.features import REFERENCE
 from qdrank.measures import average_precision
 from qdrank.studies.lin2011.bank import Key
+from qdrank.studies.lin2011.fold import scores_for
 from qdrank.studies.lin2011.options import Readings
 from qdrank.studies.lin2011.representations import majority, relevant_choices, standardised_rows, top_rows, transformed
 from qdrank.studies.lin2011.settings import Lin
@@ -245,6 +246,36 @@ def test_equal_weights_are_the_mean_of_the_scaled_scores():
 
 
 # ---- small parts --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["naive", "select", "transform"])
+def test_a_control_ranks_each_query_with_the_weights_of_another_one(kind):
+    scheme = "transformed" if kind == "transform" else "pairs"
+    local = fold().local("test", Key(scheme, 1, M), LAM)
+    offsets, size = local.role.offsets, 0 if kind == "transform" else 4
+    if kind == "naive":
+        weights = np.eye(M)[:, local.naive([size])[size]]
+    else:
+        weights = local.select_weights([size])[size] if kind == "select" else local.transform_weights()
+    scores = local.scores if kind == "naive" else local.scaled
+    made = scores_for(local, kind, [size], "other")[size]
+    givers = []
+    for q in range(len(offsets) - 1):
+        here = slice(offsets[q], offsets[q + 1])
+        with_each = np.array([w @ scores[:, here] for w in weights.T])
+        givers.append(np.flatnonzero(np.abs(with_each - made[here]).max(axis=1) < 1e-12))
+        assert any(giver != q for giver in givers[-1])
+    # every query gives its weights once: the controls use the same weights as the method, none twice
+    assert set(np.concatenate(givers).tolist()) == set(range(len(offsets) - 1))
+    again = fold().local("test", Key(scheme, 2, M), LAM)
+    assert again.draw != local.draw
+
+
+def test_the_control_with_equal_weights_leaves_empty_clusters_out():
+    local = fold().local("test", Key("transformed", 1, M), LAM)
+    filled = ~np.isnan(local.centres[:, 0])
+    made = scores_for(local, "transform", [0], "uniform")[0]
+    np.testing.assert_allclose(made, local.scaled[filled].sum(axis=0), rtol=1e-12)
 
 
 def test_all_weights_zero_become_equal():

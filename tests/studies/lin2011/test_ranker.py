@@ -20,6 +20,13 @@ SETTINGS = {
     "select": ClusterSetting(5, 0.1, 3),
     "transform": ClusterSetting(2, 0.01, 0),
 }
+
+
+def setting_of(algorithm):
+    setting = SETTINGS[algorithm.kind]
+    return setting if algorithm.size else setting._replace(size=0)
+
+
 READINGS = [{}, {"representation": "vote", "membership": "every", "weighting": "gaussian", "confidence_from": "inner"}]
 
 
@@ -32,7 +39,7 @@ def scores(ranker: ClusterRanker) -> np.ndarray:
 @pytest.mark.parametrize("method", ALGORITHMS)
 def test_a_stored_ranker_gives_the_scores_of_the_study(method, readings):
     study, algorithm = fold(**readings), ALGORITHMS[method]
-    setting = SETTINGS[algorithm.kind]
+    setting = setting_of(algorithm)
     stored = from_state_table(cluster_ranker(study, algorithm, 2, setting).state(), kind_of)
     np.testing.assert_array_equal(scores(stored), study_scores(study, algorithm, 2, setting))
     single = from_state_table(cluster_ranker(study).state(), kind_of)
@@ -42,9 +49,10 @@ def test_a_stored_ranker_gives_the_scores_of_the_study(method, readings):
 @pytest.mark.parametrize("method", ALGORITHMS)
 def test_a_ranker_can_be_fitted_alone(method):
     algorithm, train = ALGORITHMS[method], documents().parts["train"]
-    setting = SETTINGS[algorithm.kind]
+    setting = setting_of(algorithm)
     ranker = ClusterRanker(
         kind=algorithm.kind,
+        counted=algorithm.weights,
         reference=REFERENCE,
         scheme=algorithm.scheme,
         m=setting.m,

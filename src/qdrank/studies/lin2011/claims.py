@@ -139,3 +139,12 @@ def _controls(budget: str) -> Iterator[Claim]:
     for method in PAPER:
         text = f"clusters matter: {label(method)} beats itself with random clusters"
         yield _beats(name=f"{method} - random", text=text, family="random clusters", purpose=CONTROL, budget=budget)
+    same = "the control has the same clusters and settings to choose from"
+    of_query = partial(_beats, family="weights of the query", purpose=CONTROL, budget=budget, note=same)
+    for method in PAPER:
+        what = "the cluster" if method == NAIVE else "the weights"
+        text = f"the query matters: {label(method)} beats itself with {what} of another query"
+        yield of_query(name=f"{method} - other", text=text)
+    for method in AGGREGATING:
+        text = f"weights matter: {label(method)} beats itself with equal weights"
+        yield of_query(name=f"{method} - uniform", text=text)

@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
+from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import ValidationQueries
 from qdrank.measures.matrix_kernels import ap_matrix
+from qdrank.queries.others import other_rows
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.bank import HALVES, Clusters, FoldBank, Key
+from qdrank.studies.lin2011.methods import Weights
 from qdrank.studies.lin2011.options import Readings
 from qdrank.studies.lin2011.representations import naive_choices, relevant_choices, standardised_rows, transformed
 from qdrank.studies.lin2011.scores import combined, distributions, divergences, scaled
@@ -158,6 +161,7 @@ class ClusterScores:
 
     def __init__(self, role: Role, readings: Readings) -> None:
         self.role, self.readings = role, readings
+        self._selected: dict[tuple[int, ...], dict[int, FloatArray]] = {}
 
     @property
     def weights(self) -> FloatArray:
@@ -184,6 +188,11 @@ class ClusterScores:
         """Median distance of the training queries from the centre of their cluster."""
         raise NotImplementedError
 
+    @property
+    def draw(self) -> int:
+        """Seed of the control that gives a query the weights of another one; each run of K-means has its own."""
+        raise NotImplementedError
+
     @cached_property
     def scores(self) -> FloatArray:
         """Scores (m, n_documents)."""
@@ -206,6 +215,11 @@ class ClusterScores:
 
     def select_weights(self, ks: Sequence[int]) -> dict[int, FloatArray]:
         """Weights of SelectRanker (algorithm 2), (m, n_queries) for every k."""
+        if (*ks,) not in self._selected:
+            self._selected[*ks,] = self._select_weights(ks)
+        return self._selected[*ks,]
+
+    def _select_weights(self, ks: Sequence[int]) -> dict[int, FloatArray]:
         readings, role, members = self.readings, self.role, self.members
         P = distributions(self.scores, role.offsets, readings.distribution)
         base = distributions(role.base, role.offsets, readings.distribution)
@@ -215,6 +229,11 @@ class ClusterScores:
     def transform_weights(self) -> FloatArray:
         """Weights of Transform (algorithm 3), (m, n_queries)."""
         return distance_weights(self.points, self.centres, self.readings.weighting, self.width)
+
+    def uniform_weights(self) -> FloatArray:
+        """The same weight for every cluster that is not empty, (m, n_queries)."""
+        filled = ~np.isnan(self.centres[:, :1])
+        return np.repeat(filled.astype(np.float64), len(self.role.offsets) - 1, axis=1)
 
     def aggregated(self, weights: FloatArray) -> FloatArray:
         """Eq. 1 with weights (m, n_queries): scores (n_documents,)."""
@@ -242,6 +261,11 @@ class LocalScores(ClusterScores):
     def centres(self) -> FloatArray:
         """Centres of the clusters."""
         return self.clusters.centres
+
+    @property
+    def draw(self) -> int:
+        """Seed of the control, from that of the study and of the clusters."""
+        return fit_seed(self.fold.base, self.key.seed)
 
     @property
     def points(self) -> FloatArray:
@@ -287,13 +311,24 @@ class LocalScores(ClusterScores):
         return median_distance(self.fold.points("train"), self.centres, label)
 
 
-def scores_for(local: ClusterScores, kind: str, sizes: Sequence[int]) -> dict[int, FloatArray]:
-    """Scores of the documents (n_documents,) by an algorithm, for every t or k; Transform has neither: size 0."""
+def scores_for(
+    local: ClusterScores, kind: str, sizes: Sequence[int], weights: Weights = "own"
+) -> dict[int, FloatArray]:
+    """Scores of the documents (n_documents,) by an algorithm, for every t or k; where it has neither: size 0.
+
+    With the ``weights`` of another query, that of Naive is its cluster; every size has the same pairs of queries.
+    """
+    if weights == "uniform":
+        return {0: local.aggregated(local.uniform_weights())}
     if kind == "naive":
-        return {t: local.scores_of(choice) for t, choice in local.naive(sizes).items()}
-    if kind == "select":
-        return {k: local.aggregated(weights) for k, weights in local.select_weights(sizes).items()}
-    return {0: local.aggregated(local.transform_weights())}
+        choices = local.naive(sizes)
+        if weights == "other":
+            choices = {t: other_rows(choice, local.draw) for t, choice in choices.items()}
+        return {t: local.scores_of(choice) for t, choice in choices.items()}
+    each = local.select_weights(sizes) if kind == "select" else {0: local.transform_weights()}
+    if weights == "other":
+        each = {size: other_rows(of_query.T, local.draw).T for size, of_query in each.items()}
+    return {size: local.aggregated(of_query) for size, of_query in each.items()}
 
 
 def ranges(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
 from qdrank.studies.study import Method
+
+Weights = Literal["own", "uniform", "other"]
+"""What a query's clusters count: its own weights, the same for all clusters, or the weights of another query."""
 
 RANKSVM = "lin-ranksvm"
 NAIVE, SELECT, TRANSFORM = "lin-naive", "lin-selectranker", "lin-transform"
@@ -22,6 +25,11 @@ METHODS = (
     Method(f"{NAIVE}-random", "Naive, random clusters", SKY, MARKERS[0], models="pairs-random"),
     Method(f"{SELECT}-random", "SelectRanker, random clusters", ORANGE, MARKERS[1], models="pairs-random"),
     Method(f"{TRANSFORM}-random", "Transform, random clusters", GREY, MARKERS[2], models="transformed-random"),
+    Method(f"{NAIVE}-other", "Naive, cluster of another query", SKY, MARKERS[4], models="pairs"),
+    Method(f"{SELECT}-other", "SelectRanker, weights of another query", ORANGE, MARKERS[4], models="pairs"),
+    Method(f"{TRANSFORM}-other", "Transform, weights of another query", GREY, MARKERS[4], models="transformed"),
+    Method(f"{SELECT}-uniform", "SelectRanker, equal weights", ORANGE, MARKERS[5], models="pairs"),
+    Method(f"{TRANSFORM}-uniform", "Transform, equal weights", GREY, MARKERS[5], models="transformed"),
 )
 #: Lines of Figure 2 that use the judgments of the test query, and the controls of the upper bound.
 ORACLES = (
@@ -42,11 +50,13 @@ class Algorithm:
     scheme : clusterings whose models it uses
     kind : algorithm 1, 2 or 3
     size : name of the third number of its setting; empty where it has none
+    weights : its own, or those of a control that knows nothing of the query
     """
 
     scheme: str
     kind: Literal["naive", "select", "transform"]
     size: str = ""
+    weights: Weights = "own"
 
 
 _PAPER = {
@@ -54,15 +64,19 @@ _PAPER = {
     SELECT: Algorithm("pairs", "select", "k"),
     TRANSFORM: Algorithm("transformed", "transform"),
 }
-#: Every method that uses clusters; the controls use random clusters of the same sizes.
-ALGORITHMS = _PAPER | {
-    f"{name}-random": Algorithm(f"{one.scheme}-random", one.kind, one.size) for name, one in _PAPER.items()
-}
+#: Every method that uses clusters. The controls use random clusters of the same sizes, or the same clusters with weights
+#: that know nothing of the query.
+ALGORITHMS = (
+    _PAPER
+    | {f"{name}-random": replace(one, scheme=f"{one.scheme}-random") for name, one in _PAPER.items()}
+    | {f"{name}-other": replace(one, weights="other") for name, one in _PAPER.items()}
+    | {f"{name}-uniform": replace(_PAPER[name], size="", weights="uniform") for name in AGGREGATING}
+)
 
 
 def run(section: Any) -> list[str]:
     """Methods whose scores are written, with the first seed of the clusters; ``section`` is ``lin``."""
-    return [RANKSVM, *PAPER, *(f"{name}-random" for name in PAPER if section.random)]
+    return [RANKSVM, *(name for name in ALGORITHMS if section.random or not name.endswith("-random"))]
 
 
 def label(method: str) -> str:

@@ -77,7 +77,8 @@ def _present(values: pa.Table, *methods: str) -> bool:
 def _differences(values: pa.Table) -> Observations:
     pairs = {f"{a} - {RANKSVM}": (a, RANKSVM) for a in PAPER}
     pairs |= {f"{a} - {NAIVE}": (a, NAIVE) for a in AGGREGATING}
-    pairs |= {f"{a} - random": (a, f"{a}-random") for a in PAPER if _present(values, f"{a}-random")}
+    controls = [(a, kind) for kind in ("random", "other", "uniform") for a in PAPER if _present(values, f"{a}-{kind}")]
+    pairs |= {f"{a} - {kind}": (a, f"{a}-{kind}") for a, kind in controls}
     return {name: {"difference": method_difference(values, *pair, MEASURE)} for name, pair in pairs.items()}
 
 

@@ -23,10 +23,11 @@ class Grid(_Keys):
 
     def sizes(self, method: Algorithm) -> list[int]:
         """Values of the third number of a method's setting."""
+        if not method.size:
+            return [0]
         return {
             "naive": most_regularised_first("t", self.ts),
             "select": most_regularised_first("k", self.ks),
-            "transform": [0],
         }[method.kind]
 
     @property

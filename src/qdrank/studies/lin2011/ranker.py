@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from qdrank.datasets.judged import Judged
+from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.rankers.base import QueryRanker, Validation
@@ -24,7 +25,7 @@ from qdrank.studies.lin2011.fold import (
     role_of,
     scores_for,
 )
-from qdrank.studies.lin2011.methods import Algorithm
+from qdrank.studies.lin2011.methods import Algorithm, Weights
 from qdrank.studies.lin2011.options import Readings
 from qdrank.studies.lin2011.representations import point_scale
 from qdrank.studies.lin2011.training import train_singles
@@ -38,6 +39,7 @@ class ClusterRanker(QueryRanker):
     Parameters
     ----------
     kind : algorithm 1, 2 or 3, or the global model
+    counted : the weights of the clusters: the query's own or, in the controls, equal ones or those of another query of the call
     reference : column of the base model's score, counted from 0
     scheme : clusterings whose models are used
     m, size : number of clusters; t of Naive or k of SelectRanker
@@ -56,6 +58,7 @@ class ClusterRanker(QueryRanker):
 
     kind: Literal["single", "naive", "select", "transform"]
     reference: int
+    counted: Weights = "own"
     scheme: str = "pairs"
     m: int = 10
     size: int = 1
@@ -113,7 +116,7 @@ class ClusterRanker(QueryRanker):
             return self
         local = LocalScores(fold, "train", key, lam)
         self.weights_, self.centres_ = local.weights, local.centres
-        if self.kind == "select":
+        if self.kind == "select" and self.counted != "uniform":
             members = local.members
             self.member_cluster_, self.member_delta_, self.member_ap_ = (
                 members.cluster,
@@ -133,7 +136,7 @@ class ClusterRanker(QueryRanker):
             role = role_of(documents, scale, self.reference, self.single_, readings)
             if self.kind == "single":
                 return role.single
-            return scores_for(_Stored(self, role, readings), self.kind, [self.size])[self.size]
+            return scores_for(_Stored(self, role, readings), self.kind, [self.size], self.counted)[self.size]
 
 
 class _Stored(ClusterScores):
@@ -152,6 +155,11 @@ class _Stored(ClusterScores):
     def centres(self) -> FloatArray:
         """Centres of the clusters."""
         return self._ranker.centres_
+
+    @property
+    def draw(self) -> int:
+        """Seed of the control."""
+        return fit_seed(self._ranker.base, self._ranker.seed)
 
     @property
     def members(self) -> Members:
@@ -181,6 +189,7 @@ def cluster_ranker(
         return ClusterRanker(kind="single", **common).take(fold)
     ranker = ClusterRanker(
         kind=algorithm.kind,
+        counted=algorithm.weights,
         scheme=algorithm.scheme,
         m=setting.m,
         size=setting.size,

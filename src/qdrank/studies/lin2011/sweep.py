@@ -23,14 +23,15 @@ Values = dict[ClusterSetting, float]
 """Validation MAP by setting, in the order tried."""
 
 
-def validated(fold: LinFold, method: Algorithm, seed: int, grid: Grid) -> Values:
-    """Validation MAP of every setting of a method, for one seed of the clusters."""
-    values: Values = {}
+def validated(fold: LinFold, methods: Mapping[str, Algorithm], seed: int, grid: Grid) -> dict[str, Values]:
+    """Validation MAP of every setting of methods with the same clusters, for one seed of these."""
+    values: dict[str, Values] = {name: {} for name in methods}
+    (scheme,) = {method.scheme for method in methods.values()}
     for m, lam in grid.models:
-        local = fold.local(fold.validation, Key(method.scheme, seed, m), lam)
-        scores = scores_for(local, method.kind, grid.sizes(method))
-        for size in grid.sizes(method):
-            values[ClusterSetting(m, lam, size)] = fold.validation_queries.mean(scores[size])
+        local = fold.local(fold.validation, Key(scheme, seed, m), lam)
+        for name, method in methods.items():
+            for size, scores in scores_for(local, method.kind, grid.sizes(method), method.weights).items():
+                values[name][ClusterSetting(m, lam, size)] = fold.validation_queries.mean(scores)
     return values
 
 
@@ -53,9 +54,12 @@ class Swept:
 def sweep(fold: LinFold, grid: Grid, methods: Mapping[str, Algorithm] = ALGORITHMS) -> Swept:
     """Validation MAP of every method and seed that has clusters."""
     known = {name: one for name, one in methods.items() if one.scheme in fold.bank.schemes}
-    return Swept(
-        {(name, seed): validated(fold, one, seed, grid) for name, one in known.items() for seed in fold.bank.seeds}
-    )
+    values: dict[tuple[str, int], Values] = {}
+    for scheme in dict.fromkeys(one.scheme for one in known.values()):
+        alike = {name: one for name, one in known.items() if one.scheme == scheme}
+        for seed in fold.bank.seeds:
+            values |= {(name, seed): tried for name, tried in validated(fold, alike, seed, grid).items()}
+    return Swept({(name, seed): values[name, seed] for name in known for seed in fold.bank.seeds})
 
 
 # ---- on test queries ---------------------------------------------------------------------------------------------
@@ -64,7 +68,7 @@ def sweep(fold: LinFold, grid: Grid, methods: Mapping[str, Algorithm] = ALGORITH
 def test_scores(fold: LinFold, method: Algorithm, seed: int, setting: ClusterSetting) -> FloatArray:
     """Scores of the test documents by a method with one setting, shape (n_documents,)."""
     local = fold.local("test", Key(method.scheme, seed, setting.m), setting.lam)
-    return scores_for(local, method.kind, [setting.size])[setting.size]
+    return scores_for(local, method.kind, [setting.size], method.weights)[setting.size]
 
 
 def seed_measures_table(name: str, fold: LinFold, swept: Swept, names: Sequence[str]) -> pa.Table:
@@ -158,13 +162,14 @@ def curves(name: str, fold: LinFold, swept: Swept, grid: Grid, ranked_m: int) ->
 
 
 def _aps(fold: LinFold, swept: Swept, seed: int, m: int) -> Iterator[tuple[str, FloatArray]]:
-    """Average precisions of every method and of RelevantOnly on the test queries at one number of clusters."""
+    """Average precisions on the test queries at one number of clusters: methods with their own weights, RelevantOnly."""
     for method, of_seed in swept.values:
-        if of_seed != seed:
+        one = ALGORITHMS[method]
+        if of_seed != seed or one.weights != "own":
             continue
         setting = swept.chosen(method, seed, m)
-        local = fold.local("test", Key(ALGORITHMS[method].scheme, seed, m), setting.lam)
-        scores = scores_for(local, ALGORITHMS[method].kind, [setting.size])[setting.size]
+        local = fold.local("test", Key(one.scheme, seed, m), setting.lam)
+        scores = scores_for(local, one.kind, [setting.size])[setting.size]
         yield method, local.role.ap(scores[None])[0]
         if method == NAIVE:
             yield "relevant-only", local.ap_of(local.relevant_only())

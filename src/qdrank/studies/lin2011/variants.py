@@ -81,7 +81,7 @@ _SCHEMA = pa.schema(
 
 
 def _measured(fold: LinFold, algorithm: Algorithm, seed: int, grid: Grid) -> dict[str, float]:
-    values = validated(fold, algorithm, seed, grid)
+    values = validated(fold, {"": algorithm}, seed, grid)[""]
     chosen = best(values)
     test = fold.roles["test"]
     ap = test.ap(test_scores(fold, algorithm, seed, chosen)[None])[0]
