@@ -39,6 +39,9 @@ NAMES = [
     "cranfield",
     "cisi",
     "medline",
+    "adi",
+    "time",
+    "scifact",
     "sim1",
     "sim2",
     "affine",
@@ -54,6 +57,9 @@ MIRRORED = [
     "cranfield",
     "cisi",
     "medline",
+    "adi",
+    "time",
+    "scifact",
 ]
 
 

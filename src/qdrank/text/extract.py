@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from qdrank.datasets.collections import COLLECTIONS
 from qdrank.datasets.collections.model import Collection, Note, read_counts
-from qdrank.datasets.collections.smart import SmartForm
+from qdrank.datasets.collections.smart import FORMS, SmartForm
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.usable import refuse_unusable
 from qdrank.errors import placed
@@ -20,8 +20,6 @@ from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
 from qdrank.text.constants import OHSUMED, Constants
 from qdrank.text.judged import TextSettings, write_judged_text
-
-SMART = ("cranfield", "cisi", "medline", "adi")
 
 
 def read_collection(
@@ -46,7 +44,7 @@ def read_collection(
         )
     elif files is not None:
         collection = COLLECTIONS[like](**files, **(form or {}))
-    elif like in SMART:
+    elif like in FORMS:
         collection = COLLECTIONS["smart"](Path(folder), like)
     else:
         collection = COLLECTIONS[like](Path(folder), **(form or {}))

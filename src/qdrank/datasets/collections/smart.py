@@ -169,7 +169,7 @@ def _judgments(path: Path, form: SmartForm, book: Notebook) -> Iterator[Judgment
     if how == "trec":
         judgments = trec.read_judgments(path)
     elif how == "rows":
-        judgments = _rows(path)
+        judgments = read_rows(path)
     else:
         judgments = _columns(path, how, form, book)
     # Judgments write 01 where records write 1.
@@ -195,7 +195,7 @@ def _columns(path: Path, how: str, form: SmartForm, book: Notebook) -> Iterator[
             yield Judgment(columns[0], columns[1], grade, path, number)
 
 
-def _rows(path: Path) -> Iterator[Judgment]:
+def read_rows(path: Path) -> Iterator[Judgment]:
     """Judgments with one query per line: its number, then those of its relevant documents (-1 ends the list)."""
     for number, line in files.lines(path):
         query, *documents = line.split() or [""]
