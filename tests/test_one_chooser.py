@@ -19,8 +19,6 @@ ENDS = {
     "qdrank.learners.classic.adarank.AdaRank.fit": TRAINING_QUERIES,
     "qdrank.learners.classic.adarank.AdaRank._single_features": TRAINING_QUERIES,
     "qdrank.studies.beyond.checks.without_near": TEST_QUERIES,
-    "qdrank.studies.beyond.curves.learning_curve": TEST_QUERIES,
-    "qdrank.studies.beyond.curves.recurrence_curve": TEST_QUERIES,
     "qdrank.studies.beyond.fold.control_values": TEST_QUERIES,
     "qdrank.studies.beyond.retrieval.values_of": TEST_QUERIES,
     "qdrank.studies.hybrid.curves.weight_curves": TEST_QUERIES,

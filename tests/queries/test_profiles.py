@@ -50,7 +50,7 @@ def test_candidates_are_compared_by_discounted_ranks(train, new, seed):
 def test_words_weigh_more_the_fewer_queries_have_them():
     train, new = ["apple pie", "apple apple tart", "plum"], ["apple plum", "quince", ""]
     judged = documents([[0]] * 3)
-    fitted = profiler("text").fit(judged, train)
+    fitted = profiler("words").fit(judged, train)
     having = Counter(word for text in train for word in set(text.split()))
 
     def weights(text: str) -> dict[str, float]:
@@ -64,7 +64,7 @@ def test_words_weigh_more_the_fewer_queries_have_them():
 
 def test_a_word_that_no_training_query_has_makes_a_query_less_similar():
     judged = documents([[0]] * 2)
-    fitted = profiler("text").fit(judged, ["apple", "plum"])
+    fitted = profiler("words").fit(judged, ["apple", "plum"])
     alone, beside = (fitted.transform(judged, ["apple", text]).toarray()[1] for text in ("apple", "apple quince"))
     assert alone.max() == pytest.approx(1.0)
     assert 0 < beside.max() < 1
@@ -88,8 +88,8 @@ def test_names_are_numbered_in_their_order(names):
 @pytest.mark.parametrize(
     ("similarity", "given_", "words"),
     [
-        ("text", None, "text of every query"),
-        ("text", ["one"], "text of every query"),
+        ("words", None, "text of every query"),
+        ("words", ["one"], "text of every query"),
         ("vectors", None, "vector of every query"),
         ("vectors", np.zeros((3, 2)), "vector of every query"),
     ],

@@ -33,7 +33,7 @@ def world(seed=0, n_queries=12, n_documents=15, longest=10, first=0):
         X=rng.normal(size=(offsets[-1], 3)).astype(np.float32),
     )
     texts = [" ".join(rng.choice(WORDS, rng.integers(1, 5))) for _ in range(n_queries)]
-    return judged, {"candidates": None, "vectors": rng.normal(size=(n_queries, 4)), "text": texts}
+    return judged, {"candidates": None, "vectors": rng.normal(size=(n_queries, 4)), "words": texts}
 
 
 def with_missed(judged, seed, n_documents=15):
@@ -72,7 +72,7 @@ def cosine(a, b):
 
 def brute(kind, train, described, other, described_other, gammas, near=None, equal=False):
     """The sums over all training queries and documents."""
-    texts = described if kind == "text" else []
+    texts = described if kind == "words" else []
     out = []
     for q in range(other.n_queries):
         mine = profile(kind, other, described_other, q, texts)
@@ -95,7 +95,7 @@ def brute(kind, train, described, other, described_other, gammas, near=None, equ
 @settings(max_examples=15, deadline=None)
 @given(
     st.integers(0, 10**6),
-    st.sampled_from(["candidates", "vectors", "text"]),
+    st.sampled_from(["candidates", "vectors", "words"]),
     st.sampled_from([None, 0.3, 0.7]),
     st.booleans(),
     st.booleans(),
@@ -114,7 +114,7 @@ def test_the_sums_of_the_definition(seed, kind, near, own, missed):
     np.testing.assert_array_equal(prior.transform(other, described_other[kind]), expected)
 
 
-@pytest.mark.parametrize("kind", ["candidates", "vectors", "text"])
+@pytest.mark.parametrize("kind", ["candidates", "vectors", "words"])
 @pytest.mark.parametrize("made", [NeighbourEvidence, DocumentPrior])
 def test_no_label_reaches_its_own_row(kind, made):
     """Permuting or replacing the labels of one query changes no column of its rows, and those of others."""
@@ -172,7 +172,7 @@ def test_bad_input_is_named():
     with pytest.raises(InputError, match="vector of every query"):
         NeighbourEvidence(similarity="vectors").fit(train)
     with pytest.raises(InputError, match="text of every query"):
-        NeighbourEvidence(similarity="text").fit(train, described["text"][:-1])
+        NeighbourEvidence(similarity="words").fit(train, described["words"][:-1])
     with pytest.raises(InputError, match="ids of the documents"):
         DocumentPrior().fit(replace(train, doc_id=train.doc_id[:0]))
     with pytest.raises(InputError, match="not been fitted"):
@@ -197,7 +197,7 @@ def test_thirty_thousand_queries_take_seconds():
     assert time.process_time() - began < 15
 
 
-@pytest.mark.parametrize("kind", ["candidates", "vectors", "text"])
+@pytest.mark.parametrize("kind", ["candidates", "vectors", "words"])
 def test_candidates_are_the_documents_with_the_most_evidence(kind):
     """Every document asked for by `transform`, and sorted: the oracle of what is brought."""
     train, described = world(1)

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from qdrank.aggregators import AGGREGATORS
 from qdrank.cli import main
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.simulated.tables import write_simulated
+from qdrank.datasets.topics import topics_table
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
 from qdrank.learners.atvt.estimator import ATVT
@@ -55,6 +57,7 @@ RANKERS = {
     "trees-queries": WithQueryVectors(base=TreeRanker(**TREES)),
     "evidence": WithEvidence(base=LinearRanker(), evidence=NeighbourEvidence(reference=2, exclude_near=0.9)),
     "by-vectors": WithEvidence(base=LinearRanker(), evidence=NeighbourEvidence(similarity="vectors", gammas=(2.0,))),
+    "by-words": WithEvidence(base=LinearRanker(), evidence=NeighbourEvidence(similarity="words")),
     "prior": WithEvidence(base=TreeRanker(**TREES), evidence=DocumentPrior()),
     "proximal": LocalRanker(k=0.3, proximity=0.5),
     "by-evidence": WithEvidence(base=LocalRanker(k=0.3), evidence=DocumentPrior()),
@@ -76,7 +79,9 @@ def fold(tmp_path_factory):
     drawn = [rng.permutation(150)[:size] for size in np.diff(judged.offsets)]
     judged.doc_id[:] = [f"d{i}" for i in np.concatenate(drawn)]
     write(files["judged"], "judged", judged.to_table())
-    topics = read(files["topics"], "topics")
+    words = [f"{'red' if i % 2 else 'blue'} w{i % 7}" for i in range(judged.n_queries)]
+    write(files["topics"], "topics", topics_table(judged.query_id, judged.part, text=words))
+    judged, topics = replace(judged, text=np.array(words, dtype=object)), read(files["topics"], "topics")
     queries, scaler = describe_queries(judged, topics, 2, "fold1", OPTIONS)
     recipe = document_vectors(OPTIONS, scaler, topics, reference=2, missing=False)
     place = folder / "fold1"
@@ -108,10 +113,10 @@ def test_stored_rankers_give_the_scores_of_the_fitted_ones(fold, name, capsys):
     _, served = stored(fold, name)
     expected = served.ranker.predict(documents.seen("test"), vectors[40:])
     test, again = judged.of_role("fold1", "test"), load_ranker(place, name)
-    scores = again.score_many(test.X, test.offsets, query_id=test.query_id, doc_id=test.doc_id)
+    scores = again.score_many(test.X, test.offsets, query_id=test.query_id, doc_id=test.doc_id, text=test.text)
     np.testing.assert_array_equal(scores, expected)
-    file = letor(place / "new.txt", test)
-    assert main(["rank", "--models", str(place), "--input", str(file), "--method", name]) == 0
+    file, topics = letor(place / "new.txt", test), ["--topics", str(place.parent / "topics.parquet")]
+    assert main(["rank", "--models", str(place), "--input", str(file), "--method", name, *topics]) == 0
     printed = [float(line) for line in capsys.readouterr().out.splitlines()]
     # Scored in batches: models that are trained together agree to the tolerance of training, matrix products but for rounding.
     apart = 1e-5 if served.ranker.needs("TRAINING") else 1e-12
@@ -119,6 +124,7 @@ def test_stored_rankers_give_the_scores_of_the_fitted_ones(fold, name, capsys):
     for query in (0, 7):
         rows = slice(*test.offsets[query : query + 2])
         names = {"query_id": test.query_id[query : query + 1], "doc_id": test.doc_id[rows]}
+        names["text"] = test.text[query : query + 1]
         one = again.score_many(test.X[rows], np.array([0, rows.stop - rows.start]), **names)
         np.testing.assert_allclose(one, expected[rows], rtol=0, atol=apart)
 
@@ -186,6 +192,22 @@ def test_evidence_needs_the_names_of_documents(fold):
         served.score_many(test.X, test.offsets)
     other = np.array(["nowhere"] * len(test.X), dtype=object)
     assert np.isfinite(served.score_many(test.X, test.offsets, doc_id=other)).all()
+
+
+def test_evidence_by_words_needs_the_words_of_queries(fold):
+    """The same scores come from the evidence's own columns, given the texts; a query of other words has others."""
+    _, judged, documents, vectors, _ = fold
+    test, served = judged.of_role("fold1", "test"), stored(fold, "by-words")[1]
+    names = {"query_id": test.query_id, "doc_id": test.doc_id}
+    with pytest.raises(InputError, match="text of every query"):
+        served.score_many(test.X, test.offsets, **names)
+    train, seen = documents.seen("train"), replace(documents.seen("test"), text=None)
+    evidence = NeighbourEvidence(similarity="words").fit(replace(train, text=None), train.text)
+    wide = np.hstack([seen.X, (evidence.transform(seen, test.text) * served.ranker.scale_).astype(np.float32)])
+    expected = served.ranker.base.predict(seen.with_features(wide), vectors[40:])
+    np.testing.assert_array_equal(served.score_many(test.X, test.offsets, text=test.text, **names), expected)
+    others = served.score_many(test.X, test.offsets, text=["green"] * test.n_queries, **names)
+    assert not np.array_equal(others, expected)
 
 
 def test_rankers_that_train_on_request_say_what_they_lack(fold, tmp_path):

@@ -1,10 +1,10 @@
-# When query-dependent ranking helps: rankers with their controls, learning curves and recurrence. What it shows is declared in its folder.
+# When query-dependent ranking helps: rankers with their controls, and retrieval with past queries. What it shows is declared in its folder.
 #
 # reads:  results/{dataset}/judged.parquet, {fold}/queries.parquet; for text also the collection
 # writes: results/{dataset}/{fold}/scores/{method}.parquet      with the settings that validation chose
 #         results/{dataset}/{fold}/choices/beyond.parquet       the settings tried, and which was chosen
 #         results/{dataset}/{fold}/beyond/controls.parquet      measures of the controls, and without near-duplicates
-#         results/{dataset}/{fold}/beyond/*.parquet             checks, recurrence, curves
+#         results/{dataset}/{fold}/beyond/*.parquet             checks, recurrence of documents
 #         results/{dataset}/{fold}/beyond/retrieval/*.parquet   text: what past queries add to retrieval, by form of the judgments
 #         results/{dataset}/{fold}/served/{method}.parquet      rankers for `qdrank rank`
 
@@ -45,28 +45,6 @@ rule fit_beyond:
         methods=run.methods_run(BEYOND),
     script:
         "../../scripts/beyond/fit_beyond.py"
-
-
-rule curve_beyond:
-    """The learning curve of a fold, and the gain of evidence when recurring judgments are thinned out."""
-    input:
-        judged="results/{dataset}/judged.parquet",
-        columns="results/{dataset}/columns.parquet",
-        queries="results/{dataset}/{fold}/queries.parquet",
-        choices="results/{dataset}/{fold}/choices/beyond.parquet",
-    output:
-        curve="results/{dataset}/{fold}/beyond/curve.parquet",
-        thinned="results/{dataset}/{fold}/beyond/thinned.parquet",
-    wildcard_constraints:
-        dataset=names_pattern(run.datasets_of(BEYOND)),
-    resources:
-        mem_mb=memory(1500, 40),
-        runtime=minutes(120, 2),
-    params:
-        scale=settings.training.scale,
-        beyond={**BEYOND_OPTIONS, **settings.beyond.curves()},
-    script:
-        "../../scripts/beyond/curve_beyond.py"
 
 
 rule retrieve_beyond:

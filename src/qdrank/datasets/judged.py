@@ -44,6 +44,7 @@ class Judged:
     missed : (n_queries,) for every query the grades of its relevant documents that are not among the documents here;
         None where the data are all there is to rank
     missed_id : (n_queries,) their names; None if they were not loaded, or are not known
+    text : (n_queries,) words of the queries, for what compares them; None if they were not loaded, or are not known
     """
 
     query_id: TextArray
@@ -54,6 +55,7 @@ class Judged:
     X: NDArray[np.float32]
     missed: TextArray | None = field(default=None)
     missed_id: TextArray | None = field(default=None)
+    text: TextArray | None = field(default=None)
 
     @classmethod
     def from_arrays(
@@ -160,6 +162,7 @@ class Judged:
             X=self.X[rows],
             missed=None if self.missed is None else self.missed[queries],
             missed_id=None if self.missed_id is None else self.missed_id[queries],
+            text=None if self.text is None else self.text[queries],
         )
 
     def select(self, parts: Sequence[str]) -> Judged:
@@ -215,6 +218,7 @@ class Judged:
             X=np.empty((len(rows), 0), dtype=np.float32),
             missed=_lists(grades[absent], bounds),
             missed_id=_lists(names[absent], bounds),
+            text=self.text,
         )
 
     def to_table(self) -> pa.Table:

@@ -22,7 +22,7 @@ from qdrank.registry import did_you_mean
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Similarity = Literal["candidates", "vectors", "text"]
+Similarity = Literal["candidates", "vectors", "words"]
 
 
 def places(names: NDArray[Any], known: NDArray[Any]) -> IntArray:
@@ -79,11 +79,11 @@ class CandidateLists:
 class QueryTexts:
     """The words of a query, each weighing its count times log((1 + n) / (1 + training queries that have it)) + 1."""
 
-    NAME: ClassVar[str] = "text"
+    NAME: ClassVar[str] = "words"
     STATE: ClassVar[tuple[str, ...]] = ("terms_", "rarity_", "unseen_")
 
     def fit(self, judged: Judged, given: ArrayLike | None = None) -> Self:
-        """Learn the words of the training queries; ``given`` are their texts (n_queries,)."""
+        """Learn the words of the training queries; ``given`` are their texts (n_queries,), if `Judged` has none."""
         tokens, query = self._tokens(judged, given)
         self.terms_ = np.array(tokens.terms, dtype=object)
         pairs = np.unique(np.stack([query, tokens.ids.astype(np.int64)]), axis=1)
@@ -104,9 +104,10 @@ class QueryTexts:
     def _tokens(judged: Judged, given: ArrayLike | None) -> tuple[Any, IntArray]:
         from qdrank.text.analyser import Analyser
 
-        texts = None if given is None else np.asarray(given, dtype=object)
+        texts = judged.text if given is None else np.asarray(given, dtype=object)
         if texts is None or texts.shape != (judged.n_queries,):
-            raise InputError("the similarity of texts needs the text of every query", fix="give one text per query")
+            fix = "give one text per query; `qdrank rank` takes them with --topics"
+            raise InputError("the similarity of words needs the text of every query", fix=fix)
         tokens = Analyser().analyse(["" if text is None else str(text) for text in texts])
         return tokens, query_index(tokens.offsets)
 
@@ -147,7 +148,7 @@ def profiler(similarity: str, reference: int | None = None) -> Profiler:
     kinds: dict[str, Profiler] = {
         "candidates": CandidateLists(reference=reference),
         "vectors": QueryVectors(),
-        "text": QueryTexts(),
+        "words": QueryTexts(),
     }
     if similarity not in kinds:
         raise InputError(f"unknown similarity {similarity!r}", fix=did_you_mean(similarity, list(kinds)))

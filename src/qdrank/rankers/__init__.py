@@ -28,7 +28,7 @@ RANKERS = Registry(
         "evidence": "qdrank.rankers.evidence:NeighbourEvidence",
         "prior": "qdrank.rankers.evidence:DocumentPrior",
         "candidates": "qdrank.queries.profiles:CandidateLists",
-        "text": "qdrank.queries.profiles:QueryTexts",
+        "words": "qdrank.queries.profiles:QueryTexts",
         "vectors": "qdrank.queries.profiles:QueryVectors",
         "documents": "qdrank.rankers.documents:DocumentView",
         "document-vectors": "qdrank.queries.recipe:DocumentVectors",

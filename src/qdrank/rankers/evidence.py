@@ -37,9 +37,9 @@ class _Judgments:
 
     Parameters
     ----------
-    similarity : {"candidates", "vectors", "text"}
+    similarity : {"candidates", "vectors", "words"}
         What makes queries similar: cosine of their candidate lists, of their vectors, or of their words. The last two need the
-        vectors (n_queries, n_columns) or texts (n_queries,) as ``given``.
+        vectors (n_queries, n_columns) or texts (n_queries,) as ``given``; texts may also be those of `Judged`.
     reference : column of the feature that ranks the candidates; without it all have the same weight
     exclude_near : queries with a similarity of this or more count as duplicates and are left out
     """

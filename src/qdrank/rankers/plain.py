@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from qdrank.datasets.judged import Judged
-from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.rankers.base import QueryRanker, Validation, inner_rankers
 from qdrank.rankers.documents import one_model_scores
@@ -144,7 +143,4 @@ class WithEvidence(QueryRanker):
         return documents.with_features(np.hstack([documents.X, (columns * self.scale_).astype(np.float32)]))
 
     def _given(self, vectors: FloatArray) -> FloatArray | None:
-        if self.evidence.similarity == "text":
-            fix = "use candidates or vectors, or append the columns of the evidence yourself"
-            raise InputError("a ranker does not see the words of a query", fix=fix)
         return vectors if self.evidence.similarity == "vectors" else None

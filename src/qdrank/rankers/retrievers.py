@@ -18,6 +18,7 @@ from scipy import sparse
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.queries.others import other_queries
+from qdrank.queries.profiles import Similarity
 from qdrank.text.bm25 import BM25
 from qdrank.text.feedback import Feedback
 from qdrank.text.index import Counts, FieldIndex
@@ -27,7 +28,6 @@ from qdrank.text.topics import LatentSpace, latent_space
 
 #: Documents of a query's list that make two queries similar.
 LISTED = 100
-Similarity = Literal["words", "candidates", "vectors"]
 
 
 @dataclass(frozen=True, eq=False)

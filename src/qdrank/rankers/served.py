@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qdrank.datasets.judged import Judged, load_roles, scores_table
+from qdrank.datasets.judged import Judged, TextArray, load_roles, scores_table
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.recipe import Recipe, topics_of
@@ -107,6 +107,7 @@ class ServedRanker:
             doc_id=documents,
             y=np.zeros(len(X), dtype=np.int64),
             X=self.documents.features(X, offsets),
+            text=_texts(text),
         )
         return self.ranker.predict(judged, vectors)
 
@@ -129,9 +130,14 @@ class ServedRanker:
             fix = "give the folder of a fold within the results of its data set; other methods need their file alone"
             raise InputError(f"{self.method} learns from the training documents, which are missing", file=path, fix=fix)
         train = load_roles(path, self.fold, ["train"])["train"]
-        topics = topics_of(read(path.with_name("topics.parquet"), "topics"), train.query_id.tolist())
-        vectors = self.query_vectors(train.X, train.offsets, *topics)
-        self.ranker.remember(train.with_features(self.documents.features(train.X, train.offsets)), vectors)
+        columns, text = topics_of(read(path.with_name("topics.parquet"), "topics"), train.query_id.tolist())
+        vectors = self.query_vectors(train.X, train.offsets, columns, text)
+        seen = replace(train.with_features(self.documents.features(train.X, train.offsets)), text=_texts(text))
+        self.ranker.remember(seen, vectors)
+
+
+def _texts(text: Sequence[str] | None) -> TextArray | None:
+    return None if text is None else np.array(text, dtype=object)
 
 
 def write_ranker(path: str | os.PathLike[str], ranker: ServedRanker) -> None:

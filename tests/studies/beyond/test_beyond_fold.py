@@ -1,8 +1,7 @@
-"""The rankers of a fold, their controls, the curves, and what is made of them, on data whose documents recur."""
+"""The rankers of a fold, their controls, and what is made of them, on data whose documents recur."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,12 +19,9 @@ from qdrank.studies.beyond import STUDY, observations, tables
 from qdrank.studies.beyond.checks import checks_table, recurrence_table, values_table, without_near
 from qdrank.studies.beyond.claims import PAST, declare
 from qdrank.studies.beyond.controls_figure import draw as draw_controls
-from qdrank.studies.beyond.curve_figures import draw_learning, draw_recurrence, thinned_numbers
-from qdrank.studies.beyond.curves import learning_curve, recurrence_curve, subsets, thinned
 from qdrank.studies.beyond.fold import (
     FoldData,
     Ladder,
-    chosen_places,
     control_values,
     method_scores,
     setting_choices,
@@ -45,9 +41,6 @@ SMALL = {
     "interactions": [10],
     "components": 2,
     "near": [0.8],
-    "thinning": [0, 0.5, 1],
-    "sizes": [20],
-    "repeats": 2,
 }
 INTERVAL = {"level": 0.95, "resamples": 100, "seed": 1}
 
@@ -78,7 +71,7 @@ def world(seed, n, first):
 @pytest.fixture(scope="module")
 def options():
     section = Beyond(**SMALL)
-    return Options(**section.solved(), **section.curves(), rounds=8, tol=1e-6, seed=1)
+    return Options(**section.solved(), rounds=8, tol=1e-6, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +87,6 @@ def inputs(ladder, tmp_path_factory):
     scores = method_scores(ladder, names)
     both = [values_table("fold1", test.query_id, control_values(ladder), 0.0)]
     both.append(values_table("fold1", test.query_id, without_near(ladder, 0.8), 0.8))
-    places = chosen_places(setting_choices("fold1", ladder))
     made = {
         "measures": (
             "measures",
@@ -104,8 +96,6 @@ def inputs(ladder, tmp_path_factory):
         "choices": ("choices", setting_choices("fold1", ladder)),
         "checks": ("figure", checks_table("fold1", ladder)),
         "recurrence": ("figure", recurrence_table("fold1", ladder)),
-        "curves": ("figure", learning_curve("fold1", ladder.data, ladder.options, places)),
-        "thinned": ("figure", recurrence_curve("fold1", ladder.data, ladder.options, places)),
     }
     for name, (shape, table) in made.items():
         write(folder / f"{name}.parquet", shape, table)
@@ -156,40 +146,7 @@ def test_checks_hold_and_claims_are_judged(inputs):
     for claim in declaration:
         if claim.purpose == CHECK:
             assert verdicts[claim.name]["verdict"] == HOLDS, claim.name
-    assert verdicts["recurrence"]["verdict"] == HOLDS
     assert verdicts["control"]["verdict"] == HOLDS
-
-
-def test_the_gain_rises_with_recurrence(inputs):
-    rows = thinned_numbers(inputs.table("thinned", "figure"), INTERVAL).to_pylist()
-    assert [row["share"] for row in rows] == [0, 0.5, 1]
-    assert rows[0]["recurrence"] == 0
-    assert rows[0]["gain"] == 0
-    assert rows[0]["recurrence"] < rows[1]["recurrence"] < rows[2]["recurrence"]
-    assert rows[2]["gain"] > 0.05
-
-
-def test_thinning_hides_judgments_from_evidence_alone():
-    train, _ = world(1, 60, 0)
-    half = thinned(train, 0.5, [1, 0])
-    assert 0.3 < half.y.sum() / train.y.sum() < 0.7
-    assert (half.y <= train.y).all()
-    assert thinned(train, 1.0, [1]).y.sum() == train.y.sum()
-    assert thinned(train, 0.0, [1]).y.sum() == 0
-    missed, names = np.empty(train.n_queries, dtype=object), np.empty(train.n_queries, dtype=object)
-    missed[:], names[:] = [(2, 1)] * train.n_queries, [("m1", "m2")] * train.n_queries
-    wide = replace(train, missed=missed, missed_id=names)
-    half = thinned(wide, 0.5, [1, 0])
-    assert 0.3 < sum(map(len, half.missed)) / (2 * train.n_queries) < 0.7
-    for grades, own in zip(half.missed, half.missed_id, strict=True):
-        assert [{"m1": 2, "m2": 1}[name] for name in own] == list(grades)
-    assert len(thinned(wide, 0.0, [1]).relevant[0]) == 0
-
-
-def test_subsets_are_nested(options):
-    found = list(subsets(50, options))
-    assert [(size, repeat) for size, repeat, _ in found] == [(20, 0), (20, 1), (0, 0)]
-    assert len(found[-1][2]) == 50
 
 
 def test_tables_and_figures_have_their_numbers(inputs):
@@ -201,21 +158,12 @@ def test_tables_and_figures_have_their_numbers(inputs):
     assert all(row["p, Holm"] >= row["p, t test"] and row["detectable"] >= 0 for row in tests)
     assert len(made["beyond-methods"]) == len(METHODS)
     assert made["beyond-documents"].num_rows == 2
-    for draw in (draw_ladder, draw_controls, draw_learning, draw_recurrence):
+    for draw in (draw_ladder, draw_controls):
         figure, table = draw(inputs, SHOWN)
         assert len(figure.axes) >= 1
         assert table.num_rows > 1
     single = [row for row in draw_ladder(inputs, SHOWN)[1].to_pylist() if row["method"] == SINGLE]
     assert single[0]["from_single"] == 0
-
-
-def test_where_nothing_recurs_the_figure_says_so(inputs):
-    thinned = inputs.table("thinned", "figure")
-    nothing = pa.array(np.zeros(len(thinned)))
-    without = thinned.set_column(thinned.schema.get_field_index("recurrence"), "recurrence", nothing)
-    figure, table = draw_recurrence(SimpleNamespace(table=lambda *_: without), SHOWN)
-    assert ["nothing recurs" in text.get_text() for text in figure.axes[0].texts] == [True]
-    assert table.num_rows > 1
 
 
 def test_where_evidence_is_the_prior_the_figure_says_so(inputs):

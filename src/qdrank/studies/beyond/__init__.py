@@ -8,8 +8,6 @@ from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.beyond"
 _VALUES = {"measures": "beyond/measures.parquet", "controls": "{fold}/beyond/controls.parquet"}
-_CURVES = {"curves": "{fold}/beyond/curve.parquet"}
-_THINNED = {"thinned": "{fold}/beyond/thinned.parquet"}
 _RETRIEVED = {form: f"{{fold}}/beyond/retrieval/{form}.parquet" for form in FORMS}
 _TRIED = {"tried": "{fold}/beyond/retrieval/all.choices.parquet"}
 
@@ -41,20 +39,6 @@ STUDY = Study(
             _VALUES,
             said="Query-dependence helps only where a ranker beats its control, which knows nothing of the query.",
             claims=("control", "evidence*", "neighbours - random", "vectors - others", "gate", "leak"),
-        ),
-        Output(
-            f"{_ROOM}.curve_figures:draw_recurrence",
-            {"beyond-recurrence": "gain against recurrence"},
-            _THINNED,
-            said="Judgments of other queries can only help where documents recur.",
-            claims=("recurrence",),
-        ),
-        Output(
-            f"{_ROOM}.curve_figures:draw_learning",
-            {"beyond-curves": "number of training queries"},
-            _CURVES,
-            said="Local models are said to need fewer training queries than trees.",
-            claims=("few queries",),
         ),
         Output(
             f"{_ROOM}.retrieval_figure:draw",
@@ -95,7 +79,7 @@ STUDY = Study(
     observations=Output(
         f"{_ROOM}.observations:gather",
         {"beyond-claims": "claims"},
-        {**_VALUES, **_CURVES, **_THINNED, **_RETRIEVED, "checks": "{fold}/beyond/checks.parquet"},
+        {**_VALUES, **_RETRIEVED, "checks": "{fold}/beyond/checks.parquet"},
         text_only=tuple(_RETRIEVED),
     ),
     claims=f"{_ROOM}.claims:declare",

@@ -35,7 +35,7 @@ _controls = partial(_beats, purpose=CONTROL, family=PAST_EXPLORATORY)
 def declare(options: Mapping[str, Any]) -> Declaration:
     """All claims; ``options`` are the keys of the configuration that decide the budgets of validation."""
     each = f"every ranker chooses among {len(options['lambdas'])} settings on validation"
-    claims = (*_primary(each), *_evidence(each, options), *_weights(each), *_curves(), *_retrieval(options), *_checks())
+    claims = (*_primary(each), *_evidence(each, options), *_weights(each), *_retrieval(options), *_checks())
     return Declaration(study="beyond", paper="query-dependence", claims=claims)
 
 
@@ -70,12 +70,6 @@ def _evidence(each: str, options: Mapping[str, Any]) -> Iterator[Claim]:
         budget="settings are those chosen with all queries",
         note="near-duplicates are left out of the prior as well",
     )
-    yield _explores(
-        name="recurrence",
-        text="neighbours' judgments gain more, the more often documents recur",
-        expected="the gain of Single with evidence falls as judgments are thinned out",
-        budget="settings are those chosen with all judgments",
-    )
 
 
 def _weights(each: str) -> Iterator[Claim]:
@@ -103,14 +97,6 @@ def _weights(each: str) -> Iterator[Claim]:
         text="a gate helps a mixture",
         expected="above the fixed mixture, and above a gate that sees the vectors of other queries",
         budget=each,
-    )
-
-
-def _curves() -> Iterator[Claim]:
-    yield _explores(
-        name="few queries",
-        text="kernel weights beat LambdaMART with the fewest training queries of the curve",
-        budget="settings are those chosen with all training queries",
     )
 
 

@@ -13,7 +13,7 @@ from qdrank.queries.artifacts import load_queries
 from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import FeatureScale, fold_documents
 from qdrank.rankers.served import ServedRanker, write_method
-from qdrank.store import write
+from qdrank.store import read, write
 from qdrank.studies.beyond.checks import checks_table, recurrence_table, values_table, without_near
 from qdrank.studies.beyond.fold import Ladder, control_values, fold_data, method_scores, setting_choices
 from qdrank.studies.beyond.methods import CHOSEN
@@ -36,7 +36,8 @@ def fit_fold(
     ``beyond`` holds the keys of `Options`, ``queries`` the options of query vectors.
     """
     documents = fold_documents(load_judged(files["judged"]), fold, scale)
-    data = fold_data(documents, load_queries(files["queries"]), reference_column(files["columns"]))
+    topics, reference = read(files["topics"], "topics"), reference_column(files["columns"])
+    data = fold_data(documents, load_queries(files["queries"]), topics, reference)
     ladder = Ladder(data, Options(**beyond), log).climb()
     test = documents.parts["test"]
     write(out["choices"], "choices", setting_choices(fold, ladder))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
@@ -13,6 +14,7 @@ from qdrank.layout import FloatArray, rows_of
 from qdrank.learners.choose import Choice, choose
 from qdrank.queries.artifacts import Queries
 from qdrank.queries.others import other_rows
+from qdrank.queries.recipe import topics_of
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
@@ -44,11 +46,13 @@ class FoldData:
         return FoldData(parts[0], parts[1], parts[2], self.reference)
 
 
-def fold_data(documents: FoldDocuments, queries: Queries, reference: int) -> FoldData:
-    """Documents and vectors by role, joined on the ids of the queries."""
+def fold_data(documents: FoldDocuments, queries: Queries, topics: pa.Table, reference: int) -> FoldData:
+    """Documents, words and vectors by role, joined on the ids of the queries."""
     parts: list[Validation] = []
     for role in ("train", "vali", "test"):
         part = documents.seen(role)
+        text = topics_of(topics, part.query_id.tolist())[1]
+        part = replace(part, text=None if text is None else np.array(text, dtype=object))
         parts.append((part, queries.vectors[rows_of(part.query_id, queries.query_id)]))
     return FoldData(parts[0], parts[1], parts[2], reference)
 
@@ -188,18 +192,6 @@ def setting_choices(fold: str, ladder: Ladder) -> pa.Table:
     ]
     kinds = {"k": pa.int32(), "lam": pa.float64()}
     return pa.table({key: pa.array([row[key] for row in rows], kinds.get(key)) for key in rows[0]})
-
-
-def chosen_places(choices: pa.Table) -> dict[str, int]:
-    """Index of each method's chosen setting."""
-    tried: dict[str, int] = {}
-    chosen: dict[str, int] = {}
-    for row in choices.to_pylist():
-        place = tried.get(row["method"], 0)
-        tried[row["method"]] = place + 1
-        if row["chosen"]:
-            chosen[row["method"]] = place
-    return chosen
 
 
 def method_scores(ladder: Ladder, methods: Sequence[str]) -> dict[str, FloatArray]:

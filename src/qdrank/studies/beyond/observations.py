@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
-
 from qdrank.evaluation.observations import Contrast, Observations, check_observations, contrast
 from qdrank.layout import FloatArray
 from qdrank.studies.beyond.methods import (
@@ -19,7 +17,7 @@ from qdrank.studies.beyond.methods import (
     WITH_EVIDENCE,
 )
 from qdrank.studies.beyond.retrieval_tables import gather_retrieval
-from qdrank.studies.beyond.values import Key, Values, gathered_values, mean_by, thresholds
+from qdrank.studies.beyond.values import Key, Values, gathered_values, thresholds
 from qdrank.studies.making import Inputs, Shown
 
 LOCAL = ("beyond-knn", "beyond-proximal", "beyond-kernel", "beyond-bilinear")
@@ -29,8 +27,6 @@ def gather(inputs: Inputs, shown: Shown) -> Observations:  # noqa: ARG001
     """Observations of one data set from its artifacts."""
     values = gathered_values(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
     claims = _primary(values) | _evidence(values) | _weights(values)
-    claims |= _curve(values, inputs.table("curves", "figure"))
-    claims |= _recurrence(values, inputs.table("thinned", "figure"))
     claims |= gather_retrieval(inputs) | check_observations(inputs.table("checks", "figure"))
     return {claim: contrasts for claim, contrasts in claims.items() if contrasts}
 
@@ -75,20 +71,3 @@ def _weights(values: Values) -> Observations:
             "against a gate with other vectors": _difference(values, GATED, OTHER_GATE),
         },
     }
-
-
-def _curve(values: Values, table: pa.Table) -> Observations:
-    """Kernel weights minus LambdaMART with the fewest training queries."""
-    sizes = sorted(size for size in set(table.column("size").to_pylist()) if size)
-    if not sizes:
-        return {}
-    of = mean_by(table, ["method", "size"], values.query_id)
-    apart = of["beyond-kernel", sizes[0]] - of[TREES, sizes[0]]
-    return {"few queries": {f"{sizes[0]:g} training queries": _contrast(values, apart)}}
-
-
-def _recurrence(values: Values, table: pa.Table) -> Observations:
-    """Gain of evidence with all judgments minus its gain with the fewest; Single's values cancel."""
-    of = mean_by(table, ["share"], values.query_id)
-    shares = sorted(float(key[0]) for key in of)
-    return {"recurrence": {"difference": _contrast(values, of[(shares[-1],)] - of[(shares[0],)])}}

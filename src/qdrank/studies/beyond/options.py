@@ -20,10 +20,7 @@ else:
 
 
 class Options(_Keys):
-    """Keys of section ``beyond``, under the same names; ``rounds``, ``tol`` and ``seed`` are shared by all studies.
-
-    Only the curves use the last three.
-    """
+    """Keys of section ``beyond``, under the same names; ``rounds``, ``tol`` and ``seed`` are shared by all studies."""
 
     rounds: int
     tol: float

@@ -8,10 +8,7 @@ from pydantic import Field, model_validator
 
 from qdrank.sections import Fraction, PositiveFloat, PositiveInt, StudySection
 
-Share = Annotated[float, Field(ge=0, le=1)]
 _Similarity = Annotated[float, Field(gt=0, le=1)]
-
-_CURVES = {"thinning", "sizes", "repeats"}
 
 _RETRIEVAL = {"copies", "dimensions", "weights", "chosen_on", "draws"}
 
@@ -49,8 +46,8 @@ class Beyond(StudySection):
         default=[10, 100], min_length=1, description="Penalties on interactions of features and query vector."
     )
     components: PositiveInt = Field(default=5, description="Components of the query vectors for these.")
-    similarity: Literal["candidates", "vectors"] = Field(
-        default="candidates", description="What makes queries similar: their candidate lists, or their vectors."
+    similarity: Literal["candidates", "vectors", "words"] = Field(
+        default="candidates", description="What makes queries similar: their candidate lists, vectors or words."
     )
     gammas: list[PositiveFloat] = Field(
         default=[1, 2, 4], min_length=1, description="Powers of the similarity, one column of evidence for each."
@@ -61,16 +58,6 @@ class Beyond(StudySection):
     parts: Annotated[int, Field(ge=2)] = Field(
         default=3, description="Parts of the training queries for scores out of fold, from which mixtures learn."
     )
-    thinning: list[Share] = Field(
-        default=[0, 0.1, 0.25, 0.5, 1],
-        min_length=2,
-        description="Shares of the relevant judgments that evidence keeps.",
-    )
-    sizes: list[PositiveInt] = Field(
-        default=[50, 100, 200, 400, 800], description="Training queries of the learning curve; all of them come last."
-    )
-    repeats: PositiveInt = Field(default=2, description="Random subsets of each size and share.")
-
     copies: list[PositiveInt] = Field(
         default=[1, 2, 4],
         min_length=1,
@@ -107,11 +94,7 @@ class Beyond(StudySection):
 
     def solved(self) -> dict[str, Any]:
         """The keys that decide the rankers."""
-        return self.model_dump(exclude={"datasets", *_CURVES, *_RETRIEVAL})
-
-    def curves(self) -> dict[str, Any]:
-        """The keys that only the curves use."""
-        return self.model_dump(include=_CURVES)
+        return self.model_dump(exclude={"datasets", *_RETRIEVAL})
 
     def retrieval(self) -> dict[str, Any]:
         """The keys that only retrieval from raw text uses."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,19 +71,3 @@ def comparisons(values: Values) -> list[tuple[Key, Key]]:
         for method_name in ("beyond-evidence", "beyond-trees-evidence"):
             pairs.append(((method_name, near), (CONTROLS[method_name], near)))
     return pairs
-
-
-def mean_by(table: pa.Table, by: Sequence[str], ids: NDArray[np.object_]) -> dict[tuple[float | str, ...], FloatArray]:
-    """Values per query (n_queries,) for every combination of the columns ``by``, averaged over the repeats."""
-    keys = list(zip(*(table.column(name).to_pylist() for name in by), strict=True))
-    row = rows_of(table.column("query_id").to_numpy(zero_copy_only=False), ids, among="the measured queries")
-    value = table.column(MEASURE).to_numpy()
-    means = {}
-    place = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    at = np.array([place[key] for key in keys])
-    for key, i in place.items():
-        of_key = at == i
-        count = np.bincount(row[of_key], minlength=len(ids))
-        total = np.bincount(row[of_key], value[of_key], minlength=len(ids))
-        means[key] = total / np.where(count > 0, count, np.nan)
-    return means
