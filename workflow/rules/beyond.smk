@@ -64,9 +64,9 @@ rule retrieve_beyond:
         source=lambda wc: dict(planned.datasets[wc.dataset].options),
         text=settings.text.model_dump(),
         retrieval=settings.beyond.retrieval(),
-        near=settings.beyond.near,
+        beyond=BEYOND_OPTIONS,
+        refits=settings.refits,
         measure=settings.learners.measure,
         measures=list(BEYOND_MEASURES),
-        seed=settings.seed,
     script:
         "../../scripts/beyond/retrieve_beyond.py"

@@ -167,13 +167,17 @@ def text_parts(chooser: Chooser) -> tuple[Retriever, ...]:
     return (*lexical(chooser, "text", [0]), chooser.best("text-lsa", [Latent(chooser.grid.dimensions)]))
 
 
+def in_blocks(known: Known, n_asked: int) -> Iterator[slice]:
+    """Rows of queries, so many at a time that their scores of all documents fit into memory."""
+    size = max(1, _SCORES // max(1, known.text.n_documents))
+    yield from (slice(start, start + size) for start in range(0, n_asked, size))
+
+
 def answered(
     retriever: Retriever, known: Known, asked: AskedQueries, depth: int
 ) -> Iterator[tuple[slice, RankedDocuments]]:
     """Best documents of queries, in blocks of queries, each with the rows it is for."""
-    size = max(1, _SCORES // max(1, known.text.n_documents))
-    for start in range(0, len(asked), size):
-        rows = slice(start, start + size)
+    for rows in in_blocks(known, len(asked)):
         yield rows, best_documents(retriever.scores(known, asked.take(rows)), depth)
 
 

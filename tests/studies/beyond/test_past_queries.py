@@ -16,7 +16,7 @@ from qdrank.studies.beyond.claims import declare
 from qdrank.studies.beyond.retrieval import fold_queries, hiding_lists, in_form, near_duplicates, write_retrieval
 from qdrank.studies.beyond.retrieval_figure import draw
 from qdrank.studies.beyond.retrieval_tables import gather_retrieval, retrieved, tabulate
-from qdrank.studies.beyond.retrieved import CONTROLS, FORMS, MEASURES, RECOMMENDED, RETRIEVERS, TEXT_MIX
+from qdrank.studies.beyond.retrieved import CONTROLS, FORMS, LEARNED, MEASURES, RECOMMENDED, RETRIEVERS, TEXT_MIX
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.making import Inputs, Shown
 from qdrank.text.extract import read_collection, text_settings
@@ -24,7 +24,20 @@ from qdrank.text.past_queries import AskedQueries
 from qdrank.workflow.config import Settings
 
 TOPICS, FOLDS = 8, ("fold1", "fold2", "fold3", "fold4", "fold5")
-SECTION = Beyond(copies=[1], dimensions=5, weights=[0, 1], draws=2, near=[0.9])
+SECTION = Beyond(
+    copies=[1],
+    dimensions=5,
+    weights=[0, 1],
+    near=[0.9],
+    leaves=[4],
+    min_leaf=[5],
+    lambdas=[0.1],
+    ks=[0.3],
+    local_lambdas=[0.1],
+    proximities=[0.5],
+    mixes=[0.5],
+    interactions=[10],
+)
 TEXT = Settings.model_validate({"datasets": ["sim1"]}).text.model_dump() | {
     "tried_k1": [0.9],
     "tried_b": [0.4],
@@ -67,10 +80,10 @@ def inputs(folder, tmp_path_factory):
                 source=source,
                 text=TEXT,
                 retrieval=SECTION.retrieval(),
-                near=SECTION.near,
+                beyond=SECTION.solved() | {"rounds": 10, "tol": 1e-4, "seed": 1},
+                refits=2,
                 measure="ap",
                 measures=list(MEASURES),
-                seed=1,
             )
             made.setdefault(form, []).append(paths["values"])
             if form == "all":
@@ -87,7 +100,8 @@ def test_past_queries_are_found_to_help_and_their_owners_to_matter(inputs):
     assert means[RECOMMENDED, 0.0] > means[TEXT_MIX, 0.0] + 0.2
     assert means["permuted", 0.0] < means[TEXT_MIX, 0.0] + 0.1
     assert means["another", 0.0] < means["nearest-mix", 0.0] - 0.1
-    assert len(values.draws["permuted", 0.0]) == 2
+    fits = {name: of["ap@1000"].shape[1] for (name, _), of in values.of.items()}
+    assert (fits["permuted"], fits["learned-all"], fits["learned-linear"], fits[RECOMMENDED]) == (2, 2, 1, 1)
     assert len(values.query_id) == 120, "every query is a test query once"
 
 
@@ -104,7 +118,7 @@ def test_claims_are_judged_from_the_values(inputs):
 def test_tables_have_every_method_control_and_form(inputs):
     made = tabulate(inputs, SHOWN)
     assert list(made) == list(STUDY.tables[1].shows)
-    assert made["beyond-retrieval"].column("method").to_pylist() == list(RETRIEVERS.values())
+    assert made["beyond-retrieval"].column("method").to_pylist() == list((RETRIEVERS | LEARNED).values())
     assert set(MEASURES) <= set(made["beyond-budgets"].column_names)
     against = made["beyond-past"].column("against").to_pylist()
     assert {CONTROLS["permuted"][0], CONTROLS["another"][0]} <= set(against)

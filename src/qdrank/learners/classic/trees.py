@@ -37,6 +37,7 @@ class BoostedTrees(Learner):
     patience : stop after this many rounds without a better value on validation data
     measure : what is watched on validation data, for instance "ap" or "ndcg@10/letor4"
     seed : decides the order of the rows within each query and the features drawn
+    monotone : for each feature 1 if a score may only rise with it, -1 if only fall, 0 if either; empty: either for all
     """
 
     STATE: ClassVar[tuple[str, ...]] = ("text_",)
@@ -51,6 +52,7 @@ class BoostedTrees(Learner):
     patience: int = 50
     measure: str = "ap"
     seed: int = 1
+    monotone: tuple[int, ...] = ()
     text_: str = field(init=False, repr=False)
 
     def fit(
@@ -109,20 +111,25 @@ class BoostedTrees(Learner):
         return evaluate
 
     def _params(self) -> dict[str, Any]:
-        return self.OBJECTIVE | {
-            "learning_rate": self.learning_rate,
-            "num_leaves": self.leaves,
-            "min_data_in_leaf": self.min_leaf,
-            "feature_fraction": self.feature_fraction,
-            "lambda_l2": self.l2,
-            "metric": "None",
-            "seed": self.seed,
-            # Row-wise histograms: the same trees on every machine, with any number of threads.
-            "deterministic": True,
-            "force_row_wise": True,
-            "num_threads": threads_given(),
-            "verbosity": -1,
-        }
+        constrained = {"monotone_constraints": list(self.monotone)} if self.monotone else {}
+        return (
+            self.OBJECTIVE
+            | constrained
+            | {
+                "learning_rate": self.learning_rate,
+                "num_leaves": self.leaves,
+                "min_data_in_leaf": self.min_leaf,
+                "feature_fraction": self.feature_fraction,
+                "lambda_l2": self.l2,
+                "metric": "None",
+                "seed": self.seed,
+                # Row-wise histograms: the same trees on every machine, with any number of threads.
+                "deterministic": True,
+                "force_row_wise": True,
+                "num_threads": threads_given(),
+                "verbosity": -1,
+            }
+        )
 
 
 @dataclass(kw_only=True, eq=False)

@@ -45,7 +45,7 @@ STUDY = Study(
             {"beyond-gains": "gains of retrieval with past queries"},
             {"all": _RETRIEVED["all"]},
             said="Past queries help retrieval where a mix with them beats the mix of text, and its control does not.",
-            claims=("expansion*", "similar queries*", "closed collection"),
+            claims=("expansion*", "similar queries*", "closed collection", "learned*"),
             text_only=("all",),
         ),
     ),

@@ -24,18 +24,28 @@ _ROUNDING = 1e-9
 PRIMARY, EXPLORATORY = "primary", "exploratory"
 #: Families of the claims about retrieval with past queries, which were declared later and are corrected by themselves.
 PAST, PAST_EXPLORATORY = "past queries", "past queries, exploratory"
+#: Learners on the retrievers' columns were declared later still.
+LEARNED = "past queries, learned"
 _beats = partial(
     Claim, kind="superiority", margin=MARGIN, unit="MAP", measure="ap", expected="difference above 0", family=PRIMARY
 )
 _explores = partial(_beats, purpose=CONTROL, family=EXPLORATORY)
 _retrieves = partial(_beats, family=PAST)
 _controls = partial(_beats, purpose=CONTROL, family=PAST_EXPLORATORY)
+_learns = partial(_beats, purpose=CONTROL, family=LEARNED)
 
 
 def declare(options: Mapping[str, Any]) -> Declaration:
     """All claims; ``options`` are the keys of the configuration that decide the budgets of validation."""
     each = f"every ranker chooses among {len(options['lambdas'])} settings on validation"
-    claims = (*_primary(each), *_evidence(each, options), *_weights(each), *_retrieval(options), *_checks())
+    claims = (
+        *_primary(each),
+        *_evidence(each, options),
+        *_weights(each),
+        *_retrieval(options),
+        *_learned(),
+        *_checks(),
+    )
     return Declaration(study="beyond", paper="query-dependence", claims=claims)
 
 
@@ -150,6 +160,30 @@ def _retrieval(options: Mapping[str, Any]) -> Iterator[Claim]:
         expected="no gain over text alone; a gain means that documents answer one query each",
         kind="no superiority",
         budget=each,
+    )
+
+
+def _learned() -> Iterator[Claim]:
+    each = "a learner chooses among as many settings as there are lambdas, on a quarter of at most 500 past queries"
+    yield _learns(
+        name="learned",
+        text="LambdaMART that ranks the best 100 documents again, never falling with judgments, beats the recommended mix",
+        expected="above text mixed with expansion",
+        budget=each,
+    )
+    yield _learns(
+        name="learned from judgments",
+        text="judgments of similar queries add to LambdaMART on text and expansion",
+        expected="above the same trees without columns of judgments",
+        budget=each,
+    )
+    yield _learns(
+        name="learned, never judged",
+        text="trees gain nothing by ranking documents higher because no past query has them",
+        expected="no gain of trees whose scores may fall with judgments on those whose scores may not",
+        kind="no superiority",
+        budget=each,
+        note="a gain means that the collection is closed: every document was gathered for some query",
     )
 
 

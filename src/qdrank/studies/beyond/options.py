@@ -50,11 +50,16 @@ class Options(_Keys):
         """One linear model for all queries."""
         return [LinearRanker(lam=lam, tol=self.tol) for lam in self.penalties]
 
-    def trees(self) -> list[QueryRanker]:
-        """LambdaMART."""
+    def trees(self, monotone: tuple[int, ...] = ()) -> list[QueryRanker]:
+        """LambdaMART; ``monotone`` as for `qdrank.learners.classic.trees.LambdaMART`."""
         return [
             TreeRanker(
-                rounds=self.rounds, learning_rate=self.learning_rate, leaves=leaves, min_leaf=min_leaf, seed=self.seed
+                rounds=self.rounds,
+                learning_rate=self.learning_rate,
+                leaves=leaves,
+                min_leaf=min_leaf,
+                seed=self.seed,
+                monotone=monotone,
             )
             for leaves, min_leaf in product(
                 most_regularised_first("leaves", self.leaves), most_regularised_first("min_leaf", self.min_leaf)

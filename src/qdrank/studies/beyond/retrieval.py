@@ -31,6 +31,8 @@ from qdrank.rankers.retrievers import (
     similarities,
 )
 from qdrank.store import write
+from qdrank.studies.beyond.learned import learned_values
+from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.retrieved import BUDGETS, FORMS, HUB, RECOMMENDED, TEXT_MIX, WITHOUT_NEAR
 from qdrank.text.candidates import parts_of
 from qdrank.text.extract import read_collection, text_settings
@@ -121,22 +123,22 @@ def chosen_methods(chooser: Chooser) -> dict[str, Retriever]:
 
 
 def control_methods(
-    chooser: Chooser, methods: Mapping[str, Retriever], draws: int
+    chooser: Chooser, methods: Mapping[str, Retriever], refits: int
 ) -> Iterator[tuple[str, int, Known, Retriever]]:
-    """Controls by name and draw: what they know, and how they retrieve; their weights are chosen anew."""
+    """Controls by name and number of the draw: what they know, and how they retrieve; their weights are chosen anew."""
     known, text = chooser.known, methods[TEXT_MIX]
     assert isinstance(text, Mixed)
     past = methods["past-bm25"], methods["past-rm3"]
     yield "closed", 0, known, chooser.mix("closed", (*text.parts, DocumentTotals(-1)))
-    for draw in range(draws):
-        seed = chooser.grid.seed + draw
+    for fit in range(refits):
+        seed = chooser.grid.seed + fit
         owners = np.random.default_rng(seed).permutation(len(known.past))
         mixed_up = Chooser(known.with_judgments(known.past.judgments[owners]), chooser.grid)
         mixed_up.queries = chooser.queries
         mixed_up.asked = hiding_lists(chooser.asked, owners)
-        yield "permuted", draw, mixed_up.known, mixed_up.mix("permuted", (*text.parts, *past))
+        yield "permuted", fit, mixed_up.known, mixed_up.mix("permuted", (*text.parts, *past))
         other = OtherQuery(methods["nearest"], seed)
-        yield "another", draw, known, chooser.mix("another", (*text.parts, other))
+        yield "another", fit, known, chooser.mix("another", (*text.parts, other))
 
 
 def hiding_lists(asked: AskedQueries, owners: IntArray) -> AskedQueries:
@@ -167,10 +169,10 @@ def write_retrieval(
     source: Mapping[str, Any],
     text: Mapping[str, Any],
     retrieval: Mapping[str, Any],
-    near: list[float],
+    beyond: Mapping[str, Any],
+    refits: int,
     measure: str,
     measures: list[str],
-    seed: int,
     log: _Log = lambda *_: None,
 ) -> None:
     """Write the values of the test queries by method and control, and the settings tried, to the paths in ``out``.
@@ -180,69 +182,69 @@ def write_retrieval(
     form : of the judgments, one of `retrieved.FORMS`; controls are for all judgments alone
     source, text : the collection, and the section ``text`` of the configuration (`qdrank.text.extract`)
     retrieval : keys of section ``beyond`` that retrieval uses
-    near : similarities from which on a past query is hidden as a near-duplicate
+    beyond : the keys of `Options`, for near-duplicates and learners
+    refits : how often random controls are drawn, and trees are fitted
     measure, measures : what settings are chosen by, and what is written
     """
-    settings = text_settings(text, seed)
+    options = Options(**beyond)
+    settings = text_settings(text, options.seed)
     queries = fold_queries(read_collection(**source), settings, fold, form)
     if queries is None or len(queries.past) < 2 or not len(queries.test):
         log("%s leave nothing to compare", FORMS[form])
-        tables = [_rows(fold, "", np.zeros(0, dtype=object), np.zeros(0), {name: np.zeros(0) for name in measures})]
+        tables = [_rows(fold, np.zeros(0, dtype=object), np.zeros(0), "", {name: np.zeros(0) for name in measures})]
         choices = pa.table({"fold": pa.array([], pa.string())})
     else:
         keys: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in retrieval.items()}
-        draws, constants = int(keys.pop("draws")), {"k1": text["tried_k1"], "b": text["tried_b"]}
-        grid = Grid.of(settings.bm25, constants, text["feedback"], measure=measure, seed=seed, **keys)
+        constants = {"k1": text["tried_k1"], "b": text["tried_b"]}
+        grid = Grid.of(settings.bm25, constants, text["feedback"], measure=measure, seed=options.seed, **keys)
         chooser = Chooser(queries.known, grid)
         methods = chosen_methods(chooser)
         plan = chain(
             ((name, 0, 0.0, one, chooser.known, queries.asked) for name, one in methods.items()),
-            _controls(queries, chooser, methods, near, draws) if form == "all" else (),
+            _controls(queries, chooser, methods, options.near, refits) if form == "all" else (),
         )
+        head = fold, queries.names, queries.recurring
         tables = [
-            _rows(
-                fold,
-                name,
-                queries.names,
-                queries.recurring,
-                values_of(queries, one, known, asked, measures),
-                draw,
-                threshold,
-            )
-            for name, draw, threshold, one, known, asked in plan
+            _rows(*head, name, values_of(queries, one, known, asked, measures), fit, near)
+            for name, fit, near, one, known, asked in plan
         ]
+        grades = queries.data.judgments[queries.test]
+        learned = learned_values(
+            chooser, methods, queries.asked, grades, options=options, refits=refits, measures=measures
+        )
+        tables += [_rows(*head, name, values, fit) for name, fit, values in learned]
         choices = _choices(fold, chooser)
     write(out["values"], "figure", pa.concat_tables(tables))
     write(out["choices"], "figure", choices)
 
 
 def _controls(
-    queries: FoldQueries, chooser: Chooser, methods: Mapping[str, Retriever], near: list[float], draws: int
+    queries: FoldQueries, chooser: Chooser, methods: Mapping[str, Retriever], near: list[float], refits: int
 ) -> Iterator[tuple[str, int, float, Retriever, Known, AskedQueries]]:
-    """Near-duplicates hidden, and the controls: name, draw, threshold, and who retrieves from what for whom."""
+    """Near-duplicates hidden, and the controls: name, number of the draw, threshold, and who retrieves from what for whom."""
     known, asked = chooser.known, queries.asked
     for threshold in near:
         rest = near_duplicates(known, asked, threshold)
         for name in WITHOUT_NEAR:
             yield name, 0, threshold, methods[name], known, rest
-    for name, draw, of_control, one in control_methods(chooser, methods, draws):
-        yield name, draw, 0.0, one, of_control, asked
+    for name, fit, of_control, one in control_methods(chooser, methods, refits):
+        yield name, fit, 0.0, one, of_control, asked
 
 
 def _rows(
     fold: str,
-    method: str,
     query_id: NDArray[np.object_],
     recurring: FloatArray,
+    method: str,
     values: Mapping[str, FloatArray],
-    draw: int = 0,
+    fit: int = 0,
     near: float = 0.0,
 ) -> pa.Table:
     n = len(query_id)
     head = {
         "fold": pa.array([fold] * n, pa.string()),
         "method": pa.array([method] * n, pa.string()),
-        "draw": pa.array([draw] * n, pa.int32()),
+        "fit": pa.array([fit] * n, pa.int64()),
         "near": np.full(n, near),
         "query_id": pa.array(query_id, pa.string()),
         "recurring": recurring,

@@ -8,26 +8,29 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.intervals import column_intervals
-from qdrank.figures.palette import BLACK, BLUE, GREY, VERMILION
+from qdrank.evaluation.refits import table_ends
+from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, VERMILION
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.studies.beyond.retrieval_tables import Key, Retrieved, label, retrieved
 from qdrank.studies.beyond.retrieved import CONTROLS, RECOMMENDED, TEXT_MIX, WITHOUT_NEAR
 from qdrank.studies.making import Inputs, Shown
 
+#: Learners shown: the one that is compared with the recommended mix, and what its constraint takes away.
+_SHOWN = ("learned-past", "learned-monotone", "learned-all")
 MIXES = (RECOMMENDED, "all-mix", "nearest-mix", "prior-mix")
-_COLOURS = dict.fromkeys(CONTROLS, GREY) | {RECOMMENDED: VERMILION, "nearest-mix": BLUE}
+_COLOURS = dict.fromkeys(CONTROLS, GREY) | dict.fromkeys(_SHOWN, GREEN) | {RECOMMENDED: VERMILION, "nearest-mix": BLUE}
 
 
 def numbers(values: Retrieved, interval: Mapping[str, Any]) -> pa.Table:
     """Difference of every mix and control from the mix of text, with its interval; ``near`` is 0 if nothing is hidden."""
     near = sorted({threshold for _, threshold in values.of if threshold}, reverse=True)
-    keys: list[Key] = [(name, 0.0) for name in (*MIXES, *CONTROLS)]
+    keys: list[Key] = [(name, 0.0) for name in (*MIXES, *_SHOWN, *CONTROLS)]
     keys += [(name, threshold) for name in WITHOUT_NEAR for threshold in near]
-    apart = np.stack([values.pairs(key, (TEXT_MIX, 0.0)).differences for key in keys], axis=1)
-    low, high = column_intervals(apart, **interval)
+    pairs = [values.pairs(key, (TEXT_MIX, 0.0)) for key in keys]
+    ends = np.array([table_ends(one.by_fit, **interval) for one in pairs if one.by_fit is not None])
     columns = {"method": [name for name, _ in keys], "near": [threshold for _, threshold in keys]}
-    return pa.table(columns | {"difference": apart.mean(axis=0), "low": low, "high": high})
+    means = [float(one.differences.mean()) for one in pairs]
+    return pa.table(columns | {"difference": means, "low": ends[:, 0], "high": ends[:, 1]})
 
 
 def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:

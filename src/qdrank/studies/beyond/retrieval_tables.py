@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from qdrank.evaluation.comparison import compare
-from qdrank.evaluation.observations import Contrast, Observations, contrast
+from qdrank.evaluation.observations import Contrast, Observations, refitted
 from qdrank.evaluation.pairs import Pairs
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.layout import FloatArray
@@ -20,6 +20,7 @@ from qdrank.studies.beyond.retrieved import (
     BUDGETS,
     CONTROLS,
     FORMS,
+    LEARNED,
     MEASURES,
     NDCG,
     RECOMMENDED,
@@ -41,19 +42,23 @@ class Retrieved:
     Attributes
     ----------
     query_id, fold, recurring : (n_queries,) by ascending id; the share of relevant documents that recur
-    of : by method or control and threshold, then by measure: (n_queries,), the mean over the draws
-    draws : likewise, MAP of each draw
+    of : by method or control and threshold, then by measure: (n_queries, n_fits), a column for each draw of a control
+        and each fit of a learner
     """
 
     query_id: NDArray[np.object_]
     fold: NDArray[np.object_]
     recurring: FloatArray
     of: Mapping[Key, Mapping[str, FloatArray]]
-    draws: Mapping[Key, list[float]]
+
+    def mean(self, name: str, measure: str) -> float:
+        """Mean of a method over queries and fits."""
+        return float(self.of[name, 0.0][measure].mean())
 
     def pairs(self, a: Key, b: Key, measure: str = AP) -> Pairs:
-        """Two methods on the same queries."""
-        return Pairs(self.query_id, self.of[a][measure], self.of[b][measure])
+        """Two methods on the same queries, in every fit."""
+        first, second = self.of[a][measure], self.of[b][measure]
+        return Pairs(self.query_id, first.mean(axis=1), second.mean(axis=1), by_fit=np.round(first - second, 12))
 
 
 def retrieved(tables: Sequence[pa.Table]) -> Retrieved | None:
@@ -61,26 +66,27 @@ def retrieved(tables: Sequence[pa.Table]) -> Retrieved | None:
     table = pa.concat_tables(tables) if tables else pa.table({})
     if not table.num_rows:
         return None
-    table = table.sort_by([(name, "ascending") for name in ("method", "near", "draw", "query_id")])
+    table = table.sort_by([(name, "ascending") for name in ("method", "near", "fit", "query_id")])
     of: dict[Key, dict[str, FloatArray]] = {}
-    draws: dict[Key, list[float]] = {}
     keys = list(dict.fromkeys(zip(*(table.column(name).to_pylist() for name in ("method", "near")), strict=True)))
     first: pa.Table | None = None
     for method, near in keys:
         rows = table.filter(pc.and_(pc.equal(table["method"], method), pc.equal(table["near"], near)))
         n = len(set(rows.column("query_id").to_pylist()))
         first = rows.slice(0, n) if first is None else first
-        of[method, near] = {name: rows.column(name).to_numpy().reshape(-1, n).mean(axis=0) for name in MEASURES}
-        draws[method, near] = rows.column(AP).to_numpy().reshape(-1, n).mean(axis=1).tolist()
+        of[method, near] = {name: rows.column(name).to_numpy().reshape(-1, n).T for name in MEASURES}
     assert first is not None
     ids, folds = (np.array(first.column(name).to_pylist(), dtype=object) for name in ("query_id", "fold"))
-    return Retrieved(ids, folds, first.column("recurring").to_numpy(), of, draws)
+    return Retrieved(ids, folds, first.column("recurring").to_numpy(), of)
+
+
+_LABELS = RETRIEVERS | LEARNED | {name: words for name, (words, _) in CONTROLS.items()}
 
 
 def label(key: Key) -> str:
     """A method or control in words."""
     name, near = key
-    words = RETRIEVERS[name] if name in RETRIEVERS else CONTROLS[name][0]
+    words = _LABELS[name]
     return f"{words}, past queries below {near:g}" if near else words
 
 
@@ -95,7 +101,12 @@ def _difference(values: Retrieved, a: Key, b: Key, interval: Mapping[str, Any], 
             f"{name}, high": one.interval.high,
         }
         if name == "MAP":
-            row |= {"p, t test": one.t.p, "detectable": one.detectable}
+            row |= {
+                "p, t test": one.t.p,
+                "detectable": one.detectable,
+                "fits": one.fits,
+                "spread of fits": one.fit_spread,
+            }
     return row
 
 
@@ -115,17 +126,16 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
 def _methods(
     values: Retrieved, chosen: Mapping[str, list[str]], interval: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    for name, words in RETRIEVERS.items():
+    for name, words in (RETRIEVERS | LEARNED).items():
         row: dict[str, Any] = {"method": words}
-        row |= {measure: float(values.of[name, 0.0][measure].mean()) for measure in (AP, NDCG, "r@100", "r@1000")}
-        row |= _difference(values, (name, 0.0), (TEXT_MIX, 0.0), interval, len(RETRIEVERS) - 1)
+        row |= {measure: values.mean(name, measure) for measure in (AP, NDCG, "r@100", "r@1000")}
+        row |= _difference(values, (name, 0.0), (TEXT_MIX, 0.0), interval, len(RETRIEVERS | LEARNED) - 1)
         yield row | {"settings by fold": "; ".join(chosen.get(name, []))}
 
 
 def _budgets(values: Retrieved) -> Iterator[dict[str, Any]]:
-    for name, words in RETRIEVERS.items():
-        of = {measure: float(values.of[name, 0.0][measure].mean()) for measure in MEASURES}
-        yield {"method": words} | of
+    for name, words in (RETRIEVERS | LEARNED).items():
+        yield {"method": words} | {measure: values.mean(name, measure) for measure in MEASURES}
 
 
 def comparisons(values: Retrieved) -> list[tuple[Key, Key]]:
@@ -135,6 +145,9 @@ def comparisons(values: Retrieved) -> list[tuple[Key, Key]]:
     ]
     pairs += [(("nearest-mix", 0.0), (name, 0.0)) for name in ("prior-mix", "another")]
     pairs += [(("all-mix", 0.0), (RECOMMENDED, 0.0)), (("closed", 0.0), (TEXT_MIX, 0.0))]
+    pairs += [((name, 0.0), (RECOMMENDED, 0.0)) for name in LEARNED if name != "learned-text"]
+    pairs += [(("learned-text", 0.0), (TEXT_MIX, 0.0)), (("learned-monotone", 0.0), ("learned-past", 0.0))]
+    pairs += [(("learned-all", 0.0), ("learned-monotone", 0.0))]
     near = sorted({threshold for _, threshold in values.of if threshold}, reverse=True)
     return pairs + [((name, threshold), (TEXT_MIX, 0.0)) for name in WITHOUT_NEAR for threshold in near]
 
@@ -142,9 +155,10 @@ def comparisons(values: Retrieved) -> list[tuple[Key, Key]]:
 def _comparisons(values: Retrieved, interval: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     pairs = comparisons(values)
     for a, b in pairs:
-        drawn = values.draws[b] if len(values.draws[b]) > 1 else values.draws[a]
+        drawn = values.pairs(a, b).by_fit
+        each = [] if drawn is None or drawn.shape[1] == 1 else drawn.mean(axis=0).tolist()
         row = {"method": label(a), "against": label(b)} | _difference(values, a, b, interval, len(pairs))
-        yield row | {"MAP of each draw": ", ".join(f"{one:.4f}" for one in drawn) if len(drawn) > 1 else ""}
+        yield row | {"difference in each fit": ", ".join(f"{one:+.4f}" for one in each)}
 
 
 def _forms(forms: Mapping[str, Retrieved], interval: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -155,11 +169,13 @@ def _forms(forms: Mapping[str, Retrieved], interval: Mapping[str, Any]) -> Itera
             ("nearest-mix", TEXT_MIX),
             ("prior-mix", TEXT_MIX),
             ("all-mix", RECOMMENDED),
+            ("learned-monotone", RECOMMENDED),
+            ("learned-all", "learned-monotone"),
         ):
             row: dict[str, Any] = {"judgments": FORMS[form], "queries": len(values.query_id)}
             row |= {"relevant documents that recur": float(values.recurring.mean())}
-            row |= {"method": RETRIEVERS[a], "against": RETRIEVERS[b]}
-            row |= {"MAP": float(values.of[a, 0.0][AP].mean()), "MAP of the other": float(values.of[b, 0.0][AP].mean())}
+            row |= {"method": label((a, 0.0)), "against": label((b, 0.0))}
+            row |= {"MAP": values.mean(a, AP), "MAP of the other": values.mean(b, AP)}
             yield row | _difference(values, (a, 0.0), (b, 0.0), interval, len(forms))
 
 
@@ -171,7 +187,9 @@ def gather_retrieval(inputs: Inputs) -> Observations:
     main, text = (RECOMMENDED, 0.0), (TEXT_MIX, 0.0)
 
     def apart(a: Key, b: Key, measure: str = AP, of: Retrieved = values) -> Contrast:
-        return contrast(of.pairs(a, b, measure).differences, of.query_id, of.fold)
+        apart = of.pairs(a, b, measure).by_fit
+        assert apart is not None
+        return refitted(apart, of.query_id, of.fold)
 
     near = sorted((threshold for name, threshold in values.of if name == RECOMMENDED and threshold), reverse=True)
     claims = {
@@ -186,5 +204,8 @@ def gather_retrieval(inputs: Inputs) -> Observations:
         "similar queries - another query": {"difference": apart(("nearest-mix", 0.0), ("another", 0.0))},
         "similar queries on expansion": {"difference": apart(("all-mix", 0.0), main)},
         "closed collection": {"difference": apart(("closed", 0.0), text)},
+        "learned": {"difference": apart(("learned-monotone", 0.0), main)},
+        "learned from judgments": {"difference": apart(("learned-monotone", 0.0), ("learned-past", 0.0))},
+        "learned, never judged": {"difference": apart(("learned-all", 0.0), ("learned-monotone", 0.0))},
     }
     return {claim: contrasts for claim, contrasts in claims.items() if contrasts}

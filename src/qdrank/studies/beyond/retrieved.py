@@ -20,6 +20,14 @@ RETRIEVERS = {
     RECOMMENDED: "text + expansion (recommended)",
     "all-mix": "text + expansion + judgments of similar queries",
 }
+#: Learners that rank the best 100 documents of a mix again, by the scores of all retrievers; exploratory.
+LEARNED = {
+    "learned-text": "LambdaMART on the columns of text",
+    "learned-past": "LambdaMART on text and expansion",
+    "learned-linear": "Ranking SVM on text, expansion and judgments",
+    "learned-all": "LambdaMART on text, expansion and judgments",
+    "learned-monotone": "the same, never falling with judgments",
+}
 #: Controls of the mixes, with the mix that each is the control of.
 CONTROLS = {
     "permuted": ("text + expansion, owners of the judgments permuted", RECOMMENDED),

@@ -10,7 +10,7 @@ from qdrank.sections import Fraction, PositiveFloat, PositiveInt, StudySection
 
 _Similarity = Annotated[float, Field(gt=0, le=1)]
 
-_RETRIEVAL = {"copies", "dimensions", "weights", "chosen_on", "draws"}
+_RETRIEVAL = {"copies", "dimensions", "weights", "chosen_on"}
 
 
 class Beyond(StudySection):
@@ -73,7 +73,6 @@ class Beyond(StudySection):
         default=300,
         description="Retrieval: past queries that are asked again, each without itself, to choose settings.",
     )
-    draws: PositiveInt = Field(default=3, description="Retrieval: how often each random control is drawn.")
 
     @model_validator(mode="after")
     def _same_budget(self) -> Beyond:

@@ -1,0 +1,102 @@
+"""Learners on the columns of retrievers: the best documents of a mix, ranked again by what each retriever says of them.
+
+Past queries are the training queries, each asked as if it had not been judged, so that no column holds its own answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from qdrank.datasets.judged import Judged
+from qdrank.layout import FloatArray, IntArray
+from qdrank.rankers.base import QueryRanker
+from qdrank.rankers.retrieval import in_blocks
+from qdrank.rankers.retrievers import Known, Mixed, Retriever, weighted, z_scores
+from qdrank.text.past_queries import AskedQueries
+from qdrank.text.retrieve import RankedDocuments, best_documents
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """The best documents of queries by a mix, with the columns of retrievers.
+
+    Attributes
+    ----------
+    ranking : the documents, (n_queries, n_top)
+    columns : (n_queries, n_candidates, n_columns) z-scores of the first documents of the ranking; 0 where there is none
+    """
+
+    ranking: RankedDocuments
+    columns: FloatArray
+
+    def judged(self, grades: sparse.csr_array, columns: Sequence[int]) -> Judged:
+        """The candidates with some of the columns as features; ``grades`` (n_queries, n_documents) has all judgments.
+
+        Relevant documents that are no candidates are missed.
+        """
+        document = self.ranking.document[:, : self.columns.shape[1]]
+        query, place = np.nonzero(document >= 0)
+        left: NDArray[np.int64] = grades.toarray().astype(np.int64)
+        y = left[query, document[query, place]]
+        left[query, document[query, place]] = 0
+        missed = np.empty(len(left), dtype=object)
+        missed[:] = [tuple(row[row > 0].tolist()) for row in left]
+        names = np.arange(len(left)).astype(str).astype(object)
+        counts = np.bincount(query, minlength=len(left))
+        return Judged(
+            query_id=names,
+            part=np.full(len(left), "past", dtype=object),
+            offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            doc_id=document[query, place].astype(str).astype(object),
+            y=y,
+            X=self.columns[query, place][:, list(columns)].astype(np.float32),
+            missed=missed,
+        )
+
+    def reordered(self, scores: FloatArray) -> RankedDocuments:
+        """The ranking with its candidates by ``scores`` (n_candidates of all queries,), ties as before; the rest follows."""
+        document = self.ranking.document.copy()
+        candidates = self.columns.shape[1]
+        there = document[:, :candidates] >= 0
+        of_query = np.full(there.shape, -np.inf)
+        of_query[there] = scores
+        order = np.argsort(-of_query, axis=1, kind="stable")
+        document[:, :candidates] = np.take_along_axis(document[:, :candidates], order, axis=1)
+        place = -np.arange(document.shape[1], dtype=np.float64)
+        return self.ranking._replace(document=document, score=np.where(document >= 0, place, 0.0))
+
+
+def listed(
+    known: Known, asked: AskedQueries, first: Mixed, parts: Sequence[Retriever], *, candidates: int, n_top: int
+) -> Listed:
+    """Best ``n_top`` documents by ``first``, a mix of some of the ``parts``, with the columns of all parts."""
+    rankings, columns = [], []
+    for rows in in_blocks(known, len(asked)):
+        block = asked.take(rows)
+        z = {part: z_scores(part.scores(known, block)) for part in parts}
+        ranking = best_documents(weighted([z[part] for part in first.parts], first.weights), n_top)
+        document = ranking.document[:, :candidates]
+        there = document >= 0
+        values = [np.where(there, np.take_along_axis(z[part], np.maximum(document, 0), axis=1), 0.0) for part in parts]
+        rankings.append(ranking)
+        columns.append(np.stack(values, axis=2))
+    joined = RankedDocuments(*(np.concatenate(field) for field in zip(*rankings, strict=True)))
+    return Listed(joined, np.concatenate(columns))
+
+
+def divided(n: int, share: float, seed: int) -> tuple[IntArray, IntArray]:
+    """Numbers of ``n`` queries in two random parts, ascending; the second has a ``share`` of them, one at least."""
+    order = np.random.default_rng(seed).permutation(n)
+    held = max(1, round(share * n))
+    return np.sort(order[held:]), np.sort(order[:held])
+
+
+def reranked(ranker: QueryRanker, test: Listed, grades: sparse.csr_array, columns: Sequence[int]) -> RankedDocuments:
+    """The ranking of test queries by a fitted ranker; their grades are not looked at."""
+    documents = test.judged(grades, columns)
+    return test.reordered(ranker.predict(documents, np.zeros((documents.n_queries, 0))))
