@@ -21,6 +21,7 @@ ENDS = {
     "qdrank.studies.beyond.checks.without_near": TEST_QUERIES,
     "qdrank.studies.beyond.fold.control_values": TEST_QUERIES,
     "qdrank.studies.beyond.retrieval.values_of": TEST_QUERIES,
+    "qdrank.studies.beyond.learned.learned_values": TEST_QUERIES,
     "qdrank.studies.hybrid.curves.weight_curves": TEST_QUERIES,
     "qdrank.studies.hybrid.fold.Methods._mean_value": TEST_QUERIES,
     "qdrank.studies.hybrid.oracle.Oracles._value": TEST_QUERIES,
