@@ -111,7 +111,7 @@ def _check(runs: Sequence[Run], method: str, norm: str, weights: Sequence[float]
     if method not in FUSION_METHODS or norm not in NORMS:
         raise InputError(f"unknown fusion {method!r} or norm {norm!r}", fix=", ".join([*FUSION_METHODS, *NORMS]))
     if len(runs) < 2:
-        raise InputError("fusion needs at least two runs", found=str(len(runs)))
+        raise InputError("fusion needs at least two runs", found=str(len(runs)), fix="name a further file of runs")
     if (method == "weights") != (weights is not None) or (weights is not None and len(weights) != len(runs)):
         fix = f"give --method weights --weights with {len(runs)} numbers, one for each run"
         raise InputError("weights and runs do not match", found=str(weights), fix=fix)

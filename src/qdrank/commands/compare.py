@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Iterator
 from math import isfinite
 from typing import Any
@@ -46,7 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the verdict in each measure."""
     if not (isfinite(args.margin) and args.margin >= 0):
-        raise InputError("the margin must be 0 or more", found=str(args.margin))
+        raise InputError("the margin must be 0 or more", found=str(args.margin), fix="give a margin such as .005")
+    if os.path.realpath(args.a) == os.path.realpath(args.b):
+        raise InputError("A and B are the same file", file=args.a, fix="give two runs: qdrank compare QRELS A B")
     args.measure = args.measure or ([] if args.convention else ["MAP"])
     names = asked_names(args, letor=is_letor(args.qrels))
     judged, measured = measured_files(args.qrels, [args.a, args.b], names)

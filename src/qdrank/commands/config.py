@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,11 @@ import yaml
 
 from qdrank.errors import InputError
 from qdrank.project import PROJECT
+from qdrank.registry import did_you_mean
 from qdrank.store.atomic import write_text
-from qdrank.workflow.config_files import generated, load_sources, merged, resolve
+from qdrank.studies import STUDIES
+from qdrank.workflow.config import Settings
+from qdrank.workflow.config_files import generated, load_sources, located, merged, resolve
 from qdrank.workflow.plan import PlannedDataset, plan
 from qdrank.workflow.run import WorkflowRun
 
@@ -35,16 +38,20 @@ def run(args: argparse.Namespace) -> int:
         return 0
     sources = load_sources(args.files)
     settings = resolve(merged(sources), sources)
-    planned = plan(settings, [*(file.parent for file in args.files), PROJECT])
-    for dataset in planned.datasets.values():
-        if dataset.kind == "simulated":
-            check_simulated(dataset.name, dataset.options)
-        elif not dataset.registered:
-            check_own(dataset)
+    with located(sources):
+        planned = plan(settings, [*(file.parent for file in args.files), PROJECT])
+        for dataset in planned.datasets.values():
+            if dataset.kind == "simulated":
+                check_simulated(dataset.name, dataset.options)
+            elif not dataset.registered:
+                check_own(dataset)
+        if planned.of_kind("text"):
+            check_text(settings)
+        check_grids(settings)
     ready = WorkflowRun(settings, planned)
     ready.refuse_leaks()
-    for name, reason in planned.left_out.items():
-        print(f"qdrank: {name} is left out: {reason}", file=sys.stderr)
+    for words in [*(f"{name} is left out: {reason}" for name, reason in planned.left_out.items()), *not_run(settings)]:
+        print(f"qdrank: {words}", file=sys.stderr)
     print(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False), end="")
     print(f"# ok: {'; '.join(what_runs(ready, dataset) for dataset in planned.datasets.values())}")
     return 0
@@ -56,6 +63,42 @@ def what_runs(run: WorkflowRun, dataset: PlannedDataset) -> str:
     does = [study.short for study in run.studies_of(dataset.name)]
     does += [f"{learners} classic {'method' if learners == 1 else 'methods'}"] * bool(learners)
     return f"{dataset.name}, {folds} {'fold' if folds == 1 else 'folds'}: {', '.join(does) or 'the first stage alone'}"
+
+
+def not_run(settings: Settings) -> Iterator[str]:
+    """What the configuration names and does not run, which may be meant, or a name forgotten under ``datasets``."""
+    for name in settings.own:
+        if name not in settings.datasets:
+            yield f"own.{name} is not run: datasets does not list it"
+    for study in STUDIES.values():
+        for name in settings.of_study(study).datasets or ():
+            if name not in settings.datasets:
+                yield f"{study.short}.datasets: {name} is not run: datasets does not list it"
+
+
+def check_text(settings: Settings) -> None:
+    """Raise if words cannot be stemmed as the configuration has it."""
+    from qdrank.text.analyser import Analyser
+
+    try:
+        Analyser(stemmer=settings.text.stemmer)
+    except InputError as error:
+        raise InputError(f"text.stemmer: {error.problem}", found=error.found, fix=error.fix) from None
+
+
+def check_grids(settings: Settings) -> None:
+    """Raise if a learner is to try values of a parameter that it does not have."""
+    from qdrank.aggregators import AGGREGATORS
+    from qdrank.learners import LEARNERS
+    from qdrank.rankers.methods import CLASSIC
+
+    for method, grid in settings.learners.grids.items():
+        name = CLASSIC[method].learner
+        known = list((LEARNERS if name in LEARNERS else AGGREGATORS)[name]().get_params())
+        for parameter in grid:
+            if parameter not in known:
+                problem = f"learners.grids.{method}.{parameter}: {method} has no such parameter"
+                raise InputError(problem, fix=did_you_mean(parameter, known))
 
 
 def check_own(dataset: PlannedDataset) -> None:
@@ -74,6 +117,7 @@ def check_own(dataset: PlannedDataset) -> None:
 
         read_as_data(dataset.files, seed=0, **{key: value for key, value in dataset.options.items() if key != "like"})
     elif dataset.kind == "letor" and like is None:
+        from qdrank.datasets.columns import feature_names
         from qdrank.datasets.letor.reader import letor_form
 
         width = letor_form(list(dataset.files.values()), sparse=dataset.options["sparse"]).width
@@ -81,6 +125,10 @@ def check_own(dataset: PlannedDataset) -> None:
             problem = f"own.{dataset.name}.reference: the data have {width} features"
             fix = f"give the number of the feature that ranks like BM25, 1 to {width}"
             raise InputError(problem, found=str(dataset.options["reference"]), fix=fix)
+        try:
+            feature_names(width, dataset.options["names"])
+        except InputError as error:
+            raise InputError(f"own.{dataset.name}.names: {error.problem}", found=error.found, fix=error.fix) from None
 
 
 def check_simulated(name: str, options: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from qdrank.aggregators.fusion import FUSION_METHODS, NORMS, fuse
+from qdrank.commands.rank import refuse_missing_folder
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.reading import read_runs
 from qdrank.datasets.runs.scaling import union_of
@@ -76,6 +77,7 @@ def run(args: argparse.Namespace) -> int:
     """Write the fused run; report on standard error how ties were handled."""
     if args.tag.split() != [args.tag]:
         raise InputError("the tag is not a single word", found=args.tag)
+    refuse_missing_folder(args.output)
     runs = [one for path in args.runs for one in read_runs(path)]
     if args.models is None:
         fused = fuse(runs, args.method, norm=args.norm, weights=args.weights, k=args.k, tag=args.tag)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from qdrank.errors import InputError
 from qdrank.project import PROJECT
+from qdrank.workflow.config_files import load_sources
 
 _REPORT, _MANIFEST = "results/report.html", "results/manifest.json"
 
@@ -36,6 +37,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the workflow, then write the report where results changed; return Snakemake's exit code."""
     if find_spec("snakemake") is None:
         raise InputError("Snakemake is not installed", fix="pip install 'qdrank[workflow]'")
+    load_sources(args.config)  # Snakemake would show a traceback
     common = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "workflow" / "Snakefile")]
     common += ["--directory", str(args.directory)]
     common += ["--workflow-profile", args.workflow_profile] if args.workflow_profile else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -78,6 +79,7 @@ class Judged:
         names = numbers + 1 if doc_id is None else np.asarray(doc_id)
         if names.shape != ids.shape:
             raise InputError(f"{len(names)} names do not fit {len(ids)} documents", fix="give every document a name")
+        _refuse_twice(ids, names)
         query_id = ids[offsets[:-1]].astype(str).astype(object)
         parts = np.full(len(query_id), part, dtype=object)
         return cls(query_id, parts, offsets, names.astype(str).astype(object), whole, features)
@@ -227,6 +229,14 @@ class Judged:
         parts = pa.array(self.part, pa.string()).take(pa.array(self.query_index))
         table = judged_table(names, pa.array(self.doc_id, pa.string()), self.y, parts, self.X)
         return table if self.missed is None else with_missed(table, self.missed, self.offsets, self.missed_id)
+
+
+def _refuse_twice(query: NDArray[Any], doc_id: NDArray[Any]) -> None:
+    pairs = list(zip(query.tolist(), doc_id.tolist(), strict=True))
+    if len(set(pairs)) < len(pairs):
+        name, document = next(pair for pair, times in Counter(pairs).items() if times > 1)
+        fix = "keep one row of each document in a query"
+        raise InputError(f"document {document} comes twice in query {name}", fix=fix)
 
 
 def _lists(values: NDArray[Any], bounds: IntArray) -> TextArray:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,9 @@ from qdrank.workflow.config import Settings, WholeSettings
 from qdrank.workflow.own_data import OWN_KINDS
 
 Source = tuple[str, Mapping[str, Any]]
+_YAML_FIX = "indent with blanks, not tabs, and close every bracket and quote; config/config.yaml has every key"
+#: A message about a key begins with its path.
+_KEY = re.compile(r"(\w[\w-]*(?:\.[\w-]+)+): ")
 
 
 def resolve(values: Mapping[str, Any], sources: Sequence[Source] = ()) -> Settings:
@@ -37,7 +44,13 @@ def resolve(values: Mapping[str, Any], sources: Sequence[Source] = ()) -> Settin
 
 def merged(sources: Sequence[Source]) -> dict[str, Any]:
     """What the workflow sees: the defaults with each file on top."""
-    return layered([("defaults", yaml.safe_load(default_yaml())), *sources])
+    return layered([("defaults", deepcopy(_defaults())), *sources])
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    values: dict[str, Any] = yaml.safe_load(default_yaml())
+    return values
 
 
 def layered(sources: Sequence[Source]) -> dict[str, Any]:
@@ -69,7 +82,7 @@ def load_yaml(file: str | Path) -> dict[str, Any]:
     except yaml.MarkedYAMLError as error:
         line = None if error.problem_mark is None else error.problem_mark.line + 1
         twice = isinstance(error, yaml.constructor.ConstructorError)
-        problem, fix = str(error.problem), "keep one of the two" if twice else "see config/config.yaml"
+        problem, fix = str(error.problem), "keep one of the two" if twice else _YAML_FIX
         raise InputError(problem if twice else f"not YAML: {problem}", file=file, line=line, fix=fix) from None
     except (UnicodeDecodeError, yaml.YAMLError) as error:
         raise InputError(f"not YAML: {error}", file=file, fix="save the file as UTF-8 text") from None
@@ -79,10 +92,11 @@ def load_yaml(file: str | Path) -> dict[str, Any]:
 
 
 def _fault(fault: Any, sources: Sequence[Source]) -> str:
-    path = [str(step) for step in fault["loc"] if step not in OWN_KINDS]  # a kind is a step of the path, but not a key
+    # A kind, or one of several types, is a step of the path, but not a key.
+    path = [str(step) for step in fault["loc"] if step not in (*OWN_KINDS, "constrained-int", "str", "int", "float")]
     where = f"{_origin(path, sources)}: {'.'.join(path)}"
     if fault["type"] == "extra_forbidden":
-        return f"{where}: unknown key; {did_you_mean(path[-1], _keys_beside(fault['loc']))}"
+        return f"{where}: unknown key; {_meant(path, _keys_beside(fault['loc']))}"
     if fault["type"] == "missing":
         return f"{where}: required, but missing"
     if fault["type"] == "union_tag_not_found":
@@ -93,6 +107,29 @@ def _fault(fault: Any, sources: Sequence[Source]) -> str:
     if fault["type"] == "dict_type":
         return f"{where}: must have keys, as in {path[-1]}: {{key: value}} (found {fault['input']!r:.80})"
     return f"{where}: {fault['msg'].removeprefix('Value error, ')} (found {fault['input']!r:.80})"
+
+
+def _meant(path: Sequence[str], beside: Sequence[str]) -> str:
+    """The key that was meant: one beside it, the same one in another section, or all that are allowed."""
+    meant = did_you_mean(path[-1], beside)
+    sections = WholeSettings().model_dump()
+    there = [name for name, section in sections.items() if isinstance(section, dict) and path[-1] in section]
+    if meant.startswith("allowed") and there:
+        return "did you mean " + " or ".join(f"{name}.{path[-1]}" for name in there) + "?"
+    return meant
+
+
+@contextmanager
+def located(sources: Sequence[Source]) -> Iterator[None]:
+    """Name the file in every `InputError` from within that is about a key of the configuration."""
+    try:
+        yield
+    except InputError as error:
+        key = _KEY.match(error.problem)
+        if error.file is not None or key is None:
+            raise
+        file = _origin(key[1].split("."), sources)
+        raise InputError(error.problem, file=file, found=error.found, fix=error.fix) from None
 
 
 def _origin(path: Sequence[str], sources: Sequence[Source]) -> str:

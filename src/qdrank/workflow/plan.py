@@ -113,7 +113,9 @@ def plan(settings: Settings, folders: Sequence[str | Path] = ()) -> Plan:
         elif name in known:
             dataset = _registered(known[name], settings)
         else:
-            raise InputError(f"unknown data set {name!r}", fix=did_you_mean(name, [*known, *settings.own]))
+            fix = did_you_mean(name, [*known, *settings.own])
+            problem = f"datasets.{settings.datasets.index(name)}: unknown data set {name!r}"
+            raise InputError(problem, fix=f"{fix} `qdrank datasets` lists them; data of yours need an entry under own:")
         datasets[name] = dataset
         if dataset.registered and not (access := available(known[name], mirror=mirror_of(settings))):
             if settings.missing == "stop":
@@ -150,11 +152,10 @@ def _refuse_unknown_datasets(settings: Settings, known: Iterable[str]) -> None:
 def _refuse_missing_files(dataset: PlannedDataset) -> None:
     for part, path in dataset.files.items():
         if not os.path.isfile(path):
-            what = (
-                "not a file: data are read more than once, so a pipe will not do"
-                if os.path.exists(path)
-                else "no such file"
-            )
+            what = "no such file"
+            if os.path.exists(path):
+                pipe = "not a file: data are read more than once, so a pipe will not do"
+                what = "a folder, not a file" if os.path.isdir(path) else pipe
             key = f"files.{part}" if dataset.kind == "letor" and "like" not in dataset.options else part
             if part == "documents.1" and "documents.2" not in dataset.files and not os.path.exists(path):
                 key, what = "documents", "no such file or folder"

@@ -19,7 +19,7 @@ from qdrank import __version__
 from qdrank.errors import QdrankError
 from qdrank.jobs import forget_mistakes, prepare_environment
 from qdrank.project import PROJECT, SOURCE
-from qdrank.workflow.config_files import layered, load_sources, merged, resolve
+from qdrank.workflow.config_files import layered, load_sources, located, merged, resolve
 from qdrank.workflow.plan import plan, shards_of
 from qdrank.workflow.recorded import record_configuration, recorded_files, refuse_other_configuration, started_in
 from qdrank.workflow.run import WorkflowRun
@@ -55,10 +55,12 @@ def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
             config.update(_continued(workflow, given))
         # Another workflow that uses this one as a module with a `config:` of its own does not get ours, by Snakemake's rule.
         sources = [] if workflow.modifier.skip_configfile else load_sources([default])
-        settings = resolve(merged([*sources, ("", config)]), [*sources, *load_sources(given)])
+        named = [*sources, *load_sources(given)]
+        settings = resolve(merged([*sources, ("", config)]), named)
         # A relative path to the user's own data is searched for here, beside the configuration file, and in the
         # project.
-        planned = plan(settings, [*(file.parent for file in given), PROJECT])
+        with located(named):
+            planned = plan(settings, [*(file.parent for file in given), PROJECT])
     except QdrankError as error:
         _stop(error)
     resources = workflow.resource_settings

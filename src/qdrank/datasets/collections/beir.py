@@ -43,7 +43,7 @@ def read_beir(
         asked = with_splits(asked, of_split, split)
         judgments += of_split
     place = folder / corpus
-    return assemble(read_corpus(place, book), asked, judgments, book, place)
+    return assemble(read_corpus(place, book), asked, judgments, book, place, folder / queries)
 
 
 def refuse_missing_files(folder: Path) -> None:

@@ -134,13 +134,18 @@ def read_counts(collection: Collection) -> tuple[Note, ...]:
 
 
 def assemble(
-    documents: Iterable[Document], queries: Iterable[Query], judgments: Iterable[Judgment], book: Notebook, file: Path
+    documents: Iterable[Document],
+    queries: Iterable[Query],
+    judgments: Iterable[Judgment],
+    book: Notebook,
+    file: Path,
+    queries_in: Path | None = None,
 ) -> Collection:
     """Put the parts together and check that they fit; readers have checked each part.
 
     Parameters
     ----------
-    file : the file of the documents, for the messages
+    file, queries_in : the files of the documents and, if it is another, of the queries, for the messages
 
     Raises
     ------
@@ -149,8 +154,9 @@ def assemble(
     """
     table = _documents(documents, book, file)
     asked = sorted(queries, key=lambda query: query.query_id)
-    if not table.doc_id or not asked:
-        raise InputError("no documents" if not table.doc_id else "no queries", file=file, fix="check the files")
+    for count, what, place in ((len(table), "documents", file), (len(asked), "queries", queries_in or file)):
+        if not count:
+            raise InputError(f"no {what}", file=place, fix="check the file: it is empty, or not the one that was meant")
     for query in asked:
         if not query.text.strip():
             book.add("empty query, kept", query.query_id)

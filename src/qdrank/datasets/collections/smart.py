@@ -85,8 +85,9 @@ def read_smart(folder: Path, form: SmartForm | str) -> Collection:
     seen: dict[str, int] = {}  # shared by all files: no number may occur twice
     records = ((place, one) for place in places for one in read_records(place, book, seen, encoding=form.encoding))
     documents = (_document(record, form, book, place) for place, record in records)
-    queries = _queries(folder / form.queries, form, book)
-    return assemble(documents, queries, _judgments(folder / form.qrels, form, book), book, places[0])
+    asked, judged = folder / form.queries, folder / form.qrels
+    queries = _queries(asked, form, book)
+    return assemble(documents, queries, _judgments(judged, form, book), book, places[0], asked)
 
 
 def read_records(
@@ -216,6 +217,10 @@ def _told_apart(path: Path) -> Judgments:
     if widths == {3}:
         fix = "say which: judgments: graded (higher is better), or judgments: cranfield (codes 1 to 5, 1 is best)"
         raise InputError("three columns may end in a grade or in one of Cranfield's codes", file=path, fix=fix)
+    # One broken line must not turn columns into rows: no document is 0, and a row has all documents of its query.
+    zeros = sum(not columns[-1].strip("0.") for columns in lines)
+    if 2 * zeros > len(lines) or (widths == {1, 2} and len({columns[0] for columns in lines}) < len(lines)):
+        return "listed"
     return "rows"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from qdrank.datasets.collections import files
@@ -55,12 +55,16 @@ def read_trec(
         of_split = [judgment._replace(query_id=_number(judgment.query_id)) for judgment in read_judgments(Path(path))]
         asked = with_splits(asked, of_split, split) if split else asked
         judgments += of_split
-    texts = (document for place in places for document in read_documents(place, book, encoding=encoding))
-    return assemble(_distinct(texts, places[0]), asked, judgments, book, places[0])
+    seen: dict[str, str] = {}  # shared by all files: no id may occur twice
+    texts = (one for place in places for one in read_documents(place, book, seen, encoding=encoding))
+    return assemble(texts, asked, judgments, book, places[0], Path(topics))
 
 
-def read_documents(path: Path, book: Notebook, *, encoding: str = "utf-8") -> Iterator[Document]:
-    """Documents of one file."""
+def read_documents(
+    path: Path, book: Notebook, seen: dict[str, str] | None = None, *, encoding: str = "utf-8"
+) -> Iterator[Document]:
+    """Documents of one file; ``seen`` are the places of those before it, by id."""
+    seen = {} if seen is None else seen
     for line, block in _blocks(path, "DOC", encoding):
         _refuse_second_id(block, path, line)
         name = _DOCNO.search(block)
@@ -68,6 +72,10 @@ def read_documents(path: Path, book: Notebook, *, encoding: str = "utf-8") -> It
         if not doc_id or len(doc_id.split()) > 1:
             fix = "each <DOC> needs <DOCNO> ID </DOCNO>"
             raise InputError("the document has no id", file=path, line=line, found=block.strip(), fix=fix)
+        if doc_id in seen:
+            problem, fix = f"the id is in {seen[doc_id]} already", "keep one of the two documents"
+            raise InputError(problem, file=path, line=line, found=doc_id, fix=fix)
+        seen[doc_id] = f"line {line} of {path.name}"
         title = " ".join(_without_markup(match[2]) for match in _TITLE.finditer(block))
         texts = [match[2] for match in _TEXT.finditer(block)] or [_TITLE.sub(" ", _ASIDE.sub(" ", block))]
         body = " ".join(map(_without_markup, texts)).strip()
@@ -95,7 +103,8 @@ def read_topics(path: Path, topic_fields: Sequence[str] = ("title",), *, encodin
         if not query_id or len(query_id.split()) > 1 or query_id in seen:
             again = f"the number of the query is used in line {seen.get(query_id)} already"
             problem = again if query_id in seen else "the query has no number"
-            raise InputError(problem, file=path, line=line, found=query_id, fix="write <num> Number: 301")
+            fix = "give each query a number of its own" if query_id in seen else "write <num> Number: 301"
+            raise InputError(problem, file=path, line=line, found=query_id or block.strip(), fix=fix)
         missing = [field for field in topic_fields if not fields.get(field)]
         if missing:
             raise InputError(f"query {query_id} has no <{missing[0]}>", file=path, line=line, found=block.strip())
@@ -146,14 +155,3 @@ def _without_markup(text: str) -> str:
 
 def _number(name: str) -> str:
     return name.lstrip("0") or name
-
-
-def _distinct(documents: Iterable[Document], path: Path) -> Iterator[Document]:
-    seen = set()
-    for document in documents:
-        if document.doc_id in seen:
-            raise InputError(
-                "the id occurs twice", file=path, found=document.doc_id, fix="keep one of the two documents"
-            )
-        seen.add(document.doc_id)
-        yield document

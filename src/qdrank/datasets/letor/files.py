@@ -27,7 +27,20 @@ _STEP = 1 << 18
 # The content decides, not the file's name: mirrors keep compressed and plain copies under either.
 _OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
-_UTF8_MARK, _UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+_PAGE = "is a page of the web", "download the file itself: this page may ask for a licence or a password"
+_UTF16 = "is UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8 {file} > converted.txt"
+#: Beginnings of files that hold no rows, with what they are and what to do with them.
+_NOT_TEXT = {
+    b"PK\x03\x04": ("is a zip archive", "unpack it first: unzip {file}"),
+    b"Rar!": ("is a rar archive", "unpack it first: unrar x {file}, or bsdtar -xf {file}"),
+    b"7z\xbc\xaf": ("is a 7z archive", "unpack it first: 7z x {file}, or bsdtar -xf {file}"),
+    b"<!doctype": _PAGE,
+    b"<html": _PAGE,
+    b"\xff\xfe": _UTF16,
+    b"\xfe\xff": _UTF16,
+}
+_TAR = slice(257, 262)
+_UTF8_MARK = b"\xef\xbb\xbf"
 _BROKEN = (EOFError, OSError, zlib.error, lzma.LZMAError, ValueError)
 
 
@@ -46,6 +59,14 @@ def open_bytes(path: str | os.PathLike[str]) -> IO[bytes]:
         if head.startswith(magic):
             return cast("IO[bytes]", opener(source(), "rb"))
     return source()
+
+
+def is_uncompressed(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is that of a file that is not compressed, and no pipe."""
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        return not file.read(6).startswith((*_OPENERS, _ZSTANDARD))
 
 
 def _source(path: str | os.PathLike[str]) -> Callable[[], IO[bytes]]:
@@ -108,8 +129,8 @@ def _broken(path: str | os.PathLike[str], line: int, error: Exception) -> InputE
 
 
 def _block(lines: bytes, path: str | os.PathLike[str], first_line: int) -> NDArray[np.uint8]:
-    if first_line == 1 and lines.startswith(_UTF16_MARKS):
-        raise InputError("is UTF-16 text", file=path, line=1, found=lines[:20], fix="save it as UTF-8 or ASCII text")
+    if first_line == 1:
+        _refuse_other_forms(lines, path)
     if first_line == 1 and lines.find(b"\n") in (-1, len(lines) - 1) and lines.count(b"\r") > 1:
         raise InputError(
             "its lines end with CR alone, as on old Macs",
@@ -119,6 +140,15 @@ def _block(lines: bytes, path: str | os.PathLike[str], first_line: int) -> NDArr
         )
     start = len(_UTF8_MARK) if first_line == 1 and lines.startswith(_UTF8_MARK) else 0
     return np.frombuffer(lines, dtype=np.uint8)[start:]
+
+
+def _refuse_other_forms(lines: bytes, path: str | os.PathLike[str]) -> None:
+    """Raise if the beginning shows that this is no text with rows."""
+    known = (what for magic, what in _NOT_TEXT.items() if lines[: len(magic)].lower() == magic.lower())
+    what = ("is a tar archive", "unpack it first: tar -xf {file}") if lines[_TAR] == b"ustar" else next(known, None)
+    if what is not None:
+        fix = what[1].format(file=shlex.quote(os.fspath(path)))
+        raise InputError(what[0], file=path, line=1, found=lines[:20], fix=fix)
 
 
 def _too_long(path: str | os.PathLike[str], line: int, line_read: bytearray) -> InputError:

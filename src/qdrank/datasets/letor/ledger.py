@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import os
+import shlex
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.datasets.letor import id_kernels as ids
+from qdrank.datasets.letor.files import is_uncompressed
 from qdrank.datasets.letor.kernels import LINE, QID, QID_END, Bytes
 from qdrank.errors import InputError
 from qdrank.layout import query_index
 
 Records = NDArray[np.int64]
+
+
+def _sorting(file: str | os.PathLike[str]) -> str:
+    """The command that brings the rows of each query together, keeping their order."""
+    return f": LC_ALL=C sort -s -k2,2 {shlex.quote(os.fspath(file))} > sorted.txt" if is_uncompressed(file) else ""
 
 
 class Ledger:
@@ -56,7 +63,9 @@ class Ledger:
             file=self._file,
             line=line,
             found=f"qid:{name}",
-            fix="let each query's rows follow each other" if same else "keep each query in one part only",
+            fix=f"let each query's rows follow each other{_sorting(file)}"
+            if same
+            else "keep each query in one part only",
         )
 
     def _decoded(self, text: bytes, line: int) -> str:

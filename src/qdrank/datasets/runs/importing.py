@@ -46,13 +46,15 @@ def read_as_data(
     """
     qrels, part = read_judgments(files, seed=seed, n_parts=n_parts)
     runs = [run for name, path in files.items() if name.startswith("runs") for run in read_runs(path)]
-    made = judged_runs(runs, qrels, part, max_label=max_label)
+    with placed(_joined(files, "runs", "qrels")):
+        made = judged_runs(runs, qrels, part, max_label=max_label)
     judged = made.judged
-    with placed(", ".join(str(path) for name, path in files.items() if name.startswith("qrels"))):
+    with placed(_joined(files, "qrels")):
         refuse_unusable(judged)
     tags = [run.tag for run in runs]
     if reference is not None and reference not in tags:
-        raise InputError("the reference is none of the runs", found=reference, fix="name a tag: " + ", ".join(tags))
+        problem, fix = "reference: it is none of the runs", "name a tag: " + ", ".join(tags)
+        raise InputError(problem, file=_joined(files, "runs"), found=reference, fix=fix)
     number = best_feature(judged) if reference is None else tags.index(reference) * len(COLUMNS)
     names = judged.query_id.tolist()
     texts = read_texts(files["queries"]) if "queries" in files else {}
@@ -66,3 +68,8 @@ def read_as_data(
     known = [("queries with a text", f"{sum(map(bool, words)):,} of {len(names):,}")] if words else []
     known += [("numbers in the vector of a query", f"{vectors.shape[1]:,}")] if vectors is not None else []
     return tables, [*made.notes, ("reference", made.names[number]), *known]
+
+
+def _joined(files: Mapping[str, AnyPath], *kinds: str) -> str:
+    """Paths of these kinds, for messages."""
+    return ", ".join(str(path) for name, path in files.items() if name.startswith(kinds))

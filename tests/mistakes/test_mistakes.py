@@ -1,0 +1,61 @@
+"""Every planted mistake ends in words that name the place, the problem and the way out; suggested commands work.
+
+Mistakes that need a run are made elsewhere: killed and interrupted runs in tests/workflow/test_kills.py, full and read-only
+disks in test_disk.py, two configurations in one folder in tests/test_recorded.py.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from contextlib import chdir
+from pathlib import Path
+
+import pytest
+
+from tests.mistakes import MISTAKES
+from tests.mistakes.configurations import LETOR, ROWS
+from tests.mistakes.planted import Mistake, first_job, left, message
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+def test_the_message_names_the_place_and_the_way_out(mistake: Mistake, tmp_path: Path) -> None:
+    said = message(mistake, tmp_path)
+    for words in mistake.says:
+        assert words in said
+    assert "Traceback" not in said
+    assert left(mistake, tmp_path) == []
+
+
+def test_there_are_many_and_no_two_are_alike() -> None:
+    names = [mistake.name for mistake in MISTAKES]
+    assert len(set(names)) == len(names) > 150
+
+
+SPLIT = LETOR.replace("all: rows.txt", "train: rows.txt, test: test.txt")
+WHOLE = SPLIT.replace("train: rows.txt", "train: train-part.txt, vali: vali.txt")
+TEST = ROWS.replace("qid:", "qid:t")
+MIXED = "".join(sorted(ROWS.splitlines(keepends=True)))
+
+
+@pytest.mark.parametrize(
+    ("rows", "config", "pattern", "then"),
+    [
+        (MIXED.encode(), LETOR, r"each other: (.*)", LETOR.replace("rows", "sorted")),
+        (ROWS.encode("utf-16"), LETOR, r"convert it: (.*)", LETOR.replace("rows", "converted")),
+        (ROWS.replace("\n", "\r").encode(), LETOR, r"convert it: (.*)", LETOR.replace("rows", "converted")),
+        (ROWS.encode(), SPLIT, r"(awk .*) TRAIN", WHOLE),
+    ],
+    ids=["sort", "UTF-16", "old Mac", "no vali"],
+)
+def test_a_suggested_command_repairs_the_data(
+    tmp_path: Path, rows: bytes, config: str, pattern: str, then: str
+) -> None:
+    broken = Mistake("", first_job, (), {"mine.yaml": config, "rows.txt": rows, "test.txt": TEST})
+    found = re.search(pattern, message(broken, tmp_path))
+    assert found is not None
+    command = found[1] + (" rows.txt" if found[1].startswith("awk") else "")
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
+    (tmp_path / "mine.yaml").write_text(then)
+    with chdir(tmp_path):
+        assert first_job() == "(the data were read)"
