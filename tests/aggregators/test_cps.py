@@ -7,6 +7,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
+from tests.learners.stored import stored
 
 from qdrank.aggregators import AGGREGATORS
 from qdrank.aggregators.cps import CPS, CosetLoss, judged_order, list_ranks
@@ -109,7 +110,7 @@ def test_a_list_that_agrees_with_the_judges_outweighs_noise(name):
     ranks = np.stack([rng.random(320), good, rng.random(320)], axis=1)
     model = CPS(distance=name).fit(ranks, y, query)
     assert np.argmax(model.theta_) == 1
-    np.testing.assert_array_equal(CPS.from_record(model.to_record()).predict(ranks, query), model.predict(ranks, query))
+    np.testing.assert_array_equal(stored(model).predict(ranks, query), model.predict(ranks, query))
 
 
 def test_missing_documents_come_last_and_share_their_places():

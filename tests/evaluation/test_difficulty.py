@@ -12,7 +12,7 @@ from scipy import stats
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.evaluation.declared import Rules
-from qdrank.evaluation.difficulty import DIFFICULTY_CLASSES, breakdown, difficulty, shares
+from qdrank.evaluation.difficulty import DIFFICULTY_CLASSES, breakdown, difficulty
 from qdrank.evaluation.significance import holm
 from qdrank.figures import difficulty as figures
 from qdrank.figures.style import save_figure
@@ -58,12 +58,16 @@ def test_relevant_documents_that_candidates_miss_count():
     assert found.name.tolist()[4] == "easy"
 
 
-def test_shares_are_of_all_queries():
-    rows = {row["class"]: row for row in shares(difficulty(judged())).to_pylist()}
-    assert {name: row["queries"] for name, row in rows.items()} == {"none": 48, "hard": 96, "normal": 72, "easy": 72}
-    assert sum(row["share"] for row in rows.values()) == pytest.approx(1)
-    assert rows["normal"]["relevant"] == "4 to 20 relevant"
-    assert rows["easy"]["relevant"] == "21 or more relevant"
+def test_classes_are_counted_and_put_into_words():
+    classes = difficulty(judged())
+    assert {name: int((classes.name == name).sum()) for name in classes.present} == {
+        "none": 48,
+        "hard": 96,
+        "normal": 72,
+        "easy": 72,
+    }
+    assert classes.meaning("normal") == "4 to 20 relevant"
+    assert classes.meaning("easy") == "21 or more relevant"
 
 
 def test_classes_are_configurable_and_gaps_are_named():

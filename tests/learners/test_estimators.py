@@ -18,11 +18,12 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, PredefinedSplit, c
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.learners.stored import stored
 
 from qdrank.aggregators import AGGREGATORS
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.errors import InputError
-from qdrank.learners import LEARNERS, from_record, tune
+from qdrank.learners import LEARNERS, tune
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.classic.regression import Regression
 from qdrank.learners.ranksvm.estimator import RankSVM
@@ -153,7 +154,7 @@ def test_equal_grades_give_a_sentence_and_scores(name, grade):
 def test_other_columns_than_learned_are_refused_also_by_a_record(name):
     X, y, query = judged()
     learner = made(name).fit(X, y, query)
-    for one in (learner, from_record(learner.to_record()) if name in LEARNERS else learner):
+    for one in (learner, stored(learner) if name in LEARNERS else learner):
         with pytest.raises(InputError, match="X has 1 features"):
             one.predict(X[:, :1], query)
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.learners.stored import stored
 
 from qdrank.errors import InputError
-from qdrank.learners import LEARNERS, from_record, tune
+from qdrank.learners import LEARNERS, tune
 from qdrank.learners.choose import shuffled_within
 from qdrank.learners.classic.regression import Regression
 from qdrank.learners.validation import RoundChoice
+from qdrank.rankers.state import state_table
 
 SMALL = {
     "rankboost": {"rounds": 5},
@@ -42,15 +43,15 @@ def test_a_learner_ranks_and_its_record_ranks_alike(name):
     assert scores.shape == (150,)
     assert scores.dtype == np.float64
     assert np.mean(scores[y == 2]) > np.mean(scores[y == 0])
-    again = from_record(json.loads(json.dumps(learner.to_record())))
+    again = stored(learner)
     assert type(again) is type(learner)
     np.testing.assert_array_equal(again.predict(X, query), scores)
 
 
 @pytest.mark.parametrize("name", list(LEARNERS))
 def test_fitting_twice_gives_the_same_record(name):
-    records = [LEARNERS[name](**SMALL.get(name, {})).fit(*judged(0)).to_record() for _ in range(2)]
-    assert records[0] == records[1]
+    tables = [state_table(LEARNERS[name](**SMALL.get(name, {})).fit(*judged(0))) for _ in range(2)]
+    assert tables[0] == tables[1]
 
 
 def test_sorted_validation_rows_do_not_make_ties_look_perfect():
@@ -105,8 +106,6 @@ def test_bad_input_is_refused_with_a_reason():
     with pytest.raises(InputError, match="two places"):
         Regression().fit(X, y, np.roll(query, 3))
     with pytest.raises(InputError, match="has not been fitted"):
-        Regression().to_record()
-    with pytest.raises(InputError, match="not of a regression"):
-        Regression.from_record({"learner": "listnet", "params": {}, "state": {}})
+        Regression().predict(X)
     with pytest.raises(InputError, match="without values"):
         tune("regression", {"l2": []}, (X, y, query), (X, y, query))

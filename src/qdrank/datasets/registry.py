@@ -5,7 +5,6 @@ Only pydantic and yaml are imported here: the Snakefile reads the table each tim
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from functools import cache
 from os import PathLike
 from pathlib import Path, PurePosixPath
@@ -161,10 +160,6 @@ class Dataset(_Row):
         """The archive called ``name``."""
         return _named(self.archives, name, f"archive of {self.name}")
 
-    def by_role(self, role: str) -> tuple[DataFile, ...]:
-        """The files with this role, in the order of the table."""
-        return tuple(file for file in self.files if file.role == role)
-
     def by_part(self) -> dict[str, DataFile]:
         """Part (S1 to S5, or train, vali, test) to file."""
         return {file.part: file for file in self.files if file.part is not None}
@@ -202,26 +197,11 @@ def _unique(names: list[str], kind: str) -> None:
         raise ValueError(f"two {kind}s are called {twice[0]}")
 
 
-class Datasets(Mapping[str, Dataset]):
+class Datasets(dict[str, Dataset]):
     """The table: name to data set, in the order of the file."""
 
-    def __init__(self, rows: Mapping[str, Dataset]) -> None:
-        self._rows = dict(rows)
-
-    def __getitem__(self, name: str) -> Dataset:
-        try:
-            return self._rows[name]
-        except KeyError:
-            raise InputError(f"unknown data set {name!r}", fix=did_you_mean(name, list(self._rows))) from None
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._rows
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
-
-    def __len__(self) -> int:
-        return len(self._rows)
+    def __missing__(self, name: str) -> Dataset:
+        raise InputError(f"unknown data set {name!r}", fix=did_you_mean(name, list(self)))
 
 
 class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

@@ -103,16 +103,6 @@ def _checked(bounds: Mapping[str, Sequence[int | None]]) -> dict[str, tuple[int,
     return ranges
 
 
-def shares(classes: Difficulty) -> pa.Table:
-    """Queries of every class and their share of all: class, meaning, queries, share."""
-    rows = []
-    for name in classes.present:
-        n = int((classes.name == name).sum())
-        row: dict[str, Any] = {"class": name, "relevant": classes.meaning(name), "queries": n}
-        rows.append(row | {"share": n / len(classes.name)})
-    return pa.Table.from_pylist(rows)
-
-
 def breakdown(
     measures: pa.Table,
     classes: Difficulty,

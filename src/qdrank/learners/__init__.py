@@ -51,11 +51,6 @@ _PUBLIC = {
 }
 
 
-def from_record(record: dict[str, Any]) -> Any:
-    """The fitted learner whose ``to_record`` gave ``record``."""
-    return LEARNERS[record["learner"]].from_record(record)
-
-
 def __getattr__(name: str) -> Any:
     """Import a public name on first use (PEP 562), since the registry alone needs no NumPy."""
     if name not in _PUBLIC:

@@ -1,10 +1,10 @@
-"""What the learners share: checked input, a score, and a record of plain values instead of pickle."""
+"""What the learners share: checked input, and a score."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +20,8 @@ class Learner(Estimator):
     """A ranker learned from judged documents; a scikit-learn estimator.
 
     Subclasses declare their parameters as fields and their fitted state as ``name_``. The attributes named in
-    ``STATE`` are arrays of numbers or text and make up the whole model: ``to_record`` gives them as lists and
-    strings, which any store can hold. ``WEIGHTS`` names the one whose last axis is the features.
+    ``STATE`` are arrays of numbers or text and make up the whole model, which `qdrank.rankers.state` stores without
+    pickle. ``WEIGHTS`` names the one whose last axis is the features.
     """
 
     NAME: ClassVar[str]
@@ -95,23 +95,6 @@ class Learner(Estimator):
                 fix="give the columns in the order of fit: X[learner.feature_names_in_]",
             )
 
-    def to_record(self) -> dict[str, Any]:
-        """The fitted model as plain values: learner name, parameters and state."""
-        self.refuse_unfitted()
-        state = {name: _builtin(getattr(self, name)) for name in self.STATE}
-        return {"learner": self.NAME, "params": self.get_params(deep=False), "state": state}
-
-    @classmethod
-    def from_record(cls, record: dict[str, Any]) -> Self:
-        """The fitted model whose ``to_record`` gave ``record``."""
-        if record["learner"] != cls.NAME:
-            raise InputError(f"this is the record of a {record['learner']}, not of a {cls.NAME}")
-        learner = cls(**record["params"])
-        for name in cls.STATE:
-            value = record["state"][name]
-            setattr(learner, name, np.asarray(value) if isinstance(value, list) else value)
-        return learner
-
 
 @dataclass(kw_only=True, eq=False)
 class LinearLearner(Learner):
@@ -131,7 +114,3 @@ def _column_names(X: Any) -> NDArray[np.object_] | None:
     """Names of the columns of a DataFrame, if all are text."""
     names = list(getattr(X, "columns", []))
     return np.array(names, dtype=object) if names and all(isinstance(name, str) for name in names) else None
-
-
-def _builtin(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -4,7 +4,7 @@ A name is ``measure[(parameters)][@k][/convention]``: ``ndcg@10/letor4`` is the 
 it, ``ndcg@10/exp`` the usual one, ``ap`` is average precision, ``ap(rel=2)@100/trec`` that of trec_eval with ``-l 2``. The names
 of ir_measures (``nDCG@10``, ``AP(rel=2)@100``) stand for the convention ``trec``. `MEASURES` maps each definition, with ``@k`` for any
 cutoff, to the code behind it; `CONVENTIONS` lists what is usually reported together. A measure is added by one
-file and one line here. In file names write ``ndcg-10-letor4`` (`Measure.slug`).
+file and one line here.
 
 ==============  =========  ==================  ===========  =============  ==========
 convention      gain       discount at rank j  no relevant  n_q < k        ties
@@ -109,7 +109,6 @@ USUAL_CONVENTIONS = ("letor4", "geng", "exp")
 _PUBLIC = {
     "Measure": "qdrank.measures.names",
     "parse": "qdrank.measures.names",
-    "parse_slug": "qdrank.measures.names",
     "Definition": "qdrank.measures.definition",
     "Judgements": "qdrank.measures.ranking",
     "measure": "qdrank.measures.compute",

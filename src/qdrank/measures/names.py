@@ -1,4 +1,4 @@
-"""Names of measures: ``measure[(parameters)][@k][/convention]``, their form for file names, and the names of ir_measures."""
+"""Names of measures: ``measure[(parameters)][@k][/convention]``, and the names of ir_measures."""
 
 from __future__ import annotations
 
@@ -69,17 +69,12 @@ class Measure:
     def name(self) -> str:
         """The name as it is written in configurations and tables, ``ndcg@10/letor4``, ``ap(rel=2)@100/trec``."""
         given = f"({','.join(f'{key}={value}' for key, value in self.parameters)})" if self.parameters else ""
-        return self._spelt(given, "@", "/", str(self.cutoff))
+        return self._spelt(given, str(self.cutoff))
 
     @property
     def definition(self) -> str:
         """The entry of `MEASURES` behind the name, ``ndcg@k/letor4``."""
-        return self._spelt("", "@", "/", "k")
-
-    @property
-    def slug(self) -> str:
-        """The name for files and targets, ``ndcg-10-letor4``, ``ap-rel=2-100-trec``."""
-        return self._spelt("".join(f"-{key}={value}" for key, value in self.parameters), "-", "-", str(self.cutoff))
+        return self._spelt("", "k")
 
     @property
     def title(self) -> str:
@@ -93,9 +88,9 @@ class Measure:
         name = next((name for name, base in _IR_MEASURES.items() if base == self.base), "")
         return Measure(name, self.cutoff, "", self.parameters).name if name and self.convention == _BY_TREC_EVAL else ""
 
-    def _spelt(self, given: str, at: str, slash: str, cutoff: str) -> str:
-        name = self.base + given + ("" if self.cutoff is None else at + cutoff)
-        return f"{name}{slash}{self.convention}" if self.convention else name
+    def _spelt(self, given: str, cutoff: str) -> str:
+        name = self.base + given + ("" if self.cutoff is None else f"@{cutoff}")
+        return f"{name}/{self.convention}" if self.convention else name
 
 
 def parse(name: str, *, convention: str = "") -> Measure:
@@ -154,13 +149,3 @@ def _suggestion(measure: Measure) -> str:
     else:
         hint = did_you_mean(measure.definition, alike or list(MEASURES))
     return hint.replace("@k", f"@{measure.cutoff}") if measure.cutoff else hint
-
-
-def parse_slug(slug: str) -> Measure:
-    """The measure whose `Measure.slug` is ``slug``."""
-    base, *rest = slug.split("-")
-    given = [pair for pair in rest if "=" in pair]
-    rest = rest[len(given) :]
-    name = f"{base}({','.join(given)})" if given else base
-    name += f"@{rest.pop(0)}" if rest and rest[0].isdecimal() else ""
-    return parse("/".join([name, *rest]))

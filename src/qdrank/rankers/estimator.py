@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,10 +68,6 @@ class QueryDependent(Learner):
     def n_features_in_(self) -> int:
         """Number of features of the documents that the ranker was fitted to."""
         return int(self._n_features)
-
-    def to_record(self) -> dict[str, Any]:
-        """Not supported: use `QueryRanker.state` to store a fitted ranker."""
-        raise NotImplementedError("store ranker_.state() instead")
 
     def _vectors(self, documents: Judged) -> FloatArray:
         return query_vectors(documents.X, documents.offsets, self.reference, top=self.top, pooling=self.pooling)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class AnalysedTokens(NamedTuple):
 
 @dataclass(frozen=True)
 class Analyser:
-    """Specification of the analysis; kept with the index as a plain dict (`to_dict`).
+    """Specification of the analysis; kept with the index.
 
     Attributes
     ----------
@@ -65,19 +65,6 @@ class Analyser:
                 raise InputError(
                     f"unknown {name} {getattr(self, name)!r}", fix=did_you_mean(str(getattr(self, name)), values)
                 )
-
-    def to_dict(self) -> dict[str, str]:
-        """Plain dict, for JSON; `from_dict` is the way back."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, specification: Mapping[str, Any]) -> Analyser:
-        """Analyser from `to_dict`'s form; unknown keys are errors."""
-        known = [field.name for field in fields(cls)]
-        for key in specification:
-            if key not in known:
-                raise InputError(f"unknown setting {key!r} of the analyser", fix=did_you_mean(key, known))
-        return cls(**specification)
 
     def words(self, text: str) -> list[str]:
         """Words of ``text``, folded, before stop words and stems."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -62,10 +62,6 @@ class TextSettings:
             raise InputError(
                 f"bad settings: n_top {self.n_top}, lsa {self.lsa}", fix="n_top at least 1, lsa at least 0"
             )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values, for the report and for provenance."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)

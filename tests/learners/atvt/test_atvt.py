@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import clarabel
@@ -12,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
+from tests.learners.stored import stored
 
 from qdrank.errors import InputError
 from qdrank.layout import query_offsets
-from qdrank.learners import from_record
 from qdrank.learners.atvt.estimator import ATVT, PAPER_TOL
 from qdrank.learners.atvt.maps import Penalties, fit_maps, moments
 from qdrank.learners.atvt.newton import Projected
@@ -429,7 +428,7 @@ def test_maps_of_other_queries_are_those_of_training_for_the_same_queries():
 def test_a_record_predicts_alike(h):
     X, y, query = judged(18, n_queries=20)
     model = ATVT(h=h, min_leaf=5).fit(X, y, query)
-    again = from_record(json.loads(json.dumps(model.to_record())))
+    again = stored(model)
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
@@ -441,7 +440,7 @@ def test_warm_trees_are_added_to_those_there_are():
     assert [booster.num_trees() for booster in warm.boosters] == [20, 3, 3]
     np.testing.assert_array_equal(warm.boosters[0].predict(X), plain.predict(X))
     assert np.abs(warm.predict(X) - plain.predict(X)).max() > 0.01
-    again = from_record(json.loads(json.dumps(warm.to_record())))
+    again = stored(warm)
     np.testing.assert_array_equal(again.predict(X), warm.predict(X))
 
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.learners.ensemble.ensemble_world import brute_force_laplacian, dual, ensemble, reference_optimum
+from tests.learners.stored import stored
 
 from qdrank.errors import InputError
-from qdrank.learners import SER, SSER, from_record
+from qdrank.learners import SER, SSER
 from qdrank.learners.ensemble.document_graph import document_graph, roughness
 from qdrank.learners.ensemble.program import DUALITY_GAP
 
@@ -131,7 +132,7 @@ def test_the_printed_formula_is_a_control():
 
 def test_a_record_gives_the_same_weights():
     sser = SSER(gamma=0.7).fit(*ensemble(8))
-    again = from_record(sser.to_record())
+    again = stored(sser)
     np.testing.assert_array_equal(again.weights_for(documents(8)), sser.weights_for(documents(8)))
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
+from tests.learners.stored import stored
 
 from qdrank.errors import InputError
 from qdrank.layout import query_offsets
@@ -160,7 +161,7 @@ def test_float32_and_float64_agree():
 def test_record_and_predict():
     X, y, query = judged(2)
     model = RankSVM(lam=0.1).fit(X, y, query)
-    again = RankSVM.from_record(model.to_record())
+    again = stored(model)
     np.testing.assert_array_equal(again.predict(X), X @ model.coef_)
 
 

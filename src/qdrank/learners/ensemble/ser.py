@@ -103,7 +103,7 @@ class SER(Learner):
         return self
 
     def solved(self) -> tuple[Program, ProgramSolution]:
-        """The program and its solution; solved again after ``from_record``, which gives the same."""
+        """The program and its solution; solved again in a learner that was stored, which gives the same."""
         if not hasattr(self, "_solved"):
             program = Program(self.coefficients_, self.C, bounded=self.nonnegative)
             self._solved = program, program.minimise(np.eye(self.coefficients_.shape[1]))

@@ -11,8 +11,7 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.clusters import k_means, nearest_centre
 
 PAIRS, TRANSFORMED = "pairs", "transformed"
-#: Schemes of clusterings; each has a twin of random clusters of the same sizes.
-FAMILIES = (PAIRS, TRANSFORMED)
+#: Each scheme has a twin of random clusters of the same sizes.
 RANDOM = "-random"
 
 

@@ -1,0 +1,13 @@
+"""A fitted learner as it comes back from its file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from qdrank.rankers.state import from_state_table, state_table
+from qdrank.rankers.stored import kind_of
+
+
+def stored(learner: Any) -> Any:
+    """The learner, written as plain values and read again."""
+    return from_state_table(state_table(learner), kind_of)
