@@ -179,9 +179,9 @@ def test_ohsumed(tmp_path):
     [
         ({"documents": ".I 1\n.T\nno id\n"}, "no MEDLINE id"),
         ({"documents": OHSUMED.replace("88000002", "88000001")}, "the MEDLINE id occurs twice"),
-        ({"topics": "<top>\n<title> x\n<desc> y\n</top>\n"}, "the query has no <num>"),
-        ({"topics": TOPICS + TOPICS}, "the query's number occurs twice"),
-        ({"topics": "<top>\n<num> Number: A\n</top>\n"}, "the query has no <title>"),
+        ({"topics": "<top>\n<title> x\n<desc> y\n</top>\n"}, "the query has no number"),
+        ({"topics": TOPICS + TOPICS}, "the number of the query is used in line 1 already"),
+        ({"topics": "<top>\n<num> Number: A\n</top>\n"}, "query A has no <title>"),
         ({"topics": "stray\n"}, "text outside <top>"),
         ({"topics": "<top>\n<num> Number: A\n"}, "the last <top> is not closed"),
         ({"qrels": "OHSU1 88000001\n"}, "2 columns"),
