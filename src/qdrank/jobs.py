@@ -8,8 +8,9 @@ import logging
 import os
 import platform
 import sys
+import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -161,3 +162,13 @@ def _in_words(error: Exception) -> str | None:
         fix = "fix that and run the same command again: what was finished is kept, nothing half written is left"
         return str(InputError(_DISK[error.errno], file=error.filename, found=str(error), fix=fix))
     return None
+
+
+def seconds(step: Callable[[], object], repeats: int = 3) -> float:
+    """Processor time of the shortest of a few runs of ``step``, the one least disturbed by other processes."""
+    times = []
+    for _ in range(repeats):
+        began = time.process_time()
+        step()
+        times.append(time.process_time() - began)
+    return min(times)

@@ -6,6 +6,7 @@ queries are kept as *offsets*: query ``i`` owns the rows ``offsets[i]`` to ``off
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,14 @@ def rows_of_queries(offsets: IntArray, queries: IntArray) -> tuple[IntArray | sl
     if len(queries) and (np.diff(queries) == 1).all():
         return slice(int(offsets[queries[0]]), int(offsets[queries[-1] + 1])), bounds
     return np.arange(bounds[-1]) + np.repeat(offsets[queries] - bounds[:-1], sizes), bounds
+
+
+def padded(lists: Sequence[IntArray]) -> IntArray:
+    """Lists of different length as one matrix, padded with -1; at least one column."""
+    table = np.full((len(lists), max([1, *map(len, lists)])), -1, dtype=np.int64)
+    for row, items in zip(table, lists, strict=True):
+        row[: len(items)] = items
+    return table
 
 
 def pair_counts(y: NDArray[Any], offsets: IntArray) -> IntArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
@@ -90,7 +91,7 @@ def _verdict(
     if analysis == THESE_WORLDS:
         seeds = len(next(iter(contrasts.values())))
         reason = f"{one.reason}; {seeds} {'seed' if seeds == 1 else 'seeds'}, {rules.seeds} needed for a statement beyond these worlds"
-        return Verdict(**{**vars(one), "reason": reason})
+        return replace(one, reason=reason)
     return one
 
 

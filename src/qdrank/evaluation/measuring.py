@@ -17,6 +17,7 @@ from qdrank.layout import FloatArray, rows_of
 from qdrank.measures import measure
 from qdrank.rankers.stages import RETRIEVERS
 from qdrank.store import read, write
+from qdrank.store.rows import repeated
 
 
 def joined_scores(documents: Judged, path: str | os.PathLike[str]) -> FloatArray:
@@ -81,16 +82,12 @@ def measures_table(
     values = measure(names, documents.y, scores, documents.offsets, unranked=documents.unranked, doc_ids=ids)
     n_queries = documents.n_queries
     columns: dict[str, Any] = {
-        "fold": _repeated(fold, n_queries * len(methods)),
+        **repeated(n_queries * len(methods), fold=fold),
         "method": pa.array(np.repeat(np.array(methods, dtype=object), n_queries), pa.string()),
         "fit": np.repeat(np.zeros(len(methods), dtype=np.int64) if fits is None else np.array(fits), n_queries),
         "query_id": pa.array(np.tile(documents.query_id, len(methods)), pa.string()),
     }
     return pa.table(columns | {name: column.T.ravel() for name, column in values.items()})
-
-
-def _repeated(text: str, count: int) -> pa.Array:
-    return pa.array([text], pa.string()).take(pa.array(np.zeros(count, dtype=np.int64)))
 
 
 def measure_scores(

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.evaluation.pairs import Pairs, method_pairs
+from qdrank.evaluation.pairs import Pairs, fold_of, method_pairs
 from qdrank.evaluation.refits import by_fit
 from qdrank.layout import FloatArray
 
@@ -70,7 +70,7 @@ def pairs_contrast(pairs: Pairs, fold: ArrayLike) -> Contrast:
 def method_difference(measures: pa.Table, a: str, b: str, name: str) -> Contrast:
     """Method ``a`` minus method ``b`` on every test query of the artifact ``measures``, in every fit."""
     pairs = method_pairs(measures, a, b, name)
-    fold = dict(zip(*(measures.column(column).to_pylist() for column in ("query_id", "fold")), strict=True))
+    fold = fold_of(measures)
     return pairs_contrast(pairs, np.array([fold[query] for query in pairs.query], dtype=object))
 
 

@@ -152,6 +152,11 @@ def method_pairs(measures: pa.Table, a: str, b: str, name: str) -> Pairs:
     return paired_fits(ids, values[:, :, 0], values[:, :, 1])
 
 
+def fold_of(measures: pa.Table) -> dict[str, str]:
+    """The fold in which each query of the artifact ``measures`` is a test query."""
+    return dict(zip(*(measures.column(column).to_pylist() for column in ("query_id", "fold")), strict=True))
+
+
 def fit_columns(measures: pa.Table, method: str, name: str) -> dict[str, float | None]:
     """Columns of a table of methods: number of fits, and the standard deviation of their means, None for one fit."""
     means = _one_method(measures, method, name)[1].mean(axis=0)
@@ -160,7 +165,6 @@ def fit_columns(measures: pa.Table, method: str, name: str) -> dict[str, float |
 
 def fold_columns(measures: pa.Table, method: str, name: str) -> dict[str, float]:
     """Means of a measure as the columns of a table: each fold, the mean of the folds, the mean over all queries."""
-    fold = dict(zip(*(measures.column(column).to_pylist() for column in ("query_id", "fold")), strict=True))
-    ids, values = query_values(measures, [method], name)
+    fold, (ids, values) = fold_of(measures), query_values(measures, [method], name)
     means = fold_means(values[:, 0], np.array([fold[query] for query in ids]))
     return {**means.folds, "mean of folds": means.published, "all queries": means.pooled}

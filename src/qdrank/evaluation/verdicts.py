@@ -47,7 +47,7 @@ than `Rules.seeds` seeds the verdict is about these worlds only, and its row say
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, isnan, nan
 
 import numpy as np
@@ -169,7 +169,7 @@ def decide_by_estimates(claim: Claim, contrasts: Mapping[str, Estimate], *, size
     deciding = {name: one for name, one in each.items() if one.verdict == overall}
     name = max(deciding, key=lambda key: (_known(deciding[key].p), deciding[key].n))
     prefix = f"{name}: " if len(contrasts) > 1 else ""
-    return _replaced(each[name], reason=prefix + each[name].reason)
+    return replace(each[name], reason=prefix + each[name].reason)
 
 
 def _check_contrasts(claim: Claim, contrasts: Mapping[str, object]) -> None:
@@ -183,10 +183,6 @@ def _check_contrasts(claim: Claim, contrasts: Mapping[str, object]) -> None:
 
 def _known(p: float) -> float:
     return p if isfinite(p) else 2.0
-
-
-def _replaced(one: Verdict, *, reason: str) -> Verdict:
-    return Verdict(**{**vars(one), "reason": reason})
 
 
 def _decide_contrast(claim: Claim, estimate: Estimate, level: float, size: int, rules: Rules) -> Verdict:

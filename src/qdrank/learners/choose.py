@@ -144,3 +144,16 @@ def choose(tried: Iterable[tuple[T, ArrayLike]]) -> Choice[T]:
     if choice.place < 0:
         raise InputError("there is nothing to choose from", fix="give at least one setting")
     return choice
+
+
+def choice_rows(
+    fold: str, method: str, settings: Sequence[str], choice: Choice[Any], measure: str, **columns: Sequence[Any]
+) -> list[dict[str, Any]]:
+    """Rows of the artifact ``choices``: the settings as texts, in the order tried; ``columns`` are k and lam, if any."""
+    shared = {"fold": fold, "method": method, "measure": measure, "k": None, "lam": None}
+    return [
+        shared
+        | {name: values[place] for name, values in columns.items()}
+        | {"setting": setting, "value": value, "chosen": place == choice.place}
+        for place, (setting, value) in enumerate(zip(settings, choice.values, strict=True))
+    ]

@@ -83,6 +83,35 @@ class QueryRanker(Parameters):
             raise self.not_fitted()
 
 
+@dataclass(kw_only=True, eq=False)
+class OnOtherFeatures(QueryRanker):
+    """A ranker inside, ``base``, whose documents have other features; a subclass says which."""
+
+    STATE: ClassVar[tuple[str, ...]] = ()
+
+    base: QueryRanker
+
+    def inside(self, documents: Judged, vectors: FloatArray) -> Judged:
+        """The documents as the ranker inside sees them."""
+        raise NotImplementedError
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
+        """Fit the ranker inside."""
+        watched = None if validation is None else (self.inside(*validation), validation[1])
+        self.base.fit(self.inside(train, vectors), vectors, watched)
+        return self
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Scores (n_documents,)."""
+        self.refuse_unfitted()
+        return self.base.predict(self.inside(documents, vectors), vectors)
+
+    def remember(self, train: Judged, vectors: FloatArray) -> Self:
+        """Give the training documents to the ranker inside."""
+        self.base.remember(self.inside(train, vectors), vectors)
+        return self
+
+
 def inner_rankers(ranker: QueryRanker) -> list[QueryRanker]:
     """Rankers inside a ranker."""
     values = [getattr(ranker, f.name) for f in fields(ranker) if f.init]

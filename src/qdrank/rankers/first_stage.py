@@ -17,7 +17,7 @@ import pyarrow as pa
 from qdrank.datasets.collections.model import Collection
 from qdrank.datasets.judged import Judged, TextArray
 from qdrank.layout import FloatArray
-from qdrank.learners.choose import Choice, ValidationQueries, choose
+from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose
 from qdrank.rankers.stages import REFERENCE
 from qdrank.text.bm25 import BM25
 from qdrank.text.feedback import Feedback, expanded_queries
@@ -106,8 +106,8 @@ def first_stages(
     )
     runs = {"bm25-tuned": first["test"], "rm3": _rm3(retriever, test, first["test"], model.chosen, kind.chosen)}
     rows = [
-        *_rows(fold, "bm25-tuned", [f"k1={m.k1:g}, b={m.b:g}" for m in models], model, measure),
-        *_rows(
+        *choice_rows(fold, "bm25-tuned", [f"k1={m.k1:g}, b={m.b:g}" for m in models], model, measure),
+        *choice_rows(
             fold,
             "rm3",
             [f"documents={f.documents}, terms={f.terms}, weight={f.weight:g}" for f in kinds],
@@ -149,11 +149,3 @@ def _tuned(
             yield setting, ValidationQueries.of(documents, measure=measure, seed=seed).values(scores)
 
     return choose(measured())
-
-
-def _rows(fold: str, method: str, settings: Sequence[str], choice: Choice[Any], measure: str) -> list[dict[str, Any]]:
-    shared = {"fold": fold, "method": method, "k": None, "lam": None, "measure": measure}
-    return [
-        shared | {"setting": setting, "value": value, "chosen": place == choice.place}
-        for place, (setting, value) in enumerate(zip(settings, choice.values, strict=True))
-    ]

@@ -12,7 +12,7 @@ import numpy as np
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray
-from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
+from qdrank.rankers.base import OnOtherFeatures, QueryRanker, Validation, refuse_other_vectors
 
 
 @dataclass(kw_only=True, eq=False)
@@ -45,30 +45,17 @@ class LearnerRanker(QueryRanker):
 
 
 @dataclass(kw_only=True, eq=False)
-class WithQueryVectors(QueryRanker):
+class WithQueryVectors(OnOtherFeatures):
     """A ranker whose documents have the vector of their query as extra features; for trees."""
 
     NAME: ClassVar[str] = "with-vectors"
-    STATE: ClassVar[tuple[str, ...]] = ()
 
-    base: QueryRanker
+    def inside(self, documents: Judged, vectors: FloatArray) -> Judged:
+        """The documents with the vectors of their queries after their features."""
+        return with_vectors(documents, vectors)
 
-    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
-        """Fit the ranker on the wider documents."""
-        wider = None if validation is None else (self._wider(*validation), validation[1])
-        self.base.fit(self._wider(train, vectors), vectors, wider)
-        return self
 
-    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
-        """Scores (n_documents,)."""
-        return self.base.predict(self._wider(documents, vectors), vectors)
-
-    def remember(self, train: Judged, vectors: FloatArray) -> Self:
-        """Give the training documents to the ranker inside."""
-        self.base.remember(self._wider(train, vectors), vectors)
-        return self
-
-    @staticmethod
-    def _wider(documents: Judged, vectors: FloatArray) -> Judged:
-        refuse_other_vectors(documents, vectors)
-        return documents.with_features(np.hstack([documents.X, vectors[documents.query_index].astype(np.float32)]))
+def with_vectors(documents: Judged, vectors: FloatArray) -> Judged:
+    """The documents with the vectors (n_queries, n_columns) of their queries after their features."""
+    refuse_other_vectors(documents, vectors)
+    return documents.with_features(np.hstack([documents.X, vectors[documents.query_index].astype(np.float32)]))

@@ -18,12 +18,12 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners import LEARNERS
 from qdrank.learners.base import LinearLearner
-from qdrank.learners.choose import Choice
+from qdrank.learners.choose import Choice, choice_rows
 from qdrank.learners.tuning import grid_settings, tune
 from qdrank.queries.artifacts import Queries, load_queries
 from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, seen
-from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
+from qdrank.rankers.learned import LearnerRanker, WithQueryVectors, with_vectors
 from qdrank.rankers.served import ServedRanker, write_method
 from qdrank.registry import Registry, did_you_mean
 from qdrank.store import write
@@ -47,10 +47,10 @@ def rank_documents(ranks: Judged, fold: str) -> FoldDocuments:
 
 def with_query_vectors(documents: FoldDocuments, queries: Queries) -> FoldDocuments:
     """The same documents, with the vector of the query appended to the features of each."""
-    parts = {}
-    for role, part in documents.parts.items():
-        vectors = queries.vectors[rows_of(part.query_id, queries.query_id)]
-        parts[role] = part.with_features(np.hstack([part.X, vectors[part.query_index].astype(np.float32)]))
+    parts = {
+        role: with_vectors(part, queries.vectors[rows_of(part.query_id, queries.query_id)])
+        for role, part in documents.parts.items()
+    }
     width = queries.vectors.shape[1]
     mean, inverse = np.append(documents.mean, np.zeros(width)), np.append(documents.inverse, np.ones(width))
     return FoldDocuments(parts, mean, inverse)
@@ -90,20 +90,10 @@ def _judged(documents: FoldDocuments, role: str) -> tuple[NDArray[Any], IntArray
 
 def choices_table(fold: str, method: str, grid: _Grid, choice: Choice[Any], measure: str) -> pa.Table:
     """The artifact ``choices``: one row per combination of values."""
-    rows = [
-        {
-            "fold": fold,
-            "method": method,
-            "setting": ", ".join(f"{name}={value}" for name, value in setting.items()),
-            "k": None,
-            "lam": setting.get("lam"),
-            "measure": measure,
-            "value": value,
-            "chosen": place == choice.place,
-        }
-        for place, (setting, value) in enumerate(zip(grid_settings(grid), choice.values, strict=True))
-    ]
-    return pa.Table.from_pylist(rows)
+    settings = grid_settings(grid)
+    texts = [", ".join(f"{name}={value}" for name, value in setting.items()) for setting in settings]
+    lams = [setting.get("lam") for setting in settings]
+    return pa.Table.from_pylist(choice_rows(fold, method, texts, choice, measure, lam=lams))
 
 
 # ---- models ------------------------------------------------------------------------------------------------------

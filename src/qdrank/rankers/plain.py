@@ -9,7 +9,7 @@ import numpy as np
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray
-from qdrank.rankers.base import QueryRanker, Validation, inner_rankers
+from qdrank.rankers.base import OnOtherFeatures, QueryRanker, Validation, inner_rankers
 from qdrank.rankers.documents import one_model_scores
 
 if TYPE_CHECKING:  # compiled code is imported only when needed
@@ -99,7 +99,7 @@ def without_choice(ranker: QueryRanker, fitted: QueryRanker) -> QueryRanker:
 
 
 @dataclass(kw_only=True, eq=False)
-class WithEvidence(QueryRanker):
+class WithEvidence(OnOtherFeatures):
     """A ranker whose documents have extra columns: what the judgments of other queries say about them.
 
     The columns are divided by their standard deviation over the training documents; a column without spread becomes 0.
@@ -109,14 +109,13 @@ class WithEvidence(QueryRanker):
     STATE: ClassVar[tuple[str, ...]] = ("scale_",)
     NEEDS_NAMES: ClassVar[bool] = True
 
-    base: QueryRanker
     evidence: NeighbourEvidence | DocumentPrior
     scale_: FloatArray = field(init=False, repr=False)
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
         """Fit evidence and ranker; each training query without its own judgments."""
         wide = self.fit_columns(train, vectors)
-        self.base.fit(wide, vectors, None if validation is None else (self.wider(*validation), validation[1]))
+        self.base.fit(wide, vectors, None if validation is None else (self.inside(*validation), validation[1]))
         return self
 
     def fit_columns(self, train: Judged, vectors: FloatArray) -> Judged:
@@ -126,17 +125,7 @@ class WithEvidence(QueryRanker):
         self.scale_ = np.where(deviation > 0, 1 / np.where(deviation > 0, deviation, 1.0), 0.0)
         return self._appended(train, columns)
 
-    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
-        """Scores (n_documents,)."""
-        self.refuse_unfitted()
-        return self.base.predict(self.wider(documents, vectors), vectors)
-
-    def remember(self, train: Judged, vectors: FloatArray) -> Self:
-        """Give the training documents to the ranker inside."""
-        self.base.remember(self.wider(train, vectors), vectors)
-        return self
-
-    def wider(self, documents: Judged, vectors: FloatArray) -> Judged:
+    def inside(self, documents: Judged, vectors: FloatArray) -> Judged:
         """The documents with the columns of evidence after their features."""
         return self._appended(documents, self.evidence.transform(documents, self._given(vectors)))
 

@@ -17,7 +17,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.datasets.runs.scaling import COLUMNS
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
-from qdrank.rankers.base import QueryRanker, Validation
+from qdrank.rankers.base import OnOtherFeatures, QueryRanker, Validation
 
 Norm = Literal["min-max", "z-score", "rank"]
 _DECIMALS = 12
@@ -99,29 +99,13 @@ class FusedRuns(QueryRanker):
 
 
 @dataclass(kw_only=True, eq=False)
-class OnRunScores(QueryRanker):
+class OnRunScores(OnOtherFeatures):
     """A ranker whose documents have one feature per run: its score, made comparable."""
 
     NAME: ClassVar[str] = "on-run-scores"
-    STATE: ClassVar[tuple[str, ...]] = ()
 
-    base: QueryRanker
     norm: Norm = "min-max"
 
-    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
-        """Fit the ranker on the scores."""
-        watched = None if validation is None else (self._scores(validation[0]), validation[1])
-        self.base.fit(self._scores(train), vectors, watched)
-        return self
-
-    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
-        """Scores (n_documents,)."""
-        return self.base.predict(self._scores(documents), vectors)
-
-    def remember(self, train: Judged, vectors: FloatArray) -> Self:
-        """Give the training documents to the ranker inside."""
-        self.base.remember(self._scores(train), vectors)
-        return self
-
-    def _scores(self, documents: Judged) -> Judged:
+    def inside(self, documents: Judged, vectors: FloatArray) -> Judged:  # noqa: ARG002
+        """The documents with one column per run."""
         return documents.with_features(normalised(documents, self.norm))

@@ -15,12 +15,13 @@ from qdrank.store import read, write
 from qdrank.store.lists import list_column
 from qdrank.studies.geng2008 import bound, fig1, fig7, fig8, fig9
 from qdrank.studies.geng2008.curves import curve
-from qdrank.studies.geng2008.methods import BY_NAME, PAPER
+from qdrank.studies.geng2008.methods import BY_NAME, MEASURE, PAPER
 from qdrank.studies.geng2008.query_classes import K_MEANS, NO_CLASSIFIER
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, SWEEP_SHAPE
-from qdrank.studies.geng2008.tables import classes_table, comparisons_table, folds_table, methods_table
+from qdrank.studies.geng2008.tables import classes_table, comparisons_table
 from qdrank.studies.geng2008.variants_table import variants_table
 from qdrank.studies.making import Inputs, Shown
+from qdrank.studies.method_tables import folds_table, methods_table
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}
 METHODS = ["single", "qc", "qc-documents", "knn-online", "knn-offline1", "knn-offline2", "knn-random", "reference"]
@@ -228,10 +229,11 @@ def test_tables_of_methods_folds_and_tests():
             {"fold": "fold1", "method": "single", "setting": "k=9 lambda=1", "chosen": False},
         ]
     )
-    methods = {r["method"]: r for r in methods_table(measures, [choices], INTERVAL).to_pylist()}
+    table = methods_table(measures, BY_NAME, [MEASURE], [choices], against="single", by=MEASURE, interval=INTERVAL)
+    methods = {r["method"]: r for r in table.to_pylist()}
     assert methods["QC"]["difference from Single"] == pytest.approx(0.01)
     assert methods["Single"]["settings by fold"] == "k=9 lambda=0.1"
-    folds = folds_table(measures).to_pylist()
+    folds = folds_table(measures, BY_NAME, [MEASURE]).to_pylist()
     assert folds[0]["mean of folds"] == pytest.approx((folds[0]["fold1"] + folds[0]["fold2"]) / 2)
     tests = comparisons_table(measures, INTERVAL).to_pylist()
     assert len(tests) == 9

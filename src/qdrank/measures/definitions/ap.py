@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdrank.layout import FloatArray, IntArray
-from qdrank.measures.definition import Definition
+from qdrank.measures.definition import Definition, by_ties
 from qdrank.measures.ranking import Ranking
 from qdrank.measures.tied import Tied
 
@@ -46,6 +46,4 @@ class AveragePrecision(Definition):
         return values
 
 
-ROW_ORDER = AveragePrecision()
-TREC = AveragePrecision(ties="docno")
-TREC_DOUBLE = AveragePrecision(ties="docno, double precision")
+ROW_ORDER, TREC, TREC_DOUBLE = by_ties(AveragePrecision())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdrank.layout import FloatArray, IntArray, query_index
-from qdrank.measures.definition import Definition
+from qdrank.measures.definition import Definition, by_ties
 from qdrank.measures.ranking import Judgements, Ranking
 from qdrank.measures.tied import Tied
 
@@ -63,6 +63,4 @@ class BinaryPreference(Definition):
         return np.repeat(values[:, None], len(cutoffs), axis=1)
 
 
-ROW_ORDER = BinaryPreference()
-TREC = BinaryPreference(ties="docno")
-TREC_DOUBLE = BinaryPreference(ties="docno, double precision")
+ROW_ORDER, TREC, TREC_DOUBLE = by_ties(BinaryPreference())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdrank.layout import FloatArray, IntArray
+from qdrank.measures.definition import by_ties
 from qdrank.measures.definitions import gains
 from qdrank.measures.definitions.dcg import DCG
 from qdrank.measures.ranking import Judgements, Ranking
@@ -33,6 +34,4 @@ class JudgedShare(DCG):
         return values
 
 
-ROW_ORDER = JudgedShare()
-TREC = JudgedShare(ties="docno")
-TREC_DOUBLE = JudgedShare(ties="docno, double precision")
+ROW_ORDER, TREC, TREC_DOUBLE = by_ties(JudgedShare())

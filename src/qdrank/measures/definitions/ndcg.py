@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdrank.layout import FloatArray, IntArray
+from qdrank.measures.definition import by_ties
 from qdrank.measures.definitions import gains
 from qdrank.measures.definitions.dcg import DCG
 from qdrank.measures.ranking import Judgements
@@ -39,6 +40,4 @@ LETOR = NDCG(gain=gains.exponential, discount=gains.letor, short_is_zero=True)
 GENG = NDCG(gain=gains.exponential, discount=gains.letor)
 EXP = NDCG(gain=gains.exponential, discount=gains.log2_next)
 LIGHTGBM = NDCG(gain=gains.exponential, discount=gains.log2_next, empty=1.0)
-LINEAR = NDCG(gain=gains.linear, discount=gains.log2_next)
-TREC = NDCG(gain=gains.linear, discount=gains.log2_next, ties="docno")
-TREC_DOUBLE = NDCG(gain=gains.linear, discount=gains.log2_next, ties="docno, double precision")
+LINEAR, TREC, TREC_DOUBLE = by_ties(NDCG(gain=gains.linear, discount=gains.log2_next))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdrank.layout import FloatArray
+from qdrank.measures.definition import by_ties
 from qdrank.measures.definitions.precision import Hits
 from qdrank.measures.ranking import Judgements
 
@@ -28,6 +29,4 @@ class RankBiasedPrecision(Hits):
         return gain, (1 - self.p) * np.power(self.p, np.arange(len(discount), dtype=np.float64))
 
 
-ROW_ORDER = RankBiasedPrecision()
-TREC = RankBiasedPrecision(ties="docno")
-TREC_DOUBLE = RankBiasedPrecision(ties="docno, double precision")
+ROW_ORDER, TREC, TREC_DOUBLE = by_ties(RankBiasedPrecision())

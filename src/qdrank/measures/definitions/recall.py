@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdrank.layout import FloatArray, IntArray
+from qdrank.measures.definition import by_ties
 from qdrank.measures.definitions.precision import Hits
 from qdrank.measures.ranking import Judgements
 
@@ -22,6 +23,4 @@ class Recall(Hits):
         return values
 
 
-ROW_ORDER = Recall()
-TREC = Recall(ties="docno")
-TREC_DOUBLE = Recall(ties="docno, double precision")
+ROW_ORDER, TREC, TREC_DOUBLE = by_ties(Recall())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdrank.layout import FloatArray, IntArray
-from qdrank.measures.definition import Definition
+from qdrank.measures.definition import Definition, by_ties
 from qdrank.measures.ranking import Ranking
 from qdrank.measures.tied import Tied
 
@@ -34,6 +34,4 @@ class ReciprocalRank(Definition):
         return tied.sums_at(tied.first_relevant(self.rel) / tied.rank, cutoffs)
 
 
-ROW_ORDER = ReciprocalRank()
-TREC = ReciprocalRank(ties="docno")
-TREC_DOUBLE = ReciprocalRank(ties="docno, double precision")
+ROW_ORDER, TREC, TREC_DOUBLE = by_ties(ReciprocalRank())

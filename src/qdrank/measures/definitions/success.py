@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdrank.layout import FloatArray, IntArray
+from qdrank.measures.definition import by_ties
 from qdrank.measures.definitions.rr import ReciprocalRank
 from qdrank.measures.ranking import Ranking
 from qdrank.measures.tied import Tied
@@ -25,6 +26,4 @@ class Success(ReciprocalRank):
         return tied.sums_at(tied.first_relevant(self.rel), cutoffs)
 
 
-ROW_ORDER = Success()
-TREC = Success(ties="docno")
-TREC_DOUBLE = Success(ties="docno, double precision")
+ROW_ORDER, TREC, TREC_DOUBLE = by_ties(Success())

@@ -117,7 +117,7 @@ class Ladder:
         """Tune rankers that see evidence columns; the columns are computed once."""
         shell = WithEvidence(base=tried[0], evidence=evidence)
         (train, vectors), vali = self.data.train, self.data.vali
-        wide = (shell.fit_columns(train, vectors), vectors), (shell.wider(*vali), vali[1])
+        wide = (shell.fit_columns(train, vectors), vectors), (shell.inside(*vali), vali[1])
         choice = tune_rankers(tried, *wide, name=MEASURE, seed=self.options.seed)
         shell.base = choice.chosen
         self._keep(name, choice, tried, shell, self.data)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
-from qdrank.layout import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray, padded
 from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.queries.types import TypeClassifier
 from qdrank.queries.vectors import Standardiser
@@ -64,7 +64,6 @@ class ClassRanker(QueryRanker):
         """Cluster the training queries by K-means of their vectors, and train a model for each class."""
         from qdrank.learners.ranksvm.local import prepare_training, train_block
         from qdrank.learners.ranksvm.preferences import prepare
-        from qdrank.studies.geng2008.global_models import padded_members
 
         refuse_other_vectors(train, vectors)
         n = min(self.n_classes, len(vectors))
@@ -72,7 +71,7 @@ class ClassRanker(QueryRanker):
         base = prepare_training(
             prepare(train.X, train.y, train.offsets), lam=self.lam, penalty=self.penalty, tol=self.tol
         )
-        models = train_block(base, padded_members([np.flatnonzero(label == i) for i in range(n)]), tol=self.tol)
+        models = train_block(base, padded([np.flatnonzero(label == i) for i in range(n)]), tol=self.tol)
         self.single_ = base.single.w
         return self.guess_by(centres).serve(dict(zip(class_names(n).tolist(), models.W, strict=True)))
 

@@ -13,8 +13,9 @@ from qdrank.evaluation.pairs import fit_values
 from qdrank.evaluation.refits import column_ends
 from qdrank.figures.style import error_bars, label_axes, new_figure
 from qdrank.layout import FloatArray
-from qdrank.studies.geng2008.methods import BY_NAME, PAPER, controls, present
+from qdrank.studies.geng2008.methods import BY_NAME, PAPER, controls
 from qdrank.studies.making import Inputs, Shown
+from qdrank.studies.method_tables import measured_methods
 
 DRAWN_MEASURES = (*(f"ndcg@{k}/geng" for k in range(1, 11)), "mean_ndcg/geng")
 LABELS = [*(f"@{k}" for k in range(1, 11)), "mean"]
@@ -22,7 +23,7 @@ LABELS = [*(f"@{k}" for k in range(1, 11)), "mean"]
 
 def numbers(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """Mean and interval of every method and measure, and of its difference from Single on the same queries."""
-    methods = present(set(measures.column("method").to_pylist()))
+    methods = measured_methods(measures, BY_NAME)
     values = np.stack([fit_values(measures, methods, name)[1] for name in DRAWN_MEASURES], axis=3)
     apart = values - values[:, :, [methods.index("single")]]
     flat = (*values.shape[:2], len(methods) * len(DRAWN_MEASURES))

@@ -12,12 +12,13 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.choose import ValidationQueries, choose
+from qdrank.learners.choose import ValidationQueries, choice_rows, choose
 from qdrank.learners.regularised import most_regularised_first
 from qdrank.measures.compute import measure
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import FoldDocuments, query_scores
 from qdrank.rankers.sizes import Setting
+from qdrank.store.rows import repeated
 from qdrank.studies.geng2008.global_models import GlobalModels
 from qdrank.studies.geng2008.local_models import ModelBank
 from qdrank.studies.geng2008.methods import GLOBAL, LOCAL, OFFLINE
@@ -124,22 +125,21 @@ def _measuring(
 
 def _swept(texts: Mapping[str, str], setting: Setting, part: Judged, values: Mapping[str, FloatArray]) -> pa.Table:
     n = part.n_queries
-    columns: dict[str, Any] = {name: pa.array([text] * n, pa.string()) for name, text in texts.items()}
-    columns |= {"k": np.full(n, setting.k, dtype=np.int32), "lam": np.full(n, setting.lam)}
+    columns = repeated(n, **texts, k=setting.k, lam=setting.lam)
     return pa.table(columns | {"query_id": pa.array(part.query_id, pa.string())} | dict(values))
 
 
 def choose_settings(fold: str, study: GengFold, sweep: pa.Table, by: str) -> tuple[dict[str, Setting], pa.Table]:
     """Setting of every method, chosen by the mean of ``by`` on validation; artifact ``choices``."""
     means = _validation_means(sweep, by)
-    chosen, rows = {}, []
+    chosen: dict[str, Setting] = {}
+    rows: list[dict[str, Any]] = []
     for method in study.methods:
         eligible = study.eligible(method)
         choice = choose((setting, means.get((method, *setting), float("nan"))) for setting in eligible)
         chosen[method] = choice.chosen
-        for i, (setting, value) in enumerate(zip(eligible, choice.values, strict=True)):
-            row = {"fold": fold, "method": method, "setting": setting.text, "k": setting.k, "lam": setting.lam}
-            rows.append(row | {"measure": by, "value": value, "chosen": i == choice.place})
+        ks, lams = zip(*eligible, strict=True)
+        rows += choice_rows(fold, method, [setting.text for setting in eligible], choice, by, k=ks, lam=lams)
     return chosen, pa.Table.from_pylist(rows)
 
 

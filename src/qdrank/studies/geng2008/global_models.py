@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.layout import FloatArray, IntArray
+from qdrank.layout import FloatArray, padded
 from qdrank.learners.ranksvm.estimator import Penalty, RankSVM, all_pairs
 from qdrank.learners.ranksvm.local import prepare_training, train_block
 from qdrank.learners.ranksvm.preferences import Preferences
@@ -46,7 +46,7 @@ def train_global(
     rows = [row for lam in lambdas for row in _of_lambda(data, classes, lam, tol, penalty, every_pair)]
     for row in rows:
         row["weights"] = documents.stored(row["weights"])
-    return pa.Table.from_pylist(rows, _schema())
+    return pa.Table.from_pylist(rows)
 
 
 def write_global(
@@ -73,11 +73,6 @@ def write_global(
     write(out["models"], "models", models)
 
 
-def _schema() -> pa.Schema:
-    kinds = {"model": pa.string(), "k": pa.int32(), "lam": pa.float64(), "weights": pa.list_(pa.float64())}
-    return pa.schema(kinds | {"text": pa.string(), "pairs": pa.int64(), "gap": pa.float64(), "iterations": pa.int32()})
-
-
 def _of_lambda(
     data: Preferences,
     classes: NDArray[np.object_],
@@ -94,7 +89,7 @@ def _of_lambda(
     yield _row("single-equal", data.n_queries, lam, equal.coef_, pairs, equal.gap_, equal.n_iter_)
     names = sorted(set(classes.tolist()))
     members = [np.flatnonzero(classes == name) for name in names]
-    models = train_block(base, padded_members(members), tol=tol)
+    models = train_block(base, padded(members), tol=tol)
     for i, name in enumerate(names):
         figures = (models.W[i], models.pairs[i], models.gaps[i], models.evaluations[i])
         yield _row(f"{CLASS}{name}", len(members[i]), lam, *figures)
@@ -103,14 +98,6 @@ def _of_lambda(
 def _row(name: str, k: int, lam: float, w: FloatArray, pairs: int, gap: float, iterations: int) -> dict[str, Any]:
     row = {"model": name, "k": k, "lam": lam, "weights": w, "text": None}
     return row | {"pairs": int(pairs), "gap": float(gap), "iterations": int(iterations)}
-
-
-def padded_members(members: Sequence[IntArray]) -> IntArray:
-    """Lists of different length as one matrix, padded with -1."""
-    table = np.full((len(members), max(map(len, members))), -1, dtype=np.int64)
-    for row, rows in zip(table, members, strict=True):
-        row[: len(rows)] = rows
-    return table
 
 
 class GlobalModels:

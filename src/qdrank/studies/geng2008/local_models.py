@@ -23,6 +23,7 @@ from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.sizes import Setting, by_lambda
 from qdrank.store import read, write
 from qdrank.store.lists import list_column, list_matrix
+from qdrank.store.rows import joined, no_rows, repeated
 
 WEIGHTING = {"neighbours": "pairs", "equal": "equal", "random": "pairs"}
 
@@ -58,7 +59,7 @@ def train_shard(
 ) -> pa.Table:
     """Train shard number ``shard`` (from 0) of all neighbourhoods; the artifact ``local_models``."""
     data = documents.preferences()
-    tables = [_no_models(data.n_features)]
+    tables = [no_rows("local_models", weights=data.n_features)]  # all there is, with more shards than blocks
     every_pair: dict[str, FloatArray] = {}
     singles: dict[tuple[str, float], Model] = {}
     for neighbourhood, blocks in _share(wanted, queries, block, shard, n_shards):
@@ -79,7 +80,7 @@ def train_shard(
             singles[weighting, lam] = base.single
             swept = train_sweep(base, neighbourhood.neighbours, ks, blocks, tol=tol, progress=progress_lines(log))
             tables += [_table(neighbourhood, queries, documents, Setting(k, lam), swept[k]) for k in ks]
-    return pa.concat_tables(tables)
+    return joined(tables)
 
 
 def _share(
@@ -109,33 +110,16 @@ def _table(
     neighbourhood: Neighbourhood, queries: Queries, documents: FoldDocuments, of: Setting, models: LocalModels
 ) -> pa.Table:
     rows = neighbourhood.rows[models.rows]
-    n = len(rows)
     columns = {
-        "neighbourhood": pa.array([neighbourhood.name] * n, pa.string()),
+        **repeated(len(rows), neighbourhood=neighbourhood.name, k=of.k, lam=of.lam),
         "role": pa.array(queries.role[rows], pa.string()),
         "query_id": pa.array(queries.query_id[rows], pa.string()),
-        "k": pa.array(np.full(n, of.k, dtype=np.int32)),
-        "lam": pa.array(np.full(n, of.lam)),
         "pairs": pa.array(models.pairs),
         "gap": pa.array(models.gaps),
         "iterations": pa.array(models.evaluations.astype(np.int32)),
         "weights": list_column(documents.stored(models.W)),
     }
     return pa.table(columns)
-
-
-def _no_models(d: int) -> pa.Table:
-    """The table of an empty shard, which exists if there are more shards than blocks."""
-    kinds = {
-        "neighbourhood": pa.string(),
-        "role": pa.string(),
-        "query_id": pa.string(),
-        "k": pa.int32(),
-        "lam": pa.float64(),
-    }
-    kinds |= {"pairs": pa.int64(), "gap": pa.float64(), "iterations": pa.int32()}
-    columns = {name: pa.array([], kind) for name, kind in kinds.items()}
-    return pa.table(columns | {"weights": list_column(np.zeros((0, d)))})
 
 
 def gathered(shards: Sequence[pa.Table], query_id: NDArray[Any]) -> pa.Table:

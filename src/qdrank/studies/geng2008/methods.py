@@ -59,11 +59,6 @@ def neighbours_tried(section: Any) -> list[float]:
     return [*section.ks, *([section.k] if section.choose == "fixed" else section.candidates)]
 
 
-def present(methods: set[str]) -> list[str]:
-    """Methods that were measured, in the order of tables."""
-    return [name for name in BY_NAME if name in methods]
-
-
 def controls(methods: list[str]) -> list[str]:
     """Controls that were run, in the order of tables."""
     return [name for name in BY_NAME if name in methods and name not in PAPER]

@@ -18,6 +18,7 @@ from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.rankers.knn import change_ratios, offline1, offline2
 from qdrank.store import write
+from qdrank.store.rows import repeated
 from qdrank.studies.geng2008.methods import OFFLINE
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.shapes import OFFLINE_SHAPE
@@ -68,11 +69,9 @@ def _chosen(
 
 
 def _table(queries: Queries, role: str, method: str, k: int, chosen: IntArray, gamma: FloatArray) -> pa.Table:
-    ids, n = queries.query_id, len(chosen)
+    ids = queries.query_id
     columns = {
-        "role": pa.array([role] * n, pa.string()),
-        "method": pa.array([method] * n, pa.string()),
-        "k": pa.array(np.full(n, k, dtype=np.int32)),
+        **repeated(len(chosen), role=role, method=method, k=k),
         "query_id": pa.array(ids[queries.role == role], pa.string()),
         "model": pa.array(ids[queries.is_train][chosen], pa.string()),
         "gamma": pa.array(gamma),

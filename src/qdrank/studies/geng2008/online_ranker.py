@@ -20,8 +20,8 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm.local import LocalModels, TrainingBase, train_block
 from qdrank.queries.fitted import metric_with
-from qdrank.rankers.base import Validation, refuse_other_vectors
-from qdrank.rankers.documents import query_scores, seen
+from qdrank.rankers.base import Validation
+from qdrank.rankers.documents import seen
 from qdrank.rankers.knn import random_neighbours
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.lookup import TrainingSpace
@@ -63,11 +63,6 @@ class OnlineRanker(LocalRanker):
         """Keep the training documents as the engine sees them."""
         super().remember(train.with_features(seen(train.X, self.mean, self.inverse)), vectors)
         return self
-
-    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
-        """Scores (n_documents,), each query's by the model trained for it."""
-        refuse_other_vectors(documents, vectors)
-        return query_scores(documents, self.models(vectors, documents.query_id))
 
     def models(self, vectors: FloatArray, query_id: NDArray[np.object_] | None = None) -> FloatArray:
         """Weights of queries with the given vectors, (n_queries, n_features), for documents as given."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from qdrank.evaluation.comparison import Comparison, compare, corrected_p
-from qdrank.evaluation.pairs import fit_columns, fold_columns, method_pairs, query_values
-from qdrank.figures.tables import chosen_by_fold
+from qdrank.evaluation.pairs import method_pairs
 from qdrank.queries.types import type_scores
-from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES, present
+from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES
 from qdrank.studies.geng2008.query_classes import Classes
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
 from qdrank.studies.making import Inputs, Shown
+from qdrank.studies.method_tables import folds_table, methods_table
+
+#: Measures of the table of methods.
+_MEANS = (MEASURE, "ndcg@1/geng", "ndcg@5/geng", "ndcg@10/geng", "ap")
 
 
 def compared(measures: pa.Table, a: str, b: str, interval: Mapping[str, Any], *, family: int = 1) -> Comparison:
@@ -31,43 +34,13 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     ]
     classes = dict(zip(shown.folds, inputs.tables("classes", CLASSES_SHAPE), strict=True))
     return {
-        "geng-methods": methods_table(measures, choices, shown.interval),
-        "geng-folds": folds_table(measures),
+        "geng-methods": methods_table(
+            measures, BY_NAME, _MEANS, choices, against="single", by=MEASURE, interval=shown.interval
+        ),
+        "geng-folds": folds_table(measures, BY_NAME, ("ap", MEASURE, "ndcg@10/letor4")),
         "geng-tests": comparisons_table(measures, shown.interval),
         "geng-qc": classes_table(classes),
     }
-
-
-def _present(measures: pa.Table) -> list[str]:
-    return present(set(measures.column("method").to_pylist()))
-
-
-def methods_table(measures: pa.Table, choices: Sequence[pa.Table], interval: Mapping[str, Any]) -> pa.Table:
-    """Every method: its means over the test queries, its difference from Single, and the settings chosen."""
-    shown = [
-        name for name in (MEASURE, "ndcg@1/geng", "ndcg@5/geng", "ndcg@10/geng", "ap") if name in measures.column_names
-    ]
-    chosen = chosen_by_fold(choices)
-    rows = []
-    for method in _present(measures):
-        row: dict[str, Any] = {"method": BY_NAME[method].label}
-        row |= {name: float(query_values(measures, [method], name)[1].mean()) for name in shown}
-        apart = compared(measures, method, "single", interval)
-        row |= {"difference from Single": apart.difference, "low": apart.interval.low, "high": apart.interval.high}
-        row |= {"p": apart.t.p, **fit_columns(measures, method, MEASURE)}
-        rows.append(row | {"settings by fold": "; ".join(chosen.get(method, []))})
-    return pa.Table.from_pylist(rows)
-
-
-def folds_table(measures: pa.Table) -> pa.Table:
-    """Means by fold, over the folds and over all queries, one row per method and measure."""
-    shown = [name for name in ("ap", MEASURE, "ndcg@10/letor4") if name in measures.column_names]
-    rows = [
-        {"measure": name, "method": BY_NAME[method].label, **fold_columns(measures, method, name)}
-        for name in shown
-        for method in _present(measures)
-    ]
-    return pa.Table.from_pylist(rows)
 
 
 def comparisons_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:

@@ -7,7 +7,6 @@ once for all queries, such as training Single, has separate rows and is not part
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,6 +17,7 @@ from scipy.spatial import cKDTree
 
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import Judged
+from qdrank.jobs import seconds
 from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm.estimator import Model, Penalty, before_half, solve, whole_problem
 from qdrank.learners.ranksvm.kernels import one_thread
@@ -34,23 +34,13 @@ from qdrank.studies.making import Inputs, Shown
 SHARES, KS = (0.25, 0.5, 1.0), (0.1, 0.27, 0.53)
 _MOST = 2000
 """Numbers of training queries; more would take minutes and add nothing, since the growth is fitted."""
-REPEATS, _QUERIES, TRAINED = 3, 32, 4
-"""Number of runs, of which the shortest counts; of test queries; and of those for which models are trained."""
+_QUERIES, TRAINED = 32, 4
+"""Number of test queries, and of those for which models are trained."""
 
 Step = tuple[str, str, str]
 """Name of a step, the methods that take it, its order in the paper."""
 COLD: Step = ("train the model, cold", "Online", "O((kp)^c)")
 WARM: Step = ("train the model, warm from Single", "Online", "O((kp)^c)")
-
-
-def _seconds(step: Callable[[], object]) -> float:
-    """Processor time of the shortest of a few runs, the one least disturbed by other processes."""
-    times = []
-    for _ in range(REPEATS):
-        began = time.process_time()
-        step()
-        times.append(time.process_time() - began)
-    return min(times)
 
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:  # noqa: ARG001
@@ -120,10 +110,10 @@ class _Base:
         self.training: TrainingBase = prepare_training(data, lam=lam, tol=tol)
         self.tree = cKDTree(vectors)
         self.seconds: dict[Step, float] = {
-            ("once: Single and its sums", "Online, warm", ""): _seconds(
+            ("once: Single and its sums", "Online, warm", ""): seconds(
                 lambda: prepare_training(data, lam=lam, tol=tol)
             ),
-            ("once: build the KD-tree", "Offline-2", ""): _seconds(lambda: cKDTree(vectors)),
+            ("once: build the KD-tree", "Offline-2", ""): seconds(lambda: cKDTree(vectors)),
         }
 
     def cold(self, members: Any) -> Model:
@@ -156,7 +146,7 @@ def _pairs_learned(base: _Base, test: Judged, reference: int, k: int) -> float:
 def _timed(base: _Base, train: Judged, test: Judged, reference: int, k: int) -> dict[Step, float]:
     """Seconds of every step: per test query, or once."""
     steps = _steps(base, train, test, reference, k)
-    return {step: _seconds(run) / n for step, run, n in steps} | base.seconds
+    return {step: seconds(run) / n for step, run, n in steps} | base.seconds
 
 
 def _steps(

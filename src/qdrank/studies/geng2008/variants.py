@@ -35,6 +35,7 @@ from qdrank.rankers.knn import ALIKE, offline1, offline2
 from qdrank.rankers.sizes import Setting, neighbour_count
 from qdrank.store import read, write
 from qdrank.store.lists import list_matrix
+from qdrank.store.rows import repeated
 from qdrank.studies.geng2008.fold import chosen_settings
 
 _SWEPT = ("mean_ndcg/geng", "ndcg@10/geng")
@@ -322,11 +323,10 @@ def _measured(
 ) -> pa.Table:
     """Measures of one variant on the queries of ``test``, from the models ``wanted`` with weights ``W``."""
     scores, n = query_scores(test, W[np.searchsorted(wanted, variant.model_of)]), test.n_queries
-    texts = {"fold": fold, "method": variant.name}
-    columns: dict[str, Any] = {name: pa.array([text] * n, pa.string()) for name, text in texts.items()}
+    columns: dict[str, Any] = repeated(n, fold=fold, method=variant.name)
     columns |= {"query_id": pa.array(test.query_id, pa.string())}
     columns |= measure(_SWEPT, test.y, scores, test.offsets, unranked=test.unranked)
     sizes = (variant.rows[variant.model_of] >= 0).sum(axis=1)
     work = float((models.evaluations * models.pairs).mean()) * variant.n_models / 1e6
-    columns |= {"neighbours": sizes.astype(np.float64), "models": np.full(n, float(variant.n_models))}
-    return pa.table(columns | {"work": np.full(n, work), "same": np.full(n, same)})
+    columns |= {"neighbours": sizes.astype(np.float64)}
+    return pa.table(columns | repeated(n, models=float(variant.n_models), work=work, same=same))

@@ -27,11 +27,6 @@ _map = partial(Claim, margin=MARGIN, unit="MAP", measure="ap")
 _beats = partial(_map, kind="superiority", expected="difference above 0")
 
 
-def named(claim: str, ties: str) -> str:
-    """Name of a claim under a rule for ties."""
-    return with_ties(claim, ties)
-
-
 def declare(options: Mapping[str, Any]) -> Declaration:
     """All claims; ``options`` are the keys of the configuration that decide the budgets of validation."""
     budget = f"SSER chooses among {len(options['gammas'])} gammas, SER among nothing, {OTHERS}"
@@ -42,7 +37,7 @@ def declare(options: Mapping[str, Any]) -> Declaration:
 def _paper(ties: str, budget: str) -> Iterator[Claim]:
     words = _WORDS[ties]
     yield _beats(
-        name=named("sser - ser", ties),
+        name=with_ties("sser - ser", ties),
         text=f"SSER beats SER, {words}",
         family="SSER against SER",
         budget=budget,
@@ -50,7 +45,7 @@ def _paper(ties: str, budget: str) -> Iterator[Claim]:
     )
     others = ", ".join(method.label for method in BASELINES)
     yield _beats(
-        name=named("best MAP", ties),
+        name=with_ties("best MAP", ties),
         text=f"SSER has the best MAP, {words}",
         expected=f"above each of {others} and SER",
         budget=budget,
@@ -58,7 +53,7 @@ def _paper(ties: str, budget: str) -> Iterator[Claim]:
     )
     for k in (1, 2):
         yield Claim(
-            name=named(f"best at {k}", ties),
+            name=with_ties(f"best at {k}", ties),
             text=f"SSER has the best precision at rank {k}, {words}",
             expected="above every other method",
             kind="superiority",
@@ -70,12 +65,12 @@ def _paper(ties: str, budget: str) -> Iterator[Claim]:
         )
     family = f"Ranking SVM above SER above the others, {words}"
     yield _beats(
-        name=named("ranksvm - ser", ties), text=f"Ranking SVM beats SER, {words}", family=family, budget=budget
+        name=with_ties("ranksvm - ser", ties), text=f"Ranking SVM beats SER, {words}", family=family, budget=budget
     )
     text = f"SER beats RankBoost, AdaRank and MHR-BC, {words}"
-    yield _beats(name=named("ser - weak", ties), text=text, family=family, budget=budget)
+    yield _beats(name=with_ties("ser - weak", ties), text=text, family=family, budget=budget)
     yield _map(
-        name=named("gamma", ties),
+        name=with_ties("gamma", ties),
         text=f"the best gamma is near 0.5, {words}",
         expected="gamma = 0.5 above gamma = 0 and above the largest gamma",
         kind="rise and fall",
@@ -83,7 +78,7 @@ def _paper(ties: str, budget: str) -> Iterator[Claim]:
         note="the paper shows one experiment, without figures; that 0.5 must beat both ends is our reading",
     )
     yield _map(
-        name=named("fixed", ties),
+        name=with_ties("fixed", ties),
         text=f"gamma = 0.5 is about as good as the gamma chosen on validation, {words}",
         expected="not worse",
         kind="non-inferiority",
@@ -95,21 +90,21 @@ def _controls(ties: str, options: Mapping[str, Any]) -> Iterator[Claim]:
     words = _WORDS[ties]
     control = partial(_beats, purpose=CONTROL)
     yield _map(
-        name=named("constant", ties),
+        name=with_ties("constant", ties),
         text=f"rankers that are constant within every query do not matter to SER, {words}",
         expected="no difference without them",
         kind="equivalence",
         purpose=CONTROL,
     )
-    yield control(name=named("bounds", ties), text=f"w >= 0 helps SER, {words}")
-    yield control(name=named("eta", ties), text=f"eta of eq. 13 matters: SSER beats the printed formula, {words}")
+    yield control(name=with_ties("bounds", ties), text=f"w >= 0 helps SER, {words}")
+    yield control(name=with_ties("eta", ties), text=f"eta of eq. 13 matters: SSER beats the printed formula, {words}")
     yield control(
-        name=named("structure", ties),
+        name=with_ties("structure", ties),
         text=f"this query's documents matter: SSER beats SSER with those of another query, {words}",
         budget="gamma is fixed on both sides",
     )
     yield control(
-        name=named("structure, gamma chosen", ties),
+        name=with_ties("structure, gamma chosen", ties),
         text=f"this query's documents matter, gamma chosen on validation for both, {words}",
         budget=f"both sides choose among {len(options['gammas'])} gammas",
         note="declared after the first run: where SSER beat SER, gamma was above the fixed one",
@@ -117,19 +112,19 @@ def _controls(ties: str, options: Mapping[str, Any]) -> Iterator[Claim]:
     tried = len(options["tried_C"]) * len(options["tried_theta"]) * len(options["tried_delta"])
     budget = f"SER chooses among {tried} settings, SSER then among {len(options['gammas'])} gammas, {OTHERS}"
     yield control(
-        name=named("tuned best MAP", ties),
+        name=with_ties("tuned best MAP", ties),
         text=f"SSER has the best MAP where C, theta and delta are chosen too, {words}",
         expected="above each of the others, and SER with the same settings",
         budget=budget,
         note="the paper's SER and SSER choose less than the learners beside them",
     )
     yield control(
-        name=named("tuned - weak", ties),
+        name=with_ties("tuned - weak", ties),
         text=f"SER with chosen C, theta and delta beats RankBoost, AdaRank and MHR-BC, {words}",
         budget=budget,
     )
     yield control(
-        name=named("tuned", ties),
+        name=with_ties("tuned", ties),
         text=f"C, theta and delta chosen on validation beat the paper's, SER, {words}",
         budget=f"{tried} settings against one",
     )

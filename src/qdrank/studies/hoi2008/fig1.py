@@ -13,8 +13,9 @@ from qdrank.evaluation.refits import column_ends
 from qdrank.figures.palette import BLUE, SKY
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.rankers.stages import FIRST_STAGES
-from qdrank.studies.hoi2008.methods import BY_NAME, PAPER, STACKED_METHODS, TIES, present, with_ties
+from qdrank.studies.hoi2008.methods import BY_NAME, PAPER, STACKED_METHODS, TIES, with_ties
 from qdrank.studies.making import Inputs, Shown
+from qdrank.studies.method_tables import measured_methods
 
 #: The paper's seven methods, then SER and SSER with ties in file order, ensembles of methods, and first stages.
 STACKED_NAMES = tuple(method.name for method in STACKED_METHODS)
@@ -25,7 +26,7 @@ PRECISION = tuple(f"p@{k}/letor4" for k in RANKS)
 
 def numbers(measures: pa.Table, names: Sequence[str], interval: Mapping[str, Any]) -> pa.Table:
     """Mean and interval of every method and measure, and of its difference from SER on the same queries."""
-    methods = present(set(measures.column("method").to_pylist()), _SHOWN)
+    methods = measured_methods(measures, _SHOWN)
     rows = []
     for name in names:
         values = fit_values(measures, methods, name)[1]
@@ -65,7 +66,7 @@ def gains(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     rows = []
     for ties in TIES:
         sser = with_ties("sser", ties)
-        others = present(set(measures.column("method").to_pylist()), [*PAPER[:-2], with_ties("ser", ties)])
+        others = measured_methods(measures, [*PAPER[:-2], with_ties("ser", ties)])
         for name in PRECISION[:2]:
             values = fit_values(measures, [sser, *others], name)[1]
             apart = values[:, :, :1] - values[:, :, 1:]

@@ -15,6 +15,7 @@ from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.measures.compute import measure
 from qdrank.store import write
+from qdrank.store.rows import repeated
 from qdrank.studies.hoi2008.fold import EnsembleFold, load_ensemble_fold
 from qdrank.studies.hoi2008.rankers import query_rows, scores_by
 
@@ -70,8 +71,6 @@ def _scores(fold: EnsembleFold, train: Judged, test: Judged, roughness: list[Flo
 
 
 def _table(fold: str, size: int, repeat: int, method: str, test: Judged, scores: FloatArray) -> pa.Table:
-    n = test.n_queries
-    columns = {name: pa.array([text] * n, pa.string()) for name, text in (("fold", fold), ("method", method))}
-    columns |= {name: pa.array([number] * n, pa.int32()) for name, number in (("size", size), ("repeat", repeat))}
+    columns = repeated(test.n_queries, fold=fold, method=method, size=size, repeat=repeat)
     ap = measure(["ap"], test.y, scores, test.offsets, unranked=test.unranked)["ap"]
     return pa.table(columns | {"query_id": pa.array(test.query_id, pa.string()), "ap": ap})

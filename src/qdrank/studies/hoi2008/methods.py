@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
@@ -80,8 +79,3 @@ def stacked(section: Any) -> list[str]:
 def run(section: Any) -> list[str]:
     """Methods to run."""
     return [*section.baselines, *ensembles(), *stacked(section)]
-
-
-def present(methods: set[str], wanted: Sequence[str] | None = None) -> list[str]:
-    """Methods that were measured, in the order of tables or of ``wanted``."""
-    return [name for name in (BY_NAME if wanted is None else wanted) if name in methods]

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from qdrank.evaluation.observations import Contrast, Observations, contrast, method_difference
-from qdrank.evaluation.pairs import query_values
+from qdrank.evaluation.pairs import fold_of, query_values
 from qdrank.layout import FloatArray
-from qdrank.studies.hoi2008.claims import WEAK, named
+from qdrank.studies.hoi2008.claims import WEAK
 from qdrank.studies.hoi2008.curves import gamma_curve, size_curve
 from qdrank.studies.hoi2008.methods import BASELINES, TIES, with_ties
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
@@ -25,19 +25,10 @@ def gather(inputs: Inputs, shown: Shown) -> Observations:
     for ties in TIES:
         claims |= _methods(measures, ties) | _gammas(measures, sweep, ties, shown.options["gamma"])
     claims |= _curve(inputs.table("curves", "figure"))
-    claims["ties"] = {"difference": _difference(measures, "ser-file", "ser")}
+    claims["ties"] = {"difference": method_difference(measures, "ser-file", "ser", "ap")}
     claims["gamma = 0"] = {"difference": _same_as_ser(measures, sweep)}
     claims |= _solutions(inputs.tables("weights", ENSEMBLES_SHAPE), shown.folds)
     return {claim: contrasts for claim, contrasts in claims.items() if contrasts}
-
-
-def _fold(measures: pa.Table) -> dict[str, str]:
-    return dict(zip(measures.column("query_id").to_pylist(), measures.column("fold").to_pylist(), strict=True))
-
-
-def _difference(measures: pa.Table, a: str, b: str, name: str = "ap") -> Contrast:
-    """Method ``a`` minus method ``b`` on every test query."""
-    return method_difference(measures, a, b, name)
 
 
 def _methods(measures: pa.Table, ties: str) -> Observations:
@@ -45,19 +36,27 @@ def _methods(measures: pa.Table, ties: str) -> Observations:
     present = set(measures.column("method").to_pylist())
     ser, sser = with_ties("ser", ties), with_ties("sser", ties)
     others = [*(method.name for method in BASELINES if method.name in present), ser]
-    claims: Observations = {named("sser - ser", ties): {"difference": _difference(measures, sser, ser)}}
-    claims[named("best MAP", ties)] = {f"against {other}": _difference(measures, sser, other) for other in others}
+    claims: Observations = {with_ties("sser - ser", ties): {"difference": method_difference(measures, sser, ser, "ap")}}
+    claims[with_ties("best MAP", ties)] = {
+        f"against {other}": method_difference(measures, sser, other, "ap") for other in others
+    }
     for k in (1, 2):
-        against = {f"against {other}": _difference(measures, sser, other, f"p@{k}/letor4") for other in others}
-        claims[named(f"best at {k}", ties)] = against
+        against = {f"against {other}": method_difference(measures, sser, other, f"p@{k}/letor4") for other in others}
+        claims[with_ties(f"best at {k}", ties)] = against
     if "ranksvm" in present:
-        claims[named("ranksvm - ser", ties)] = {"difference": _difference(measures, "ranksvm", ser)}
+        claims[with_ties("ranksvm - ser", ties)] = {"difference": method_difference(measures, "ranksvm", ser, "ap")}
     tuned, semi = with_ties("ser-tuned", ties), with_ties("sser-tuned", ties)
     rivals = [*others[:-1], tuned]
-    claims[named("tuned best MAP", ties)] = {f"against {other}": _difference(measures, semi, other) for other in rivals}
+    claims[with_ties("tuned best MAP", ties)] = {
+        f"against {other}": method_difference(measures, semi, other, "ap") for other in rivals
+    }
     weak = [other for other in WEAK if other in present]
-    claims[named("tuned - weak", ties)] = {f"against {other}": _difference(measures, tuned, other) for other in weak}
-    claims[named("ser - weak", ties)] = {f"against {other}": _difference(measures, ser, other) for other in weak}
+    claims[with_ties("tuned - weak", ties)] = {
+        f"against {other}": method_difference(measures, tuned, other, "ap") for other in weak
+    }
+    claims[with_ties("ser - weak", ties)] = {
+        f"against {other}": method_difference(measures, ser, other, "ap") for other in weak
+    }
     pairs = {
         "fixed": ("sser-fixed", "sser"),
         "constant": ("ser", "ser-varying"),
@@ -68,17 +67,21 @@ def _methods(measures: pa.Table, ties: str) -> Observations:
         "tuned": ("ser-tuned", "ser"),
     }
     for claim, (a, b) in pairs.items():
-        claims[named(claim, ties)] = {"difference": _difference(measures, with_ties(a, ties), with_ties(b, ties))}
+        claims[with_ties(claim, ties)] = {
+            "difference": method_difference(measures, with_ties(a, ties), with_ties(b, ties), "ap")
+        }
     return claims
 
 
 def _gammas(measures: pa.Table, sweep: pa.Table, ties: str, gamma: float) -> Observations:
     curve = gamma_curve(sweep, with_ties("sser", ties))
-    fold = _fold(measures)
+    fold = fold_of(measures)
     folds = [fold[query] for query in curve.query_id]
     fixed = curve.at(gamma)
     contrasts = {"rise": fixed - curve.at(0.0), "fall": fixed - curve.values[:, -1]}
-    return {named("gamma", ties): {name: contrast(values, curve.query_id, folds) for name, values in contrasts.items()}}
+    return {
+        with_ties("gamma", ties): {name: contrast(values, curve.query_id, folds) for name, values in contrasts.items()}
+    }
 
 
 def _curve(table: pa.Table) -> Observations:
@@ -95,7 +98,7 @@ def _curve(table: pa.Table) -> Observations:
 
 def _same_as_ser(measures: pa.Table, sweep: pa.Table) -> Contrast:
     """Average precision of SSER with gamma = 0 minus SER's, under both rules."""
-    fold = _fold(measures)
+    fold = fold_of(measures)
     ids: list[str] = []
     values: list[FloatArray] = []
     for ties in TIES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,14 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, rows_of
-from qdrank.learners.choose import Choice, choose
+from qdrank.learners.choose import choice_rows, choose
 from qdrank.learners.ensemble.sser import SSER
 from qdrank.learners.ensemble.trace_coefficients import Ties
 from qdrank.measures.compute import measure
 from qdrank.rankers.served import ServedRanker, write_method
 from qdrank.store import read, write
 from qdrank.store.lists import list_matrix
+from qdrank.store.rows import repeated
 from qdrank.studies.hoi2008.fold import TIE_RULES, EnsembleFold, gathered_weights, load_ensemble_fold
 from qdrank.studies.hoi2008.methods import PATHS, with_ties
 from qdrank.studies.hoi2008.rankers import EnsembleRanker, scores_by
@@ -86,7 +87,7 @@ def score_fold(name: str, fold: EnsembleFold, bank: WeightBank) -> Scored:
                 method, gamma = with_ties(f"{base}-fixed", ties), float(fold.options.gamma)
                 scores[method], rankers[method] = by_gamma[gamma], _ranker(fold, models, base, gamma)
         choices += _tuned_choices(name, fold, ties)
-    return Scored(scores, rankers, pa.Table.from_pylist(choices, _CHOICES), pa.concat_tables(sweep))
+    return Scored(scores, rankers, pa.Table.from_pylist(choices), pa.concat_tables(sweep))
 
 
 def write_scores(
@@ -127,16 +128,6 @@ def _ranker(fold: EnsembleFold, models: dict[str, SSER], base: str, gamma: float
 
 #: Methods that also run with the fixed gamma.
 _FIXED = ("sser", "sser-other")
-_CHOICES = pa.schema(
-    [
-        *((name, pa.string()) for name in ("fold", "method", "setting", "measure")),
-        ("k", pa.int32()),
-        ("lam", pa.float64()),
-        ("value", pa.float64()),
-        ("chosen", pa.bool_()),
-    ]
-)
-
 
 _Values = dict[float, dict[str, FloatArray]]
 """Measures (n_queries,) by gamma and name."""
@@ -155,34 +146,24 @@ def _validation_values(fold: EnsembleFold, bank: WeightBank, method: str) -> _Va
     return {gamma: fold.validation.measured(names, scores_by(part, bank.of(method, part, gamma))) for gamma in gammas}
 
 
-def _chosen(name: str, fold: EnsembleFold, method: str, values: _Values) -> tuple[float, list[dict[str, object]]]:
+def _chosen(name: str, fold: EnsembleFold, method: str, values: _Values) -> tuple[float, list[dict[str, Any]]]:
     """The gamma that validation chooses, or the fixed one if it cannot, and rows of the artifact ``choices``."""
     none = np.array([np.nan])
     eligible = fold.options.eligible if values else [float(fold.options.gamma)]
     choice = choose((gamma, values[gamma][fold.measure] if values else none) for gamma in eligible)
-    return choice.chosen, _rows(name, method, fold, [f"gamma={gamma:g}" for gamma in eligible], choice)
+    return choice.chosen, choice_rows(name, method, [f"gamma={gamma:g}" for gamma in eligible], choice, fold.measure)
 
 
-def _tuned_choices(name: str, fold: EnsembleFold, ties: Ties) -> list[dict[str, object]]:
+def _tuned_choices(name: str, fold: EnsembleFold, ties: Ties) -> list[dict[str, Any]]:
     choice = fold.tuned(ties)[1]
     settings = [" ".join(f"{key}={value:g}" for key, value in changed.items()) for changed in fold.options.tried()]
-    return [] if choice is None else _rows(name, with_ties("ser-tuned", ties), fold, settings, choice)
-
-
-def _rows(
-    name: str, method: str, fold: EnsembleFold, settings: Sequence[str], choice: Choice[Any]
-) -> list[dict[str, object]]:
-    row = {"fold": name, "method": method, "measure": fold.measure, "k": None, "lam": None}
-    tried = enumerate(zip(settings, choice.values, strict=True))
-    return [row | {"setting": text, "value": value, "chosen": i == choice.place} for i, (text, value) in tried]
+    return [] if choice is None else choice_rows(name, with_ties("ser-tuned", ties), settings, choice, fold.measure)
 
 
 def _swept(name: str, fold: EnsembleFold, method: str, values: _Values, role: str = "vali") -> pa.Table:
     """Rows of the sweep: ``values`` of every gamma and query of a role."""
     part, gammas = fold.documents.parts[role], list(values)
-    n = part.n_queries * len(gammas)
-    texts = {"fold": name, "role": role, "method": method}
-    columns: dict[str, Any] = {key: pa.array([text] * n, pa.string()) for key, text in texts.items()}
+    columns = repeated(part.n_queries * len(gammas), fold=name, role=role, method=method)
     columns |= {"gamma": pa.array(np.repeat(np.array(gammas, dtype=np.float64), part.n_queries))}
     columns |= {"query_id": pa.array(np.tile(part.query_id, len(gammas)), pa.string())}
     measured = {key: np.concatenate([*(values[gamma][key] for gamma in gammas), np.empty(0)]) for key in SWEPT}

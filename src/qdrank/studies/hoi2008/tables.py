@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.evaluation.comparison import Comparison, compare, corrected_p
-from qdrank.evaluation.pairs import fit_columns, fold_columns, method_pairs, query_values
-from qdrank.figures.tables import chosen_by_fold
-from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, TIES, present, with_ties
+from qdrank.evaluation.pairs import method_pairs
+from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, TIES, with_ties
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
+from qdrank.studies.method_tables import folds_table, methods_table
 
 _MEASURES = ("ap", "p@1/letor4", "p@2/letor4", "p@5/letor4", "p@10/letor4", "ndcg@10/letor4")
 
@@ -22,8 +22,16 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables of the methods, by id."""
     measures = inputs.table("measures", "measures")
     return {
-        "hoi-methods": methods_table(measures, inputs.tables("choices", "choices"), shown.interval),
-        "hoi-folds": folds_table(measures),
+        "hoi-methods": methods_table(
+            measures,
+            BY_NAME,
+            _MEASURES,
+            inputs.tables("choices", "choices"),
+            against="ser",
+            by="ap",
+            interval=shown.interval,
+        ),
+        "hoi-folds": folds_table(measures, BY_NAME, ["ap"]),
         "hoi-tests": _tests_table(measures, shown.interval),
         "hoi-solver": solver_table(inputs.tables("weights", ENSEMBLES_SHAPE)),
     }
@@ -32,28 +40,6 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
 def compared(measures: pa.Table, a: str, b: str, interval: Mapping[str, Any], name: str = "ap") -> Comparison:
     """Method ``a`` against ``b`` on all test queries."""
     return compare(method_pairs(measures, a, b, name), **interval)
-
-
-def methods_table(measures: pa.Table, choices: Sequence[pa.Table], interval: Mapping[str, Any]) -> pa.Table:
-    """Every method: its means over the test queries, its difference from SER in MAP, and the settings chosen."""
-    chosen = chosen_by_fold(choices)
-    rows = []
-    for method in present(set(measures.column("method").to_pylist())):
-        row: dict[str, Any] = {"method": BY_NAME[method].label}
-        row |= {name: float(query_values(measures, [method], name)[1].mean()) for name in _MEASURES}
-        apart = compared(measures, method, "ser", interval)
-        row |= {"difference from SER": apart.difference, "low": apart.interval.low, "high": apart.interval.high}
-        row |= {"p": apart.t.p, **fit_columns(measures, method, "ap")}
-        rows.append(row | {"settings by fold": "; ".join(chosen.get(method, []))})
-    return pa.Table.from_pylist(rows)
-
-
-def folds_table(measures: pa.Table) -> pa.Table:
-    """MAP by fold, over the folds and over all queries, one row per method."""
-    methods = present(set(measures.column("method").to_pylist()))
-    return pa.Table.from_pylist(
-        [{"method": BY_NAME[one].label, **fold_columns(measures, one, "ap")} for one in methods]
-    )
 
 
 def _pairs(measured: set[str]) -> list[tuple[str, str]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import load_judged
+from qdrank.jobs import seconds
 from qdrank.learners.ensemble.sser import SSER
 from qdrank.learners.ranksvm.estimator import Loss, RankSVM
 from qdrank.rankers.documents import FoldDocuments, fold_documents
@@ -21,16 +21,6 @@ PUBLISHED = {"Ranking SVM (SVMlight)": 37076.4, "Ranking SVM (SVMstruct)": 1228.
 SLOW = "Ranking SVM, hinge"
 #: Number of test queries timed for SSER; the others take equally long.
 _QUERIES = 100
-
-
-def seconds(step: Callable[[], object], repeats: int = 3) -> float:
-    """Processor time of the shortest of a few runs, the one least disturbed by other processes."""
-    times = []
-    for _ in range(repeats):
-        began = time.process_time()
-        step()
-        times.append(time.process_time() - began)
-    return min(times)
 
 
 def trial(documents: FoldDocuments) -> dict[str, float]:

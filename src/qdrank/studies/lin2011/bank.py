@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.store.lists import list_column, list_matrix
+from qdrank.store.rows import repeated
 from qdrank.studies.lin2011.clusters import Clustering
 from qdrank.studies.lin2011.training import ClusterModels
 
@@ -83,10 +84,8 @@ def cluster_sizes_table(clustering: Clustering, query_id: NDArray[Any]) -> pa.Ta
 
 def models_table(key: Key, trained_on: str, lam: float, models: ClusterModels, weights: FloatArray) -> pa.Table:
     """Rows of the artifact ``cluster_models``; ``weights`` (m, n_features) apply to the features as given."""
-    columns = _heads(*key)
+    columns = _heads(*key) | repeated(key.m, trained_on=trained_on, lam=float(lam))
     columns |= {
-        "trained_on": pa.array([trained_on] * key.m, pa.string()),
-        "lam": pa.array(np.full(key.m, lam, dtype=np.float64)),
         "pairs": pa.array(models.pairs),
         "fallback": pa.array(models.fallback),
         "gap": pa.array(models.gaps),
@@ -96,25 +95,8 @@ def models_table(key: Key, trained_on: str, lam: float, models: ClusterModels, w
     return pa.table(columns)
 
 
-def no_tables(d: int) -> tuple[pa.Table, pa.Table]:
-    """Both artifacts without rows, for a shard without work; ``d`` features."""
-    heads = _heads("", 0, 0)
-    lists = {"centre": pa.float64(), "queries": pa.string(), "counts": pa.int32()}
-    clusters = {"items": pa.array([], pa.int64())} | {
-        name: pa.array([], pa.list_(kind)) for name, kind in lists.items()
-    }
-    none, nothing = np.zeros(0), np.zeros(0, dtype=np.int64)
-    models = ClusterModels(np.zeros((0, d)), nothing, np.zeros(0, dtype=bool), none, nothing)
-    return pa.table(heads | clusters), models_table(Key("", 0, 0), ALL_QUERIES, 0.0, models, models.W)
-
-
 def _heads(scheme: str, seed: int, m: int) -> dict[str, pa.Array]:
-    return {
-        "scheme": pa.array([scheme] * m, pa.string()),
-        "seed": pa.array(np.full(m, seed, dtype=np.int32)),
-        "m": pa.array(np.full(m, m, dtype=np.int32)),
-        "cluster": pa.array(np.arange(m, dtype=np.int32)),
-    }
+    return repeated(m, scheme=scheme, seed=seed, m=m) | {"cluster": pa.array(np.arange(m, dtype=np.int32))}
 
 
 def gathered_shards(tables: Sequence[pa.Table]) -> pa.Table:

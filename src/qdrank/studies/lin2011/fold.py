@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.evaluation.refits import fit_seed
-from qdrank.layout import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray, rows_of_queries
 from qdrank.learners.choose import ValidationQueries
 from qdrank.measures.matrix_kernels import ap_matrix
 from qdrank.queries.others import other_rows
@@ -291,7 +291,7 @@ class LocalScores(ClusterScores):
         """Training queries of the clusters."""
         readings, train = self.readings, self.fold.roles["train"]
         query, cluster = self.clusters.members(readings.membership)
-        rows, bounds = ranges(train.offsets, query)
+        rows, bounds = rows_of_queries(train.offsets, query)
         member = np.repeat(np.arange(len(query)), np.diff(bounds))
         scores = np.einsum("nf,nf->n", train.X[rows], self.weights[cluster][member])
         P, base = (distributions(s, bounds, readings.distribution) for s in (scores, train.base[rows]))
@@ -329,10 +329,3 @@ def scores_for(
     if weights == "other":
         each = {size: other_rows(of_query.T, local.draw).T for size, of_query in each.items()}
     return {size: local.aggregated(of_query) for size, of_query in each.items()}
-
-
-def ranges(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
-    """Rows of the documents of some queries, one query after the other, and the bounds (n_chosen + 1,)."""
-    sizes = np.diff(offsets)[chosen]
-    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return np.arange(bounds[-1]) + np.repeat(offsets[chosen] - bounds[:-1], sizes), bounds

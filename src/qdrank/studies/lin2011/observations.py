@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.difficulty import Difficulty, difficulty
 from qdrank.evaluation.observations import Contrast, Observations, method_difference, refitted
-from qdrank.evaluation.pairs import fit_values, query_values
+from qdrank.evaluation.pairs import fit_values, fold_of, query_values
 from qdrank.layout import FloatArray, rows_of
 from qdrank.store.lists import list_matrix
 from qdrank.studies.lin2011.claims import AROUND, BY_CLASS, MEASURE, PLACE, RANKS, TABLE2
@@ -58,11 +58,6 @@ def as_fits(seeds: pa.Table) -> pa.Table:
     names = ["fit" if name == "seed" else name for name in seeds.column_names]
     table = seeds.rename_columns(names)
     return table.set_column(names.index("fit"), "fit", table.column("fit").cast(pa.int64()))
-
-
-def fold_of(measures: pa.Table) -> dict[str, str]:
-    """The fold in which a query is a test query."""
-    return dict(zip(measures.column("query_id").to_pylist(), measures.column("fold").to_pylist(), strict=True))
 
 
 def _contrast(values: FloatArray, ids: NDArray[np.object_], folds: dict[str, str]) -> Contrast:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.layout import FloatArray
-from qdrank.learners.choose import ValidationQueries, choose
+from qdrank.learners.choose import ValidationQueries, choice_rows, choose
 from qdrank.learners.ranksvm.estimator import Model
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.store import write
@@ -78,14 +78,8 @@ def choose_single(
     W = documents.stored(np.stack([models[lam].w for lam in lambdas]))
     queries, X = ValidationQueries.of(part, measure="ap", seed=seed), part.X.astype(np.float64)
     choice = choose((lam, queries.values(X @ w)) for lam, w in zip(lambdas, W, strict=True))
-    rows = [
-        {"fold": fold, "method": RANKSVM, "setting": f"lambda={lam:.4g}", "k": None, "lam": lam, "measure": "ap"}
-        | {"value": value, "chosen": lam == choice.chosen}
-        for lam, value in zip(lambdas, choice.values, strict=True)
-    ]
-    kinds = [pa.string()] * 3 + [pa.int32(), pa.float64(), pa.string(), pa.float64(), pa.bool_()]
-    schema = pa.schema(list(zip(rows[0], kinds, strict=True)))
-    return Singles(models, choice.chosen), pa.Table.from_pylist(rows, schema)
+    rows = choice_rows(fold, RANKSVM, [f"lambda={lam:.4g}" for lam in lambdas], choice, "ap", lam=lambdas)
+    return Singles(models, choice.chosen), pa.Table.from_pylist(rows)
 
 
 def singles_table(singles: Singles, documents: FoldDocuments) -> pa.Table:
@@ -105,17 +99,7 @@ def singles_table(singles: Singles, documents: FoldDocuments) -> pa.Table:
         }
         for lam, one in singles.models.items()
     ]
-    kinds = [
-        pa.string(),
-        pa.int32(),
-        pa.float64(),
-        pa.list_(pa.float64()),
-        pa.string(),
-        pa.int64(),
-        pa.float64(),
-        pa.int32(),
-    ]
-    return pa.Table.from_pylist(rows, pa.schema(list(zip(rows[0], kinds, strict=True))))
+    return pa.Table.from_pylist(rows)
 
 
 def load_singles(table: pa.Table, documents: FoldDocuments) -> Singles:

@@ -13,6 +13,7 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import choose
 from qdrank.measures.compute import measure
 from qdrank.store.lists import list_column
+from qdrank.store.rows import repeated
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.controls import Perturbed, directions, matched, ranked
 from qdrank.studies.lin2011.fold import ClusterSetting, LinFold, model_scores, scores_for
@@ -88,9 +89,8 @@ def _measured(name: str, method: str, seed: int, fold: LinFold, scores: FloatArr
 
 
 def _heads(fold: str, method: str, seed: int, query_id: Any) -> dict[str, Any]:
-    n = len(query_id)
-    texts = {"fold": pa.array([fold] * n, pa.string()), "method": pa.array([method] * n, pa.string())}
-    return texts | {"seed": np.full(n, seed, dtype=np.int32), "query_id": pa.array(query_id, pa.string())}
+    ids = {"query_id": pa.array(query_id, pa.string())}
+    return repeated(len(query_id), fold=fold, method=method, seed=seed) | ids
 
 
 def first_methods(swept: Swept) -> Iterator[tuple[str, int, ClusterSetting]]:
@@ -218,11 +218,10 @@ def _control_row(name: str, fold: LinFold, seed: int, m: int, models: Models) ->
 
 
 def _ranked(name: str, kind: str, seed: int, fold: LinFold, ap: FloatArray, single: FloatArray) -> pa.Table:
-    n = len(single)
     columns = _heads(name, f"local{kind}", seed, fold.roles["test"].part.query_id)
     columns["models"] = columns.pop("method")
     order: Sequence[str] = ("fold", "models", "seed", "query_id")
-    assert len(ap.T) == n
+    assert len(ap.T) == len(single)
     return pa.table({key: columns[key] for key in order} | {"single": single, "ap": list_column(ranked(ap))})
 
 

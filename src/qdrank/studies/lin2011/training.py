@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from qdrank.datasets.judged import Judged
-from qdrank.layout import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray, padded
 from qdrank.learners.ranksvm.estimator import Model, RankSVM, all_pairs, preconditioner, solve, whole_problem
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.ranksvm.local import LocalModels, TrainingBase, prepare_training, train_block
@@ -155,14 +155,6 @@ def train_singles(data: Preferences, lambdas: Sequence[float], *, tol: float = 1
             inverse = inverted(preconditioner(problem, matrix))
             models[lam] = solve(problem, loss="squared_hinge", tol=tol, limit=100, inverse=inverse)
     return models
-
-
-def padded(members: Sequence[IntArray]) -> IntArray:
-    """Lists of different length as one matrix, padded with -1; at least one column."""
-    table = np.full((len(members), max([1, *map(len, members)])), -1, dtype=np.int64)
-    for row, rows in zip(table, members, strict=True):
-        row[: len(rows)] = rows
-    return table
 
 
 PartialBlock = tuple[IntArray, IntArray, list[IntArray]]

@@ -17,7 +17,8 @@ from qdrank.learners.ranksvm.estimator import Model
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.store import read, write
-from qdrank.studies.lin2011.bank import ALL_QUERIES, HALVES, Key, cluster_sizes_table, models_table, no_tables
+from qdrank.store.rows import joined, no_rows
+from qdrank.studies.lin2011.bank import ALL_QUERIES, HALVES, Key, cluster_sizes_table, models_table
 from qdrank.studies.lin2011.clusters import (
     PAIRS,
     TRANSFORMED,
@@ -126,14 +127,16 @@ class Workshop:
 
     def run(self, wanted: Sequence[Unit], log: Callable[[str], object] = lambda _: None) -> tuple[pa.Table, pa.Table]:
         """The artifacts ``clusters`` and ``cluster_models`` of some units."""
-        clusters, models = ([table] for table in no_tables(self.train.X.shape[1]))
+        # What a shard without work writes.
+        clusters = [no_rows(CLUSTERS_SHAPE)]
+        models = [no_rows(CLUSTER_MODELS_SHAPE, weights=self.train.X.shape[1])]
         with one_thread():
             for scheme, seed in wanted:
                 for clustering, training_set in self.clusterings(scheme, seed):
                     log(f"{clustering.scheme}, seed {seed}, {clustering.m} clusters")
                     clusters.append(cluster_sizes_table(clustering, self.train.query_id))
                     models += self._trained(clustering, training_set)
-        return pa.concat_tables(clusters), pa.concat_tables(models)
+        return joined(clusters), joined(models)
 
     def clusterings(self, scheme: str, seed: int) -> Iterator[tuple[Clustering, TrainingSet]]:
         """Every clustering of a unit, and what its clusters learn from."""

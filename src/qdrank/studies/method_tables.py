@@ -1,0 +1,55 @@
+"""Tables of the methods of a study: means with differences from one of them, and means by fold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from qdrank.evaluation.comparison import compare
+from qdrank.evaluation.pairs import fit_columns, fold_columns, method_pairs, query_values
+from qdrank.figures.tables import chosen_by_fold
+from qdrank.studies.study import Method
+
+
+def measured_methods(measures: pa.Table, known: Iterable[str]) -> list[str]:
+    """Those of the ``known`` methods that were measured, in their order."""
+    measured = set(measures.column("method").to_pylist())
+    return [name for name in known if name in measured]
+
+
+def methods_table(
+    measures: pa.Table,
+    methods: Mapping[str, Method],
+    names: Sequence[str],
+    choices: Sequence[pa.Table],
+    *,
+    against: str,
+    by: str,
+    interval: Mapping[str, Any],
+) -> pa.Table:
+    """Every method: means of the measures ``names``, difference from ``against`` in ``by``, and the settings chosen."""
+    chosen, shown = chosen_by_fold(choices), [name for name in names if name in measures.column_names]
+    rows = []
+    for method in measured_methods(measures, methods):
+        row: dict[str, Any] = {"method": methods[method].label}
+        row |= {name: float(query_values(measures, [method], name)[1].mean()) for name in shown}
+        apart = compare(method_pairs(measures, method, against, by), **interval)
+        row |= {f"difference from {methods[against].label}": apart.difference}
+        row |= {"low": apart.interval.low, "high": apart.interval.high, "p": apart.t.p}
+        row |= fit_columns(measures, method, by)
+        rows.append(row | {"settings by fold": "; ".join(chosen.get(method, []))})
+    return pa.Table.from_pylist(rows)
+
+
+def folds_table(measures: pa.Table, methods: Mapping[str, Method], names: Sequence[str]) -> pa.Table:
+    """Means by fold, over the folds and over all queries, one row per method and measure; one measure is not named."""
+    shown = [name for name in names if name in measures.column_names]
+    rows = [
+        ({"measure": name} if len(names) > 1 else {})
+        | {"method": methods[method].label, **fold_columns(measures, method, name)}
+        for name in shown
+        for method in measured_methods(measures, methods)
+    ]
+    return pa.Table.from_pylist(rows)
