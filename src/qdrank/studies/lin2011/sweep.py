@@ -103,7 +103,7 @@ def first_methods(swept: Swept) -> Iterator[tuple[str, int, ClusterSetting]]:
 
 def all_choices(name: str, swept: Swept, single: pa.Table) -> pa.Table:
     """The artifact ``choices`` of RankSVM and of the methods with clusters."""
-    return pa.concat_tables([single, seed_choices(name, swept).select(single.column_names).cast(single.schema)])
+    return pa.concat_tables([single, seed_choices(name, swept)], promote_options="permissive")
 
 
 def seed_choices(name: str, swept: Swept) -> pa.Table:
