@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from contextlib import chdir
 from pathlib import Path
 
@@ -59,3 +60,16 @@ def test_a_suggested_command_repairs_the_data(
     (tmp_path / "mine.yaml").write_text(then)
     with chdir(tmp_path):
         assert first_job() == "(the data were read)"
+
+
+def test_what_a_job_found_is_the_last_that_a_run_says_in_another_folder_too(project: Path, tmp_path: Path) -> None:
+    """At its end Snakemake has left the folder of ``--directory``, where the job wrote what it found."""
+    (tmp_path / "mine.yaml").write_text(LETOR)
+    (tmp_path / "rows.txt").write_text(ROWS.replace("1:1.5", "1:x"))
+    words = ["--snakefile", str(project / "Snakefile"), "--cores", "1", "results/mine/judged.parquet"]
+    command = [sys.executable, "-m", "snakemake", *words, "--directory", "run", "--configfile", "mine.yaml"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode
+    last = ran.stderr.rstrip().splitlines()[-4:]
+    assert last[0].endswith("rows.txt, line 2: the feature's value is not a number")
+    assert [line.split(":")[0].strip() for line in last[1:]] == ["found", "fix", "log"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,12 +51,32 @@ def with_map(opened: Browser) -> Browser:
 def test_it_loads_asks_for_nothing_and_fits(opened: Browser, page: Path) -> None:
     with_map(opened)
     opened.run("document.querySelector('.row img[data-id]').scrollIntoView()")
-    opened.wait(
-        "[...document.querySelectorAll('img[data-id]')].every((image) => image.complete && image.naturalWidth > 0)"
-    )
+    opened.wait(UNPACKED)
     assert opened.problems == []
     assert [url for url in opened.requests if not url.startswith(("blob:", "data:"))] == [page.resolve().as_uri()]
     assert opened.run("document.documentElement.scrollWidth <= innerWidth")
+
+
+UNPACKED = "[...document.querySelectorAll('img[data-id]')].every((image) => image.complete && image.naturalWidth > 0)"
+
+
+def test_figures_are_unpacked_when_idle_without_scrolling(opened: Browser) -> None:
+    opened.wait(UNPACKED)
+    assert opened.run("scrollY") == 0
+
+
+def test_printing_unpacks_every_figure(shown: Browser, page: Path) -> None:
+    """Where the browser was never idle; what is unpacked too late for one print is there for the next."""
+    script = "window.requestIdleCallback = () => 0; window.IntersectionObserver = class { observe() {} unobserve() {} disconnect() {} }"
+    added = shown.call("Page.addScriptToEvaluateOnNewDocument", source=script)
+    try:
+        shown.open(page, width=1400)
+        assert not shown.run(UNPACKED)
+        shown.call("Page.printToPDF")
+        shown.wait(UNPACKED)
+        assert len(base64.b64decode(shown.call("Page.printToPDF")["data"])) > 10_000
+    finally:
+        shown.call("Page.removeScriptToEvaluateOnNewDocument", identifier=added["identifier"])
 
 
 def test_tables_of_claims_fit_a_window_of_1400_pixels(shown: Browser, tmp_path: Path) -> None:

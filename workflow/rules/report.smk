@@ -109,5 +109,5 @@ onsuccess:
 
 
 onerror:
-    # Last, below what Snakemake says.
-    atexit.register(lambda: print(mistakes(), file=sys.stderr))
+    # Last, below what Snakemake says; read now, because at the end it has left the folder of the run.
+    atexit.register(print, mistakes(), file=sys.stderr)
