@@ -13,6 +13,9 @@ import yaml
 
 from qdrank.cli import main
 from qdrank.datasets.letor.reader import load_letor
+from qdrank.rankers.documents import FoldDocuments
+from qdrank.rankers.reference import OneFeature
+from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.store import read
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.index import count_matrix
@@ -107,6 +110,30 @@ def test_documents_that_answered_such_a_query_become_candidates(study: Path) -> 
     kept = np.isin(more.doc_id, plain.doc_id)
     assert np.array_equal(more.X[kept], plain.X), "features of the others are the same"
     assert main([*arguments, "more.txt", "--past", "-1"]) == 2
+
+
+def test_they_are_ranked_in_one_step(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`rank --queries --past` gives the scores of `features --past` and `rank --input`, the documents brought among them."""
+    Path("new.txt").write_text("a\twing lift\nb\taerofoil mach\n")
+    lines = (study / "collection" / "queries.jsonl").read_text().splitlines()
+    lines[3] = json.dumps({"_id": "q3", "text": "aerofoil"})
+    (study / "collection" / "queries.jsonl").write_text("\n".join(lines) + "\n")
+    asked = ["--queries", "new.txt", "--past", "2"]
+    assert main(["features", "--data", "results/mine", *asked, "--output", "f.txt", "--topics", "t.parquet"]) == 0
+    new = load_letor("f.txt")
+    width = new.X.shape[1]
+    view = FoldDocuments({"all": new}, np.zeros(width), np.ones(width)).view()
+    ranker = OneFeature(column=0).fit(new, np.zeros((2, 0)))
+    served = ServedRanker(method="feature", fold="fold1", documents=view, ranker=ranker)
+    write_ranker("results/mine/fold1/served/feature.parquet", served)
+    usual = ["rank", "--models", "results/mine/fold1", "--method", "feature", "--format", "trec", "--output"]
+    assert main([*usual, "two.run", "--input", "f.txt", "--topics", "t.parquet"]) == 0
+    assert main([*usual, "one.run", *asked]) == 0
+    assert Path("one.run").read_bytes() == Path("two.run").read_bytes()
+    assert {"d03", "d11"} <= {line.split()[2] for line in Path("one.run").read_text().splitlines()}
+    assert main([*usual, "no.run", "--input", "f.txt", "--past", "2"]) == 2
+    assert "give --queries" in capsys.readouterr().err
+    assert not Path("no.run").exists()
 
 
 def test_queries_without_a_document_are_named(study: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qdrank.errors import InputError
 from qdrank.project import PROJECT
@@ -14,32 +14,29 @@ from qdrank.workflow.config_files import load_yaml, resolve
 from qdrank.workflow.plan import plan
 from qdrank.workflow.recorded import FILE
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from qdrank.datasets.judged import Judged
+
+
+QUERIES = "lines of ID, tab, words; or BEIR's jsonl, TREC topics, SMART records; - for standard input"
+PAST = "also take the N best documents that are expanded with the collection's own judged queries"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument(
         "--data", required=True, type=Path, metavar="FOLDER", help="a data set's results, e.g. results/mine"
     )
-    parser.add_argument(
-        "--queries",
-        required=True,
-        type=Path,
-        metavar="FILE",
-        help="lines of ID, tab, words; or BEIR's jsonl, TREC topics, SMART records; - for standard input",
-    )
+    parser.add_argument("--queries", required=True, type=Path, metavar="FILE", help=QUERIES)
     parser.add_argument(
         "--output", required=True, type=Path, metavar="FILE", help="LETOR text, for qdrank rank --input"
     )
     parser.add_argument(
         "--topics", type=Path, metavar="FILE", help="also write the artifact topics, for qdrank rank --topics"
     )
-    parser.add_argument(
-        "--past",
-        type=int,
-        default=0,
-        metavar="N",
-        help="also take the N best documents that are expanded with the collection's own judged queries",
-    )
+    parser.add_argument("--past", type=int, default=0, metavar="N", help=PAST)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -47,25 +44,39 @@ def run(args: argparse.Namespace) -> int:
     for path in (args.output, args.topics):
         if path is not None and not path.parent.is_dir():
             raise InputError("no such folder", file=path.parent, fix="correct the path, or make the folder first")
-    source, text, seed = study_of(args.data)
+    judged, topics = features_of(args.data, args.queries, args.past)
 
     from qdrank.datasets.letor.importing import export_letor
     from qdrank.store import write
-    from qdrank.text.extract import read_collection, text_settings
-    from qdrank.text.new_queries import new_query_features, read_new_queries
 
-    if args.past < 0:
-        raise InputError("the number of documents is below 0", found=str(args.past), fix="give --past 0 or more")
-    queries = read_new_queries(args.queries)
-    kept = args.data / ".index.npz"
-    judged, topics = new_query_features(read_collection(**source), queries, text_settings(text, seed), args.past, kept)
     export_letor(judged, args.output)
     if args.topics is not None:
         write(args.topics, "topics", topics)
+    return 0
+
+
+def features_of(data: Path, queries_file: Path, past: int) -> tuple[Judged, pa.Table]:
+    """Candidates of the queries of a file, with their features, and the artifact ``topics``; say which queries have none.
+
+    Parameters
+    ----------
+    data : the results of a data set of text
+    past : number of documents that past queries bring, besides the candidates by BM25
+    """
+    source, text, seed = study_of(data)
+
+    from qdrank.text.extract import read_collection, text_settings
+    from qdrank.text.new_queries import new_query_features, read_new_queries
+
+    if past < 0:
+        raise InputError("the number of documents is below 0", found=str(past), fix="give --past 0 or more")
+    queries = read_new_queries(queries_file)
+    kept = data / ".index.npz"
+    judged, topics = new_query_features(read_collection(**source), queries, text_settings(text, seed), past, kept)
     left_out = sorted({query.query_id for query in queries} - set(judged.query_id))
     if left_out:
         print(f"qdrank: left out, because no document has a word of it: {', '.join(left_out)}", file=sys.stderr)
-    return 0
+    return judged, topics
 
 
 def study_of(data: Path) -> tuple[dict[str, Any], dict[str, Any], int]:

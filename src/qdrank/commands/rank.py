@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from qdrank.commands.features import PAST, QUERIES, features_of
 from qdrank.datasets.letor.chunk import Chunk
 from qdrank.datasets.letor.reader import letor_form, read_letor
 from qdrank.datasets.runs.writing import run_lines
@@ -46,12 +47,14 @@ class Batch:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("--models", required=True, metavar="FOLDER", help="a fold's results, e.g. results/mq2008/fold1")
-    parser.add_argument(
+    asked = parser.add_mutually_exclusive_group(required=True)
+    asked.add_argument(
         "--input",
-        required=True,
         metavar="FILE",
         help="LETOR text: 0 qid:... 1:... #docid = ...; .gz, .xz, .bz2, .zst too, - for standard input",
     )
+    asked.add_argument("--queries", metavar="FILE", help=f"new queries of a data set of text instead: {QUERIES}")
+    parser.add_argument("--past", type=int, default=0, metavar="N", help=f"with --queries: {PAST}")
     parser.add_argument(
         "--method", help=f"any method that a study scored: a file of the folder's served/ (default: {DEFAULT})"
     )
@@ -76,9 +79,22 @@ def run(args: argparse.Namespace) -> int:
     """Score the file batch by batch."""
     refuse_missing_folder(args.output)
     ranker = load_ranker(args.models, args.method, k=args.k, lam=args.lam)
+    if args.past and args.queries is None:
+        raise InputError("past queries bring documents to words, and there are none", fix="give --queries, not --input")
+    batches, topics = _of_queries(args) if args.input is None else _of_features(args, ranker)
+    with _output(args.output) as file:
+        for batch in batches:
+            columns, text = (None, None) if topics is None else topics_of(topics, batch.query_id)
+            names = {"query_id": batch.query_id, "doc_id": batch.doc_id}
+            scores = ranker.score_many(batch.X, batch.offsets, query_columns=columns, text=text, **names)
+            file.writelines(_FORMATS[args.format](batch, scores, ranker))
+    return 0
+
+
+def _of_features(args: argparse.Namespace, ranker: ServedRanker) -> tuple[Iterator[Batch], pa.Table | None]:
+    """Queries of the file of features, and their topics if they are given."""
     sparse = True if args.sparse else None
     refuse_other_width(args.input, ranker.n_features, sparse)
-    topics = None if args.topics is None else _topics(args.topics)
     chunks = read_letor(
         args.input,
         n_features=ranker.n_features,
@@ -87,13 +103,15 @@ def run(args: argparse.Namespace) -> int:
         max_label=LARGEST_LABEL,
         block_bytes=_BLOCK,
     )
-    with _output(args.output) as file:
-        for batch in whole_queries(chunks):
-            columns, text = (None, None) if topics is None else topics_of(topics, batch.query_id)
-            names = {"query_id": batch.query_id, "doc_id": batch.doc_id}
-            scores = ranker.score_many(batch.X, batch.offsets, query_columns=columns, text=text, **names)
-            file.writelines(_FORMATS[args.format](batch, scores, ranker))
-    return 0
+    return whole_queries(chunks), None if args.topics is None else _topics(args.topics)
+
+
+def _of_queries(args: argparse.Namespace) -> tuple[Iterator[Batch], pa.Table]:
+    """New queries over the collection of the data set that the models belong to, with their topics."""
+    models = Path(args.models)
+    fold = models.parent.parent if models.suffix == ".parquet" else models
+    judged, topics = features_of(fold.absolute().parent, Path(args.queries), args.past)
+    return iter([Batch(judged.query_id.tolist(), judged.offsets, judged.X, judged.doc_id.tolist())]), topics
 
 
 def _topics(path: str) -> pa.Table:
