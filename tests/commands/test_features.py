@@ -133,6 +133,8 @@ def test_they_are_ranked_in_one_step(study: Path, capsys: pytest.CaptureFixture[
     assert {"d03", "d11"} <= {line.split()[2] for line in Path("one.run").read_text().splitlines()}
     assert main([*usual, "no.run", "--input", "f.txt", "--past", "2"]) == 2
     assert "give --queries" in capsys.readouterr().err
+    assert main([*usual, "no.run"]) == 2
+    assert "nothing is given to rank" in capsys.readouterr().err
     assert not Path("no.run").exists()
 
 

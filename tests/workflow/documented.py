@@ -16,6 +16,7 @@ ELSEWHERE = {
     r"qdrank run .*": ("tests/workflow/test_module.py", r'"qdrank\.cli", "run", "mine'),
     r"qdrank init .*": ("tests/workflow/test_module.py", r'"qdrank\.cli", "init", "mine"'),
     r"qdrank fuse .* --models .*": ("tests/commands/test_advise.py", r"fuse_by_models\(new, "),
+    r"qdrank rank .* --queries .*": ("tests/commands/test_features.py", r'"--queries", "new.txt", "--past"'),
     # What the rest of `make test` is.
     r"pytest (tests/\S+)": ("pyproject.toml", r'^testpaths = \["tests"\]$'),
 }

@@ -47,7 +47,7 @@ class Batch:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("--models", required=True, metavar="FOLDER", help="a fold's results, e.g. results/mq2008/fold1")
-    asked = parser.add_mutually_exclusive_group(required=True)
+    asked = parser.add_mutually_exclusive_group()
     asked.add_argument(
         "--input",
         metavar="FILE",
@@ -79,6 +79,8 @@ def run(args: argparse.Namespace) -> int:
     """Score the file batch by batch."""
     refuse_missing_folder(args.output)
     ranker = load_ranker(args.models, args.method, k=args.k, lam=args.lam)
+    if args.input is None and args.queries is None:
+        raise InputError("nothing is given to rank", fix="give --input with features, or --queries with words")
     if args.past and args.queries is None:
         raise InputError("past queries bring documents to words, and there are none", fix="give --queries, not --input")
     batches, topics = _of_queries(args) if args.input is None else _of_features(args, ranker)
