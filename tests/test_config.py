@@ -113,16 +113,6 @@ def test_any_values_resolve_or_are_refused_in_words(given_values: dict) -> None:
         resolve(given_values, [("mine.yaml", given_values)])
 
 
-def test_ready_configurations_are_valid(project: Path) -> None:
-    files = [*(project / "config").glob("*.yaml"), *(project / "tests" / "configs").glob("*.yaml")]
-    files = [file for file in files if file.name != "datasets.yaml"]
-    assert {"config.yaml", "letor.yaml", "text.yaml", "paper.yaml", "tiny.yaml", "mirror.yaml"} <= {
-        f.name for f in files
-    }
-    for file in files:
-        resolve(load_yaml(file), [(file.name, load_yaml(file))])
-
-
 def test_the_command_checks_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.yaml").write_text("seed: 7\n")
     assert main(["config", "check", str(tmp_path / "mine.yaml")]) == 0

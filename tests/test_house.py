@@ -13,8 +13,11 @@ from pathlib import Path
 import pytest
 
 from qdrank.commands.findings import BEGIN, END
+from qdrank.datasets.registry import load
+from qdrank.errors import InputError
 from qdrank.measures import CONVENTIONS
 from qdrank.studies import STUDIES
+from qdrank.workflow.config_files import load_yaml, resolve
 from qdrank.workflow.provenance import code_modules
 
 # From the base up: a room may use those before it.
@@ -479,3 +482,21 @@ def test_a_long_line_of_prose_is_found() -> None:
         + "x" * 200
     )
     assert long_lines(page) == [3, 14]
+
+
+def test_ready_configurations_and_the_table_of_data_sets_are_valid(project: Path) -> None:
+    """A key that is renamed in the library is renamed in every file that names it."""
+    files = [*(project / "config").glob("*.yaml"), *(project / "tests" / "configs").glob("*.yaml")]
+    files = [file for file in files if file.name != "datasets.yaml"]
+    usual = {"config.yaml", "letor.yaml", "text.yaml", "paper.yaml", "claims.yaml", "tiny.yaml", "mirror.yaml"}
+    assert usual <= {file.name for file in files}
+    for file in files:
+        resolve(load_yaml(file), [(file.name, load_yaml(file))])
+    assert {"mq2008", "nfcorpus", "sim1"} <= set(load(project / "config" / "datasets.yaml"))
+
+
+def test_a_renamed_key_is_found(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("text: {candidates_kept: 10}\n")
+    values = load_yaml(tmp_path / "config.yaml")
+    with pytest.raises(InputError, match=r"text\.candidates_kept: unknown key"):
+        resolve(values, [("config.yaml", values)])

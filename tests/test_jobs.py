@@ -7,7 +7,7 @@ import pytest
 
 from qdrank.cli import main
 from qdrank.errors import InputError
-from qdrank.jobs import blas_kernel, forget_mistakes, job, mistakes, prepare_environment, processor_flags
+from qdrank.jobs import blas_kernel, forget_mistakes, job, mistakes, prepare_environment, processor_flags, seconds
 
 
 def test_a_job_logs(tmp_path: Path) -> None:
@@ -88,3 +88,15 @@ def test_what_failed_jobs_said_is_kept_for_the_end_of_the_run(tmp_path: Path, mo
     assert "fix:   right it\n  log:   logs/" in mistakes()
     forget_mistakes()
     assert mistakes() == ""
+
+
+def test_the_shortest_of_several_runs_counts() -> None:
+    steps = iter([200_000, 0, 100_000])
+    run = []
+
+    def step() -> None:
+        run.append(sum(range(next(steps))))
+
+    assert 0 <= seconds(step) < 0.001
+    assert len(run) == 3
+    assert seconds(lambda: None, repeats=1) >= 0

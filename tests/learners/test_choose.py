@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdrank.errors import InputError
-from qdrank.learners.choose import Choice, ValidationQueries, choose, shuffled_within
+from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose, shuffled_within
 from qdrank.learners.regularised import most_regularised_first
 
 Case = tuple[list[int], list[int], list[list[int]], list[list[float]]]
@@ -162,3 +162,21 @@ def test_the_most_regularised_comes_first(name: str, wanted: list[float]) -> Non
 
 def test_a_parameter_without_direction_keeps_its_order() -> None:
     assert most_regularised_first("objective", ["b", "a", "c"]) == ["b", "a", "c"]
+
+
+def test_rows_of_choices_mark_the_one_that_was_taken() -> None:
+    choice = choose([("few", 0.2), ("some", 0.5), ("many", 0.5)])
+    rows = choice_rows("fold1", "knn", ["k=1", "k=2", "k=3"], choice, "ap", k=[1, 2, 3])
+    assert [row["chosen"] for row in rows] == [False, True, False]
+    assert rows[1] == {
+        "fold": "fold1",
+        "method": "knn",
+        "setting": "k=2",
+        "k": 2,
+        "lam": None,
+        "measure": "ap",
+        "value": 0.5,
+        "chosen": True,
+    }
+    with pytest.raises(ValueError, match="zip"):
+        choice_rows("fold1", "knn", ["k=1"], choice, "ap")
