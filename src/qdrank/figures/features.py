@@ -23,18 +23,23 @@ SHOWN = 25
 
 def fold_table(measures: pa.Table, columns: pa.Table) -> pa.Table:
     """Mean of every measure for each feature and fold."""
-    names = [name for name in measures.column_names if name not in KEYS]
-    means = measures.group_by(["method", "fold"], use_threads=False).aggregate([(name, "mean") for name in names])
+    means, names = _fold_means(measures)
     return _labelled(means, ["fold"], names, columns)
 
 
 def mean_table(measures: pa.Table, columns: pa.Table) -> pa.Table:
     """Mean of the folds' means for each feature, as LETOR publishes it."""
-    names = [name for name in measures.column_names if name not in KEYS]
-    by_fold = measures.group_by(["method", "fold"], use_threads=False).aggregate([(name, "mean") for name in names])
+    by_fold, names = _fold_means(measures)
     means = by_fold.group_by("method", use_threads=False).aggregate([(f"{name}_mean", "mean") for name in names])
     means = means.rename_columns([column.removesuffix("_mean") for column in means.column_names])
     return _labelled(means, [], names, columns)
+
+
+def _fold_means(measures: pa.Table) -> tuple[pa.Table, list[str]]:
+    """Means by feature and fold, and the names of the measures."""
+    names = [name for name in measures.column_names if name not in KEYS]
+    wanted = [(name, "mean") for name in names]
+    return measures.group_by(["method", "fold"], use_threads=False).aggregate(wanted), names
 
 
 def _labelled(means: pa.Table, keys: list[str], names: list[str], columns: pa.Table) -> pa.Table:

@@ -68,11 +68,6 @@ class Learner(Estimator):
             )
         return features
 
-    def refuse_unfitted(self) -> None:
-        """Raise if the learner has not been fitted."""
-        if not all(hasattr(self, name) for name in self.STATE):
-            raise self.not_fitted()
-
     def keep_names(self, X: ArrayLike) -> None:
         """Remember the column names if ``X`` is a DataFrame."""
         self.__dict__.pop("feature_names_in_", None)

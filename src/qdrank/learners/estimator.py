@@ -20,7 +20,9 @@ _ROUTED = ("fit", "predict", "score")
 
 @dataclass(kw_only=True, eq=False)
 class Parameters:
-    """Parameters are the fields of a dataclass; names of fitted attributes end in ``_``."""
+    """Parameters are the fields of a dataclass; names of fitted attributes end in ``_``, and ``STATE`` lists them."""
+
+    STATE: ClassVar[tuple[str, ...]]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; with ``deep`` those of estimators among them too, as ``name__parameter``."""
@@ -42,6 +44,11 @@ class Parameters:
             else:
                 setattr(self, name, params[key])
         return self
+
+    def refuse_unfitted(self) -> None:
+        """Raise if a fitted attribute, one of ``STATE``, is missing."""
+        if not all(hasattr(self, name) for name in self.STATE):
+            raise self.not_fitted()
 
     def not_fitted(self) -> InputError:
         """The error for an estimator used before fitting; also scikit-learn's own, if scikit-learn is loaded."""

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.letor.features import zscore
+from qdrank.datasets.letor.features import column_moments, inverse_deviation, scaled
 from qdrank.layout import FloatArray
 from qdrank.queries import METRICS
 from qdrank.queries.artifacts import Queries
@@ -41,7 +41,9 @@ def ranking_targets(train: Judged) -> FloatArray:
 
     In standard deviations of each feature over the training documents; a missing value counts as the mean.
     """
-    return preference_directions(np.nan_to_num(zscore(train.X)), train.y, train.offsets)
+    mean, deviation = column_moments(train.X)
+    X = np.nan_to_num(scaled(train.X, mean, inverse_deviation(mean, deviation)))
+    return preference_directions(X, train.y, train.offsets)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -77,11 +77,6 @@ class QueryRanker(Parameters):
         for ranker in inner_rankers(self):
             ranker.draw_with(seed)
 
-    def refuse_unfitted(self) -> None:
-        """Raise if the ranker has not been fitted."""
-        if not all(hasattr(self, name) for name in self.STATE):
-            raise self.not_fitted()
-
 
 @dataclass(kw_only=True, eq=False)
 class OnOtherFeatures(QueryRanker):

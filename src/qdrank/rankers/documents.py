@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged, load_roles
-from qdrank.datasets.letor.features import column_moments, minmax_per_query
+from qdrank.datasets.letor.features import column_moments, inverse_deviation, minmax_per_query, scaled
 from qdrank.errors import AnyPath, InputError
 from qdrank.layout import FloatArray, IntArray
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FeatureScale = Literal["auto", "given", "zscore", "minmax"]
 
-#: Numbers to scale at a time, few enough for the processor's cache in double precision.
+#: Numbers to score at a time, few enough for the processor's cache in double precision.
 _BLOCK = 2**17
 
 
@@ -50,7 +50,7 @@ class FoldDocuments:
         from qdrank.learners.ranksvm.preferences import prepare  # compiled
 
         train = self.parts["train"]
-        return prepare(_scaled(train.X, self.mean, self.inverse), train.y, train.offsets, overwrite=True)
+        return prepare(scaled(train.X, self.mean, self.inverse), train.y, train.offsets, overwrite=True)
 
     def seen(self, role: str) -> Judged:
         """Documents of a role as a learner sees them."""
@@ -127,15 +127,7 @@ def seen(X: NDArray[Any], mean: FloatArray, inverse: FloatArray) -> NDArray[Any]
     """Features (n_documents, n_features) as the learner sees them."""
     if not mean.any() and (inverse == 1).all():
         return X
-    return _scaled(X, mean, inverse)
-
-
-def _scaled(X: NDArray[Any], mean: FloatArray, inverse: FloatArray) -> NDArray[np.float32]:
-    """``(X - mean) * inverse``, computed in float64 block by block to save memory."""
-    scaled = np.empty(X.shape, dtype=np.float32)
-    for rows in _blocks(X):
-        scaled[rows] = (X[rows] - mean) * inverse
-    return scaled
+    return scaled(X, mean, inverse)
 
 
 def load_fold(
@@ -177,8 +169,7 @@ def _prepared(parts: dict[str, Judged], scale: FeatureScale) -> FoldDocuments:
         parts = {role: part.with_features(_filled(part.X, fill)) for role, part in parts.items()}
     if scale in ("given", "minmax") or (scale == "auto" and _in_unit_interval(parts["train"].X)):
         return FoldDocuments(parts, np.zeros(len(mean)), np.ones(len(mean)), fill, scale == "minmax")
-    constant = deviation <= 1e-12 * np.abs(mean)
-    return FoldDocuments(parts, mean, np.where(constant, 0.0, 1 / np.where(constant, 1.0, deviation)), fill)
+    return FoldDocuments(parts, mean, inverse_deviation(mean, deviation), fill)
 
 
 def _filled(X: NDArray[np.float32], values: FloatArray) -> NDArray[np.float32]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qdrank.datasets.letor import features as letor_features
-from qdrank.datasets.letor.features import column_moments, minmax_per_query, rank_features, zscore
+from qdrank.datasets.letor.features import column_moments, inverse_deviation, minmax_per_query, rank_features, scaled
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.errors import InputError
 
@@ -33,24 +33,26 @@ def test_minmax_makes_the_published_query_level_norm(mirror):
     assert np.quantile(np.abs(found - published.X), 0.999) < 1e-4
 
 
-def test_moments_and_zscore(monkeypatch):
+def test_moments_and_scale(monkeypatch):
     monkeypatch.setattr(letor_features, "_ROWS", 7)
+    monkeypatch.setattr(letor_features, "_CACHED", 28)
     X = np.random.default_rng(0).normal(1000, 3, (50, 4)).astype(np.float32)
     X[:, 2] = 0.1
     X[5, 1] = NAN
     mean, deviation = column_moments(X)
     np.testing.assert_allclose(mean, np.nanmean(X.astype(float), axis=0))
     np.testing.assert_allclose(deviation, np.nanstd(X.astype(float), axis=0), atol=1e-9)
-    scaled = zscore(X)
-    np.testing.assert_allclose(np.nanstd(scaled, axis=0), [1, 1, 0, 1], atol=1e-6)
-    assert np.isnan(scaled[5, 1])
-    assert (scaled[:, 2] == 0).all()
+    unit = scaled(X, mean, inverse_deviation(mean, deviation))
+    np.testing.assert_allclose(np.nanstd(unit, axis=0), [1, 1, 0, 1], atol=1e-6)
+    assert np.isnan(unit[5, 1])
+    assert (unit[:, 2] == 0).all()
 
 
-def test_zscore_is_fitted_on_the_rows_given():
+def test_features_are_scaled_in_double_precision_whatever_the_blocks(monkeypatch):
     X = np.float32([[0], [2], [100]])
-    np.testing.assert_array_equal(zscore(X, np.array([0, 1])), [[-1], [1], [99]])
-    np.testing.assert_array_equal(zscore(X, np.array([True, True, False])), [[-1], [1], [99]])
+    np.testing.assert_array_equal(scaled(X, np.array([1.0]), np.array([1.0])), [[-1], [1], [99]])
+    monkeypatch.setattr(letor_features, "_CACHED", 1)
+    np.testing.assert_array_equal(scaled(X, np.array([0.1]), np.array([3.0])), ((X - 0.1) * 3).astype(np.float32))
 
 
 def test_rank_features():

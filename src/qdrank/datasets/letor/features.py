@@ -12,8 +12,8 @@ from qdrank.errors import InputError
 
 _Floats = NDArray[np.float32]
 
-# Rows taken into double precision at once.
-_ROWS = 1 << 16
+# Rows taken into double precision at once, and numbers that are few enough for the processor's cache.
+_ROWS, _CACHED = 1 << 16, 1 << 17
 
 
 def minmax_per_query(X: _Floats, offsets: NDArray[np.int64]) -> _Floats:
@@ -21,13 +21,13 @@ def minmax_per_query(X: _Floats, offsets: NDArray[np.int64]) -> _Floats:
 
     Missing values (NaN) stay missing and do not count. Shape (n_documents, n_features) as ``X``.
     """
-    scaled = np.empty(X.shape, dtype=np.float32)
+    unit = np.empty(X.shape, dtype=np.float32)
     for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
         rows = X[start:end].astype(np.float64)
         low, high = np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0)
         spread = np.where(high > low, high - low, 1.0)
-        scaled[start:end] = (rows - low) / spread
-    return scaled
+        unit[start:end] = (rows - low) / spread
+    return unit
 
 
 def column_moments(X: _Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -53,19 +53,20 @@ def _blocks(X: _Floats) -> Iterator[NDArray[np.float64]]:
         yield X[start : start + _ROWS].astype(np.float64)
 
 
-def zscore(X: _Floats, rows: NDArray[Any] | None = None) -> _Floats:
-    """Every column minus its mean over its standard deviation, both taken on ``rows`` (indices or mask; default all).
-
-    A column that is constant on ``rows`` becomes 0; missing values stay missing. Shape as ``X``.
-    """
-    mean, deviation = column_moments(X if rows is None else X[rows])
+def inverse_deviation(mean: NDArray[np.float64], deviation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One over the standard deviation of every column, (n_features,); 0 for a constant one."""
     constant = deviation <= 1e-12 * np.abs(mean)
-    scale = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation))
-    scaled = np.empty(X.shape, dtype=np.float32)
-    for start in range(0, len(X), _ROWS):
-        block = slice(start, start + _ROWS)
-        scaled[block] = (X[block] - mean) * scale
-    return scaled
+    return np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, deviation))
+
+
+def scaled(X: NDArray[Any], mean: NDArray[np.float64], inverse: NDArray[np.float64]) -> _Floats:
+    """``(X - mean) * inverse``, computed in float64 block by block to save memory; missing values stay missing."""
+    out = np.empty(X.shape, dtype=np.float32)
+    step = max(1, _CACHED // max(1, X.shape[1]))
+    for start in range(0, len(X), step):
+        block = slice(start, start + step)
+        out[block] = (X[block] - mean) * inverse
+    return out
 
 
 def rank_features(ranks: _Floats) -> _Floats:

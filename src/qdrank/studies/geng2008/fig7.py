@@ -51,20 +51,14 @@ def _only(table: pa.Table, column: str, wanted: Sequence[str]) -> pa.Table:
 def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """Draw the methods of the paper."""
     table, rows = _asked(inputs, shown)
-    figure = _draw_methods(
-        rows, PAPER, f"{shown.title}: the methods of the paper, {shown.interval['level']:.0%} intervals"
-    )
-    return figure, _only(table, "method", PAPER)
+    return _draw_methods(rows, PAPER, "the methods of the paper", shown), _only(table, "method", PAPER)
 
 
 def draw_controls(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """Draw the controls and baselines that the paper lacks, beside Single."""
     table, rows = _asked(inputs, shown)
     methods = ["single", *controls(table.column("method").to_pylist())]
-    figure = _draw_methods(
-        rows, methods, f"{shown.title}: controls and baselines, {shown.interval['level']:.0%} intervals"
-    )
-    return figure, _only(table, "method", methods)
+    return _draw_methods(rows, methods, "controls and baselines", shown), _only(table, "method", methods)
 
 
 def draw_differences(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
@@ -76,7 +70,7 @@ def draw_differences(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     return figure, _only(_only(table, "method", methods), "measure", [DRAWN_MEASURES[-1]])
 
 
-def _draw_methods(rows: Mapping[Any, Any], methods: Sequence[str], title: str) -> Any:
+def _draw_methods(rows: Mapping[Any, Any], methods: Sequence[str], which: str, shown: Shown) -> Any:
     many = len(methods) > len(PAPER)
     figure, axes = new_figure(height=3.7 if many else 3.2)
     place = np.array([*range(1, 11), 11.6])
@@ -88,6 +82,7 @@ def _draw_methods(rows: Mapping[Any, Any], methods: Sequence[str], title: str) -
     axes.set_xticks(place, LABELS)
     axes.set_xlim(0.3, 12.3)
     figure.legend(ncols=3 if many else len(PAPER), loc="outside lower center", fontsize="small")
+    title = f"{shown.title}: {which}, {shown.interval['level']:.0%} intervals"
     label_axes(axes, "rank of the cut, and mean of NDCG@1 to @10", "NDCG (eq. 4 of the paper)", title)
     return figure
 
