@@ -428,17 +428,32 @@ def test_shapes_are_named_where_they_are_used(project: Path) -> None:
     )
 
 
-def test_only_the_tiles_of_models_are_written_for_llvm(project: Path) -> None:
-    """Plain Numba costs more than 30 % there (docs/decisions.md), and nowhere else."""
-    source = project / "src" / "qdrank"
-    found = {
-        str(path.relative_to(source))
-        for path in modules(project)
-        if re.search(
-            r"^\s*(?:from|import) llvmlite|numba\.extending import .*intrinsic", path.read_text(), re.MULTILINE
-        )
-    }
-    assert found == {f"learners/ranksvm/kernels/{name}.py" for name in ("products", "tiles", "vectors")}
+def writes_code(text: str) -> bool:
+    """Whether a module imports what code for LLVM is written with: llvmlite, or what numba builds its functions from."""
+    for node in ast.walk(ast.parse(text)):
+        names = [a.name for a in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{name}" for name in names]
+        if any(
+            name.split(".")[0] == "llvmlite" or (name.startswith("numba.") and "intrinsic" in name) for name in names
+        ):
+            return True
+        if isinstance(node, ast.Attribute) and node.attr == "intrinsic":
+            return True
+    return False
+
+
+def test_no_module_writes_code_for_llvm(project: Path) -> None:
+    """Kernels are loops that a reader of Python can follow (docs/decisions.md)."""
+    assert not [path for path in modules(project) if writes_code(path.read_text())]
+    for planted in (
+        "from llvmlite import ir",
+        "def build():\n    import llvmlite.ir as ir",
+        "from numba.extending import intrinsic as made",
+        "import numba\n@numba.extending.intrinsic\ndef f(_): ...",
+    ):
+        assert writes_code(planted), planted
+    assert not writes_code("from numba import njit")
 
 
 def test_no_pickle_and_no_eval(project: Path) -> None:

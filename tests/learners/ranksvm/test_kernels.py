@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from math import fsum
@@ -13,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdrank.learners.ranksvm import kernels
-from qdrank.learners.ranksvm.kernels import block, curvature, factors, plain, preparing, products, rows, single, tiles
+from qdrank.learners.ranksvm.kernels import block, curvature, factors, pairs, preparing, rows, single, uncompiled
 from qdrank.learners.ranksvm.preferences import normal_matrix, prepare
 
 NEVER, ALWAYS = np.inf, 0.0  # pairs per document from which a query is sorted
@@ -47,12 +46,12 @@ def test_block_equals_twin_and_sorting_equals_the_loops_over_pairs(seed, grades,
     data = judged(seed, grades=grades, longest=longest)
     neighbours, coef = lists(data, 5, seed)
     first, members, weights = block.transpose(neighbours, coef, data.n_queries)
-    for a, b in zip((first, members, weights), plain.transpose(neighbours, coef, data.n_queries), strict=True):
+    for a, b in zip((first, members, weights), uncompiled.transpose(neighbours, coef, data.n_queries), strict=True):
         np.testing.assert_array_equal(a, b)
     position = np.array([0, -1, 1, 2, -1])
     W = np.random.default_rng(seed).normal(size=(3, data.n_features))
     rest = (data.X, data.offsets, data.lower, first, members, weights, position, W)
-    slacks, G = plain.evaluate_block(*rest, NEVER)
+    slacks, G = uncompiled.evaluate_block(*rest, NEVER)
     for dense in (NEVER, ALWAYS):
         found = block.evaluate_block(*rest, dense)
         np.testing.assert_allclose(found[0], slacks, rtol=1e-11, atol=1e-11)
@@ -60,27 +59,21 @@ def test_block_equals_twin_and_sorting_equals_the_loops_over_pairs(seed, grades,
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 12), st.sampled_from([np.float32, np.float64]))
-def test_tiles_equal_the_twin_and_explicit_products(seed, n, pieces, dtype):
-    """Scores, slacks and gradients of a vector of models: any number of documents in each grade, and of features."""
-    rng, lanes = np.random.default_rng(seed), 32 // np.dtype(dtype).itemsize
-    X, W = rng.normal(size=(n, 4 * pieces + 4)).astype(dtype), rng.normal(size=(4 * pieces + 4, lanes)).astype(dtype)
-    lower = prepare(X, rng.integers(0, rng.integers(1, 6), n), np.array([0, n])).lower
-    S, C, slack = np.full((n, lanes), np.nan, dtype), np.full((n, lanes), np.nan, dtype), np.full(lanes, np.nan, dtype)
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 3), st.sampled_from([np.float32, np.float64]))
+def test_pairs_of_many_models_equal_pairs_taken_one_by_one(seed, n, tiles, dtype):
+    """Any number of documents in each grade; scratch and results hold what an earlier query left there."""
+    rng = np.random.default_rng(seed)
+    S, slack = rng.normal(size=(n, tiles * pairs.MODELS)).astype(dtype), np.full(tiles * pairs.MODELS, np.nan, dtype)
+    grades = rng.integers(0, rng.integers(1, 6), n)
+    lower = prepare(np.zeros((n, 1)), grades, np.array([0, n])).lower
+    images, slacks = uncompiled.pair_loop(S.astype(float), lower)
+    arrays = pairs.scratch(n + 5, S)
+    for each in arrays[:2]:
+        each[:] = np.nan
     close = {"rtol": 1e-4, "atol": 1e-3} if dtype == np.float32 else {"rtol": 1e-11, "atol": 1e-10}
-    laid = np.full_like(W, np.nan)
-    models, where = np.ascontiguousarray(W.T[::-1]), np.arange(lanes)[::-1][: rng.integers(1, lanes + 1)]
-    products.gather(models, np.stack([where, where], axis=1), np.empty((1, lanes), np.int64), laid)
-    np.testing.assert_array_equal(laid[:, : len(where)], W[:, : len(where)])
-    products.scores(X, W, S)
-    np.testing.assert_allclose(S, X @ W, **close)
-    tiles.pair_loop(S, lower, C, slack)
-    images, slacks = plain.pair_loop(S.astype(float), lower)
-    np.testing.assert_allclose(C, images, **close)
+    pairs.pair_loop(S, lower, slack, arrays)
+    np.testing.assert_allclose(S, images, **close)
     np.testing.assert_allclose(slack, slacks, **close)
-    G = np.full((lanes, X.shape[1]), np.nan, dtype)
-    products.gradient_sums(C, X, G)
-    np.testing.assert_allclose(G, C.T @ X, **close)
 
 
 @settings(max_examples=60, deadline=None)
@@ -115,7 +108,7 @@ def test_single_equals_twin_and_explicit_pairs(seed, threshold):
     G = [-sum((c * x @ each for c, x, each in zip(coef, v, D, strict=True)), np.zeros(data.n_features))]
     rest = (data.X, data.offsets, data.lower, queries, coef, w, np.array([threshold]))
     for evaluate, dense in (
-        (plain.evaluate_single, NEVER),
+        (uncompiled.evaluate_single, NEVER),
         (single.evaluate_single, NEVER),
         (single.evaluate_single, ALWAYS),
     ):
@@ -133,7 +126,7 @@ def test_hessian_is_the_derivative_of_the_gradient(seed, width):
     coef = rng.uniform(0.1, 1, len(queries))
     rest = (data.X, data.offsets, data.lower, queries, coef)
     H = curvature.hessian_single(*rest, w, 1.0, width)
-    np.testing.assert_allclose(H, plain.hessian_single(*rest, w, 1.0, width), atol=1e-10)
+    np.testing.assert_allclose(H, uncompiled.hessian_single(*rest, w, 1.0, width), atol=1e-10)
     levels, step = np.array([1.0, 1.0 - min(width, 1e6)]), 1e-7
 
     def gradient(at):
@@ -168,7 +161,9 @@ def test_denses_pass_the_strips_of_the_hessian():
     rng = np.random.default_rng(0)
     data = prepare(rng.normal(size=(700, 3)), rng.integers(0, 4, 700), np.array([0, 700]))
     rest = (data.X, data.offsets, data.lower, np.array([0]), np.ones(1), rng.normal(size=3))
-    np.testing.assert_allclose(curvature.hessian_single(*rest, 1.0, np.inf), plain.hessian_single(*rest, 1.0, np.inf))
+    np.testing.assert_allclose(
+        curvature.hessian_single(*rest, 1.0, np.inf), uncompiled.hessian_single(*rest, 1.0, np.inf)
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -177,7 +172,7 @@ def test_split_pairs_equals_twin(seed):
     queries = np.flatnonzero(data.pairs)
     w = np.random.default_rng(seed).normal(size=data.n_features)
     rest = (data.X, data.offsets, data.lower, queries, np.full(len(queries), 0.5), w, -0.3, 1.1, 1000)
-    for a, b in zip(single.split_pairs(*rest), plain.split_pairs(*rest), strict=True):
+    for a, b in zip(single.split_pairs(*rest), uncompiled.split_pairs(*rest), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-12)
 
 
@@ -190,9 +185,9 @@ def test_matrices_of_active_pairs_are_sums_over_pairs(dense, longest):
     found = np.empty((4, 10))
     curvature.active_matrices(data.X, data.offsets, data.lower, queries, w, dense, found)
     twin = np.empty((4, 10))
-    plain.active_matrices(data.X, data.offsets, data.lower, queries, w, dense, twin)
+    uncompiled.active_matrices(data.X, data.offsets, data.lower, queries, w, dense, twin)
     np.testing.assert_allclose(found, twin, rtol=1e-11, atol=1e-11)
-    for of in (curvature, plain):
+    for of in (curvature, uncompiled):
         diagonals = np.empty((4, 4))
         of.active_diagonals(data.X, data.offsets, data.lower, queries, w, dense, diagonals)
         np.testing.assert_allclose(diagonals, twin[:, [0, 2, 5, 9]], rtol=1e-11, atol=1e-11)
@@ -207,7 +202,7 @@ def test_images_equal_twin():
     coef, first, last = np.random.default_rng(0).uniform(size=7), 2, 6
     found, twin = (np.empty((data.offsets[last] - data.offsets[first], 4)) for _ in range(2))
     curvature.laplacian_images(data.X, data.offsets, data.lower, coef, first, last, found)
-    plain.laplacian_images(data.X, data.offsets, data.lower, coef, first, last, twin)
+    uncompiled.laplacian_images(data.X, data.offsets, data.lower, coef, first, last, twin)
     np.testing.assert_allclose(found, twin, atol=1e-12)
 
 
@@ -220,17 +215,17 @@ def test_documents_are_arranged_as_by_the_twin(seed, dtype):
     X, y = rng.normal(size=(n, 3)).astype(dtype), rng.choice([-1.5, 0.0, 2.0], n)
     found, twin = ((np.empty_like(X), np.empty(n, np.int64), np.zeros(5, np.int64)) for _ in range(2))
     assert preparing.arrange(X, y, offsets, *found)
-    assert plain.arrange(X, y, offsets, *twin)
+    assert uncompiled.arrange(X, y, offsets, *twin)
     for a, b in zip(found, twin, strict=True):
         assert a.tobytes() == b.tobytes()
-    for arrange in (preparing.arrange, plain.arrange):
+    for arrange in (preparing.arrange, uncompiled.arrange):
         itself = X.copy()
         assert arrange(itself, y, offsets, itself, found[1], np.zeros(5, np.int64))
         assert itself.tobytes() == twin[0].tobytes()
     if n:
         X[rng.integers(n), 1] = rng.choice([np.nan, np.inf])
         assert not preparing.arrange(X, y, offsets, *found)
-        assert not plain.arrange(X, y, offsets, *found)
+        assert not uncompiled.arrange(X, y, offsets, *found)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -241,7 +236,7 @@ def test_factors_solve_the_systems(dtype):
     packed = A[:, *np.tril_indices(5)].astype(dtype)
     G, rows = rng.normal(size=(3, 5)), np.array([5, 0, 2])
     expected = np.linalg.solve(0.1 * np.eye(5) + 2 * A[rows], G[:, :, None])[:, :, 0]
-    for kind in (factors, plain):
+    for kind in (factors, uncompiled):
         L = np.empty((6, 15))
         kind.factorise(packed, 0.1, L)
         np.testing.assert_allclose(
@@ -288,25 +283,6 @@ except ModuleNotFoundError as error:
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert found == ("compiled: False" if absent == "numba" else f"missing {absent}")
-
-
-def test_tiles_need_no_typed_pointers(tmp_path):
-    """Which llvmlite is going to drop."""
-    code = """
-import numpy as np
-from qdrank.learners.ranksvm.kernels import products, tiles
-X, W = np.arange(20.0).reshape(5, 4) / 20, np.arange(16.0).reshape(4, 4) / 8
-laid, S, C, slack = np.empty((4, 4)), np.empty((5, 4)), np.empty((5, 4)), np.empty(4)
-products.gather(W, np.array([[a, a] for a in range(4)]), np.empty((1, 4), np.int64), laid)
-products.scores(X, laid, S)
-tiles.pair_loop(S, np.array([2, 2, 5, 5, 5]), C, slack)
-v = np.maximum(0, 1 - S[:2, None] + S[None, 2:])
-np.testing.assert_allclose(S, X @ W.T)
-np.testing.assert_allclose(slack, v.sum(axis=(0, 1)))
-np.testing.assert_allclose(C, np.concatenate([-v.sum(axis=1), v.sum(axis=0)]))
-"""
-    without = {"LLVMLITE_ENABLE_IR_LAYER_TYPED_POINTERS": "0", "NUMBA_CACHE_DIR": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", code], env=os.environ | without, check=True)
 
 
 def test_blas_is_held_to_one_thread_and_let_go():

@@ -1,6 +1,6 @@
-"""Leaf functions of the training engine: numba if available, plain NumPy otherwise.
+"""Leaf functions of the training engine: numba if available, NumPy otherwise.
 
-``compiled`` says which. Both offer the same functions; tests check the compiled ones against the plain ones.
+``compiled`` says which. Both offer the same functions; tests check the compiled ones against the uncompiled.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def _modules() -> dict[str, Any]:
-    """The compiled modules by name, or the plain one instead of each."""
+    """The compiled modules by name, or the uncompiled one instead of each."""
     names = (  # in full, so that the digest of a job's code finds them
         "qdrank.learners.ranksvm.kernels.block",
         "qdrank.learners.ranksvm.kernels.curvature",
@@ -26,7 +26,7 @@ def _modules() -> dict[str, Any]:
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.partition(".")[0] not in ("numba", "llvmlite"):
             raise  # our own fault, not a platform without numba
-        return dict.fromkeys(short, import_module("qdrank.learners.ranksvm.kernels.plain"))
+        return dict.fromkeys(short, import_module("qdrank.learners.ranksvm.kernels.uncompiled"))
 
 
 _of = _modules()

@@ -1,9 +1,9 @@
 """Squared hinge of a block of models at once, query by query (numba).
 
-For each query the models that use it are taken in tiles, with as many models as a processor vector has lanes: scores, a
-loop over pairs, gradients (`qdrank.learners.ranksvm.kernels.products`, `qdrank.learners.ranksvm.kernels.tiles`). With
-few models the lanes hold documents instead (`qdrank.learners.ranksvm.kernels.rows`). Since ``v^2 = v - v s_i + v s_j``,
-the loss follows from the sum of slacks and the gradient; no pair is squared.
+For each query the models that use it are taken together: scores by BLAS, a loop over pairs with the models side by side
+(`qdrank.learners.ranksvm.kernels.pairs`), gradients by BLAS. With few models, documents lie side by side instead
+(`qdrank.learners.ranksvm.kernels.rows`). Since ``v^2 = v - v s_i + v s_j``, the loss follows from the sum of slacks and
+the gradient; no pair is squared.
 """
 
 from __future__ import annotations
@@ -14,26 +14,25 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from qdrank.learners.ranksvm.kernels.products import STEP, gather, gradient_sums, scores
+from qdrank.learners.ranksvm.kernels.pairs import MODELS, pair_loop, scratch
 from qdrank.learners.ranksvm.kernels.rows import LANES, row_sums
 from qdrank.learners.ranksvm.kernels.sorting import is_dense, slack_sums
-from qdrank.learners.ranksvm.kernels.tiles import pair_loop
-from qdrank.learners.ranksvm.kernels.vectors import BYTES
 
 _FEW = 2  # up to this many models, documents fill the lanes of the vector unit better
+_MANY = 256  # models of a query that are taken together; bounds the memory
 
 
 @njit(cache=True)
-def _by_sorting(S: Any, lower: Any, C: Any, slack: Any) -> None:
+def _by_sorting(S: Any, lower: Any, slack: Any) -> None:
     """`pair_loop` in O(n log n), one model at a time."""
-    n, lanes = S.shape
+    n, models = S.shape
     s, c = np.empty(n), np.empty(n)
-    for m in range(lanes):
+    for m in range(models):
         for i in range(n):
             s[i] = S[i, m]
         slack[m] = slack_sums(s, lower, 1.0, c)[0]
         for i in range(n):
-            C[i, m] = c[i]
+            S[i, m] = c[i]
 
 
 @njit(cache=True)
@@ -74,15 +73,11 @@ def _scatter(halves: Any, slack: Any, where: Any, coef: Any, slacks: Any, G: Any
 
 
 @njit(cache=True)
-def _widened(X: Any, wide: Any) -> Any:
-    """The matrix, copied into ``wide`` if that has more columns."""
-    n, d = X.shape
-    if wide.shape[1] == d:
-        return X
-    for i in range(n):
-        for f in range(d):
-            wide[i, f] = X[i, f]
-    return wide[:n]
+def _gather(W: Any, where: Any, chosen: Any) -> None:
+    """Weights of a query's models, one below the other; rows that are left get 0."""
+    for r in range(len(where)):
+        chosen[r] = W[where[r, 0]]
+    chosen[len(where) :] = 0
 
 
 @njit(cache=True)
@@ -121,37 +116,35 @@ def evaluate_block(
     """
     (n_active, d), dtype = W.shape, X.dtype
     slacks, G = np.zeros(n_active), np.zeros((n_active, d))
-    longest, most = 0, 0
+    longest, n_entries = 0, 0
     for q in range(len(offsets) - 1):
         if first[q + 1] > first[q]:
-            longest, most = max(longest, offsets[q + 1] - offsets[q]), max(most, first[q + 1] - first[q])
-    lanes = BYTES // X.itemsize
-    width = max(lanes, (d + STEP - 1) // STEP * STEP)
-    wide, tile = np.zeros((longest if width > d else 0, width), dtype), np.zeros((width, lanes), dtype)
-    W_wide, rows = _widened(W, np.zeros((n_active, width), dtype)), np.empty((1, lanes), np.int64)
-    S, C = np.empty((longest + LANES, lanes), dtype), np.empty((longest + LANES, lanes), dtype)
-    halves, slack, where = np.empty((lanes, width), dtype), np.empty(lanes, dtype), np.empty((most, 2), np.int64)
+            longest, n_entries = max(longest, offsets[q + 1] - offsets[q]), max(n_entries, first[q + 1] - first[q])
+    most = min(_MANY, (n_entries + MODELS - 1) // MODELS * MODELS)
+    S_all, chosen, halves = np.empty(longest * most, dtype), np.empty((most, d), dtype), np.empty((most, d), dtype)
+    slack, where, arrays = np.empty(most, dtype), np.empty((n_entries, 2), np.int64), scratch(longest, X)
+    s, c = np.empty(longest + LANES, dtype), np.empty(longest + LANES, dtype)
     for q in range(len(offsets) - 1):
         used = _find(members, first[q], first[q + 1], position, where)
         X_q, lower_q = X[offsets[q] : offsets[q + 1]], lower[offsets[q] : offsets[q + 1]]
         n = len(X_q)
         if used <= _FEW:
             for r in range(used):
-                s, c, half = S.reshape(-1)[: n + LANES], C.reshape(-1)[: n + LANES], halves[0, :d]
-                slack[0] = _one_model(X_q, lower_q, W[where[r, 0]], s, c, dense, half)
+                slack[0] = _one_model(X_q, lower_q, W[where[r, 0]], s[: n + LANES], c[: n + LANES], dense, halves[0])
                 _scatter(halves, slack, where[r : r + 1], coef, slacks, G)
             continue
-        by_sorting, X_q = is_dense(lower_q, dense), _widened(X_q, wide)
-        for start in range(0, used, lanes):
-            chosen = where[start : min(start + lanes, used)]
-            gather(W_wide, chosen, rows, tile)
-            scores(X_q, tile, S[:n])
-            if by_sorting:
-                _by_sorting(S[:n], lower_q, C[:n], slack)
+        for start in range(0, used, _MANY):
+            entries = where[start : min(start + _MANY, used)]
+            models = (len(entries) + MODELS - 1) // MODELS * MODELS
+            S, W_q = S_all[: n * models].reshape(n, models), chosen[:models]
+            _gather(W, entries, W_q)
+            np.dot(X_q, W_q.T, S)
+            if is_dense(lower_q, dense):
+                _by_sorting(S, lower_q, slack)
             else:
-                pair_loop(S[:n], lower_q, C[:n], slack)
-            gradient_sums(C[:n], X_q, halves)
-            _scatter(halves, slack, chosen, coef, slacks, G)
+                pair_loop(S, lower_q, slack[:models], arrays)
+            np.dot(S.T, X_q, halves[:models])
+            _scatter(halves, slack, entries, coef, slacks, G)
     return slacks, G
 
 

@@ -1,4 +1,4 @@
-"""The kernels in plain NumPy: the reference for the compiled ones, and the fallback without numba."""
+"""The kernels in NumPy: the reference for the compiled ones, and the fallback without numba."""
 
 from __future__ import annotations
 
