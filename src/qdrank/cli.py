@@ -30,11 +30,12 @@ COMMANDS = {
     "fuse": ("qdrank.commands.fuse", "one run from several, without judgments"),
     "init": ("qdrank.commands.init", "make a folder in which snakemake runs the workflow of the installed package"),
     "rank": ("qdrank.commands.rank", "score new queries in a LETOR file with the models of a study"),
+    "retrieve": ("qdrank.commands.retrieve", "runs of a data set: first stages of a text collection, ranked systems"),
     "run": ("qdrank.commands.run", "run the workflow with a configuration, then write the report"),
 }
 
 #: Commands that use compiled kernels.
-COMPILED = ("advise", "compare", "evaluate", "features", "rank")
+COMPILED = ("advise", "compare", "evaluate", "features", "rank", "retrieve")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,9 +15,10 @@ from qdrank.datasets.runs.features import judged_runs
 from qdrank.datasets.runs.reading import read_run
 from qdrank.datasets.runs.writing import write_qrels, write_run
 from qdrank.datasets.simulated.two_runs import two_runs
+from qdrank.errors import InputError
 from qdrank.rankers.documents import DocumentView
 from qdrank.rankers.run_weights import FixedWeights
-from qdrank.rankers.served import ServedRanker, write_ranker
+from qdrank.rankers.served import ServedRuns, write_ranker
 
 
 @pytest.fixture
@@ -64,9 +66,12 @@ def test_stored_weights_fuse_new_runs(written, tmp_path):
     judged = judged_runs(runs, qrels, dict.fromkeys(qrels.by_query, "train"), max_label=1).judged
     ranker = FixedWeights().fit(judged, np.zeros((20, 0)))
     view = DocumentView(minmax=False, missing=False, fill=None, mean=np.zeros(10), inverse=np.ones(10))
-    write_ranker(tmp_path / "weights.parquet", ServedRanker(method="w", fold="fold1", documents=view, ranker=ranker))
+    served = ServedRuns(method="w", fold="fold1", documents=view, ranker=ranker, tags=("first", "second"))
+    write_ranker(tmp_path / "weights.parquet", served)
     new = [read_run(path) for path in files[1:]]
-    fused = fuse_by_models(new, str(tmp_path / "weights.parquet"), "fused")
+    fused = fuse_by_models(new[::-1], str(tmp_path / "weights.parquet"), "fused")  # known by their tags, in any order
     plain = fuse(new, "weights", weights=ranker.tuned.tolist())
     assert fused.query.tolist() == plain.query.tolist()
     assert (fused.doc == plain.doc).mean() > 0.99  # columns are kept in single precision
+    with pytest.raises(InputError, match="fuses the runs first, second"):
+        fuse_by_models([new[0], replace(new[1], tag="third")], str(tmp_path / "weights.parquet"), "fused")

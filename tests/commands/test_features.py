@@ -12,14 +12,18 @@ import pytest
 import yaml
 
 from qdrank.cli import main
+from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.reader import load_letor
+from qdrank.datasets.letor.systems import system_runs
+from qdrank.datasets.runs.reading import read_all_runs, read_qrels
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.store import read
 from qdrank.text.extract import read_collection, text_settings
-from qdrank.text.index import count_matrix
+from qdrank.text.index import analyse_queries, build_index, count_matrix
 from qdrank.text.judged import judged_text
+from qdrank.text.retrieve import retrieve
 from qdrank.workflow.config_files import resolve
 from qdrank.workflow.recorded import recorded_text
 
@@ -175,3 +179,35 @@ def test_wrong_input_is_told_in_words(
     assert main(["features", *usual, *arguments]) == 2
     assert words in capsys.readouterr().err
     assert not Path("features.txt").exists()
+
+
+def test_first_stages_are_written_as_runs(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["retrieve", "collection", "--output", "runs/mine", "--depth", "5"]) == 0
+    assert "10 queries" in capsys.readouterr().out
+    runs = {run.tag: run for run in read_all_runs(sorted(Path("runs/mine/runs").iterdir()))}
+    assert sorted(runs) == ["bm25", "lsa", "rm3"]
+    collection = read_collection("beir", "collection")
+    index = build_index(collection.documents)
+    expected = retrieve(index.field("both"), analyse_queries(index, [collection.queries[0].text]), n_top=5)
+    first = runs["bm25"].doc[: runs["bm25"].offsets[1]].tolist()
+    assert first == [index.doc_id[i] for i in expected.document[0] if i >= 0]
+    assert len(read_qrels("runs/mine/qrels.txt").grade) == 20
+    assert Path("runs/mine/queries.txt").read_text().startswith("q0\twing lift\n")
+    assert main(["retrieve", "nothing", "--output", "runs"]) == 2
+    assert main(["retrieve", "sim1", "--output", "runs"]) == 2
+    assert "kind simulated" in capsys.readouterr().err
+
+
+def test_systems_to_aggregate_are_runs() -> None:
+    ranks = Judged(
+        query_id=np.array(["1", "2"], dtype=object),
+        part=np.array(["S1", "S2"], dtype=object),
+        offsets=np.array([0, 2, 3]),
+        doc_id=np.array(["a", "b", "a"], dtype=object),
+        y=np.array([0, 1, 2]),
+        X=np.array([[2, np.nan, np.nan], [1, 4, np.nan], [np.nan, 1, np.nan]], dtype=np.float32),
+    )
+    runs = list(system_runs(ranks))
+    assert [run.tag for run in runs] == ["system-1", "system-2"]  # nothing is ranked by the third
+    assert runs[0].score.tolist() == [-2, -1]
+    assert runs[1].doc.tolist() == ["b", "a"]

@@ -45,6 +45,7 @@ NAMES = [
     "sim1",
     "sim2",
     "affine",
+    "two-runs",
     "simweb",
 ]
 MIRRORED = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given, settings
@@ -41,6 +42,10 @@ def test_same_bits_as_the_kernels(case, cutoffs):
         ours, compiled = getattr(uncompiled, name)(*arguments), getattr(kernels, name)(*arguments)
         assert ours.dtype == compiled.dtype
         np.testing.assert_array_equal(ours, compiled, err_msg=name)
+    ranked, first = kernels.ranked_rows(scores, offsets), kernels.first_rows(scores, offsets, 3)
+    for a, b in pairwise(offsets):
+        np.testing.assert_array_equal(first[a:b][:3], ranked[a:b][:3])
+        np.testing.assert_array_equal(np.sort(first[a:b]), np.arange(a, b))
 
 
 def test_same_bits_on_long_lists():

@@ -15,8 +15,9 @@ ELSEWHERE = {
     r"python docs/notebooks/execute\.py FOLDER": ("tests/test_notebook.py", r'"docs" / "notebooks" / "execute.py"'),
     r"qdrank run .*": ("tests/workflow/test_module.py", r'"qdrank\.cli", "run", "mine'),
     r"qdrank init .*": ("tests/workflow/test_module.py", r'"qdrank\.cli", "init", "mine"'),
-    r"qdrank fuse .* --models .*": ("tests/commands/test_advise.py", r"fuse_by_models\(new, "),
+    r"qdrank fuse .* --models .*": ("tests/commands/test_advise.py", r"fuse_by_models\(new\["),
     r"qdrank rank .* --queries .*": ("tests/commands/test_features.py", r'"--queries", "new.txt", "--past"'),
+    r"qdrank retrieve .*": ("tests/commands/test_features.py", r'main\(\["retrieve", '),
     # What the rest of `make test` is.
     r"pytest (tests/\S+)": ("pyproject.toml", r'^testpaths = \["tests"\]$'),
 }

@@ -34,6 +34,7 @@ rule fit_hybrid:
             **settings.hybrid.solved(),
             "seed": settings.seed,
             "tol": settings.training.tol,
+            "readings": settings.lin.readings(),
         },
         methods=run.methods_run(HYBRID),
     script:

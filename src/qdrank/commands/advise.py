@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from qdrank.datasets.runs.reading import read_qrels, read_runs
+from qdrank.datasets.runs.reading import read_all_runs, read_qrels
 from qdrank.errors import InputError
 from qdrank.evaluation.advice import Advice, advise
 from qdrank.measures.names import parse
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     if not (isfinite(args.margin) and args.margin > 0):
         raise InputError("the margin must be above 0", found=str(args.margin))
     measure = parse(args.measure).name
-    runs = [one for path in args.runs for one in read_runs(path)]
+    runs = read_all_runs(args.runs)
     if len(runs) < 2:
         raise InputError(
             "advice on fusion needs two runs or more", found=str(len(runs)), fix="qdrank advise QRELS RUN RUN"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from qdrank.aggregators.fusion import FUSION_METHODS, NORMS, fuse
 from qdrank.commands.rank import refuse_missing_folder
 from qdrank.datasets.runs.model import Qrels, Run
-from qdrank.datasets.runs.reading import read_runs
+from qdrank.datasets.runs.reading import read_all_runs
 from qdrank.datasets.runs.scaling import union_of
 from qdrank.datasets.runs.writing import run_lines
 from qdrank.errors import InputError
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--models",
         metavar="FOLDER",
-        help="fuse by weights that a study learned: a fold's results, or a file of its served/; runs in the order of its configuration",
+        help="fuse by weights that a study learned: a fold's results, or a file of its served/; runs with the tags of its configuration",
     )
     parser.add_argument("--queries", metavar="FILE", help="texts of the queries, where the models look at them")
     parser.add_argument("--tag", default="qdrank-fused", help="name of the fused run")
@@ -47,7 +48,7 @@ def fuse_by_models(runs: Sequence[Run], models: str, tag: str, queries: str | No
 
     Parameters
     ----------
-    runs : in the order in which the ranker was trained
+    runs : those that the ranker was trained on, known by their tags, in any order
     models : a fold's results, or a file of its folder ``served``
     tag : name of the fused run
     queries : file of the queries' texts, for rankers that look at them
@@ -58,6 +59,7 @@ def fuse_by_models(runs: Sequence[Run], models: str, tag: str, queries: str | No
     from qdrank.serving.loading import load_ranker
 
     ranker = load_ranker(models, None if models.endswith(".parquet") else WEIGHTS)
+    runs = _as_learned(runs, ranker)
     union = union_of(runs)
     grades = np.zeros(len(union.of_query), dtype=np.int64)
     unjudged = Qrels(union.queries[union.of_query], union.docs[union.docno], grades)
@@ -73,12 +75,23 @@ def fuse_by_models(runs: Sequence[Run], models: str, tag: str, queries: str | No
     return Run(documents.query[order], documents.doc_id[order], score[order], tag, f"fused by {ranker.method}")
 
 
+def _as_learned(runs: Sequence[Run], ranker: Any) -> list[Run]:
+    """The runs in the order in which the ranker knows them, by their tags."""
+    tags = list(getattr(ranker, "tags", ()))
+    by_tag = {one.tag: one for one in runs}
+    if not tags or sorted(tags) != sorted(one.tag for one in runs):
+        problem = f"{ranker.method} fuses the runs {', '.join(tags)}" if tags else f"{ranker.method} fuses no runs"
+        fix = "give one run of each tag, in any order; the tag is the last word of a line"
+        raise InputError(problem, found=", ".join(one.tag for one in runs), fix=fix)
+    return [by_tag[tag] for tag in tags]
+
+
 def run(args: argparse.Namespace) -> int:
     """Write the fused run; report on standard error how ties were handled."""
     if args.tag.split() != [args.tag]:
         raise InputError("the tag is not a single word", found=args.tag)
     refuse_missing_folder(args.output)
-    runs = [one for path in args.runs for one in read_runs(path)]
+    runs = read_all_runs(args.runs)
     if args.models is None:
         fused = fuse(runs, args.method, norm=args.norm, weights=args.weights, k=args.k, tag=args.tag)
     else:

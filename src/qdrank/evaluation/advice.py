@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,8 @@ from qdrank.rankers.run_weights import (
     measured_curves,
     settings_for,
 )
+
+Weights = TypeVar("Weights", bound=RunWeights)
 
 NORMS: tuple[Norm, ...] = ("min-max", "z-score")
 _FEWEST = 10
@@ -138,59 +140,68 @@ def _curves(watched: ValidationQueries, judged: Judged, norm: Norm) -> _Curves:
 def _fold(judged: Judged, fold: str, whole: Sequence[_Curves], predictors: FloatArray, seed: int) -> dict[str, Any]:
     """Values of the test queries of a fold by fixed weights, weights per query and their control."""
     parts = roles(judged.parts, fold)
-    train, vali, test = (np.flatnonzero(np.isin(judged.part, parts[role])) for role in ROLES)
-    places = [int(best_settings(one.values[train].mean(axis=0)[None])[0]) for one in whole]
-    norm = choose((i, one.values[vali, places[i]]) for i, one in enumerate(whole)).place
+    train, vali, test = (_Part.of(judged, np.flatnonzero(np.isin(judged.part, parts[role]))) for role in ROLES)
+    places = [int(best_settings(one.values[train.rows].mean(axis=0)[None])[0]) for one in whole]
+    norm = choose((i, one.values[vali.rows, places[i]]) for i, one in enumerate(whole)).place
     curves = whole[norm]
-    known = _Known(judged, curves, predictors, train, seed)
+    known = _Known(curves, predictors, train, seed)
     tried = [*known.rankers(), *known.ridges()]
     choice = choose((one, known.values(one, vali)) for one in tried)
     return {
-        "rows": test,
-        "fixed": curves.values[test, places[norm]],
+        "rows": test.rows,
+        "fixed": curves.values[test.rows, places[norm]],
         "weighed": known.values(choice.chosen, test),
         "control": known.control(choice.chosen, test),
         "by": "similar queries" if isinstance(choice.chosen, NeighbourWeights) else "predictors",
     }
 
 
+class _Part(NamedTuple):
+    """Some of the queries: their numbers, and their documents."""
+
+    rows: IntArray
+    documents: Judged
+
+    @classmethod
+    def of(cls, judged: Judged, rows: IntArray) -> _Part:
+        return cls(rows, judged.take(rows))
+
+
 @dataclass(frozen=True, eq=False)
 class _Known:
     """What weights per query learn from in a fold."""
 
-    judged: Judged
     curves: _Curves
     predictors: FloatArray
-    train: IntArray
+    train: _Part
     seed: int
 
-    def rankers(self) -> list[RunWeights]:
+    def rankers(self) -> list[NeighbourWeights]:
         """Weights of similar queries, fitted."""
-        made = [NeighbourWeights(norm=self.curves.norm, k=k) for k in (0.5, 0.2, 50)]
-        return [self._fitted(one, self.predictors) for one in made]
+        return self._fitted(NeighbourWeights(norm=self.curves.norm), self.predictors).sized([0.5, 0.2, 50])
 
-    def ridges(self) -> list[RunWeights]:
+    def ridges(self) -> list[PredictedWeights]:
         """Weights by predictors, fitted."""
         made = [PredictedWeights(norm=self.curves.norm, lam=lam) for lam in (1.0, 0.1, 0.01)]
         return [self._fitted(one, self.predictors) for one in made]
 
-    def _fitted(self, ranker: RunWeights, predictors: FloatArray) -> RunWeights:
-        known = self.judged.take(self.train)
-        return ranker.fit_curves(self.curves.settings, self.curves.values[self.train], known, predictors[self.train])
+    def _fitted(self, ranker: Weights, predictors: FloatArray) -> Weights:
+        rows, known = self.train
+        return ranker.fit_curves(self.curves.settings, self.curves.values[rows], known, predictors[rows])
 
-    def values(self, ranker: RunWeights, rows: IntArray, predictors: FloatArray | None = None) -> FloatArray:
+    def values(self, ranker: RunWeights, part: _Part, predictors: FloatArray | None = None) -> FloatArray:
         """Measure of queries at the settings that a ranker chooses for them."""
         given = self.predictors if predictors is None else predictors
-        return np.asarray(self.curves.values[rows, ranker.places(self.judged.take(rows), given[rows])])
+        return np.asarray(self.curves.values[part.rows, ranker.places(part.documents, given[part.rows])])
 
-    def control(self, ranker: RunWeights, rows: IntArray) -> FloatArray:
+    def control(self, ranker: RunWeights, part: _Part) -> FloatArray:
         """The same with random judged queries, or the predictors of another query."""
         blind = ranker.fresh()
         if isinstance(blind, NeighbourWeights):
             blind.random = self.seed
-            return self.values(self._fitted(blind, self.predictors), rows)
+            return self.values(self._fitted(blind, self.predictors), part)
         others = other_rows(self.predictors, self.seed)
-        return self.values(self._fitted(blind, others), rows, others)
+        return self.values(self._fitted(blind, others), part, others)
 
 
 def _advice(

@@ -89,10 +89,11 @@ def definitions(names: Iterable[str]) -> Definitions:
 
 @dataclass(frozen=True, eq=False)
 class Rankings:
-    """One ranker's scores: all documents, or only the judged ones, each sorted once per rule for ties."""
+    """One ranker's scores: all documents, or only the judged ones, each sorted once per rule for ties, as deep as needed."""
 
     judgements: Judgements
     scores: FloatArray
+    depth: int | None = None
     sorted: dict[tuple[TieOrder, bool], Ranking] = field(default_factory=dict)
 
     def lists(self, only_judged: bool) -> tuple[Judgements, FloatArray]:
@@ -105,14 +106,14 @@ class Rankings:
         """The documents in their order."""
         if (ties, only_judged) not in self.sorted:
             judgements, scores = self.lists(only_judged)
-            self.sorted[ties, only_judged] = judgements.ranked(scores, ties)
+            self.sorted[ties, only_judged] = judgements.ranked(scores, ties, self.depth)
         return self.sorted[ties, only_judged]
 
 
 def _one_ranker(entries: Definitions, judgements: Judgements, scores: FloatArray) -> dict[str, FloatArray]:
     """Each measure's values, shape (n_queries,): one sort per rule for ties, one pass per definition."""
     values: dict[str, FloatArray] = {}
-    rankings = Rankings(judgements, scores)
+    rankings = Rankings(judgements, scores, max((wanted[-1][0] for _, _, wanted in entries), default=None))
     for definition, only_judged, wanted in entries:
         ranking = rankings.ranked(definition.ties, only_judged)
         columns = definition.values(ranking, np.array([cutoff for cutoff, _ in wanted]))

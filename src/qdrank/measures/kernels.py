@@ -23,6 +23,33 @@ def ranked_rows(scores: FloatArray, offsets: IntArray) -> IntArray:
 
 
 @njit(cache=True)
+def first_rows(scores: FloatArray, offsets: IntArray, depth: int) -> IntArray:
+    """Row numbers, shape (n_documents,): the first ``depth`` of each query as in `ranked_rows`, the others in row order."""
+    rows = np.empty(len(scores), np.int64)
+    taken = np.zeros(len(scores), np.bool_)
+    for q in range(len(offsets) - 1):
+        start, end = offsets[q], offsets[q + 1]
+        size = 0
+        for i in range(start, end):
+            if size == depth and not scores[i] > scores[rows[start + size - 1]]:
+                continue
+            j = start + min(size, depth - 1)
+            if size == depth:
+                taken[rows[j]] = False
+            while j > start and scores[i] > scores[rows[j - 1]]:
+                rows[j] = rows[j - 1]
+                j -= 1
+            rows[j], taken[i] = i, True
+            size = min(size + 1, depth)
+        j = start + size
+        for i in range(start, end):
+            if not taken[i]:
+                rows[j] = i
+                j += 1
+    return rows
+
+
+@njit(cache=True)
 def ideal_grades(grades: IntArray, offsets: IntArray, n_grades: int) -> IntArray:
     """Grades in descending order within each query (counting sort), shape (n_documents,)."""
     ideal = np.empty_like(grades)

@@ -18,6 +18,8 @@ TieOrder = Literal["row", "docno", "docno, double precision"]
 MAX_GRADE = 62
 """Highest grade allowed, the last whose gain 2^r - 1 fits an int64; labels of judged documents are 0 to 4."""
 _UNCOMPILED_DOCUMENTS = 2_000_000
+_SHALLOW = 20
+"""Depth up to which the first documents are found without sorting all."""
 _seen = 0  # documents that were measured without compiled kernels
 
 
@@ -127,10 +129,15 @@ class Judgements:
         checked = _scores(np.asarray(scores), len(self.grades))
         return checked.astype(np.float32).astype(np.float64) if ties == "docno" else checked
 
-    def ranked(self, scores: ArrayLike, ties: TieOrder = "row") -> Ranking:
-        """The documents ranked by ``scores``, shape (n_documents,), the highest first."""
-        compared = self.compared(scores, ties)
-        rows: IntArray = _kernels(len(compared)).ranked_rows(compared, self.offsets)
+    def ranked(self, scores: ArrayLike, ties: TieOrder = "row", depth: int | None = None) -> Ranking:
+        """The documents ranked by ``scores``, shape (n_documents,), the highest first.
+
+        With ``depth``, and ties in row order, only the first ``depth`` of each query need be in order.
+        """
+        compared, kernels = self.compared(scores, ties), _kernels(len(self.grades))
+        if ties == "row" and depth is not None and depth <= _SHALLOW:
+            return Ranking(self, kernels.first_rows(compared, self.offsets, depth))
+        rows: IntArray = kernels.ranked_rows(compared, self.offsets)
         if ties != "row":
             self._order_by_docno(rows, tie_numbers(compared[rows], self.offsets))
         return Ranking(self, rows)

@@ -21,6 +21,11 @@ def ranked_rows(scores: FloatArray, offsets: IntArray) -> IntArray:
     return ranked
 
 
+def first_rows(scores: FloatArray, offsets: IntArray, depth: int) -> IntArray:  # noqa: ARG001
+    """Row numbers of which at least the first ``depth`` of each query are as in `ranked_rows`; here all are."""
+    return ranked_rows(scores, offsets)
+
+
 def ideal_grades(grades: IntArray, offsets: IntArray, n_grades: int) -> IntArray:
     """Grades, all below ``n_grades``, in descending order within each query, shape (n_documents,)."""
     highest = n_grades - 1

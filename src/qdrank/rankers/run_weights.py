@@ -11,6 +11,8 @@ alone, the centre moved a quarter and half of the way to it, and the centre with
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, ClassVar, Self
@@ -199,6 +201,7 @@ class NeighbourWeights(RunWeights):
     random: int | None = None
     curves_: FloatArray = field(init=False, repr=False)
     profiler_: Profiler = field(init=False, repr=False)
+    _ordered: dict[int, tuple[Judged, NDArray[np.int32]]] | None = field(init=False, repr=False, default=None)
 
     def _learn(self, curves: FloatArray, train: Judged, vectors: FloatArray) -> Self:
         from scipy.sparse import csr_array
@@ -210,16 +213,31 @@ class NeighbourWeights(RunWeights):
         self.shape_ = tuple(rows.shape)
         return self
 
+    def sized(self, ks: Sequence[float]) -> list[Self]:
+        """The fitted ranker with several numbers of neighbours; what is near to the same documents is found once for all."""
+        known: dict[int, tuple[Judged, NDArray[np.int32]]] = {}
+        made = [copy(self) for _ in ks]
+        for one, k in zip(made, ks, strict=True):
+            one.k, one._ordered = k, known
+        return made
+
     def neighbours(self, documents: Judged, vectors: FloatArray) -> IntArray:
         """The k most similar training queries, the most similar first, ties by their order; (n_queries, k)."""
         k = neighbour_count(self.k, len(self.curves_))
         if self.random is not None:
             return random_neighbours(documents.query_id, len(self.curves_), k, self.random).astype(np.int64)
+        if self._ordered is None:
+            return self._nearest(documents, vectors, k).astype(np.int64)
+        if id(documents) not in self._ordered:  # the documents are kept beside, so that their id stays theirs
+            self._ordered[id(documents)] = documents, self._nearest(documents, vectors, len(self.curves_))
+        return self._ordered[id(documents)][1][:, :k].astype(np.int64)
+
+    def _nearest(self, documents: Judged, vectors: FloatArray, k: int) -> NDArray[np.int32]:
         from scipy.sparse import csr_array
 
         known: Any = csr_array((self.values_, self.indices_, self.indptr_), shape=tuple(self.shape_))
         asked: Any = csr_array(self.profiler_.transform(documents, vectors))
-        near = np.empty((documents.n_queries, k), dtype=np.int64)
+        near = np.empty((documents.n_queries, k), dtype=np.int32)
         for a in range(0, documents.n_queries, _BLOCK):
             alike = np.round((asked[a : a + _BLOCK] @ known.T).toarray(), 9)
             near[a : a + _BLOCK] = np.argsort(-alike, axis=1, kind="stable")[:, :k]
@@ -227,12 +245,10 @@ class NeighbourWeights(RunWeights):
 
     def estimates(self, documents: Judged, vectors: FloatArray) -> FloatArray:
         """The mean curve of each query's neighbours."""
-        near = self.neighbours(documents, vectors)
-        means = np.empty((len(near), self.curves_.shape[1]))
-        for i, rows in enumerate(near):
-            # by ascending row, so that all neighbours give the mean of all training queries to the last bit
-            means[i] = self.curves_[np.sort(rows)].mean(axis=0)
-        return means
+        from qdrank.rankers.run_kernels import means_of
+
+        # by ascending row, so that all neighbours give the mean of all training queries to the last bit
+        return np.asarray(means_of(self.curves_, np.sort(self.neighbours(documents, vectors), axis=1)))
 
 
 @dataclass(kw_only=True, eq=False)

@@ -140,6 +140,15 @@ def _texts(text: Sequence[str] | None) -> TextArray | None:
     return None if text is None else np.array(text, dtype=object)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ServedRuns(ServedRanker):
+    """A ranker of documents whose columns are those of runs; ``tags`` has their names, in the order of the columns."""
+
+    NAME: ClassVar[str] = "served-runs"
+
+    tags: tuple[str, ...]
+
+
 def write_ranker(path: str | os.PathLike[str], ranker: ServedRanker) -> None:
     """Store a ranker: the artifact ``rankers``."""
     write(path, "rankers", state_table(ranker))

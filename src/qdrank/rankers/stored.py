@@ -10,15 +10,16 @@ from qdrank.aggregators import AGGREGATORS
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
 from qdrank.rankers import RANKERS
-from qdrank.rankers.served import ServedRanker
+from qdrank.rankers.served import ServedRanker, ServedRuns
 from qdrank.rankers.state import from_state_table
 from qdrank.store import read
 
 
 def kind_of(name: str) -> Any:
     """The class with the name of a stored object that belongs to no study: a ranker or its part, a learner, an aggregator."""
-    if name == ServedRanker.NAME:
-        return ServedRanker
+    for served in (ServedRanker, ServedRuns):
+        if name == served.NAME:
+            return served
     for registry in (RANKERS, LEARNERS, AGGREGATORS):
         if name in registry:
             return registry[name]

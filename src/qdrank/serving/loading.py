@@ -17,7 +17,7 @@ from qdrank.rankers import stored
 from qdrank.rankers.served import ServedRanker
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.registry import did_you_mean, loaded
-from qdrank.studies import STUDIES
+from qdrank.studies import STUDIES, stored_kinds
 from qdrank.workflow.recorded import command, recorded_options
 
 #: Folder of the rankers, within the folder of a fold.
@@ -56,7 +56,7 @@ def load_ranker(
 
 def kind_of(name: str) -> Any:
     """The class with the name of a stored object, be it of a study or general."""
-    kinds = {kind: target for study in STUDIES for kind, target in STUDIES[study].rankers.items()}
+    kinds = stored_kinds()
     return loaded(kinds[name]) if name in kinds else stored.kind_of(name)
 
 

@@ -17,6 +17,11 @@ STUDIES = Registry(
 )
 
 
+def stored_kinds() -> dict[str, str]:
+    """From the name of each ranker that a study defines, as files have it, to where its class is."""
+    return {kind: target for study in STUDIES for kind, target in STUDIES[study].rankers.items()}
+
+
 def timed_outputs() -> set[str]:
     """Ids of all outputs that hold times: their bytes differ from run to run."""
     return {output for name in STUDIES for output in STUDIES[name].timed}

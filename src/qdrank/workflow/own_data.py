@@ -186,7 +186,7 @@ class SimulatedVariant(Section):
     """A simulated data set with some settings changed, for further seeds and negative controls."""
 
     kind: Literal["simulated"] = Field(description="A variant of a simulated data set.")
-    like: Literal["sim1", "sim2", "simweb", "affine", "web"] = Field(
+    like: Literal["sim1", "sim2", "simweb", "affine", "two-runs", "web"] = Field(
         description="The data set that it varies; web: LETOR text in the shape of a web search engine's, of any size."
     )
     settings: dict[str, int | float | bool | list[int]] = Field(

@@ -46,8 +46,8 @@ class PlannedDataset:
 
     @property
     def kinds(self) -> set[str]:
-        """Its kind, and ``runs`` if it is made of the runs of search engines."""
-        return {self.kind, "runs"} if self.options.get("like") == "runs" else {self.kind}
+        """Its kind, and ``runs`` if it is made of the runs of search engines, real or simulated."""
+        return {self.kind, "runs"} if self.options.get("like", self.name) in ("runs", "two-runs") else {self.kind}
 
 
 #: More jobs per fold do not pay off: each reads the documents and trains Single again.

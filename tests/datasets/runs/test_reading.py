@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from qdrank.datasets.runs import reading
-from qdrank.datasets.runs.reading import read_qrels, read_run, read_runs
+from qdrank.datasets.runs.reading import read_all_runs, read_qrels, read_run, read_runs
 from qdrank.errors import InputError
 
 TREC = b"1 Q0 a 1 2.5 mine\n1 Q0 b 2 1.5 mine\n2 Q0 a 1 0.5 mine\n"
@@ -178,3 +178,11 @@ def test_a_large_run_is_read_in_little_time(tmp_path):
     start = perf_counter()
     assert len(read_run(tmp_path / "run").doc) == 50_000
     assert perf_counter() - start < 2, "takes .1 s on an idle machine"
+
+
+def test_files_with_one_tag_are_told_apart_by_their_names(tmp_path):
+    for name in ("a.b.run", "c.run.gz", "other.run"):
+        words = TREC.replace(b"mine", b"other") if name == "other.run" else TREC
+        (tmp_path / name).write_bytes(gzip.compress(words) if name.endswith("gz") else words)
+    runs = read_all_runs([tmp_path / name for name in ("a.b.run", "c.run.gz", "other.run")])
+    assert [run.tag for run in runs] == ["a.b:mine", "c:mine", "other"]

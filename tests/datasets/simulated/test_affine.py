@@ -74,3 +74,11 @@ def test_bad_settings_are_refused():
         AffineCopies(documents=(5, 2))
     with pytest.raises(InputError, match="features is too small"):
         AffineCopies(features=1)
+
+
+def test_runs_are_drawn_as_data_like_any(tmp_path):
+    out = {name: tmp_path / f"{name}.parquet" for name in ("judged", "columns", "topics")}
+    write_simulated(out, like="two-runs", seed=1, queries=20, documents=12)
+    topics = read(out["topics"], "topics")
+    assert topics.column("part").to_pylist() == ["train"] * 12 + ["vali"] * 4 + ["test"] * 4
+    assert read(out["columns"], "columns").column("name")[0].as_py() == "min-max of first"

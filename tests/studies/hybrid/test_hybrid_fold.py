@@ -26,10 +26,20 @@ from qdrank.studies.hybrid.options import Options
 from qdrank.studies.hybrid.oracle import DECLARED, Oracles, distance, first_documents, matched_size, oracle_table
 from qdrank.studies.hybrid.settings import Hybrid
 from qdrank.studies.hybrid.tables_of_fold import checks_table, single_runs, values_table
+from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.making import Inputs, Shown
 
-SMALL = {"ks": [0.5, 0.2], "lambdas": [0.1], "leaves": [4], "rounds": 10, "powers": [1], "linear_lambdas": [0.1]}
-SECTION = Hybrid(**SMALL, norms=["min-max"], draws=2, sizes=[20])
+SMALL = {
+    "ks": [0.5, 0.2],
+    "lambdas": [0.1],
+    "leaves": [4],
+    "lambdamart_leaves": [4],
+    "rounds": 10,
+    "powers": [1],
+    "linear_lambdas": [0.1],
+}
+SECTION = Hybrid(**SMALL, norms=["min-max"], draws=2, sizes=[20], semi_supervised=True)
+OPTIONS = Options(**SECTION.solved(), seed=1, tol=1e-4, readings=Lin().readings())
 SHOWN = Shown("world", "World", ["fold1"], {"level": 0.95, "resamples": 200, "seed": 1}, {})
 TABLES = ("controls", "checks", "weights", "learning", "oracle")
 
@@ -49,7 +59,7 @@ def fold_of(dependence):
 @pytest.fixture(scope="module")
 def made():
     data, names = fold_of(0.6)
-    methods = Methods(data, Options(**SECTION.solved(), seed=1, tol=1e-4)).run()
+    methods = Methods(data, OPTIONS).run()
     oracles = Oracles(data.parts[2], methods.fixed.settings_, methods.fixed.place, methods.norm)
     curves = oracles.curves()
     return SimpleNamespace(methods=methods, oracles=oracles, curves=curves, names=names)
@@ -88,7 +98,7 @@ def test_the_world_is_found_and_every_check_holds(inputs):
 
 def test_the_negative_control_is_not_found():
     data, _ = fold_of(0.0)
-    methods = Methods(data, Options(**SECTION.solved(), seed=1, tol=1e-4))
+    methods = Methods(data, OPTIONS)
     methods.weigh()
     values = methods.values_of_weights()
     gain = values[CHOSEN] - values["hybrid-fixed"]

@@ -122,6 +122,11 @@ class Collection:
     notes: tuple[Note, ...] = field(default=())
 
 
+def judged_queries_of(collection: Collection) -> list[Query]:
+    """The queries that have judgments."""
+    return [collection.queries[row] for row in np.unique(collection.qrels.query)]
+
+
 def read_counts(collection: Collection) -> tuple[Note, ...]:
     """How much was read, to be held against what the collection is said to have."""
     counts = {

@@ -93,7 +93,9 @@ def _check(runs: Sequence[Run], qrels: Qrels, max_label: int) -> None:
     tags = [run.tag for run in runs]
     if len(set(tags)) < len(tags):
         twice = next(tag for tag in tags if tags.count(tag) > 1)
-        raise InputError("two runs have the same tag", found=twice, fix="give each run a tag of its own")
+        raise InputError(
+            "two runs have the same tag", found=twice, fix="give each run a tag of its own, or a file of its own name"
+        )
     for run in runs:
         if not np.isfinite(run.score).all():
             raise InputError(f"run {run.tag} has an infinite score", fix="write finite scores")

@@ -11,7 +11,7 @@ from qdrank.datasets.columns import columns_table
 from qdrank.datasets.importing import Notes, best_feature
 from qdrank.datasets.runs.features import judged_runs
 from qdrank.datasets.runs.queries import read_judgments, read_texts, read_vectors
-from qdrank.datasets.runs.reading import read_runs
+from qdrank.datasets.runs.reading import read_all_runs
 from qdrank.datasets.runs.scaling import COLUMNS
 from qdrank.datasets.topics import topics_table
 from qdrank.datasets.usable import refuse_unusable
@@ -45,7 +45,7 @@ def read_as_data(
     max_label : highest grade
     """
     qrels, part = read_judgments(files, seed=seed, n_parts=n_parts)
-    runs = [run for name, path in files.items() if name.startswith("runs") for run in read_runs(path)]
+    runs = read_all_runs([path for name, path in files.items() if name.startswith("runs")])
     with placed(_joined(files, "runs", "qrels")):
         made = judged_runs(runs, qrels, part, max_label=max_label)
     judged = made.judged

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -34,6 +35,7 @@ _SHORT_RUN = ("query", "document", "score")
 _QRELS = ("query", "0", "document", "grade")
 _SHORT_QRELS = ("query", "document", "grade")
 _JSON = re.compile(rb"\s*\{\s*([\"}]|$)")
+_ENDINGS = re.compile(r"(\.(run|txt|trec|tsv|json|res|out))?(\.(gz|xz|bz2|zst))?$")
 _SCORE_FIX = "write the score as a decimal number, such as 12.5 or 1e-3"
 TREC_RUN, SCORED_RUN, RANKED_RUN, JSON_RUN = (
     "TREC run",
@@ -73,6 +75,21 @@ def read_runs(path: AnyPath) -> list[Run]:
     _refuse_other_ranks(columns, path)
     score = read_numbers(columns, 4, path, read=float, problem="the score is not a number", fix=_SCORE_FIX)
     return list(_by_tag(columns, score, path))
+
+
+def read_all_runs(paths: Sequence[AnyPath]) -> list[Run]:
+    """The runs of several files. Runs of different files that share a tag get the name of their file before it.
+
+    A tag that comes once stays as it is, so the names do not depend on the order of the files.
+    """
+    read = [(path, run) for path in paths for run in read_runs(path)]
+    tags = [run.tag for _, run in read]
+    return [replace(run, tag=_tag_of(path, run.tag)) if tags.count(run.tag) > 1 else run for path, run in read]
+
+
+def _tag_of(path: AnyPath, tag: str) -> str:
+    name = _ENDINGS.sub("", str(path).rpartition("/")[2])
+    return f"{name}:{tag}"
 
 
 def read_run(path: AnyPath) -> Run:

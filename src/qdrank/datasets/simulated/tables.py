@@ -12,8 +12,10 @@ import numpy as np
 from qdrank.datasets.columns import columns_table
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.letor.importing import import_letor
+from qdrank.datasets.runs.features import judged_runs
 from qdrank.datasets.simulated.affine import simulate_affine
 from qdrank.datasets.simulated.features import REFERENCE, Simulated, simulate
+from qdrank.datasets.simulated.two_runs import two_runs
 from qdrank.datasets.simulated.web import Web, web_settings, write_web
 from qdrank.datasets.topics import topics_table
 from qdrank.store import write
@@ -23,6 +25,9 @@ def write_simulated(out: Mapping[str, str | Path], *, like: str, seed: int, **ch
     """Draw a simulated data set and write the three artifacts."""
     if like == "web":
         _write_read(out, web_settings(changes), seed)
+        return
+    if like == "two-runs":
+        _write_runs(out, seed, **changes)
         return
     data = simulate_affine(seed, **changes) if like == "affine" else simulate(like, seed, **changes)
     names = ["BM25-like" if i == REFERENCE else f"feature {i + 1}" for i in range(data.X.shape[1])]
@@ -43,6 +48,19 @@ def _write_read(out: Mapping[str, str | Path], web: Web, seed: int) -> None:
     write(out["columns"], "columns", columns_table(names, REFERENCE))
     judged = load_judged(out["judged"], [])
     write(out["topics"], "topics", topics_table(judged.query_id, judged.part))
+
+
+def _write_runs(out: Mapping[str, str | Path], seed: int, **changes: Any) -> None:
+    """Draw two runs; of every ten queries six train, two validate and two test."""
+    runs, qrels = two_runs(seed=seed, **changes)
+    names = list(qrels.by_query)
+    place = np.arange(len(names)) * 10 // len(names)
+    part = dict(zip(names, np.array([*["train"] * 6, *["vali"] * 2, *["test"] * 2])[place].tolist(), strict=True))
+    made = judged_runs(runs, qrels, part, max_label=1)
+    write(out["judged"], "judged", made.judged.to_table())
+    write(out["columns"], "columns", columns_table(made.names, 0))
+    known = topics_table(made.judged.query_id, made.judged.part, run_scores=made.scores)
+    write(out["topics"], "topics", known)
 
 
 def _judged(data: Simulated) -> Judged:

@@ -15,10 +15,10 @@ from qdrank.datasets.runs.model import Qrels, Run
 
 def two_runs(
     *,
-    queries: int = 300,
+    queries: int = 2000,
     documents: int = 40,
     relevant: int = 6,
-    dependence: float = 0.0,
+    dependence: float = 0.5,
     topics: int = 4,
     seed: int = 1,
 ) -> tuple[list[Run], Qrels]:

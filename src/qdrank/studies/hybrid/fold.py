@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from qdrank.learners.choose import Choice, ValidationQueries, choose
 from qdrank.queries.others import other_rows
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.run_scores import FusedRuns, Norm, count_runs, normalised
-from qdrank.rankers.run_weights import FixedWeights, RunWeights, measured_curves
+from qdrank.rankers.run_weights import FixedWeights, NeighbourWeights, RunWeights, measured_curves
 from qdrank.rankers.tuning import query_values_of, tune_rankers
 from qdrank.studies.hybrid.methods import (
     BEST,
@@ -28,6 +29,7 @@ from qdrank.studies.hybrid.methods import (
     OF_CHOSEN,
     PER_QUERY,
     RRF,
+    SSER,
     TREES,
     TREES_QUERIES,
 )
@@ -117,10 +119,17 @@ class Methods:
         self._tune(EVIDENCE, options.evidence(data.reference), linear)
         self._tune(CONTROLS[EVIDENCE], options.evidence(data.reference, prior=True), linear)
         if self.papers:
-            for name, tried in options.paper_methods(self.norm).items():
+            shape = count_runs(data.parts[0]), self.tuned[BEST].place
+            papers = options.paper_methods(self.norm, shape)
+            controls = options.paper_controls(self.norm, shape, seed)
+            if not options.semi_supervised:
+                del papers[SSER], controls[SSER]
+            for name, tried in papers.items():
                 self._tune(name, tried, plain)
-            self._tune(CONTROLS["hybrid-local"], options.random_local(self.norm), plain)
-            self._tune(CONTROLS["hybrid-gate"], options.paper_methods(self.norm)["hybrid-gate"], of_others(plain, seed))
+            for name, tried in controls.items():
+                self._tune(CONTROLS[name], tried, plain)
+            gate = [ranker.fresh() for ranker in papers["hybrid-gate"]]
+            self._tune(CONTROLS["hybrid-gate"], gate, of_others(plain, seed))
         return self
 
     def _tune(self, name: str, tried: Sequence[QueryRanker], parts: Parts) -> None:
@@ -192,9 +201,19 @@ class Methods:
         (train, vectors), vali, test = parts
         watched = vali if vali[0].n_queries else (train, vectors)
         queries = ValidationQueries.of(watched[0], measure=MEASURE, seed=self.options.seed)
-        fitted = (one.fit_curves(self.fixed.settings_, self.curves[0], train, vectors) for one in tried)
+        fitted = self._fitted(tried, train, vectors)
         choice = choose((one, queries.values(one.predict(*watched))) for one in fitted)
         self._keep(name, choice, tried, choice.chosen.predict(*test))
+
+    def _fitted(self, tried: Sequence[RunWeights], train: Judged, vectors: FloatArray) -> Iterator[RunWeights]:
+        """The rankers, fitted; those that differ in the number of neighbours alone, once for all."""
+        for _, alike in groupby(tried, key=lambda one: getattr(one, "similarity", id(one))):
+            rankers = list(alike)
+            first = rankers[0].fit_curves(self.fixed.settings_, self.curves[0], train, vectors)
+            if isinstance(first, NeighbourWeights):
+                yield from first.sized([one.k for one in rankers if isinstance(one, NeighbourWeights)])
+            else:
+                yield first
 
     # ---- what is kept ----
 
@@ -232,6 +251,9 @@ _SHOWN = {
     "trees": ("leaves",),
     "local": ("k", "lam"),
     "ser": ("C",),
+    "sser": ("C",),
+    "ensemble": (),
+    "clusters": ("m", "lam"),
     "atvt": ("lam_h",),
 }
 
@@ -244,8 +266,8 @@ def setting_text(ranker: Any) -> str:
     if isinstance(ranker, FixedWeights):
         texts.append("weights " + " ".join(f"{weight:.3g}" for weight in ranker.tuned))
     for inner in (getattr(ranker, "base", None), getattr(ranker, "learner", None)):
-        texts += [setting_text(inner)] if inner is not None else []
-    return ", ".join(texts)
+        texts += [setting_text(inner)] if hasattr(inner, "NAME") else []
+    return ", ".join(text for text in texts if text)
 
 
 def choices_table(fold: str, methods: Methods) -> pa.Table:

@@ -9,6 +9,7 @@ from qdrank.studies.study import Method
 
 FIXED, RRF, BEST, CHOSEN = "hybrid-fixed", "hybrid-rrf", "hybrid-best-run", "hybrid-chosen"
 TREES, TREES_QUERIES, EVIDENCE = "hybrid-lambdamart", "hybrid-lambdamart-queries", "hybrid-evidence"
+SSER = "hybrid-sser"
 #: Measure used for tuning and for comparisons.
 MEASURE = "ndcg@10/linear"
 
@@ -32,6 +33,9 @@ METHODS = (
     Method("hybrid-ser", "SER", VERMILION, MARKERS[2], models="papers"),
     Method("hybrid-atvt", "aTVT", VERMILION, MARKERS[3], models="papers"),
     Method("hybrid-gate", "weights linear in the query vector", VERMILION, MARKERS[4], models="papers"),
+    Method(SSER, "SSER", VERMILION, MARKERS[5], models="papers"),
+    Method("hybrid-selectranker", "SelectRanker", VERMILION, MARKERS[6], models="papers"),
+    Method("hybrid-transform", "Transform", VERMILION, MARKERS[7], models="papers"),
 )
 BY_NAME = {method.name: method for method in METHODS}
 
@@ -46,6 +50,9 @@ CONTROLS = {
     EVIDENCE: "Ranking SVM with the document's prior",
     "hybrid-local": "local Ranking SVM, random training queries",
     "hybrid-gate": "gate, vectors of other queries",
+    SSER: "SSER, documents of another query",
+    "hybrid-selectranker": "SelectRanker, random clusters",
+    "hybrid-transform": "Transform, random clusters",
 }
 #: Methods that give each query weights of its own: validation chooses one of them.
 PER_QUERY = ("hybrid-neighbours", "hybrid-ridge", "hybrid-trees", "hybrid-margin", "hybrid-select")
@@ -57,4 +64,6 @@ OF_CHOSEN = "control of the chosen method"
 
 def run(section: Any) -> list[str]:
     """Methods to run; ``section`` is ``hybrid`` of the configuration."""
-    return [method.name for method in METHODS if section.papers or method.models != "papers"]
+    left_out = set() if section.semi_supervised else {SSER}
+    names = [method.name for method in METHODS if section.papers or method.models != "papers"]
+    return [name for name in names if name not in left_out]

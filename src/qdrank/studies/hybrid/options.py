@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.ensemble.ser import SER
+from qdrank.learners.ensemble.sser import SSER
 from qdrank.learners.regularised import most_regularised_first
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.bilinear import Bilinear
@@ -17,6 +20,8 @@ from qdrank.rankers.plain import LinearRanker, TreeRanker, WithEvidence
 from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.run_scores import FusedRuns, Norm, OnRunScores
 from qdrank.rankers.run_weights import FixedWeights, MarginWeights, NeighbourWeights, PredictedWeights
+from qdrank.registry import loaded
+from qdrank.studies import stored_kinds
 from qdrank.studies.hybrid.methods import MEASURE
 
 if TYPE_CHECKING:
@@ -25,11 +30,19 @@ else:
     from qdrank.studies.keys import Keys as _Keys
 
 
+#: Weight of a query's own documents in the semi-supervised ensemble, and similar queries that choose a cluster's model.
+_GAMMA, _SIMILAR = 0.5, 5
+
+
 class Options(_Keys):
-    """Keys of section ``hybrid``, under the same names; ``seed`` and ``tol`` are shared by all studies."""
+    """Keys of section ``hybrid``, under the same names; ``seed`` and ``tol`` are shared by all studies.
+
+    ``readings`` are the choices of the clusters' methods, as the section of their own study has them.
+    """
 
     seed: int
     tol: float
+    readings: Mapping[str, Any]
 
     def alone(self, n_runs: int) -> list[QueryRanker]:
         """Each run alone, by the reciprocal of its rank."""
@@ -89,7 +102,7 @@ class Options(_Keys):
 
     def lambdamart(self, *, queries: bool = False) -> list[QueryRanker]:
         """LambdaMART, with or without columns of the query."""
-        leaves = most_regularised_first("leaves", self.leaves)
+        leaves = most_regularised_first("leaves", self.lambdamart_leaves)
         grown: list[QueryRanker] = [TreeRanker(rounds=self.rounds, leaves=n, seed=self.seed) for n in leaves]
         return [WithQueryVectors(base=ranker) for ranker in grown] if queries else grown
 
@@ -98,18 +111,50 @@ class Options(_Keys):
         kind = DocumentPrior if prior else NeighbourEvidence
         return [WithEvidence(base=base, evidence=kind(reference=reference)) for base in self.linear()]
 
-    def paper_methods(self, norm: Norm) -> dict[str, Sequence[QueryRanker]]:
-        """The papers' methods on the runs' scores, by name."""
+    def paper_methods(self, norm: Norm, shape: tuple[int, int]) -> dict[str, Sequence[QueryRanker]]:
+        """The papers' methods on the runs' scores, by name; ``shape``: the number of runs, and the reference among them."""
         lams = self.penalties
         bases: dict[str, list[QueryRanker]] = {
             "hybrid-local": [LocalRanker(k=self.local, lam=lam, tol=self.tol) for lam in lams],
             "hybrid-ser": [LearnerRanker(learner=SER(C=1 / lam)) for lam in lams],
+            "hybrid-sser": [self._semi_supervised(lam) for lam in lams],
             "hybrid-atvt": [LearnerRanker(learner=ATVT(lam_h=lam)) for lam in lams],
             "hybrid-gate": [Bilinear(lam=lam, tol=self.tol) for lam in lams],
+            "hybrid-selectranker": [self._clusters("select", "pairs", lam, shape) for lam in lams],
+            "hybrid-transform": [self._clusters("transform", "transformed", lam, shape) for lam in lams],
         }
-        return {name: [OnRunScores(base=base, norm=norm) for base in tried] for name, tried in bases.items()}
+        return {name: self._on_scores(tried, norm) for name, tried in bases.items()}
 
-    def random_local(self, norm: Norm) -> list[QueryRanker]:
-        """Control of the local Ranking SVM: random training queries."""
-        bases = [LocalRanker(k=self.local, lam=lam, tol=self.tol, random=self.seed) for lam in self.penalties]
-        return [OnRunScores(base=base, norm=norm) for base in bases]
+    def paper_controls(self, norm: Norm, shape: tuple[int, int], seed: int) -> dict[str, Sequence[QueryRanker]]:
+        """Controls of the papers' methods that draw something at random, by the name of the method."""
+        lams = self.penalties
+        bases: dict[str, list[QueryRanker]] = {
+            "hybrid-local": [LocalRanker(k=self.local, lam=lam, tol=self.tol, random=seed) for lam in lams],
+            "hybrid-sser": [self._semi_supervised(lam, others=(seed,)) for lam in lams],
+            "hybrid-selectranker": [self._clusters("select", "pairs-random", lam, shape, seed) for lam in lams],
+            "hybrid-transform": [self._clusters("transform", "transformed-random", lam, shape, seed) for lam in lams],
+        }
+        return {name: self._on_scores(tried, norm) for name, tried in bases.items()}
+
+    @staticmethod
+    def _on_scores(tried: Sequence[QueryRanker], norm: Norm) -> list[QueryRanker]:
+        return [OnRunScores(base=base, norm=norm) for base in tried]
+
+    @staticmethod
+    def _semi_supervised(lam: float, others: tuple[int, ...] | None = None) -> QueryRanker:
+        """Semi-supervised ensemble ranking, with the weight of the query's documents that its paper says works well."""
+        ensemble = loaded(stored_kinds()["ensemble"])
+        made: QueryRanker = ensemble(learner=SSER(C=1 / lam), gammas=(0.0, _GAMMA), gamma=_GAMMA, others=others)
+        return made
+
+    def _clusters(
+        self, kind: str, scheme: str, lam: float, shape: tuple[int, int], seed: int | None = None
+    ) -> QueryRanker:
+        """Models of clusters of queries; the features are the runs' scores as they are."""
+        n_runs, reference = shape
+        given = {"kind": kind, "scheme": scheme, "reference": reference, "m": self.clusters}
+        given |= {"size": _SIMILAR if kind == "select" else 0}
+        given |= {"lam": lam, "single_lam": lam, "seed": self.seed if seed is None else seed, "base": self.seed}
+        given |= {"tol": self.tol, "readings": dict(self.readings)}
+        made: QueryRanker = loaded(stored_kinds()["clusters"])(**given, mean=np.zeros(n_runs), inverse=np.ones(n_runs))
+        return made

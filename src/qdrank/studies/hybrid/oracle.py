@@ -21,6 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -32,7 +34,9 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.rankers.run_scores import Norm, normalised
 from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.hybrid.methods import MEASURE
+from qdrank.studies.hybrid.oracle_kernels import BY_RANK, SHARE, distances, first_places, matched_sizes
 
+_KINDS = {"overlap by rank": BY_RANK, "first ten": SHARE}
 _DEPTH, _P = 10, 0.9
 _STEPS, _WIDEST = 12, 64.0
 _PAIRS = 100
@@ -66,25 +70,18 @@ SENSITIVITY = (
 
 
 def first_documents(scores: FloatArray) -> IntArray:
-    """Places of each row's ten highest scores, descending; (n_queries, 10) from (n_queries, n_places)."""
-    depth = min(_DEPTH, scores.shape[1])
-    few = np.argpartition(-scores, depth - 1, axis=1)[:, :depth]
-    few.sort(axis=1)
-    order = np.argsort(-np.take_along_axis(scores, few, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(few, order, axis=1)
+    """Places of each row's ten highest scores, descending, ties by place; (n_queries, 10) from (n_queries, n_places)."""
+    return first_places(scores, min(_DEPTH, scores.shape[1]))
 
 
 def distance(a: IntArray, b: IntArray, kind: str) -> FloatArray:
     """Distance of two lists of first documents, both (n_queries, depth): 0 if equal, 1 if disjoint; shape (n_queries,)."""
-    depth = a.shape[1]
-    same = a[:, :, None] == b[:, None, :]
-    if kind == "first ten":
-        return np.asarray(1 - same.sum(axis=(1, 2)) / depth)
-    later = np.maximum(np.arange(depth)[:, None], np.arange(depth)[None, :])
-    new = np.stack([same[:, later == d].sum(axis=1) for d in range(depth)], axis=1)
+    return distances(a, b, _KINDS[kind], _weight(a.shape[1]))
+
+
+def _weight(depth: int) -> FloatArray:
     weight = _P ** np.arange(depth)
-    agreement = np.cumsum(new, axis=1) / np.arange(1, depth + 1)
-    return np.asarray(1 - (agreement * weight).sum(axis=1) / weight.sum())
+    return np.asarray(weight / weight.sum())
 
 
 # ---- noise ---------------------------------------------------------------------------------------------------------
@@ -129,12 +126,9 @@ def matched_size(base: FloatArray, change: FloatArray, wanted: FloatArray, kind:
     of t, so the match is as close as twelve bisections of t, from 2^-6 to 2^6 times the spread of the scores, bring it.
     """
     first = first_documents(base)
-    low, high = np.full(len(base), -np.log2(_WIDEST)), np.full(len(base), np.log2(_WIDEST))
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        far = distance(first, first_documents(base + (2.0**middle)[:, None] * change), kind) > wanted
-        low, high = np.where(far, low, middle), np.where(far, middle, high)
-    return np.where(wanted > 0, 2.0 ** ((low + high) / 2), 0.0)
+    widest, weight = float(np.log2(_WIDEST)), _weight(first.shape[1])
+    sizes = matched_sizes(base, change, first, wanted, _KINDS[kind], weight, widest, _STEPS)
+    return np.where(wanted > 0, 2.0**sizes, 0.0)
 
 
 def _changes(
@@ -181,26 +175,39 @@ class Oracles:
         return np.stack([self._value(scores) for scores in self._fused()], axis=1)
 
     def _fused(self) -> Iterator[FloatArray]:
-        scores = normalised(self.documents, self.norm)
-        return (np.round(np.einsum("nr,r->n", scores, setting), 12) for setting in self.settings)
+        return (np.round(np.einsum("nr,r->n", self._scores, setting), 12) for setting in self.settings)
+
+    @cached_property
+    def _scores(self) -> FloatArray:
+        return normalised(self.documents, self.norm)
+
+    @cached_property
+    def _lists(self) -> Lists:
+        return Lists.of(self.documents)
+
+    @cached_property
+    def _base(self) -> FloatArray:
+        """Tuned scores, (n_queries, width)."""
+        return self._lists.rows(next(islice(self._fused(), self.tuned, None)), -np.inf)
+
+    @cached_property
+    def _real(self) -> list[IntArray]:
+        """First documents at every setting."""
+        return [first_documents(self._lists.rows(one, -np.inf)) for one in self._fused()]
 
     def _value(self, scores: FloatArray) -> FloatArray:
         return query_values_of(MEASURE, self.documents, scores)
 
     def noise(self, form: Form, seed: list[int]) -> dict[str, FloatArray]:
         """Of each query: the best value among the noise rankings, and how far rankings are from one another."""
-        lists, rng = Lists.of(self.documents), np.random.default_rng(seed)
-        scores = normalised(self.documents, self.norm)
-        fused = [lists.rows(one, -np.inf) for one in self._fused()]
-        base = fused[self.tuned]
+        lists, rng, base, real = self._lists, np.random.default_rng(seed), self._base, self._real
         scale = np.array([row[np.isfinite(row)].std() or 1.0 for row in base])[:, None]
-        first = first_documents(base)
-        real, made, best, target = [], [], np.full(lists.shape[0], -np.inf), np.zeros(lists.shape[0])
-        for g, change in enumerate(_changes(form, self.settings, self.tuned, scores, lists, rng)):
-            wanted = distance(first, first_documents(fused[g]), form.distance)
+        first = real[self.tuned]
+        made, best, target = [], np.full(lists.shape[0], -np.inf), np.zeros(lists.shape[0])
+        for g, change in enumerate(_changes(form, self.settings, self.tuned, self._scores, lists, rng)):
+            wanted = distance(first, real[g], form.distance)
             size = form.factor * matched_size(base, scale * change, wanted, form.distance)
             noisy = base + size[:, None] * scale * change
-            real.append(first_documents(fused[g]))
             made.append(first_documents(noisy))
             best = np.maximum(best, self._value(lists.flat(noisy)))
             target += wanted / len(self.settings)

@@ -23,13 +23,14 @@ class Hybrid(StudySection):
         description="Nearest judged queries whose curves are averaged; up to 1 a share of the training queries.",
     )
     lambdas: list[PositiveFloat] = Field(
-        default=[10, 1, 0.1, 0.01, 0.001],
+        default=[10, 1, 0.1, 0.01, 0.001, 0.0001, 0.00001],
         min_length=1,
         description="Penalties of the ridge regression from predictors to curves.",
     )
     leaves: list[PositiveInt] = Field(
-        default=[4, 15], min_length=1, description="Leaves of the trees, from predictors to curves and of LambdaMART."
+        default=[4, 15], min_length=1, description="Leaves of the trees from predictors to curves."
     )
+    lambdamart_leaves: list[PositiveInt] = Field(default=[8], min_length=1, description="Leaves of LambdaMART's trees.")
     rounds: PositiveInt = Field(default=100, description="Trees from predictors to curves, and most of LambdaMART.")
     powers: list[PositiveFloat] = Field(
         default=[0.25, 0.5, 1, 2, 4], min_length=1, description="Powers of the margin in the margin rule."
@@ -39,8 +40,13 @@ class Hybrid(StudySection):
         min_length=1,
         description="Lambdas of the Ranking SVMs, and penalties of the papers' methods.",
     )
+    clusters: PositiveInt = Field(default=5, description="Clusters of SelectRanker and Transform.")
     local: Fraction = Field(default=0.2, description="Neighbours of the local Ranking SVM, as a share.")
     papers: bool = Field(default=True, description="Whether the papers' methods are run.")
+    semi_supervised: bool = Field(
+        default=False,
+        description="Whether SSER is among them: it solves a program for each query, which takes minutes for some hundreds.",
+    )
     draws: PositiveInt = Field(default=5, description="Draws of random judged queries, and of noise.")
     sizes: list[PositiveInt] = Field(
         default=[25, 50, 100, 200, 400, 800, 1600], description="Judged queries of the learning curve; all come last."

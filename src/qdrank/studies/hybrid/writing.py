@@ -11,12 +11,13 @@ import pyarrow as pa
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged, load_judged
+from qdrank.datasets.runs.scaling import COLUMNS
 from qdrank.layout import FloatArray, rows_of
 from qdrank.queries.artifacts import load_queries
 from qdrank.queries.predictors import RunPredictors, text_predictors
 from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import FoldDocuments, fold_documents
-from qdrank.rankers.served import ServedRanker, write_method
+from qdrank.rankers.served import ServedRuns, write_method
 from qdrank.store import read, write
 from qdrank.studies.hybrid.curves import learning_curve, weight_curves
 from qdrank.studies.hybrid.fold import FoldData, Methods, choices_table
@@ -25,6 +26,8 @@ from qdrank.studies.hybrid.options import Options
 from qdrank.studies.hybrid.oracle import Oracles, oracle_table
 from qdrank.studies.hybrid.tables_of_fold import checks_table, single_runs, values_table
 
+#: How the first column of a run is named; its tag follows.
+_FIRST = f"{COLUMNS[0]} "
 #: Methods that see documents as linear learners do, scaled.
 _SCALED = ("hybrid-linear", EVIDENCE)
 #: Methods whose query vectors are predictors.
@@ -47,25 +50,25 @@ def write_fold(
     topics = read(files["topics"], "topics")
     recipe = _recipe(documents.parts["train"], topics)
     data = _fold_data(documents, load_queries(files["queries"]), recipe, topics, reference_column(files["columns"]))
+    names = read(files["columns"], "columns").column("name").to_pylist()
+    tags = tuple(name.removeprefix(_FIRST) for name in names if name.startswith(_FIRST))
     made = Methods(data, Options(**hybrid), papers=PAPERS[0] in methods, log=log).run()
     for method in methods:
         name = made.chosen() if method == CHOSEN else method
         vectors = recipe if name in _PREDICTED else _document_vectors(files, queries, documents)
         view, ranker = documents.view(scaled=name in _SCALED), made.rankers[name]
-        served = ServedRanker(method=method, fold=fold, documents=view, queries=vectors, ranker=ranker)
+        served = ServedRuns(method=method, fold=fold, documents=view, queries=vectors, ranker=ranker, tags=tags)
         write_method(out[method], out[f"served_{method}"], served, documents.parts["test"], made.scores_of(method))
     write(out["choices"], "choices", choices_table(fold, made))
-    _write_shown(files, out, fold, made, log)
+    _write_shown(out, fold, made, tags, log)
 
 
 def _write_shown(
-    files: Mapping[str, Any], out: Mapping[str, str], fold: str, made: Methods, log: Callable[[str], object]
+    out: Mapping[str, str], fold: str, made: Methods, tags: Sequence[str], log: Callable[[str], object]
 ) -> None:
     """Tables behind figures and evidence."""
     oracles = Oracles(made.data.parts[2], made.fixed.settings_, made.fixed.place, made.norm)
     curves = oracles.curves()
-    names = read(files["columns"], "columns").column("name").to_pylist()
-    tags = [name.removeprefix("min-max of ") for name in names if name.startswith("min-max of ")]
     values = {**made.control_values(), **single_runs(made, tags)}
     write(out["controls"], "figure", values_table(fold, made, values))
     write(out["checks"], "figure", checks_table(fold, made, curves))

@@ -1,0 +1,112 @@
+"""``qdrank retrieve DATASET``: runs of a data set with judgments, so that anyone can fuse, compare and study them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from qdrank.datasets import registry
+from qdrank.datasets.fetching.fetch import fetch_all
+from qdrank.datasets.runs.model import Qrels, Run
+from qdrank.errors import InputError
+from qdrank.registry import did_you_mean
+from qdrank.store.atomic import write_text
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    what = (
+        "a registered text collection or set of rankings to aggregate (`qdrank datasets`), or a folder in BEIR's form"
+    )
+    parser.add_argument("dataset", metavar="DATASET", help=what)
+    parser.add_argument(
+        "--output", required=True, type=Path, metavar="FOLDER", help="gets runs/*.run.gz, qrels.txt, and what is known"
+    )
+    parser.add_argument(
+        "--method",
+        action="append",
+        choices=["bm25", "rm3", "lsa"],
+        help="first stages of a text collection (default: all three); may be given several times",
+    )
+    parser.add_argument("--depth", type=int, default=100, help="most documents of a query (default: 100)")
+    parser.add_argument("--judgments", metavar="NAME", help="of nfcorpus: 3-2-1 (default), 2-1-0 or beir")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the runs, the judgments, the parts and the texts of the queries."""
+    if args.depth < 1:
+        raise InputError("the depth is below 1", found=str(args.depth), fix="give --depth 1 or more")
+    known = registry.load()
+    entry = known[args.dataset] if args.dataset in list(known) else None
+    if entry is None and not Path(args.dataset).is_dir():
+        raise InputError(
+            f"unknown data set {args.dataset!r}, and no such folder", fix=did_you_mean(args.dataset, list(known))
+        )
+    if entry is not None and entry.kind == "agg":
+        made = _systems(entry)
+    elif entry is None or entry.kind == "text":
+        made = _first_stages(entry, args)
+    else:
+        fix = "give a text collection or a set to aggregate; `snakemake runs` writes a study's rankings as runs"
+        raise InputError(f"{args.dataset} is neither", found=f"kind {entry.kind}", fix=fix)
+    _write(args.output, *made)
+    return 0
+
+
+def _systems(entry: registry.Dataset) -> tuple[Iterable[Run], Qrels, dict[str, Mapping[str, str]]]:
+    """The systems of a set to aggregate, its judgments, and the parts of its queries."""
+    from tempfile import TemporaryDirectory
+
+    from qdrank.datasets.judged import load_judged
+    from qdrank.datasets.letor.importing import import_letor
+    from qdrank.datasets.letor.systems import judgments_of, system_runs
+
+    paths = fetch_all(entry)
+    with TemporaryDirectory() as folder:
+        parts = {part: paths[file.name] for part, file in entry.by_part().items()}
+        import_letor(parts, Path(folder) / "ranks.parquet", missing=True, max_label=entry.max_label or 4)
+        ranks = load_judged(Path(folder) / "ranks.parquet")
+    part = dict(zip(ranks.query_id.tolist(), ranks.part.tolist(), strict=True))
+    return system_runs(ranks), judgments_of(ranks), {"folds.txt": part}
+
+
+def _first_stages(
+    entry: registry.Dataset | None, args: argparse.Namespace
+) -> tuple[Iterable[Run], Qrels, dict[str, Mapping[str, str]]]:
+    """First stages of a text collection, its judgments, texts and, if it has one, its split."""
+    from qdrank.datasets.collections.model import judged_queries_of
+    from qdrank.datasets.fetching.presence import download_folder
+    from qdrank.datasets.runs.queries import SPLIT
+    from qdrank.text.extract import read_collection
+    from qdrank.text.first_runs import FIRST_RUNS, first_runs, judgments_of
+
+    source: dict[str, Any] = {"like": "beir", "folder": args.dataset}
+    if entry is not None:
+        fetch_all(entry)
+        source = {"like": entry.name, "folder": download_folder(entry)}
+    if args.judgments is not None:
+        if source["like"] != "nfcorpus":
+            raise InputError("only nfcorpus has several judgments", found=args.judgments, fix="leave --judgments out")
+        source["form"] = {"qrels": args.judgments}
+    collection = read_collection(**source)
+    asked = judged_queries_of(collection)
+    files: dict[str, Mapping[str, str]] = {"queries.txt": {one.query_id: " ".join(one.text.split()) for one in asked}}
+    if all(one.split for one in asked):
+        files["split.txt"] = {one.query_id: SPLIT[str(one.split)] for one in asked}
+    return first_runs(collection, args.method or FIRST_RUNS, args.depth), judgments_of(collection), files
+
+
+def _write(folder: Path, runs: Iterable[Run], qrels: Qrels, files: Mapping[str, Mapping[str, str]]) -> None:
+    from qdrank.datasets.runs.writing import write_qrels, write_run
+
+    (folder / "runs").mkdir(parents=True, exist_ok=True)
+    write_qrels(folder / "qrels.txt", qrels.query, qrels.doc, qrels.grade)
+    for name, lines in files.items():
+        write_text(folder / name, "".join(f"{query}\t{text}\n" for query, text in lines.items() if text))
+    for one in runs:
+        path = folder / "runs" / f"{one.tag}.run.gz"
+        write_run(path, one.query, one.doc, one.score, tag=one.tag)
+        print(f"{path}: {len(one.place):,} queries, {len(one.doc):,} documents")
+    print(f"{folder / 'qrels.txt'}: {len(qrels.by_query):,} queries, {len(qrels.grade):,} judgments")
