@@ -65,11 +65,11 @@ def _systems(entry: registry.Dataset) -> tuple[Iterable[Run], Qrels, dict[str, M
 
     paths = fetch_all(entry)
     with TemporaryDirectory() as folder:
-        parts = {part: paths[file.name] for part, file in entry.by_part().items()}
-        import_letor(parts, Path(folder) / "ranks.parquet", missing=True, max_label=entry.max_label or 4)
+        files = {name: paths[file.name] for name, file in entry.by_part().items()}
+        import_letor(files, Path(folder) / "ranks.parquet", missing=True, max_label=entry.max_label or 4)
         ranks = load_judged(Path(folder) / "ranks.parquet")
-    part = dict(zip(ranks.query_id.tolist(), ranks.part.tolist(), strict=True))
-    return system_runs(ranks), judgments_of(ranks), {"folds.txt": part}
+    folds = dict(zip(ranks.query_id.tolist(), ranks.part.tolist(), strict=True))
+    return system_runs(ranks), judgments_of(ranks), {"folds.txt": folds}
 
 
 def _first_stages(

@@ -62,7 +62,8 @@ def judged_runs(runs: Sequence[Run], qrels: Qrels, part: Mapping[str, str], *, m
     place = {name: i for i, name in enumerate(qrels.by_query)}
     new = np.array([place[name] for name in union.queries], dtype=np.int64)[union.of_query]
     order = np.lexsort((union.docno, new))
-    query_id = [name for name in qrels.by_query if name in set(union.queries.tolist())]
+    retrieved = set(union.queries.tolist())
+    query_id = [name for name in qrels.by_query if name in retrieved]
     docs, sizes = union.docs[union.docno[order]], np.bincount(new, minlength=len(place))
     offsets = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
     filled = iter(union.rows)
