@@ -58,7 +58,6 @@ LARGEST = {
     "qdrank.learners.ranksvm.blocks._halved": "the sign of a direction",
     "qdrank.rankers.bilinear.principal_map": "the sign of a direction",
     "qdrank.rankers.run_weights.best_settings": "the setting of a query, by curves of training queries",
-    "qdrank.studies.hybrid.oracle.first_documents": "the first ten documents of a ranking",
     "qdrank.studies.lin2011.observations._against_aggregators": "the best aggregator on the test queries, as the claim says",
     "qdrank.studies.lin2011.representations.majority": "the cluster with most votes",
 }
