@@ -142,6 +142,15 @@ def test_they_are_ranked_in_one_step(study: Path, capsys: pytest.CaptureFixture[
     assert not Path("no.run").exists()
 
 
+def test_a_configuration_of_another_version_is_understood_where_it_says_what_was_read(study: Path) -> None:
+    config = study / "results" / "config.yaml"
+    config.write_text(config.read_text() + "key_of_another_version: 1\n")
+    (study / "new.tsv").write_text("n1\twing drag\n")
+    words = ["features", "--data", "results/mine", "--queries", "new.tsv", "--output", "new.txt"]
+    assert main(words) == 0
+    assert (study / "new.txt").exists()
+
+
 def test_queries_without_a_document_are_named(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("new.txt").write_text("a\twing lift\nb\tzyx\n")
     assert main(["features", "--data", "results/mine", "--queries", "new.txt", "--output", "features.txt"]) == 0

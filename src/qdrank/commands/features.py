@@ -24,6 +24,10 @@ QUERIES = "lines of ID, tab, words; or BEIR's jsonl, TREC topics, SMART records;
 PAST = "also take the N best documents that are expanded with the collection's own judged queries"
 
 
+#: Keys of a run's configuration that say where its texts are, and how they were read.
+_NEEDED = ("datasets", "mirror", "own", "folds", "seed", "text")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument(
@@ -89,7 +93,9 @@ def study_of(data: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
             "results/config.yaml, with the --directory and the --configfile of the run"
         )
         raise InputError("there is no configuration beside the results", file=config, fix=fix)
-    settings = resolve(load_yaml(config), [(str(config), load_yaml(config))])
+    # Another version may have written it: of the studies' sections, nothing is needed.
+    values = {key: value for key, value in load_yaml(config).items() if key in _NEEDED}
+    settings = resolve(values, [(str(config), values)])
     folders = [results.parent, PROJECT]
     dataset = plan(settings.model_copy(update={"datasets": [name]}), folders).datasets[name]
     if dataset.kind != "text":

@@ -154,11 +154,16 @@ def _holds(values: Any, path: Sequence[str]) -> bool:
 
 def _keys_beside(loc: Sequence[int | str]) -> list[str]:
     """Valid keys of the section of the last step of ``loc``."""
-    schema = WholeSettings.model_json_schema()
+    schema = _schema()
     node: dict[str, Any] = schema
     for step in loc[:-1]:
         node = _below(node, str(step), schema)
     return sorted(node.get("properties", {}))
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    return WholeSettings.model_json_schema()
 
 
 def _below(node: dict[str, Any], step: str, schema: dict[str, Any]) -> dict[str, Any]:
