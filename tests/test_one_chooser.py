@@ -40,7 +40,7 @@ ENDS = {
     "qdrank.studies.lin2011.variants._measured": TEST_QUERIES,
     "qdrank.studies.zha2006.fold._cells_table": TEST_QUERIES,
     "qdrank.studies.zha2006.fold._maps_table": TEST_QUERIES + ", and training queries beside them",
-    "qdrank.studies.zha2006.fold.refits": TEST_QUERIES,
+    "qdrank.studies.zha2006.kernel.kernel_values": TEST_QUERIES,
     "qdrank.studies.zha2006.pairwise.run_pairwise": TEST_QUERIES,
 }
 #: Helpers that measure what they are given: their callers are looked at, too.

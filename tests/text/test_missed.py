@@ -17,6 +17,7 @@ from qdrank.figures.data import data_summary
 from qdrank.store import tables, write
 from qdrank.text.extract import reference_maps
 from qdrank.text.judged import TextSettings, judged_text
+from qdrank.text.rejudged import Rejudging
 
 NAMES = ("ap", "ndcg@10/exp", "ndcg@10/letor4", "p@10/letor4", "mean_ndcg/geng")
 
@@ -158,3 +159,20 @@ def test_evidence_does_not_see_its_own_judgments_unless_they_make_candidates(
     both = set(evidence[0]) & set(evidence[1])
     changed = max(abs(evidence[0][doc] - evidence[1][doc]) for doc in both)
     assert (changed > 0.01) if judged_candidates else (changed == 0 and set(evidence[0]) == set(evidence[1]))
+
+
+@pytest.mark.parametrize("judged_candidates", [False, True])
+def test_judging_a_query_again_shows_candidates_that_judgments_bring(tmp_path: Path, judged_candidates: bool) -> None:
+    settings, rng = TextSettings(n_top=5, judged=judged_candidates), np.random.default_rng(1)
+    data, collection = loaded(tmp_path, judged=judged_candidates), made()
+    again = Rejudging(collection, settings)
+    for at, name in enumerate(data.query_id.tolist()):
+        rows, other = slice(data.offsets[at], data.offsets[at + 1]), again.of(name, rng)
+        changed = other.share_changed(data.doc_id[rows])
+        assert (changed > 0) if judged_candidates else (changed == 0)
+        relevant = {*other.doc_id[other.grade > 0].tolist(), *other.missed_id}
+        assert relevant
+        assert len(other.missed) == len(other.missed_id)
+        assert not set(other.doc_id.tolist()) & set(other.missed_id)
+        assert not judged_candidates or not other.missed
+    assert collection.qrels.query.tolist() == made().qrels.query.tolist()  # the collection itself stays

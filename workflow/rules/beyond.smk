@@ -27,6 +27,7 @@ rule fit_beyond:
     input:
         **query_files("results/{dataset}", "{fold}"),
         judged="results/{dataset}/judged.parquet",
+        collection=files.collection_of_text,
     output:
         **scores_and_rankers(run.methods_run(BEYOND)),
         choices="results/{dataset}/{fold}/choices/beyond.parquet",
@@ -41,6 +42,9 @@ rule fit_beyond:
     params:
         scale=settings.training.scale,
         queries=run.query_options,
+        refits=settings.refits,
+        source=lambda wc: run.text_source(wc.dataset),
+        text=settings.text.model_dump(),
         beyond=BEYOND_OPTIONS,
         methods=run.methods_run(BEYOND),
     script:

@@ -4,6 +4,8 @@
 #         {fold}/refits/{method}.parquet of methods that are fitted several times
 # writes: results/{dataset}/measures.parquet      one row per test query, method and fit, one column per measure
 #         results/{dataset}/tables/methods.*      all methods, best first
+#         results/{dataset}/first-stages.parquet  the same measures of first stages and one learned model (target `first_stages`)
+#         results/first-stages.*                  these on all text sets
 
 
 rule measure_methods:
@@ -49,3 +51,55 @@ rule tabulate_methods:
         interval=run.interval,
     script:
         "../../scripts/tabulate_methods.py"
+
+
+use rule measure_methods as measure_first_stages with:
+    input:
+        judged="results/{dataset}/judged.parquet",
+        scores=files.scores(lambda _: run.first_stages_and_one_model),
+        refits=[],
+    output:
+        "results/{dataset}/first-stages.parquet",
+    wildcard_constraints:
+        dataset=names_pattern(planned.of_kind("text")),
+    params:
+        measures=lambda wc: [
+            "ap",
+            f"ndcg@10/{run.learner_convention(wc.dataset)}",
+        ],
+        folds=run.folds,
+        methods=run.first_stages_and_one_model,
+        refitted=[],
+
+
+rule tabulate_first_stages:
+    """First stages of all text sets beside one learned model, with intervals."""
+    input:
+        measures=filled(
+            "results/{name}/first-stages.parquet", name=planned.of_kind("text")
+        ),
+    output:
+        **{
+            form: f"results/first-stages.{form}"
+            for form in ("parquet", "csv", "md", "tex", "html")
+        },
+    resources:
+        mem_mb=memory(600, 6),
+        runtime=minutes(30),
+    params:
+        titles=[planned.datasets[name].title for name in planned.of_kind("text")],
+        labels={
+            name: labels_and_colours()[0][name]
+            for name in run.first_stages_and_one_model
+        },
+        conventions=[run.learner_convention(name) for name in planned.of_kind("text")],
+        depth=settings.text.candidates,
+        interval=run.interval,
+    script:
+        "../../scripts/tabulate_first_stages.py"
+
+
+rule first_stages:
+    """Target: BM25 as given and tuned, RM3 and one Ranking SVM on every text set of the run."""
+    input:
+        rules.tabulate_first_stages.output if planned.of_kind("text") else [],

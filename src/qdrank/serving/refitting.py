@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged, load_roles, refits_table
@@ -30,9 +32,12 @@ def refit_scores(
     """
 
     def seen(documents: Judged) -> Validation:
-        asked = None if served.queries is None else topics_of(topics, documents.query_id.tolist())
-        vectors = served.query_vectors(documents.X, documents.offsets, *(asked or ()))
-        return documents.with_features(served.documents.features(documents.X, documents.offsets)), vectors
+        columns, text = topics_of(topics, documents.query_id.tolist())
+        asked = () if served.queries is None else (columns, text)
+        vectors = served.query_vectors(documents.X, documents.offsets, *asked)
+        features = served.documents.features(documents.X, documents.offsets)
+        worded = replace(documents, text=None if text is None else np.array(text, dtype=object))
+        return worded.with_features(features), vectors
 
     train, vali, test = (seen(parts[role]) if parts[role].n_queries else None for role in ("train", "vali", "test"))
     assert train is not None

@@ -173,6 +173,10 @@ class Files:
             return []
         return sorted(str(path) for path in Path(dataset.options["folder"]).rglob("*") if path.is_file())
 
+    def collection_of_text(self, wildcards: Any) -> str | list[str]:
+        """The same, for jobs that take any data: nothing where they are no raw text."""
+        return self.collection(wildcards) if self.run.dataset(wildcards).kind == "text" else []
+
     def of_learner(self, wildcards: Any) -> dict[str, str]:
         """What a classic method learns from."""
         method, folder = CLASSIC[wildcards.method], f"results/{wildcards.dataset}"

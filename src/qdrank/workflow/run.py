@@ -85,6 +85,11 @@ class WorkflowRun:
         depth = f", {self.settings.text.candidates} candidates" if dataset.kind == "text" else ""
         return dataset.title + depth
 
+    def text_source(self, name: str) -> dict[str, Any]:
+        """Arguments of `qdrank.text.extract.read_collection`; none where a data set is no raw text."""
+        dataset = self.planned.datasets[name]
+        return dict(dataset.options) if dataset.kind == "text" else {}
+
     def folds(self, wildcards: Any) -> list[str]:
         """Folds of the data set of a job."""
         return list(self.dataset(wildcards).folds)
@@ -212,6 +217,11 @@ class WorkflowRun:
         """Rankings that every table of a data set's methods has: the reference, and for text the tuned first stages."""
         is_text = dataset in self.planned.datasets and self.planned.datasets[dataset].kind == "text"
         return list(FIRST_STAGES) if is_text else [REFERENCE]
+
+    @property
+    def first_stages_and_one_model(self) -> list[str]:
+        """First stages of raw text, and the one linear model of all queries that a study on text must beat."""
+        return [*FIRST_STAGES, "ranksvm"]
 
     def measured_in(self, study: Study) -> Callable[[Any], list[str]]:
         """Methods of a study that are measured on the data set of a job, first stages first."""

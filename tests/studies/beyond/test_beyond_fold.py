@@ -7,16 +7,23 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.text.test_judged_text import made
 
-from qdrank.datasets.judged import Judged
+from qdrank.datasets.judged import Judged, load_judged
 from qdrank.errors import InputError
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
+from qdrank.evaluation.refits import fit_seed
+from qdrank.learners import LEARNERS
 from qdrank.queries.others import other_rows
+from qdrank.rankers import RANKERS
+from qdrank.rankers.state import from_state_table
+from qdrank.rankers.tuning import query_values_of
+from qdrank.registry import loaded
 from qdrank.store import write
 from qdrank.studies.beyond import STUDY, observations, tables
-from qdrank.studies.beyond.checks import checks_table, recurrence_table, values_table, without_near
+from qdrank.studies.beyond.checks import _leak, checks_table, recurrence_table, values_table, without_near
 from qdrank.studies.beyond.claims import PAST, declare
 from qdrank.studies.beyond.controls_figure import draw as draw_controls
 from qdrank.studies.beyond.fold import (
@@ -27,11 +34,14 @@ from qdrank.studies.beyond.fold import (
     setting_choices,
 )
 from qdrank.studies.beyond.ladder_figure import draw as draw_ladder
-from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, METHODS, SINGLE
+from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, FIXED_CONTROLS, METHODS, SINGLE
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.retrieved import FORMS
 from qdrank.studies.beyond.settings import Beyond
+from qdrank.studies.beyond.values import gathered_values
 from qdrank.studies.making import Inputs, Shown
+from qdrank.text.judged import TextSettings, judged_text
+from qdrank.text.rejudged import Rejudging
 
 SMALL = {
     "lambdas": [0.1, 0.01],
@@ -85,9 +95,9 @@ def inputs(ladder, tmp_path_factory):
     folder, test = tmp_path_factory.mktemp("beyond"), ladder.data.test[0]
     names = [method.name for method in METHODS]
     scores = method_scores(ladder, names)
-    both = [values_table("fold1", test.query_id, control_values(ladder), 0.0)]
+    both = [values_table("fold1", test.query_id, control_values(ladder, 5), 0.0)]
     both.append(values_table("fold1", test.query_id, without_near(ladder, 0.8), 0.8))
-    made = {
+    artifacts = {
         "measures": (
             "measures",
             measures_table(list(tables.TABLED_MEASURES), test, np.stack(list(scores.values()), 1), names, "fold1"),
@@ -97,10 +107,10 @@ def inputs(ladder, tmp_path_factory):
         "checks": ("figure", checks_table("fold1", ladder)),
         "recurrence": ("figure", recurrence_table("fold1", ladder)),
     }
-    for name, (shape, table) in made.items():
+    for name, (shape, table) in artifacts.items():
         write(folder / f"{name}.parquet", shape, table)
     # these data are no raw text, so that nothing is retrieved
-    return Inputs({form: [] for form in FORMS} | {name: [str(folder / f"{name}.parquet")] for name in made})
+    return Inputs({form: [] for form in FORMS} | {name: [str(folder / f"{name}.parquet")] for name in artifacts})
 
 
 SHOWN = Shown("toy", "Toy", ["fold1"], INTERVAL, {})
@@ -113,6 +123,52 @@ def test_evidence_finds_what_features_do_not_say(ladder):
     assert set(values) >= set(CONTROLS.values())
     scores = method_scores(ladder, [CHOSEN, ladder.chosen()])
     np.testing.assert_array_equal(scores[CHOSEN], scores[ladder.chosen()])
+
+
+def test_controls_that_draw_are_drawn_and_fitted_again(ladder):
+    once, often = control_values(ladder), control_values(ladder, refits=3)
+    for name, values in often.items():
+        np.testing.assert_array_equal(values[:, :1], once[name])
+        assert values.shape[1] == (1 if name in FIXED_CONTROLS else 3)
+    for name in ("beyond-knn", "beyond-kernel", "beyond-bilinear"):
+        drawn = often[CONTROLS[name]]
+        assert (drawn[:, 0] != drawn[:, 1]).any()
+        assert (drawn[:, 1] != drawn[:, 2]).any()
+    seed, data = fit_seed(ladder.options.seed, 1), ladder.data
+    others = [(part, other_rows(vectors, seed)) for part, vectors in (data.train, data.vali, data.test)]
+    by_hand = ladder.rankers[CONTROLS["beyond-bilinear"]].fresh().fit(*others[0]).predict(*others[2])
+    np.testing.assert_allclose(
+        often[CONTROLS["beyond-bilinear"]][:, 1], query_values_of("ap", data.test[0], by_hand), atol=1e-12
+    )
+
+
+def test_what_is_fitted_again_names_all_that_it_is_stored_with(ladder):
+    known = {**RANKERS.targets, **LEARNERS.targets}
+    for method in METHODS:
+        names = [*CONTROLS] if method.name == CHOSEN else [method.name]
+        for name in names if method.refitted else []:
+            kinds = {kind: loaded(known[kind]) for kind in method.refitted}
+            stored = from_state_table(ladder.rankers[name].state(), kinds.__getitem__)
+            assert type(stored.redrawn(2)) is type(ladder.rankers[name])
+
+
+def test_values_are_paired_by_fit(inputs, ladder):
+    values = gathered_values(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
+    pair = ("beyond-knn", 0.0), (CONTROLS["beyond-knn"], 0.0)
+    assert values.of[pair[1]].shape[1] == 5
+    difference = observations.gather(inputs, SHOWN)["neighbours - random"]["nearest queries"]
+    np.testing.assert_allclose(difference.by_fit, values.of[pair[0]] - values.of[pair[1]])
+    assert values.by_fit([pair, (pair[0], (SINGLE, 0.0))]).shape == (ladder.data.test[0].n_queries, 5, 2)
+
+
+@pytest.mark.parametrize("judged_candidates", [False, True])
+def test_the_check_finds_candidates_that_judgments_bring(options, tmp_path, judged_candidates):
+    settings = TextSettings(n_top=5, judged=judged_candidates)
+    write(tmp_path / "judged.parquet", "judged", judged_text(made(), settings).judged)
+    data = load_judged(tmp_path / "judged.parquet")
+    fold = SimpleNamespace(train=(data, np.zeros((data.n_queries, 1))), reference=20)
+    leak = _leak(SimpleNamespace(data=fold, options=options), Rejudging(made(), settings))
+    assert (leak > 0.01) if judged_candidates else (leak == 0)
 
 
 def test_every_ranker_has_the_same_budget(ladder):
@@ -146,18 +202,20 @@ def test_checks_hold_and_claims_are_judged(inputs):
     for claim in declaration:
         if claim.purpose == CHECK:
             assert verdicts[claim.name]["verdict"] == HOLDS, claim.name
-    assert verdicts["control"]["verdict"] == HOLDS
+    # LambdaMART with the prior differs from fit to fit as much as from LambdaMART with evidence
+    assert verdicts["control"]["fits"] == 5
+    assert found["control"]["difference"].by_fit.mean() > 0.04
 
 
 def test_tables_and_figures_have_their_numbers(inputs):
-    made = tables.tabulate(inputs, SHOWN)
+    tabled = tables.tabulate(inputs, SHOWN)
     shown = [output for one in STUDY.tables[:1] for output in one.shows]
-    assert list(made) == shown
-    tests = made["beyond-tests"].to_pylist()
+    assert list(tabled) == shown
+    tests = tabled["beyond-tests"].to_pylist()
     assert len(tests) == 8 * 3 + 1 + 2 + 2  # three each, the other gate, the fixed mixture, near-duplicates
     assert all(row["p, Holm"] >= row["p, t test"] and row["detectable"] >= 0 for row in tests)
-    assert len(made["beyond-methods"]) == len(METHODS)
-    assert made["beyond-documents"].num_rows == 2
+    assert len(tabled["beyond-methods"]) == len(METHODS)
+    assert tabled["beyond-documents"].num_rows == 2
     for draw in (draw_ladder, draw_controls):
         figure, table = draw(inputs, SHOWN)
         assert len(figure.axes) >= 1

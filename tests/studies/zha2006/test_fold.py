@@ -17,6 +17,7 @@ from qdrank.measures import measure
 from qdrank.store import read, write
 from qdrank.studies.zha2006.fits import Fitter, setting_of
 from qdrank.studies.zha2006.fold import chosen, refits
+from qdrank.studies.zha2006.kernel import KernelFitter, kernel_values, sampled
 from qdrank.studies.zha2006.methods import FITTED_KINDS, REFITTED
 from qdrank.studies.zha2006.reading import chosen_rows, values
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
@@ -155,9 +156,9 @@ def test_refits_differ_and_repeat():
     found = chosen(fitter)
     one, two = refits(fitter, found), refits(fitter, found)
     assert set(one) == {(kind, number) for kind in REFITTED for number in range(1, OPTIONS.refits)}
-    for name, own in one.items():
-        np.testing.assert_array_equal(own, two[name])
-    assert any((one[kind, 1] != one[kind, 2]).any() for kind in REFITTED)
+    for name, fit in one.items():
+        np.testing.assert_array_equal(fit.scores["test"], two[name].scores["test"])
+    assert any((one[kind, 1].scores["test"] != one[kind, 2].scores["test"]).any() for kind in REFITTED)
 
 
 def test_tables_fit_their_shapes(tmp_path):
@@ -174,3 +175,24 @@ def test_objectives_of_ridge_never_rise():
             curve = [r["value"] for r in own.to_pylist() if r["norm"] == norm and r["form"] == form]
             assert len(curve) > 3
             assert (np.diff(curve) <= 1e-9 * np.array(curve[:-1])).all()
+
+
+def test_the_kernel_form_learns_from_a_sample_as_ridge_does():
+    data, _, _ = fold("ridge")
+    small = sampled(data.parts["train"], 100, seed=1)
+    names = data.parts["train"].judged.query_id.tolist()
+    kept = [names.index(name) for name in small.judged.query_id]
+    assert kept == sorted(kept)
+    assert 80 < len(small.X) == len(small.targets) == small.judged.n_documents <= 100
+    found = kernel_values(data, OPTIONS, most=100)
+    assert set(found) == {(h, kind) for h in ("ridge", "kernel") for kind in ("plain", "atvt", "fixed")}
+    part = data.parts["test"]
+    by_hand = [
+        ATVT(**KernelFitter(data, "ridge", OPTIONS).fixed() | {"rounds": 0, "lam_h": float(lam)}).fit(
+            small.X, small.targets, small.judged.query
+        )
+        for lam in np.geomspace(max(OPTIONS.lam_h), min(OPTIONS.lam_h), Fitter(data, "ridge", OPTIONS).budget)
+    ]
+    values = [data.reported("test", model.predict(part.X)) for model in by_hand]
+    assert any(np.allclose(found["kernel", "plain"], one) for one in values)
+    assert (found["kernel", "plain"] != found["ridge", "plain"]).any()

@@ -16,7 +16,7 @@ from qdrank.studies.zha2006 import tables as made
 from qdrank.studies.zha2006.claims import declare
 from qdrank.studies.zha2006.methods import refit_kind
 from qdrank.studies.zha2006.observations import _halves, observations
-from qdrank.studies.zha2006.reading import deviation, values
+from qdrank.studies.zha2006.reading import chosen_rows, deviation, values
 from qdrank.studies.zha2006.settings import Zha
 
 BUDGET = {
@@ -33,7 +33,25 @@ BUDGET = {
 def given():
     cells, maps, objectives, choices = tables()
     topics = pa.Table.from_pylist([{"query_id": q, "type": t} for q, t in copies()[1].items()])
-    return Given(cells=cells, maps=maps, objectives=objectives, choices=choices, topics=topics)
+    given = {"cells": cells, "maps": maps, "objectives": objectives, "choices": choices, "topics": topics}
+    return Given(**given, measures=first_stage_measures(cells, choices.column("measure")[0].as_py()))
+
+
+def first_stage_measures(cells, measure):
+    """Measures of the reference and of tuned BM25: here those of plain ridge, and half of them."""
+    plain = values(cells, "ridge", "plain")
+    tables = [
+        pa.table(
+            {
+                "fold": plain.fold.tolist(),
+                "method": [method] * len(plain.value),
+                "query_id": plain.query_id.tolist(),
+                measure: share * plain.value,
+            }
+        )
+        for method, share in (("reference", 1.0), ("bm25-tuned", 0.5))
+    ]
+    return pa.concat_tables(tables)
 
 
 def test_the_grid_has_a_row_for_each_cell_and_both_limits():
@@ -96,9 +114,12 @@ def test_all_tables_are_made():
     assert set(found) == {name for output in STUDY.tables for name in output.shows}
     assert all(table.num_rows for table in found.values())
     controls = found["zha-controls"].to_pylist()
-    assert [row["method"] for row in controls if row["h"] == "ridge"][-1] == "RankSVM"
-    assert "refits" in controls[-1]["method"]
-    assert controls[-1]["refit deviation in %"] >= 0
+    assert [row["method"] for row in controls if row["h"] == "ridge"][-3] == "RankSVM"
+    refits = next(row for row in controls if "refits" in row["method"])
+    assert refits["refit deviation in %"] >= 0
+    assert [row["method"] for row in controls[-2:]] == ["first stage (reference)", "BM25, tuned"]
+    of_ridge = [row for row in controls if row["h"] == "ridge"]
+    assert [round(row["gain in %"], 9) for row in of_ridge[-2:]] == [0, -50]
     assert "lam_alpha=10" in next(r for r in controls if "paper's penalties" in r["method"])["settings by fold"]
 
 
@@ -136,6 +157,37 @@ def test_observations_are_relative_to_the_plain_mean():
     assert found["trees: atvt - pairwise"]["difference"].by_fit.shape == by_fit.shape
     assert found["ridge: atvt - plain"]["difference"].by_fit.shape[1] == 1
     assert "ridge: recovered" not in found  # no types, no truth
+
+
+def test_the_table_of_controls_has_all_fits():
+    cells, _, _, choices = tables()
+    rows = {(row["h"], row["method"]): row for row in made.controls_table(cells, [choices], INTERVAL).to_pylist()}
+    row = rows["boosted trees", "aTVT"]
+    fits = [
+        (values(cells, "trees", refit_kind("atvt", i)), values(cells, "trees", refit_kind("plain", i)))
+        for i in range(3)
+    ]
+    base = fits[0][1].value.mean()
+    gains = [100 * (a.value - b.value).mean() / base for a, b in fits]
+    assert row["fits"] == OPTIONS.refits == 3
+    assert row["gain in %"] == pytest.approx(np.mean(gains))
+    assert row["spread of fits in %"] == pytest.approx(np.std(gains, ddof=1))
+    assert rows["ridge", "aTVT"]["fits"] == 1
+
+
+def test_which_queries_are_adjusted_is_asked_of_every_fit():
+    cells, maps, *_ = tables()
+    found = observations(cells, maps, PAPER, {})["trees: adjusted"]["difference"].by_fit
+    assert found.shape[1] == OPTIONS.refits
+    base = values(cells, "trees", "plain").value.mean()
+    for number in range(OPTIONS.refits):
+        kind = refit_kind("fixed", number) if number else "grid"
+        fit = chosen_rows(maps, PAPER, h="trees", kind=kind)
+        plain, fixed = (values(cells, "trees", refit_kind(one, number)).value for one in ("plain", "fixed"))
+        key = deviation(fit.column("alpha").to_numpy(), fit.column("beta").to_numpy())
+        order, gain, half = np.argsort(key, kind="stable"), (fixed - plain) / base, len(key) // 2
+        expected = gain[order[-half:]].mean() - gain[order[:half]].mean()
+        assert found[:, number].mean() == pytest.approx(expected)
 
 
 def test_halves_compare_the_more_adjusted_with_the_others():

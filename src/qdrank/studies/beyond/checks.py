@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,13 +17,14 @@ from qdrank.rankers.plain import LinearRanker, WithEvidence
 from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.beyond.fold import Ladder
 from qdrank.studies.beyond.methods import CONTROLS, MEASURE, SINGLE
+from qdrank.text.rejudged import Rejudging
 
-#: Training queries whose grades are permuted to see whether they leak into the query's own evidence.
+#: Training queries whose judgments are replaced to see whether they leak into the query's own evidence.
 PERMUTED = 20
 
 
 def values_table(fold: str, query_id: TextArray, values: Mapping[str, FloatArray], near: float) -> pa.Table:
-    """Values of the test queries by control; ``near`` is 0 if all queries are used."""
+    """Values (n_queries, n_fits) of the test queries by control; ``near`` is 0 if all queries are used."""
     n = len(query_id)
     tables = [
         pa.table(
@@ -31,17 +32,19 @@ def values_table(fold: str, query_id: TextArray, values: Mapping[str, FloatArray
                 "fold": pa.array([fold] * n, pa.string()),
                 "control": pa.array([name] * n, pa.string()),
                 "near": np.full(n, near),
+                "fit": np.full(n, fit),
                 "query_id": pa.array(query_id, pa.string()),
                 MEASURE: ap,
             }
         )
-        for name, ap in values.items()
+        for name, by_fit in values.items()
+        for fit, ap in enumerate(by_fit.T)
     ]
     return pa.concat_tables(tables)
 
 
 def without_near(ladder: Ladder, near: float) -> dict[str, FloatArray]:
-    """Values of evidence and prior, by method or control, without near-duplicates; settings as chosen with all."""
+    """Values (n_queries, 1) of evidence and prior, by method or control, without near-duplicates; one fit, settings as with all."""
     values = {}
     reference = ladder.data.reference
     for method in ("beyond-evidence", "beyond-trees-evidence"):
@@ -53,27 +56,40 @@ def without_near(ladder: Ladder, near: float) -> dict[str, FloatArray]:
             assert isinstance(tuned, WithEvidence)
             ranker = WithEvidence(base=tuned.base.fresh(), evidence=columns)
             ranker.fit(*ladder.data.train, validation=ladder.data.vali)
-            values[name] = query_values_of(MEASURE, ladder.data.test[0], ranker.predict(*ladder.data.test))
+            values[name] = query_values_of(MEASURE, ladder.data.test[0], ranker.predict(*ladder.data.test))[:, None]
     return values
 
 
-def checks_table(fold: str, ladder: Ladder) -> pa.Table:
-    """Largest differences where there must be none: a query's grades in its evidence, all neighbours against Single."""
-    train, vectors = ladder.data.train
-    rows = {"leak": _leak(ladder, train, vectors), "all neighbours": _all_neighbours(ladder)}
+def checks_table(fold: str, ladder: Ladder, rejudging: Rejudging | None = None) -> pa.Table:
+    """Largest differences where there must be none: a query's grades in its evidence, all neighbours against Single.
+
+    ``rejudging`` is the collection that raw text comes from.
+    """
+    rows = {"leak": _leak(ladder, rejudging), "all neighbours": _all_neighbours(ladder)}
     return pa.table({"fold": pa.array([fold] * len(rows)), "check": list(rows), "value": list(rows.values())})
 
 
-def _leak(ladder: Ladder, train: Judged, vectors: FloatArray) -> float:
-    """Largest change of a query's evidence when its grades are permuted and raised and its missed documents dropped."""
-    rng = np.random.default_rng(ladder.options.seed)
+def _leak(ladder: Ladder, rejudging: Rejudging | None) -> float:
+    """Largest change of a query's evidence, or of its list of candidates, when its judgments are replaced.
+
+    In raw text they are replaced in the collection; else its grades are permuted and raised.
+    """
+    (train, vectors), rng = ladder.data.train, np.random.default_rng(ladder.options.seed)
     given = vectors if ladder.options.similarity == "vectors" else None
     before = ladder.options.evidence(ladder.data.reference).fit_transform(train, given)
     worst = 0.0
-    for query in rng.permutation(train.n_queries)[:PERMUTED]:
+    for query in rng.permutation(train.n_queries)[:PERMUTED].tolist():
         rows, y = slice(train.offsets[query], train.offsets[query + 1]), train.y.copy()
-        y[rows] = rng.permutation(y[rows]) + rng.integers(0, 2, len(y[rows]))
-        other = _without_missed(replace(train, y=y), int(query))
+        missed: tuple[Sequence[int], Sequence[str]] = (), ()
+        if rejudging is None:
+            y[rows] = rng.permutation(y[rows]) + rng.integers(0, 2, len(y[rows]))
+        else:
+            again = rejudging.of(train.query_id[query], rng)
+            worst = max(worst, again.share_changed(train.doc_id[rows]))
+            grades = dict(zip(again.doc_id.tolist(), again.grade.tolist(), strict=True))
+            y[rows] = [grades.get(name, 0) for name in train.doc_id[rows].tolist()]
+            missed = again.missed, again.missed_id
+        other = _with_missed(replace(train, y=y), query, *missed)
         changed = ladder.options.evidence(ladder.data.reference).fit(other, given)
         asked = train.take(np.array([query]))
         after = changed.transform(asked, None if given is None else given[[query]])
@@ -81,13 +97,13 @@ def _leak(ladder: Ladder, train: Judged, vectors: FloatArray) -> float:
     return worst
 
 
-def _without_missed(train: Judged, query: int) -> Judged:
-    """``train`` without the missed documents of one query."""
+def _with_missed(train: Judged, query: int, grades: Sequence[int], names: Sequence[str]) -> Judged:
+    """``train`` with other missed documents of one query, if it knows any."""
     if train.missed is None or train.missed_id is None:
         return train
-    grades, names = train.missed.copy(), train.missed_id.copy()
-    grades[query], names[query] = (), ()
-    return replace(train, missed=grades, missed_id=names)
+    all_grades, all_names = train.missed.copy(), train.missed_id.copy()
+    all_grades[query], all_names[query] = tuple(grades), tuple(names)
+    return replace(train, missed=all_grades, missed_id=all_names)
 
 
 def _all_neighbours(ladder: Ladder) -> float:

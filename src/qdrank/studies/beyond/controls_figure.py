@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.intervals import column_intervals
+from qdrank.evaluation.refits import column_ends
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, CONTROLS, GATED, OF_CHOSEN, OTHER_GATE, WITH_EVIDENCE
 from qdrank.studies.beyond.values import Key, Values, gathered_values, thresholds
@@ -21,14 +21,14 @@ def numbers(values: Values, interval: Mapping[str, Any]) -> pa.Table:
     pairs += [((name, 0.0), (control, 0.0)) for name, control in CONTROLS.items()]
     pairs.append(((GATED, 0.0), (OTHER_GATE, 0.0)))
     pairs += [((name, near), (CONTROLS[name], near)) for name in WITH_EVIDENCE for near in thresholds(values)]
-    apart = np.stack([values.pairs(*pair).differences for pair in pairs], axis=1)
-    low, high = column_intervals(apart, **interval)
+    apart = values.by_fit(pairs)
+    low, high = column_ends(apart, **interval)
     columns = {
         "method": [a[0] for a, _ in pairs],
         "control": [b[0] for _, b in pairs],
         "near": [a[1] for a, _ in pairs],
     }
-    return pa.table(columns | {"difference": apart.mean(axis=0), "low": low, "high": high})
+    return pa.table(columns | {"difference": apart.mean(axis=(0, 1)), "low": low, "high": high})
 
 
 def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:

@@ -18,6 +18,8 @@ from qdrank.studies.beyond.checks import checks_table, recurrence_table, values_
 from qdrank.studies.beyond.fold import Ladder, control_values, fold_data, method_scores, setting_choices
 from qdrank.studies.beyond.methods import CHOSEN
 from qdrank.studies.beyond.options import Options
+from qdrank.text.extract import read_collection, text_settings
+from qdrank.text.rejudged import Rejudging
 
 
 def fit_fold(
@@ -29,11 +31,15 @@ def fit_fold(
     methods: Sequence[str],
     queries: Mapping[str, Any],
     scale: FeatureScale,
+    refits: int,
+    source: Mapping[str, Any],
+    text: Mapping[str, Any],
     log: Callable[..., None],
 ) -> None:
     """Write choices, values of the controls, checks, and scores and rankers of the ``methods`` of a fold.
 
-    ``beyond`` holds the keys of `Options`, ``queries`` the options of query vectors.
+    ``beyond`` holds the keys of `Options`, ``queries`` the options of query vectors. ``source`` holds the arguments of
+    `read_collection`, empty if the data are no raw text, and ``text`` that section of the configuration.
     """
     documents = fold_documents(load_judged(files["judged"]), fold, scale)
     topics, reference = read(files["topics"], "topics"), reference_column(files["columns"])
@@ -41,12 +47,14 @@ def fit_fold(
     ladder = Ladder(data, Options(**beyond), log).climb()
     test = documents.parts["test"]
     write(out["choices"], "choices", setting_choices(fold, ladder))
-    tables = [values_table(fold, test.query_id, control_values(ladder), 0.0)]
+    tables = [values_table(fold, test.query_id, control_values(ladder, refits), 0.0)]
     for near in ladder.options.near:
         log("without queries of similarity %g or more", near)
         tables.append(values_table(fold, test.query_id, without_near(ladder, near), near))
     write(out["controls"], "figure", pa.concat_tables(tables))
-    write(out["checks"], "figure", checks_table(fold, ladder))
+    seed = ladder.options.seed
+    rejudging = Rejudging(read_collection(**source), text_settings(text, seed)) if source else None
+    write(out["checks"], "figure", checks_table(fold, ladder, rejudging))
     write(out["recurrence"], "figure", recurrence_table(fold, ladder))
     view = documents.view()
     recipe = load_document_vectors(files, queries, missing=view.missing)

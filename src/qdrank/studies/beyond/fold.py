@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
+from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray, rows_of
 from qdrank.learners.choose import Choice, choose
 from qdrank.queries.artifacts import Queries
@@ -21,7 +23,18 @@ from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.mixture import Mixture, out_of_fold
 from qdrank.rankers.plain import WithEvidence
 from qdrank.rankers.tuning import query_values_of, tune_rankers
-from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, FIXED, GATED, MEASURE, OF_CHOSEN, OTHER_GATE, SINGLE, TREES
+from qdrank.studies.beyond.methods import (
+    CHOSEN,
+    CONTROLS,
+    FIXED,
+    FIXED_CONTROLS,
+    GATED,
+    MEASURE,
+    OF_CHOSEN,
+    OTHER_GATE,
+    SINGLE,
+    TREES,
+)
 from qdrank.studies.beyond.options import Options
 
 
@@ -67,6 +80,7 @@ class Ladder:
     rankers : by name, the ranker chosen
     settings : by name, the settings tried, as texts
     scores : of the test documents, by name
+    seen : by name, whose vectors it saw: "own", those of "others", or others at prediction alone ("moved")
     """
 
     data: FoldData
@@ -76,42 +90,57 @@ class Ladder:
     rankers: dict[str, QueryRanker] = field(default_factory=dict)
     settings: dict[str, list[str]] = field(default_factory=dict)
     scores: dict[str, FloatArray] = field(default_factory=dict)
+    seen: dict[str, str] = field(default_factory=dict)
 
     def climb(self) -> Ladder:
         """Tune and score every method and every control."""
-        options, data, others = self.options, self.data, self.data.with_others(self.options.seed)
-        self._tune(SINGLE, options.linear(), data)
-        self._tune(TREES, options.trees(), data)
+        options, data = self.options, self.data
+        self._tune(SINGLE, options.linear())
+        self._tune(TREES, options.trees())
         lam = self.rankers[SINGLE].lam  # type: ignore[attr-defined]
-        self._tune("beyond-knn", options.nearest(), data)
-        self._tune(CONTROLS["beyond-knn"], options.nearest(options.seed), data)
-        self._tune("beyond-proximal", options.proximal(lam), data)
-        self._tune(CONTROLS["beyond-proximal"], options.proximal(lam, options.seed), data)
-        self._tune("beyond-kernel", options.kernel(lam), data)
-        # training queries keep their vectors; each other query gets the neighbours of another query
-        moved = FoldData(data.train, others.vali, others.test, data.reference)
-        self._tune(CONTROLS["beyond-kernel"], options.kernel(lam), moved)
-        self._tune("beyond-bilinear", options.bilinear(), data)
-        self._tune(CONTROLS["beyond-bilinear"], options.bilinear(), others)
-        self._tune("beyond-trees-queries", options.trees_with_vectors(), data)
-        self._tune(CONTROLS["beyond-trees-queries"], options.trees_with_vectors(), others)
+        self._tune("beyond-knn", options.nearest())
+        self._tune(CONTROLS["beyond-knn"], options.nearest(options.seed))
+        self._tune("beyond-proximal", options.proximal(lam))
+        self._tune(CONTROLS["beyond-proximal"], options.proximal(lam, options.seed))
+        self._tune("beyond-kernel", options.kernel(lam))
+        self._tune(CONTROLS["beyond-kernel"], options.kernel(lam), "moved")
+        self._tune("beyond-bilinear", options.bilinear())
+        self._tune(CONTROLS["beyond-bilinear"], options.bilinear(), "others")
+        self._tune("beyond-trees-queries", options.trees_with_vectors())
+        self._tune(CONTROLS["beyond-trees-queries"], options.trees_with_vectors(), "others")
         for base, tried in (("beyond-evidence", options.linear), ("beyond-trees-evidence", options.trees)):
             self._with_columns(base, options.evidence(data.reference), tried())
             self._with_columns(CONTROLS[base], options.prior(data.reference), tried())
-        self._mixtures(others)
+        self._mixtures()
         return self
 
-    def _tune(self, name: str, tried: Sequence[QueryRanker], data: FoldData) -> None:
+    def data_of(self, seen: str, seed: int) -> FoldData:
+        """The fold as a control sees it, drawn with a seed."""
+        if seen == "own":
+            return self.data
+        others = self.data.with_others(seed)
+        # training queries keep their vectors; each other query gets the neighbours of another query
+        return others if seen == "others" else replace(others, train=self.data.train)
+
+    def again(self, name: str, seed: int) -> FloatArray:
+        """Scores of the test documents by a ranker with its chosen setting, drawn and fitted again with another seed."""
+        data = self.data_of(self.seen[name], seed)
+        watched = data.vali if data.vali[0].n_queries else data.train
+        return self.rankers[name].redrawn(seed).fit(*data.train, validation=watched).predict(*data.test)
+
+    def _tune(self, name: str, tried: Sequence[QueryRanker], seen: str = "own") -> None:
+        data = self.data_of(seen, self.options.seed)
         choice = tune_rankers(tried, data.train, data.vali, name=MEASURE, seed=self.options.seed)
-        self._keep(name, choice, tried, choice.chosen, data)
+        self._keep(name, choice, tried, choice.chosen, seen)
 
     def _keep(
-        self, name: str, choice: Choice[QueryRanker], tried: Sequence[QueryRanker], ranker: QueryRanker, data: FoldData
+        self, name: str, choice: Choice[QueryRanker], tried: Sequence[QueryRanker], ranker: QueryRanker, seen: str
     ) -> None:
         """Keep a choice, and ``ranker``: the chosen one or one built from it."""
         self.tuned[name], self.settings[name] = choice, [setting_text(one) for one in tried]
         self.log(f"{name}: {self.settings[name][choice.place]}, {MEASURE} {choice.value:.4f} on validation")
-        self.rankers[name], self.scores[name] = ranker, ranker.predict(*data.test)
+        data = self.data_of(seen, self.options.seed)
+        self.rankers[name], self.scores[name], self.seen[name] = ranker, ranker.predict(*data.test), seen
 
     def _with_columns(self, name: str, evidence: NeighbourEvidence | DocumentPrior, tried: list[QueryRanker]) -> None:
         """Tune rankers that see evidence columns; the columns are computed once."""
@@ -120,23 +149,25 @@ class Ladder:
         wide = (shell.fit_columns(train, vectors), vectors), (shell.inside(*vali), vali[1])
         choice = tune_rankers(tried, *wide, name=MEASURE, seed=self.options.seed)
         shell.base = choice.chosen
-        self._keep(name, choice, tried, shell, self.data)
+        self._keep(name, choice, tried, shell, "own")
 
-    def _mixtures(self, others: FoldData) -> None:
+    def _mixtures(self) -> None:
         """Mixtures of the tuned Single and LambdaMART, learned from out-of-fold scores."""
         bases = [self.rankers[name] for name in (SINGLE, TREES)]
         options, (train, vectors) = self.options, self.data.train
         held_out = out_of_fold(bases, train, vectors, parts=options.parts, seed=options.seed)
-        fixed = [Mixture(bases=bases, lam=lam) for lam in options.penalties]
+        mixture = partial(Mixture, bases=bases, parts=options.parts, seed=options.seed)
+        fixed = [mixture(lam=lam) for lam in options.penalties]
         gated = [
-            Mixture(bases=bases, gate=True, lam=lam, interactions=penalty, components=options.components)
+            mixture(gate=True, lam=lam, interactions=penalty, components=options.components)
             for lam, penalty in options.gates
         ]
-        for name, tried, data in ((FIXED, fixed, self.data), (GATED, gated, self.data), (OTHER_GATE, gated, others)):
+        for name, tried, seen in ((FIXED, fixed, "own"), (GATED, gated, "own"), (OTHER_GATE, gated, "others")):
+            data = self.data_of(seen, options.seed)
             ready = [_Weighed(mixture=mixture, held_out=held_out) for mixture in map(_copy, tried)]
             choice = tune_rankers(ready, data.train, data.vali, name=MEASURE, seed=options.seed)
             mixtures = [one.mixture for one in ready]
-            self._keep(name, choice, mixtures, mixtures[choice.place], data)
+            self._keep(name, choice, mixtures, mixtures[choice.place], seen)
 
     def chosen(self) -> str:
         """The query-dependent ranker that does best on validation."""
@@ -200,10 +231,17 @@ def method_scores(ladder: Ladder, methods: Sequence[str]) -> dict[str, FloatArra
     return {name: known[name] for name in methods}
 
 
-def control_values(ladder: Ladder) -> dict[str, FloatArray]:
-    """Average precision of every control on the test queries, including the chosen ranker's control."""
-    test = ladder.data.test[0]
-    names = [*CONTROLS.values(), OTHER_GATE]
-    scores = {name: ladder.scores[FIXED if name == CONTROLS[GATED] else name] for name in names}
-    scores[OF_CHOSEN] = scores[CONTROLS[ladder.chosen()]]
-    return {name: query_values_of(MEASURE, test, of_control) for name, of_control in scores.items()}
+def control_values(ladder: Ladder, refits: int = 1) -> dict[str, FloatArray]:
+    """Average precision of every control on the test queries, (n_queries, n_fits), the chosen ranker's control included.
+
+    Controls that draw at random are drawn and fitted ``refits`` times, with the setting chosen for the first draw.
+    """
+    test, values = ladder.data.test[0], {}
+    for name in (*CONTROLS.values(), OTHER_GATE):
+        ranker = FIXED if name == CONTROLS[GATED] else name
+        seeds = [fit_seed(ladder.options.seed, fit) for fit in range(1, 1 if name in FIXED_CONTROLS else refits)]
+        scores = [ladder.scores[ranker], *(ladder.again(ranker, seed) for seed in seeds)]
+        values[name] = np.stack([query_values_of(MEASURE, test, one) for one in scores], axis=1)
+    chosen = values[CONTROLS[ladder.chosen()]]
+    values[OF_CHOSEN] = np.broadcast_to(chosen, (test.n_queries, refits)) if chosen.shape[1] == 1 else chosen
+    return values

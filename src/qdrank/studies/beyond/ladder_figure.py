@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.intervals import column_intervals
+from qdrank.evaluation.refits import column_ends
 from qdrank.figures.style import label_axes, new_figure
 from qdrank.studies.beyond.methods import BY_NAME, METHODS, SINGLE, TREES
 from qdrank.studies.beyond.values import Values, gathered_values
@@ -18,12 +18,12 @@ from qdrank.studies.making import Inputs, Shown
 
 def numbers(values: Values, interval: Mapping[str, Any]) -> pa.Table:
     """MAP of every ranker, and its paired differences from Single and LambdaMART with their intervals."""
-    of_methods = np.stack([values.of[method.name, 0.0] for method in METHODS], axis=1)
-    columns: dict[str, Any] = {"method": [method.name for method in METHODS], "mean": of_methods.mean(axis=0)}
+    means = [float(values.of[method.name, 0.0].mean()) for method in METHODS]
+    columns: dict[str, Any] = {"method": [method.name for method in METHODS], "mean": means}
     for name, other in (("single", SINGLE), ("lambdamart", TREES)):
-        apart = of_methods - values.of[other, 0.0][:, None]
-        low, high = column_intervals(apart, **interval)
-        columns |= {f"from_{name}": apart.mean(axis=0), f"from_{name}_low": low, f"from_{name}_high": high}
+        apart = values.by_fit([((method.name, 0.0), (other, 0.0)) for method in METHODS])
+        low, high = column_ends(apart, **interval)
+        columns |= {f"from_{name}": apart.mean(axis=(0, 1)), f"from_{name}_low": low, f"from_{name}_high": high}
     return pa.table(columns)
 
 

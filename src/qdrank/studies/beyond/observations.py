@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from qdrank.evaluation.observations import Contrast, Observations, check_observations, contrast
-from qdrank.layout import FloatArray
+from qdrank.evaluation.observations import Contrast, Observations, check_observations, pairs_contrast
 from qdrank.studies.beyond.methods import (
     BY_NAME,
     CHOSEN,
@@ -31,13 +30,9 @@ def gather(inputs: Inputs, shown: Shown) -> Observations:  # noqa: ARG001
     return {claim: contrasts for claim, contrasts in claims.items() if contrasts}
 
 
-def _contrast(values: Values, apart: FloatArray) -> Contrast:
-    return contrast(apart, values.query_id, values.fold)
-
-
 def _difference(values: Values, a: Key | str, b: Key | str) -> Contrast:
     first, second = ((key, 0.0) if isinstance(key, str) else key for key in (a, b))
-    return _contrast(values, values.pairs(first, second).differences)
+    return pairs_contrast(values.pairs(first, second), values.fold)
 
 
 def _primary(values: Values) -> Observations:

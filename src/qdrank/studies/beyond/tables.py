@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.evaluation.comparison import Comparison, compare
-from qdrank.evaluation.pairs import query_values
+from qdrank.evaluation.pairs import fit_columns, query_values
 from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.learners.choose import choose
@@ -59,6 +59,7 @@ def methods_table(
             apart = compare(values.pairs((method.name, 0.0), (other, 0.0)), **interval)
             words = f"from {BY_NAME[other].label}"
             row |= {words: apart.difference, f"{words}, low": apart.interval.low, f"{words}, high": apart.interval.high}
+        row |= fit_columns(measures, method.name, "ap")
         row["settings by fold"] = "; ".join(
             chosen.get(method.name, chosen_methods(choices) if method.name == CHOSEN else [])
         )

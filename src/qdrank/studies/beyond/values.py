@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from qdrank.evaluation.pairs import Pairs, query_values
+from qdrank.evaluation.pairs import Pairs, fit_values, paired_fits
+from qdrank.evaluation.refits import by_fit
 from qdrank.layout import FloatArray, rows_of
 from qdrank.studies.beyond.methods import BY_NAME, CONTROLS, GATED, MEASURE, METHODS, OTHER_GATE, SINGLE, TREES
 
@@ -25,7 +26,7 @@ class Values:
     Attributes
     ----------
     query_id, fold : (n_queries,) by ascending id
-    of : by method or control, (n_queries,)
+    of : by method or control, (n_queries, n_fits); of what is fitted once, one column
     """
 
     query_id: NDArray[np.object_]
@@ -33,25 +34,31 @@ class Values:
     of: Mapping[Key, FloatArray]
 
     def pairs(self, a: Key, b: Key) -> Pairs:
-        """Values of two rankers on the same queries."""
-        return Pairs(self.query_id, self.of[a], self.of[b])
+        """Values of two rankers on the same queries, paired by fit."""
+        return paired_fits(self.query_id, self.of[a], self.of[b])
+
+    def by_fit(self, pairs: Sequence[tuple[Key, Key]]) -> FloatArray:
+        """Differences of pairs of rankers, (n_queries, n_fits, n_pairs); one that is fitted once serves every fit."""
+        apart = [self.of[a] - self.of[b] for a, b in pairs]
+        fits = max(one.shape[1] for one in apart)
+        return np.stack([np.broadcast_to(one, (len(one), fits)) for one in apart], axis=2)
 
 
 def gathered_values(measures: pa.Table, controls: pa.Table) -> Values:
     """Values of the methods from the artifact ``measures`` and of the controls from the tables of all folds."""
     measured = set(measures.column("method").to_pylist())
     names = [name for name in BY_NAME if name in measured]
-    ids, values = query_values(measures, names, MEASURE)
-    of: dict[Key, FloatArray] = {(name, 0.0): values[:, i] for i, name in enumerate(names)}
+    of: dict[Key, FloatArray] = {(name, 0.0): fit_values(measures, [name], MEASURE)[1][:, :, 0] for name in names}
+    ids = fit_values(measures, names[:1], MEASURE)[0]
     fold = dict(zip(controls.column("query_id").to_pylist(), controls.column("fold").to_pylist(), strict=True))
     for name, near in dict.fromkeys(zip(*(controls.column(c).to_pylist() for c in ("control", "near")), strict=True)):
         of_control = controls.filter(
             pc.and_(pc.equal(controls.column("control"), name), pc.equal(controls.column("near"), near))
         )
-        place = rows_of(
-            ids, of_control.column("query_id").to_numpy(zero_copy_only=False), among="the queries of the controls"
+        known, of_fits = by_fit(
+            *(of_control.column(c).to_numpy(zero_copy_only=False) for c in ("query_id", "fit", MEASURE))
         )
-        of[name, near] = of_control.column(MEASURE).to_numpy()[place]
+        of[name, near] = of_fits[rows_of(ids, known, among="the queries of the controls")]
     return Values(ids, np.array([fold[query] for query in ids.tolist()], dtype=object), of)
 
 

@@ -55,7 +55,7 @@ STUDY = Study(
                 "zha-l1": "the L1 result",
                 "zha-controls": "controls",
             },
-            {**_CELLS, **_MAPS, "choices": "{fold}/choices/zha.parquet"},
+            {**_CELLS, **_MAPS, "choices": "{fold}/choices/zha.parquet", "measures": "zha/measures.parquet"},
         ),
         Output(
             f"{_ROOM}.query_tables:tabulate",

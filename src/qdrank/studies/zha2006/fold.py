@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -59,9 +59,10 @@ def run_fold(fold: str, data: FoldData, h: str, options: Options) -> FoldResult:
     """
     fitter = Fitter(data, h, options)
     best = chosen(fitter)
+    again = refits(fitter, best) if h == "trees" else {}
     return FoldResult(
-        cells=_cells_table(fold, fitter, best),
-        maps=_maps_table(fold, fitter, best),
+        cells=_cells_table(fold, fitter, best, again),
+        maps=_maps_table(fold, fitter, best, again),
         objectives=_objectives_table(fold, fitter, best.methods["plain"]),
         choices=_choices_table(fold, h, best, data.measure),
         scores={
@@ -102,20 +103,24 @@ def penalties(cell: Cell) -> dict[str, float]:
 # ---- jittered refits ---------------------------------------------------------------------------------------------
 
 
-def refits(fitter: Fitter, best: Chosen) -> dict[tuple[str, int], FloatArray]:
-    """Test values of every compared method refitted to slightly noisy targets, by kind and number of the fit.
+Refits = Mapping[tuple[str, int], Fit]
+"""Further fits by kind and number, with scores of the test documents."""
+
+
+def refits(fitter: Fitter, best: Chosen) -> Refits:
+    """Every compared method fitted again to slightly noisy targets.
 
     Within a fit all kinds see the same targets, so that differences are paired by fit.
     """
     train, options = fitter.data.parts["train"], fitter.options
     fits = {kind: {**best.methods, **best.others}[kind] for kind in REFITTED}
-    values = {}
+    again = {}
     for number in range(1, options.refits):
         targets = jittered(train.targets, fit=number, seed=fitter.data.seed, size=options.jitter)
         for kind, fit in fits.items():
-            scores = fitter.fitted(fit.params, targets).predict(fitter.data.parts["test"].X)
-            values[kind, number] = fitter.data.reported("test", scores)
-    return values
+            model = fitter.fitted(fit.params, targets)
+            again[kind, number] = replace(fit, model=model, scores={"test": model.predict(fitter.data.parts["test"].X)})
+    return again
 
 
 # ---- tables ------------------------------------------------------------------------------------------------------
@@ -134,19 +139,17 @@ def _cell(fit: Fit) -> Cell:
     return fit.params.get("lam_alpha", inf), fit.params.get("lam_beta", inf)
 
 
-def _cells_table(fold: str, fitter: Fitter, best: Chosen) -> pa.Table:
+def _cells_table(fold: str, fitter: Fitter, best: Chosen, again: Refits) -> pa.Table:
     """Test values of every fit that is shown: grid, limits, the paper's L1, jittered refits."""
     data, h = fitter.data, fitter.h
     ids = data.parts["test"].judged.query_id
     shown = [*best.methods.items(), *(("grid", fit) for fit in best.grid.values()), *best.others.items()]
+    shown += [(refit_kind(kind, number), fit) for (kind, number), fit in again.items()]
     tables = [
         fit_rows(fold, h, kind, "test", _cell(fit), ids, value=data.reported("test", fit.scores["test"]))
         for kind, fit in shown
     ]
     tables.append(fit_rows(fold, h, "limit scores", "test", LIMIT, ids, value=_apart(data, best)))
-    if h == "trees":
-        for (kind, number), values in refits(fitter, best).items():
-            tables.append(fit_rows(fold, h, refit_kind(kind, number), "test", LIMIT, ids, value=values))
     return pa.concat_tables(tables)
 
 
@@ -156,18 +159,23 @@ def _apart(data: FoldData, best: Chosen) -> FloatArray:
     return np.asarray(np.maximum.reduceat(apart, data.parts["test"].judged.offsets[:-1]))
 
 
-def _maps_table(fold: str, fitter: Fitter, best: Chosen) -> pa.Table:
-    """Maps of training and test queries, with the DCG of the plain regressor and of aTVT."""
-    plain = best.methods["plain"]
+def _maps_table(fold: str, fitter: Fitter, best: Chosen, again: Refits) -> pa.Table:
+    """Maps of training and test queries, with the DCG of the plain regressor and of aTVT; of further fits, test queries."""
+    first = best.methods["plain"]
     shown = [
-        *(("grid", fit) for fit in best.grid.values()),
-        ("atvt", best.methods["atvt"]),
-        ("l1", best.methods["l1"]),
+        *(("grid", fit, first) for fit in best.grid.values()),
+        ("atvt", best.methods["atvt"], first),
+        ("l1", best.methods["l1"], first),
     ]
-    shown += [(kind, best.others[kind]) for kind in ("paper-l1", "weak")]
+    shown += [(kind, best.others[kind], first) for kind in ("paper-l1", "weak")]
+    shown += [
+        (refit_kind(kind, number), fit, again["plain", number])
+        for (kind, number), fit in again.items()
+        if kind == "fixed"
+    ]
     tables = []
-    for kind, fit in shown:
-        for role in ("train", "test"):
+    for kind, fit, plain in shown:
+        for role in (role for role in ("train", "test") if role in fit.scores and role in plain.scores):
             part = fitter.data.parts[role]
             alpha, beta = fitter.maps(fit, role)
             before, after = (fitter.data.reported(role, one.scores[role]) for one in (plain, fit))

@@ -12,8 +12,18 @@ from qdrank.evaluation.observations import Contrast, Observations, contrast, ref
 from qdrank.layout import FloatArray
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.claims import name
+from qdrank.studies.zha2006.methods import refit_kind
 from qdrank.studies.zha2006.options import Cell
-from qdrank.studies.zha2006.reading import Values, chosen_rows, deviation, fits_of, regressors, values
+from qdrank.studies.zha2006.reading import (
+    Values,
+    chosen_rows,
+    deviation,
+    differences,
+    fits_of,
+    kinds,
+    regressors,
+    values,
+)
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE
 
 #: Kinds of fits whose test values are compared.
@@ -68,31 +78,40 @@ def _differences(cells: pa.Table, h: str) -> Observations:
 
 def _apart(one: Sequence[Values], other: Sequence[Values], base: float) -> Contrast:
     """Differences of two kinds as shares of the plain regressor's mean, paired by fit."""
-    fits = max(len(one), len(other))
-    first, second = (list(kind) * (fits if len(kind) == 1 else 1) for kind in (one, other))
-    apart = np.stack([a.minus(b) / base for a, b in zip(first, second, strict=True)], axis=1)
-    ids, folds = one[0].query_id, one[0].fold
-    return refitted(apart, ids, folds) if fits > 1 else contrast(apart[:, 0], ids, folds)
+    apart, ids, folds = differences(one, other) / base, one[0].query_id, one[0].fold
+    return refitted(apart, ids, folds) if apart.shape[1] > 1 else contrast(apart[:, 0], ids, folds)
 
 
 def _adjusted(maps: pa.Table, h: str, paper: Cell) -> Observations:
     """Gains of the more adjusted half of the test queries, and of the other half with opposite sign, both doubled.
 
-    The mean of these is the difference of the halves' mean gains.
+    The mean of these is the difference of the halves' mean gains. Every fit has its own maps, and so its own halves; where
+    the number of queries is odd, the middle one of a fit counts nothing there, and the others a little more.
     """
-    cells = chosen_rows(maps, paper, h=h, kind="grid")
+    first = chosen_rows(maps, paper, h=h, kind="grid")
+    further = (kind for kind in kinds(maps, h) if kind.startswith(refit_kind("fixed", 1)[:-1]))
+    fits = [first, *(chosen_rows(maps, paper, h=h, kind=kind) for kind in further)]
+    base = float(first.column("plain").to_numpy().mean()) or 1.0
     claims = {}
     for which in ("adjusted", "adjusted, varied"):
-        used = cells.filter(cells.column("varied")) if which.endswith("varied") else cells
-        alpha, beta, before, after = (used.column(c).to_numpy() for c in ("alpha", "beta", "plain", "value"))
-        if len(alpha) < 2:
+        used = [fit.filter(fit.column("varied")) if which.endswith("varied") else fit for fit in fits]
+        if used[0].num_rows < 2:
             continue
-        sign = _halves(deviation(alpha, beta))
-        gain = 2 * sign * (after - before) / (float(cells.column("plain").to_numpy().mean()) or 1.0)
-        ids, folds = (used.column(c).to_numpy(zero_copy_only=False) for c in ("query_id", "fold"))
-        kept = sign != 0
-        claims[name(h, which)] = {"difference": contrast(gain[kept], ids[kept], folds[kept])}
+        signs, gains = zip(*(_signed_gains(fit) for fit in used), strict=True)
+        kept = (np.stack(signs) != 0).any(axis=0)
+        each = [2 * gain * kept.sum() / (sign != 0).sum() / base for sign, gain in zip(signs, gains, strict=True)]
+        ids, folds = (used[0].column(c).to_numpy(zero_copy_only=False)[kept] for c in ("query_id", "fold"))
+        by_fit = np.stack(each, axis=1)[kept]
+        whole = refitted(by_fit, ids, folds) if len(fits) > 1 else contrast(by_fit[:, 0], ids, folds)
+        claims[name(h, which)] = {"difference": whole}
     return claims
+
+
+def _signed_gains(fit: pa.Table) -> tuple[FloatArray, FloatArray]:
+    """Half of each query in one fit, as of `_halves`, and the query's gain with that sign."""
+    alpha, beta, before, after = (fit.column(c).to_numpy() for c in ("alpha", "beta", "plain", "value"))
+    sign = _halves(deviation(alpha, beta))
+    return sign, sign * (after - before)
 
 
 def _halves(key: FloatArray) -> FloatArray:

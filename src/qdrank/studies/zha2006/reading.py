@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import count, takewhile
 from typing import Any
 
@@ -72,6 +73,18 @@ def fits_of(table: pa.Table, h: str, kind: str) -> list[Values]:
     known = set(kinds(table, h))
     refits = takewhile(known.__contains__, (refit_kind(kind, number) for number in count(1)))
     return [values(table, h, one) for one in (kind, *refits)]
+
+
+def mean_of_fits(fits: Sequence[Values]) -> Values:
+    """Mean over the fits of each query."""
+    return replace(fits[0], value=np.mean([same_queries(fits[0], fit).value for fit in fits], axis=0))
+
+
+def differences(one: Sequence[Values], other: Sequence[Values]) -> FloatArray:
+    """Differences of two kinds, (n_queries, n_fits), paired by fit; a kind that is fitted once serves every fit."""
+    fits = max(len(one), len(other))
+    first, second = (list(kind) * (fits if len(kind) == 1 else 1) for kind in (one, other))
+    return np.stack([a.minus(b) for a, b in zip(first, second, strict=True)], axis=1)
 
 
 def regressors(table: pa.Table) -> list[str]:

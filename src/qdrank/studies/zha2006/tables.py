@@ -7,15 +7,26 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from qdrank.evaluation.intervals import table_interval
+from qdrank.evaluation.refits import table_ends
 from qdrank.evaluation.significance import holm, wilcoxon
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.layout import FloatArray
+from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.methods import FITTED_KINDS, PAIRWISE, REGRESSORS, method_name
 from qdrank.studies.zha2006.options import Cell
-from qdrank.studies.zha2006.reading import Values, chosen_rows, fits_of, pairs, regressors, values
+from qdrank.studies.zha2006.reading import (
+    Values,
+    chosen_rows,
+    differences,
+    fits_of,
+    mean_of_fits,
+    pairs,
+    regressors,
+    values,
+)
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE
 
 #: The grid's table of each regressor: the paper has one for each of its two data sets.
@@ -25,11 +36,13 @@ _GRIDS = {"zha-table2": "trees", "zha-table3": "ridge"}
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables of the grid, of L1 and of the controls, by id."""
     cells, maps = inputs.table("cells", CELLS_SHAPE), inputs.table("maps", MAPS_SHAPE)
+    choices = inputs.tables("choices", "choices")
+    stages = first_stages(inputs.table("measures", "measures"), choices[0].column("measure")[0].as_py())
     return {
         **{table: grid_table(cells, h) for table, h in _GRIDS.items()},
         "zha-table4": maps_table(maps),
         "zha-l1": l1_table(cells, maps),
-        "zha-controls": controls_table(cells, inputs.tables("choices", "choices"), shown.interval),
+        "zha-controls": controls_table(cells, choices, shown.interval, stages),
     }
 
 
@@ -91,39 +104,58 @@ def l1_table(cells: pa.Table, maps: pa.Table) -> pa.Table:
     texts = {"atvt": "L2, chosen", "l1": "L1, chosen", "paper-l1": "L1, the paper's: K = 1, raw 100 and 0.2"}
     rows = []
     for h in regressors(cells):
-        plain = values(cells, h, "plain")
+        plain = mean_of_fits(fits_of(cells, h, "plain"))
         for kind, text in texts.items():
             queries = chosen_rows(maps, h=h, kind=kind, role="train")
-            rows.append(
-                {"h": REGRESSORS[h], "penalties": text, **gained(values(cells, h, kind), plain), **spread(queries)}
-            )
+            gain = gained(mean_of_fits(fits_of(cells, h, kind)), plain)
+            rows.append({"h": REGRESSORS[h], "penalties": text, **gain, **spread(queries)})
     return pa.Table.from_pylist(rows)
 
 
 # ---- controls ----------------------------------------------------------------------------------------------------
 
 
-def controls_table(cells: pa.Table, choices: Sequence[pa.Table], interval: Mapping[str, Any]) -> pa.Table:
-    """Every method against plain regression with the same h, and how much refits of the plain trees vary by chance."""
+def first_stages(measures: pa.Table, measure: str) -> dict[str, Values]:
+    """The study's DCG of the first stages by label, at the depth of their runs; none if it was not measured for them."""
+    measured = set(measures.column("method").to_pylist()) if measure in measures.column_names else set()
+    stages = {}
+    for name in (name for name in FIRST_STAGES if name in measured):
+        rows = measures.filter(pc.equal(measures.column("method"), name))
+        rows = rows.sort_by([("fold", "ascending"), ("query_id", "ascending")])
+        fold, query = (rows.column(column).to_numpy(zero_copy_only=False) for column in ("fold", "query_id"))
+        stages[FIRST_STAGES[name]] = Values(fold, query, rows.column(measure).to_numpy())
+    return stages
+
+
+def controls_table(
+    cells: pa.Table,
+    choices: Sequence[pa.Table],
+    interval: Mapping[str, Any],
+    stages: Mapping[str, Values] | None = None,
+) -> pa.Table:
+    """Every method and first stage against plain regression with the same h, and how much plain trees vary by chance."""
     settings = chosen_by_fold(choices)
     rows = []
     for h in regressors(cells):
-        for kind, row in control_rows(cells, h, interval).items():
+        for kind, row in control_rows(cells, h, interval, stages or {}).items():
             chosen = "; ".join(settings.get(method_name(h, kind), []))
             rows.append({"h": REGRESSORS[h], **row, "settings by fold": chosen})
     return pa.Table.from_pylist(rows, _CONTROLS)
 
 
-def control_rows(cells: pa.Table, h: str, interval: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Rows of one regressor by kind; p-values are corrected for all comparisons with it."""
-    plain, refits = values(cells, h, "plain"), refit_means(cells, h)
-    base = float(plain.value.mean()) or 1.0
+def control_rows(
+    cells: pa.Table, h: str, interval: Mapping[str, Any], stages: Mapping[str, Values]
+) -> dict[str, dict[str, Any]]:
+    """Rows of one regressor by kind; p-values are corrected for all comparisons of methods with it."""
+    plain, refits = fits_of(cells, h, "plain"), refit_means(cells, h)
+    base = float(plain[0].value.mean()) or 1.0
     deviation = 100 * float(refits.std(ddof=1)) / base if len(refits) > 1 else None
     against = {
-        kind: _against(values(cells, h, kind), plain, base, interval) for kind in FITTED_KINDS if kind != "plain"
+        kind: _against(fits_of(cells, h, kind), plain, base, interval) for kind in FITTED_KINDS if kind != "plain"
     }
     corrected = holm({kind: one["p (Wilcoxon)"] for kind, one in against.items()}, family=h).adjusted
-    rows: dict[str, dict[str, Any]] = {"plain": {"method": FITTED_KINDS["plain"][0], "DCG": float(plain.value.mean())}}
+    first = {"method": FITTED_KINDS["plain"][0], "DCG": float(mean_of_fits(plain).value.mean()), "fits": len(plain)}
+    rows: dict[str, dict[str, Any]] = {"plain": first}
     for kind, one in against.items():
         row = {"method": FITTED_KINDS[kind][0] or PAIRWISE[h][1], **one, "p (Holm)": corrected[kind]}
         rows[kind] = row | {"gain over refit deviation": one["gain in %"] / deviation if deviation else None}
@@ -132,7 +164,7 @@ def control_rows(cells: pa.Table, h: str, interval: Mapping[str, Any]) -> dict[s
         mean = float(refits.mean())
         row = {"method": text, "DCG": mean, "gain in %": 100 * (mean / base - 1)}
         rows["refits"] = row | {"refit deviation in %": deviation}
-    return rows
+    return rows | {label: {"method": label} | _against([one], plain, base, interval) for label, one in stages.items()}
 
 
 _NUMBERS = (
@@ -140,6 +172,7 @@ _NUMBERS = (
     "gain in %",
     "low",
     "high",
+    "spread of fits in %",
     "p (Wilcoxon)",
     "p (Holm)",
     "gain over refit deviation",
@@ -149,6 +182,7 @@ _CONTROLS = pa.schema(
     [
         *((name, pa.string()) for name in ("h", "method")),
         *((name, pa.float64()) for name in _NUMBERS),
+        ("fits", pa.int64()),
         ("settings by fold", pa.string()),
     ]
 )
@@ -159,9 +193,13 @@ def refit_means(cells: pa.Table, h: str) -> FloatArray:
     return np.array([one.value.mean() for one in fits_of(cells, h, "plain")[1:]])
 
 
-def _against(one: Values, plain: Values, base: float, interval: Mapping[str, Any]) -> dict[str, float]:
-    less = one.minus(plain) / base
-    bounds = table_interval(less, **interval)
-    row = {"DCG": float(one.value.mean()), "gain in %": 100 * float(less.mean())}
-    row |= {"low": 100 * bounds.low, "high": 100 * bounds.high}
-    return row | {"p (Wilcoxon)": wilcoxon(pairs(one, plain)).p}
+def _against(
+    one: Sequence[Values], plain: Sequence[Values], base: float, interval: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Means over queries and fits, an interval of both, and a test of the means of the queries."""
+    less, means = differences(one, plain) / base, [mean_of_fits(kind) for kind in (one, plain)]
+    low, high = table_ends(less, **interval)
+    row: dict[str, Any] = {"DCG": float(means[0].value.mean()), "gain in %": 100 * float(less.mean())}
+    row |= {"low": 100 * low, "high": 100 * high, "p (Wilcoxon)": wilcoxon(pairs(*means)).p, "fits": len(one)}
+    gains = less.mean(axis=0)
+    return row | {"spread of fits in %": 100 * float(gains.std(ddof=1)) if len(gains) > 1 else None}
