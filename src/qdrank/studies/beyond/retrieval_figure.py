@@ -16,7 +16,7 @@ from qdrank.studies.beyond.retrieved import CONTROLS, RECOMMENDED, TEXT_MIX, WIT
 from qdrank.studies.making import Inputs, Shown
 
 #: Learners shown: the one that is compared with the recommended mix, and what its constraint takes away.
-_SHOWN = ("learned-past", "learned-monotone", "learned-all")
+_SHOWN = ("learned-past", "learned-all", "learned-monotone")
 MIXES = (RECOMMENDED, "all-mix", "nearest-mix", "prior-mix")
 _COLOURS = dict.fromkeys(CONTROLS, GREY) | dict.fromkeys(_SHOWN, GREEN) | {RECOMMENDED: VERMILION, "nearest-mix": BLUE}
 
