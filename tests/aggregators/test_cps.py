@@ -108,7 +108,7 @@ def test_a_list_that_agrees_with_the_judges_outweighs_noise(name):
     y = rng.integers(0, 3, 320)
     good = -y + rng.normal(0, 0.5, 320)
     ranks = np.stack([rng.random(320), good, rng.random(320)], axis=1)
-    model = CPS(distance=name).fit(ranks, y, query)
+    model = AGGREGATORS[f"cps-{name}"]().fit(ranks, y, query)
     assert np.argmax(model.theta_) == 1
     np.testing.assert_array_equal(stored(model).predict(ranks, query), model.predict(ranks, query))
 
