@@ -1,8 +1,7 @@
 """Squared hinge of a block of models at once, query by query (numba).
 
-For each query the models that use it are taken by sixteens: scores by BLAS, a loop over pairs with the models side by
-side (`qdrank.learners.ranksvm.kernels.pairs`), gradients by BLAS. In products with exactly sixteen columns BLAS rounds
-all alike, so a model does not depend on those beside it. With few models, documents lie side by side instead
+For each query the models that use it are taken together: scores by BLAS, a loop over pairs with the models side by side
+(`qdrank.learners.ranksvm.kernels.pairs`), gradients by BLAS. With few models, documents lie side by side instead
 (`qdrank.learners.ranksvm.kernels.rows`). Since ``v^2 = v - v s_i + v s_j``, the loss follows from the sum of slacks and
 the gradient; no pair is squared.
 """
@@ -20,6 +19,7 @@ from qdrank.learners.ranksvm.kernels.rows import LANES, row_sums
 from qdrank.learners.ranksvm.kernels.sorting import is_dense, slack_sums
 
 _FEW = 2  # up to this many models, documents fill the lanes of the vector unit better
+_MANY = 256  # models of a query that are taken together; bounds the memory
 
 
 @njit(cache=True)
@@ -64,11 +64,10 @@ def _find(members: Any, begin: int, end: int, position: Any, where: Any) -> int:
 
 @njit(cache=True)
 def _scatter(halves: Any, slack: Any, where: Any, coef: Any, slacks: Any, G: Any) -> None:
-    """Add slacks and half gradients, the columns of ``halves`` (d, models), to those of the models."""
     for r in range(len(where)):
         p, c = where[r, 0], coef[where[r, 1]]
         slacks[p] += c * slack[r]
-        row, half, factor = G[p], halves[:, r], 2 * c
+        row, half, factor = G[p], halves[r], 2 * c
         for f in range(len(row)):
             row[f] += factor * half[f]
 
@@ -121,30 +120,30 @@ def evaluate_block(
     for q in range(len(offsets) - 1):
         if first[q + 1] > first[q]:
             longest, n_entries = max(longest, offsets[q + 1] - offsets[q]), max(n_entries, first[q + 1] - first[q])
-    S_all, halves, half = np.empty((longest, MODELS), dtype), np.empty((d, MODELS), dtype), np.empty((d, 1), dtype)
-    slack, where, arrays = np.empty(MODELS, dtype), np.empty((n_entries, 2), np.int64), scratch(longest, X)
-    s, c, W_q = np.empty(longest + LANES, dtype), np.empty(longest + LANES, dtype), np.empty((MODELS, d), dtype)
+    most = min(_MANY, (n_entries + MODELS - 1) // MODELS * MODELS)
+    S_all, chosen, halves = np.empty(longest * most, dtype), np.empty((most, d), dtype), np.empty((most, d), dtype)
+    slack, where, arrays = np.empty(most, dtype), np.empty((n_entries, 2), np.int64), scratch(longest, X)
+    s, c = np.empty(longest + LANES, dtype), np.empty(longest + LANES, dtype)
     for q in range(len(offsets) - 1):
         used = _find(members, first[q], first[q + 1], position, where)
         X_q, lower_q = X[offsets[q] : offsets[q + 1]], lower[offsets[q] : offsets[q + 1]]
         n = len(X_q)
         if used <= _FEW:
             for r in range(used):
-                slack[0] = _one_model(
-                    X_q, lower_q, W[where[r, 0]], s[: n + LANES], c[: n + LANES], dense, half.reshape(-1)
-                )
-                _scatter(half, slack, where[r : r + 1], coef, slacks, G)
+                slack[0] = _one_model(X_q, lower_q, W[where[r, 0]], s[: n + LANES], c[: n + LANES], dense, halves[0])
+                _scatter(halves, slack, where[r : r + 1], coef, slacks, G)
             continue
-        S, by_sorting = S_all[:n], is_dense(lower_q, dense)
-        for start in range(0, used, MODELS):
-            entries = where[start : min(start + MODELS, used)]
+        for start in range(0, used, _MANY):
+            entries = where[start : min(start + _MANY, used)]
+            models = (len(entries) + MODELS - 1) // MODELS * MODELS
+            S, W_q = S_all[: n * models].reshape(n, models), chosen[:models]
             _gather(W, entries, W_q)
             np.dot(X_q, W_q.T, S)
-            if by_sorting:
-                _by_sorting(S[:, : len(entries)], lower_q, slack)
+            if is_dense(lower_q, dense):
+                _by_sorting(S, lower_q, slack)
             else:
-                pair_loop(S, lower_q, slack, arrays)
-            np.dot(X_q.T, S, halves)
+                pair_loop(S, lower_q, slack[:models], arrays)
+            np.dot(S.T, X_q, halves[:models])
             _scatter(halves, slack, entries, coef, slacks, G)
     return slacks, G
 

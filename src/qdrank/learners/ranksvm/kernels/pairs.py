@@ -19,10 +19,10 @@ _BELOW = -1e38  # below any score; not infinite, because the difference of two i
 
 
 @njit(cache=True)
-def _load(S: Any, rows: Any) -> None:
-    """Scores of the documents, and sums of 0; rows beyond them have no slack."""
+def _load(S: Any, first: int, rows: Any) -> None:
+    """Scores of the documents by the models from ``first`` on, and sums of 0; rows beyond them have no slack."""
     for i in range(len(S)):
-        scores, row = S[i], rows[i * _ROW : (i + 1) * _ROW]
+        scores, row = S[i, first : first + MODELS], rows[i * _ROW : (i + 1) * _ROW]
         for m in range(MODELS):
             row[m] = scores[m]
             row[MODELS + m] = 0
@@ -30,9 +30,9 @@ def _load(S: Any, rows: Any) -> None:
 
 
 @njit(cache=True)
-def _store(rows: Any, C: Any) -> None:
+def _store(rows: Any, first: int, C: Any) -> None:
     for i in range(len(C)):
-        sums, row = C[i], rows[i * _ROW : (i + 1) * _ROW]
+        sums, row = C[i, first : first + MODELS], rows[i * _ROW : (i + 1) * _ROW]
         for m in range(MODELS):
             sums[m] = row[MODELS + m]
 
@@ -117,25 +117,27 @@ def scratch(n: int, like: Any) -> Any:
 
 @njit(cache=True)
 def pair_loop(S: Any, lower: Any, slack: Any, arrays: Any) -> None:
-    """Slacks of one query with scores ``S`` (n, `MODELS`).
+    """Slacks of one query with scores ``S`` (n, models); the number of models is a multiple of `MODELS`.
 
     ``S`` is overwritten by minus the sum of slacks for the better and plus the sum for the worse document of each pair;
-    ``slack`` (`MODELS`,) gets the sum of all. ``arrays`` as from `scratch`.
+    ``slack`` (models,) gets the sum of all. ``arrays`` as from `scratch`.
     """
-    n, i = len(S), 0
+    n, models = S.shape
     rows, better, low = arrays[0][: (n + 3) * _ROW], arrays[1], arrays[2]
     low[:n], low[n : n + 4] = lower, n
     slack[:], better[:] = 0, 0
-    _load(S, rows)
-    while low[i] < n:  # four better documents, perhaps of several grades, perhaps fewer than four
-        j = low[i]
-        _enter(rows, low, i, j, better)
-        for a in range(i + 1, i + 4):
-            if j < low[a] < n:
-                _pass_by_one(rows, j, low[a], better)
-                j = low[a]
-                _enter(rows, low, i, j, better)
-        _pass_by_four(rows, j, n, better)
-        _leave(rows, i, better, slack)
-        i += 4
-    _store(rows, S)
+    for first in range(0, models, MODELS):
+        _load(S, first, rows)
+        i, sums = 0, slack[first : first + MODELS]
+        while low[i] < n:  # four better documents, perhaps of several grades, perhaps fewer than four
+            j = low[i]
+            _enter(rows, low, i, j, better)
+            for a in range(i + 1, i + 4):
+                if j < low[a] < n:
+                    _pass_by_one(rows, j, low[a], better)
+                    j = low[a]
+                    _enter(rows, low, i, j, better)
+            _pass_by_four(rows, j, n, better)
+            _leave(rows, i, better, sums)
+            i += 4
+        _store(rows, first, S)
