@@ -186,6 +186,17 @@ def test_outputs_read_what_their_study_declares(run: WorkflowRun) -> None:
         assert set(files.shown(output)["options"]) == {key.rpartition(".")[2] for key in output.options}
 
 
+def test_a_title_has_the_number_of_candidates_where_there_are_any() -> None:
+    text = SimpleNamespace(name="mine", title="Mine", kind="text", kinds={"text"}, folds=["fold1"])
+    run = WorkflowRun(resolve({"text": {"candidates": 70}}), SimpleNamespace(datasets={"mine": text}))  # type: ignore[arg-type]
+    titles = {
+        output.of_text: Files(run).shown(output)["title"](on("mine"))
+        for study in STUDIES.values()
+        for output in study.figures
+    }
+    assert titles == {False: "Mine, 70 candidates", True: "Mine"}
+
+
 def test_every_figure_and_every_study_is_a_target(run: WorkflowRun) -> None:
     targets = {name: files(on("")) for name, files in Files(run).study_targets().items()}
     assert targets["geng"] == targets["geng2008"]

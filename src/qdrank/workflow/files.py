@@ -232,7 +232,8 @@ class Files:
         """Params of a job that makes a figure, tables or observations."""
         return {
             "make": output.make,
-            "title": self.run.title,
+            # What only raw text has is retrieved from the whole collection, not from candidates.
+            "title": self.run.collection_title if output.of_text else self.run.title,
             "folds": self.run.folds,
             "interval": self.run.interval,
             "options": {key.rpartition(".")[2]: self.run.option(key) for key in output.options},

@@ -85,6 +85,10 @@ class WorkflowRun:
         depth = f", {self.settings.text.candidates} candidates" if dataset.kind == "text" else ""
         return dataset.title + depth
 
+    def collection_title(self, wildcards: Any) -> str:
+        """Title of the data set of a job that has no candidates."""
+        return self.dataset(wildcards).title
+
     def text_source(self, name: str) -> dict[str, Any]:
         """Arguments of `qdrank.text.extract.read_collection`; none where a data set is no raw text."""
         dataset = self.planned.datasets[name]

@@ -50,7 +50,7 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     left.locator_params(axis="x", nbins=4)
     label_axes(left, "gain on the mix of text, MAP", "")
     _draw_near(right, rows)
-    figure.suptitle(f"{shown.title}: retrieval with past queries", fontsize="medium")
+    figure.suptitle(f"{shown.title}: retrieval from the whole collection with past queries", fontsize="medium")
     figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", fontsize="small")
     return figure, table
 
