@@ -18,6 +18,7 @@ ELSEWHERE = {
     r"qdrank fuse .* --models .*": ("tests/commands/test_advise.py", r"fuse_by_models\(new\["),
     r"qdrank rank .* --queries .*": ("tests/commands/test_features.py", r'"--queries", "new.txt", "--past"'),
     r"qdrank retrieve .*": ("tests/commands/test_features.py", r'main\(\["retrieve", '),
+    r"python -m tests\.mistakes": ("tests/mistakes/test_mistakes.py", r'"mistake", MISTAKES'),
     # What the rest of `make test` is.
     r"pytest (tests/\S+)": ("pyproject.toml", r'^testpaths = \["tests"\]$'),
 }

@@ -82,6 +82,8 @@ def test_commands_of_snakemake_run(finished: Project, desk: Project, command: st
         shutil.copy(finished.folder / "results/config.yaml", folder / "results")
         desk.snakemake(*words)
         check_report(folder / "results/report.html")
+    elif "first_stages" in command:  # of text collections
+        assert re.search(r"tabulate_first_stages +1\n", desk.snakemake(*words, "--dry-run", "--quiet", "rules"))
     elif "fig7" not in command:  # a whole study, planned here; `make run` runs one below, tests/cluster the profiles
         assert re.search(r"draw_geng_fig7 +1\n", desk.snakemake(*words, "--dry-run", "--quiet", "rules"))
     else:

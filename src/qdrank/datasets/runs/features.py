@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, pairwise, repeat
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.importing import Notes
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.scaling import COLUMNS, Union, min_max, run_ranks, union_of, z_score
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from qdrank.datasets.importing import Notes
 
 
 class JudgedRuns(NamedTuple):

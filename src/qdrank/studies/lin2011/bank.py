@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.store.lists import list_column, list_matrix
-from qdrank.store.rows import repeated
+from qdrank.store.rows import joined, repeated
 from qdrank.studies.lin2011.clusters import Clustering
 from qdrank.studies.lin2011.training import ClusterModels
 
@@ -101,7 +101,7 @@ def _heads(scheme: str, seed: int, m: int) -> dict[str, pa.Array]:
 
 def gathered_shards(tables: Sequence[pa.Table]) -> pa.Table:
     """Rows of all shards in an order that does not depend on the shards."""
-    table = pa.concat_tables(tables).combine_chunks()
+    table = joined(list(tables)).combine_chunks()
     names = [name for name in ("scheme", "seed", "m", "trained_on", "lam", "cluster") if name in table.column_names]
     return table.sort_by([(name, "ascending") for name in names])
 
