@@ -220,3 +220,4 @@ def test_systems_to_aggregate_are_runs() -> None:
     assert [run.tag for run in runs] == ["system-1", "system-2"]  # nothing is ranked by the third
     assert runs[0].score.tolist() == [-2, -1]
     assert runs[1].doc.tolist() == ["b", "a"]
+    assert next(iter(system_runs(ranks, "high"))).score.tolist() == [2, 1]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 QUERIES = "lines of ID, tab, words; or BEIR's jsonl, TREC topics, SMART records; - for standard input"
-PAST = "also take the N best documents that are expanded with the collection's own judged queries"
+PAST = "also take the N best documents by the judged queries that they answered"
 
 
 #: Keys of a run's configuration that say where its texts are, and how they were read.

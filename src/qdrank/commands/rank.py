@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     if args.input is None and args.queries is None:
         raise InputError("nothing is given to rank", fix="give --input with features, or --queries with words")
     if args.past and args.queries is None:
-        raise InputError("past queries bring documents to words, and there are none", fix="give --queries, not --input")
+        raise InputError("--past needs the words of the queries", fix="give --queries FILE in place of --input")
     batches, topics = _of_queries(args) if args.input is None else _of_features(args, ranker)
     with _output(args.output) as file:
         for batch in batches:

@@ -31,6 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="first stages of a text collection (default: all three); may be given several times",
     )
     parser.add_argument("--depth", type=int, default=100, help="most documents of a query (default: 100)")
+    parser.add_argument(
+        "--best",
+        choices=["low", "high"],
+        default="low",
+        help="of rankings to aggregate: whether the best document has the lowest number (default) or the highest",
+    )
     parser.add_argument("--judgments", metavar="NAME", help="of nfcorpus: 3-2-1 (default), 2-1-0 or beir")
 
 
@@ -45,17 +51,19 @@ def run(args: argparse.Namespace) -> int:
             f"unknown data set {args.dataset!r}, and no such folder", fix=did_you_mean(args.dataset, list(known))
         )
     if entry is not None and entry.kind == "agg":
-        made = _systems(entry)
+        made = _systems(entry, args.best)
     elif entry is None or entry.kind == "text":
         made = _first_stages(entry, args)
     else:
         fix = "give a text collection or a set to aggregate; `snakemake runs` writes a study's rankings as runs"
-        raise InputError(f"{args.dataset} is neither", found=f"kind {entry.kind}", fix=fix)
+        raise InputError(
+            f"{args.dataset} is neither text nor rankings to aggregate", found=f"kind {entry.kind}", fix=fix
+        )
     _write(args.output, *made)
     return 0
 
 
-def _systems(entry: registry.Dataset) -> tuple[Iterable[Run], Qrels, dict[str, Mapping[str, str]]]:
+def _systems(entry: registry.Dataset, best: str) -> tuple[Iterable[Run], Qrels, dict[str, Mapping[str, str]]]:
     """The systems of a set to aggregate, its judgments, and the parts of its queries."""
     from tempfile import TemporaryDirectory
 
@@ -69,7 +77,7 @@ def _systems(entry: registry.Dataset) -> tuple[Iterable[Run], Qrels, dict[str, M
         import_letor(files, Path(folder) / "ranks.parquet", missing=True, max_label=entry.max_label or 4)
         ranks = load_judged(Path(folder) / "ranks.parquet")
     folds = dict(zip(ranks.query_id.tolist(), ranks.part.tolist(), strict=True))
-    return system_runs(ranks), judgments_of(ranks), {"folds.txt": folds}
+    return system_runs(ranks, best), judgments_of(ranks), {"folds.txt": folds}
 
 
 def _first_stages(

@@ -63,7 +63,7 @@ def learned_values(
         assert isinstance(mix, Mixed)
         sizes = {"candidates": CANDIDATES, "n_top": BUDGETS[-1]}
         past = [listed(known, known.past_asked.take(some), mix, parts, **sizes) for some in rows]
-        found = listed(known, asked, mix, parts, **sizes)
+        test = listed(known, asked, mix, parts, **sizes)
         for name in (name for name in LEARNED if (name == "learned-text") == (first == TEXT_MIX)):
             columns = range(_WIDTH.get(name, len(PARTS)))
             train, vali = (
@@ -76,7 +76,7 @@ def learned_values(
                 ranker = choice.chosen
                 if fit:
                     ranker = without_choice(ranker.redrawn(fit_seed(options.seed, fit)), ranker).fit(*train)
-                yield name, fit, measured(measures, reranked(ranker, found, grades, columns), grades)
+                yield name, fit, measured(measures, reranked(ranker, test, grades, columns), grades)
 
 
 def _seen(one: Listed, grades: sparse.csr_array, columns: Sequence[int]) -> Validation:
