@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,10 @@ FLAGS += (
 def installed() -> str | None:
     """Path of the browser, if there is one."""
     return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+class LeavingError(AssertionError):
+    """The page was being left while a script was sent to it: there is no answer, and the next page may have one."""
 
 
 class Browser:
@@ -53,6 +59,8 @@ class Browser:
         while True:
             answer = self._next()
             if answer.get("id") == self._last:
+                if re.search("context|navigated", answer.get("error", {}).get("message", "")):
+                    raise LeavingError(answer["error"])
                 assert "error" not in answer, answer
                 return dict(answer["result"])
             self._note(answer)
@@ -88,10 +96,13 @@ class Browser:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
-    def wait(self, condition: str, seconds: float = 30) -> None:
-        """Wait until a JavaScript condition is true."""
+    def wait(self, condition: str, seconds: float = 120) -> None:
+        """Wait until a JavaScript condition is true; long, since a loaded machine may take long."""
         end = time.monotonic() + seconds
-        while not self.run(condition):
+        while True:
+            with suppress(LeavingError):
+                if self.run(condition):
+                    return
             assert time.monotonic() < end, f"never true: {condition}; {self.problems}"
             time.sleep(0.05)
 
@@ -115,10 +126,10 @@ class Browser:
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """A browser with a profile of its own, ended with the block."""
+    """A browser with a profile of its own, ended with the block, and with it the processes that write into its profile."""
     program = installed()
     assert program
-    with tempfile.TemporaryDirectory() as profile:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         command_read, command_write = os.pipe()
         answer_read, answer_write = os.pipe()
 
@@ -132,13 +143,14 @@ def browser() -> Iterator[Browser]:
             pass_fds=(3, 4, command_read, answer_write),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
         os.close(command_read)
         os.close(answer_write)
         try:
             yield Browser(process, command_write, answer_read)
         finally:
-            process.terminate()
-            process.wait(20)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
             os.close(command_write)
             os.close(answer_read)
