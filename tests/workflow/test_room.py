@@ -190,11 +190,23 @@ def test_a_title_has_the_number_of_candidates_where_there_are_any() -> None:
     text = SimpleNamespace(name="mine", title="Mine", kind="text", kinds={"text"}, folds=["fold1"])
     run = WorkflowRun(resolve({"text": {"candidates": 70}}), SimpleNamespace(datasets={"mine": text}))  # type: ignore[arg-type]
     titles = {
-        output.of_text: Files(run).shown(output)["title"](on("mine"))
+        output.of_search: Files(run).shown(output)["title"](on("mine"))
         for study in STUDIES.values()
         for output in study.figures
     }
     assert titles == {False: "Mine, 70 candidates", True: "Mine"}
+
+
+def test_a_simulated_web_is_searched_with_its_own_split() -> None:
+    web = SimpleNamespace(
+        name="web", title="Web", kind="simulated", folds=["fold1"], options={"like": "simweb", "seed": 7}
+    )
+    planned = SimpleNamespace(datasets={"web": web}, of_kind=lambda kind: ["web"])
+    run = WorkflowRun(resolve({}), planned)  # type: ignore[arg-type]
+    assert run.is_searched("web")
+    assert run.searched("web") == {"like": "simweb", "draw": {"seed": 7}}
+    assert run.searched_text("web")["folds"] == "split"
+    assert Files(run).searched(on("web")) == []
 
 
 def test_every_figure_and_every_study_is_a_target(run: WorkflowRun) -> None:
@@ -245,8 +257,8 @@ def test_the_page_is_told_of_every_study_and_method(run: WorkflowRun) -> None:
     assert set(geng["datasets"]) == {"sim1", "s1"}
     assert geng["claims"] in {table["id"] for table in geng["tables"]}
     beyond = next(study for study in page["studies"] if study["short"] == "beyond")
-    of_text = {output["id"] for output in (*beyond["figures"], *beyond["tables"]) if not output["datasets"]}
-    assert {"beyond-gains", "beyond-retrieval"} <= of_text, "no data set here is raw text"
-    assert "beyond-ladder" not in of_text
+    of_search = {output["id"] for output in (*beyond["figures"], *beyond["tables"]) if not output["datasets"]}
+    assert {"beyond-gains", "beyond-retrieval"} <= of_search, "no data set here can be searched"
+    assert "beyond-ladder" not in of_search
     labels, colours = labels_and_colours()
     assert {method.name for name in STUDIES for method in STUDIES[name].methods} == set(colours) <= set(labels)

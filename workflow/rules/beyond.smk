@@ -1,11 +1,11 @@
 # When query-dependent ranking helps: rankers with their controls, and retrieval with past queries. What it shows is declared in its folder.
 #
-# reads:  results/{dataset}/judged.parquet, {fold}/queries.parquet; for text also the collection
+# reads:  results/{dataset}/judged.parquet, {fold}/queries.parquet; for text also the collection (a simulated web is drawn again)
 # writes: results/{dataset}/{fold}/scores/{method}.parquet      with the settings that validation chose
 #         results/{dataset}/{fold}/choices/beyond.parquet       the settings tried, and which was chosen
 #         results/{dataset}/{fold}/beyond/controls.parquet      measures of the controls, and without near-duplicates
 #         results/{dataset}/{fold}/beyond/*.parquet             checks, recurrence of documents
-#         results/{dataset}/{fold}/beyond/retrieval/*.parquet   text: what past queries add to retrieval, by form of the judgments
+#         results/{dataset}/{fold}/beyond/retrieval/*.parquet   what is searched: what past queries add to retrieval, by form of the judgments
 #         results/{dataset}/{fold}/served/{method}.parquet      rankers for `qdrank rank`
 
 from qdrank.studies.beyond.retrieved import (
@@ -54,7 +54,7 @@ rule fit_beyond:
 rule retrieve_beyond:
     """Retrieval from a whole text collection with past queries, its baselines and controls, in one form of the judgments."""
     input:
-        collection=files.collection,
+        collection=files.searched,
     output:
         values="results/{dataset}/{fold}/beyond/retrieval/{form}.parquet",
         choices="results/{dataset}/{fold}/beyond/retrieval/{form}.choices.parquet",
@@ -65,8 +65,8 @@ rule retrieve_beyond:
         mem_mb=memory(2500, 40),
         runtime=minutes(60, 1),
     params:
-        source=lambda wc: dict(planned.datasets[wc.dataset].options),
-        text=settings.text.model_dump(),
+        source=lambda wc: run.searched(wc.dataset),
+        text=lambda wc: run.searched_text(wc.dataset),
         retrieval=settings.beyond.retrieval(),
         beyond=BEYOND_OPTIONS,
         refits=settings.refits,

@@ -116,10 +116,6 @@ rule simulate_web:
         mem_mb=memory(3000, 0),
         runtime=minutes(30),
     params:
-        options=lambda wc: {
-            key: own
-            for key, own in planned.datasets[wc.dataset].options.items()
-            if key != "like"
-        },
+        options=lambda wc: run.draw(wc.dataset),
     script:
         "../../scripts/simulate_web.py"

@@ -34,6 +34,17 @@ class Listed:
     ranking: RankedDocuments
     columns: FloatArray
 
+    @property
+    def answered(self) -> IntArray:
+        """Numbers of the queries that have a candidate; the others (no known word) have nothing to learn from."""
+        return np.flatnonzero(self.ranking.document[:, 0] >= 0)
+
+    def take(self, rows: IntArray) -> Listed:
+        """Some of the queries."""
+        document, score, size, matches = self.ranking
+        ranking = RankedDocuments(document[rows], score[rows], size[rows], matches[rows])
+        return Listed(ranking, self.columns[rows])
+
     def judged(self, grades: sparse.csr_array, columns: Sequence[int]) -> Judged:
         """The candidates with some of the columns as features; ``grades`` (n_queries, n_documents) has all judgments.
 

@@ -67,7 +67,8 @@ class Output:
     titles : id to title of a table, if it is not the label
     said : what the paper showed with it, as a sentence; if it is not in the paper, its purpose
     claims : shell patterns for the names of the claims it shows; the first figure that names a claim counts
-    text_only : names in ``reads`` of files that only raw text has; an output that reads nothing else is made for raw text
+    searched_only : names in ``reads`` of files that only searched text has (raw text, simulated webs); an output that reads
+        nothing else is made for these alone
     """
 
     make: str
@@ -77,12 +78,12 @@ class Output:
     titles: Mapping[str, str] = field(default_factory=dict)
     said: str = ""
     claims: tuple[str, ...] = ()
-    text_only: tuple[str, ...] = ()
+    searched_only: tuple[str, ...] = ()
 
     @property
-    def of_text(self) -> bool:
-        """Whether it is made for raw text alone."""
-        return set(self.reads) == set(self.text_only)
+    def of_search(self) -> bool:
+        """Whether it is made for searched text alone."""
+        return set(self.reads) == set(self.searched_only)
 
     @property
     def module(self) -> str:

@@ -177,6 +177,10 @@ class Files:
         """The same, for jobs that take any data: nothing where they are no raw text."""
         return self.collection(wildcards) if self.run.dataset(wildcards).kind == "text" else []
 
+    def searched(self, wildcards: Any) -> str | list[str]:
+        """The same, for jobs that search text: nothing for a simulated web, which is drawn again."""
+        return [] if wildcards.dataset in self.run.simulated_webs else self.collection(wildcards)
+
     def of_learner(self, wildcards: Any) -> dict[str, str]:
         """What a classic method learns from."""
         method, folder = CLASSIC[wildcards.method], f"results/{wildcards.dataset}"
@@ -211,15 +215,15 @@ class Files:
         """Files that a figure, table or observations is made from; those named after a method only if it is run."""
         idle = {method.name for method in study.methods} - {*self.run.methods_run(study)}
         return {
-            name: self._of_text(path) if name in output.text_only else self._declared(path)
+            name: self._if_searched(path) if name in output.searched_only else self._declared(path)
             for name, path in output.reads.items()
             if name not in idle
         }
 
-    def _of_text(self, path: str) -> _PathsOfJob:
-        """Paths of all folds for raw text, none for other data."""
+    def _if_searched(self, path: str) -> _PathsOfJob:
+        """Paths of all folds for text that is searched, none for other data."""
         of_folds = self.each_fold(f"results/{{dataset}}/{path}")
-        return lambda job: of_folds(job) if self.run.dataset(job).kind == "text" else []
+        return lambda job: of_folds(job) if self.run.is_searched(job.dataset) else []
 
     def _declared(self, path: str) -> str | _PathsOfJob:
         """One path, that of the first fold, or those of all folds."""
@@ -232,8 +236,8 @@ class Files:
         """Params of a job that makes a figure, tables or observations."""
         return {
             "make": output.make,
-            # What only raw text has is retrieved from the whole collection, not from candidates.
-            "title": self.run.collection_title if output.of_text else self.run.title,
+            # What only searched text has is retrieved from the whole collection, not from candidates.
+            "title": self.run.collection_title if output.of_search else self.run.title,
             "folds": self.run.folds,
             "interval": self.run.interval,
             "options": {key.rpartition(".")[2]: self.run.option(key) for key in output.options},
@@ -242,10 +246,10 @@ class Files:
     def by_id(self, study: Study) -> dict[str, list[str]]:
         """Files of every figure and table of a study, its claims included, by id."""
         datasets = self.run.datasets_of(study)
-        raw = [name for name, dataset in datasets.items() if dataset.kind == "text"]
+        searched = [name for name in datasets if self.run.is_searched(name)]
         tables = (output for output in (*study.tables, study.observations) if output)
         return {
-            id_: of_kind(id_, raw if output.of_text else datasets)
+            id_: of_kind(id_, searched if output.of_search else datasets)
             for of_kind, outputs in ((self.all_forms_of_figure, study.figures), (all_forms_of_table, tables))
             for output in outputs
             for id_ in output.shows

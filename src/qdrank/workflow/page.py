@@ -34,8 +34,7 @@ def pictured(run: WorkflowRun) -> list[tuple[str, str]]:
 
 def _made_for(run: WorkflowRun, study: Study, output: Output) -> list[str]:
     """Data sets of the page for which an output of a study is made."""
-    texts = run.planned.of_kind("text")
-    return [name for name in representatives(run, study) if name in texts or not output.of_text]
+    return [name for name in representatives(run, study) if run.is_searched(name) or not output.of_search]
 
 
 def pictured_texts(run: WorkflowRun) -> list[str]:

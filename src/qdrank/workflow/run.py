@@ -107,6 +107,25 @@ class WorkflowRun:
         """What the data set of a job is, if it is simulated."""
         return self.world(wildcards.dataset)
 
+    def is_searched(self, name: str) -> bool:
+        """Whether documents can be retrieved from the text of a data set: raw text, or a simulated web."""
+        return self.planned.datasets[name].kind == "text" or name in self.simulated_webs
+
+    def searched(self, name: str) -> dict[str, Any]:
+        """Text of a data set to search: how it is drawn, or the arguments of `qdrank.text.extract.read_collection`."""
+        if name in self.simulated_webs:
+            return {"like": "simweb", "draw": self.draw(name)}
+        return dict(self.planned.datasets[name].options)
+
+    def draw(self, name: str) -> dict[str, Any]:
+        """Seed and settings of a simulated web."""
+        return {key: value for key, value in self.planned.datasets[name].options.items() if key != "like"}
+
+    def searched_text(self, name: str) -> dict[str, Any]:
+        """Section ``text`` for a data set that is searched; a simulated web has a split of its own."""
+        drawn = {"folds": "split"} if name in self.simulated_webs else {}
+        return self.settings.text.model_dump() | drawn
+
     @cached_property
     def simulated_webs(self) -> list[str]:
         """Simulated data sets that are made of text; changes to how they are made do not affect the others."""

@@ -9,10 +9,12 @@ import pytest
 from scipy import sparse
 
 from qdrank.evaluation.deciding import decide
+from qdrank.rankers.reranking import Listed
 from qdrank.rankers.retrieval import Chooser, Grid
 from qdrank.store import read
 from qdrank.studies.beyond import STUDY
 from qdrank.studies.beyond.claims import declare
+from qdrank.studies.beyond.learned import seen
 from qdrank.studies.beyond.retrieval import fold_queries, hiding_lists, in_form, near_duplicates, write_retrieval
 from qdrank.studies.beyond.retrieval_figure import draw
 from qdrank.studies.beyond.retrieval_tables import gather_retrieval, retrieved, tabulate
@@ -21,6 +23,7 @@ from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.making import Inputs, Shown
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.past_queries import AskedQueries
+from qdrank.text.retrieve import RankedDocuments
 from qdrank.workflow.config import Settings
 
 TOPICS, FOLDS = 8, ("fold1", "fold2", "fold3", "fold4", "fold5")
@@ -171,6 +174,17 @@ def test_near_duplicates_are_hidden(folder):
     assert none.nnz == 0
     again = known.past_asked
     assert (np.diag(near_duplicates(known, again, 0.99).hidden.toarray()) == 1).all()
+
+
+def test_a_query_without_candidates_is_not_learned_from():
+    document = np.array([[3, 1], [-1, -1], [2, -1]])
+    ranking = RankedDocuments(document, np.zeros((3, 2)), np.array([2, 0, 1]), np.array([2, 0, 1]))
+    grades = sparse.csr_array(np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 2]]))
+    documents, _ = seen(Listed(ranking, np.arange(12.0).reshape(3, 2, 2)), grades, [1])
+    np.testing.assert_array_equal(documents.offsets, [0, 2, 3])
+    np.testing.assert_array_equal(documents.y, [0, 1, 0])
+    np.testing.assert_array_equal(documents.X[:, 0], [1, 3, 9])
+    assert documents.missed.tolist() == [(), (2,)]
 
 
 def test_a_permuted_list_stays_hidden_from_the_query_it_belongs_to():

@@ -66,9 +66,7 @@ def learned_values(
         test = listed(known, asked, mix, parts, **sizes)
         for name in (name for name in LEARNED if (name == "learned-text") == (first == TEXT_MIX)):
             columns = range(_WIDTH.get(name, len(PARTS)))
-            train, vali = (
-                _seen(one, known.past.judgments[some], columns) for one, some in zip(past, rows, strict=True)
-            )
+            train, vali = (seen(one, known.past.judgments[some], columns) for one, some in zip(past, rows, strict=True))
             settings = tried(name, options)
             choice = tune_rankers(settings, train, vali, name=MEASURE, seed=options.seed)
             chooser.tried[name] = [setting_text(one) for one in settings], choice
@@ -79,6 +77,7 @@ def learned_values(
                 yield name, fit, measured(measures, reranked(ranker, test, grades, columns), grades)
 
 
-def _seen(one: Listed, grades: sparse.csr_array, columns: Sequence[int]) -> Validation:
-    documents = one.judged(grades, columns)
+def seen(one: Listed, grades: sparse.csr_array, columns: Sequence[int]) -> Validation:
+    """Queries to learn from with some of the columns; those without a candidate are left out."""
+    documents = one.take(one.answered).judged(grades[one.answered], columns)
     return documents, np.zeros((documents.n_queries, 0))

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from qdrank.datasets.collections.model import Collection
 from qdrank.datasets.folds import roles
+from qdrank.datasets.simulated.simweb.world import simulate_web
 from qdrank.layout import FloatArray, IntArray
 from qdrank.rankers.retrieval import Chooser, Grid, Searchable, answered, lexical, measured, searchable, text_parts
 from qdrank.rankers.retrievers import (
@@ -102,6 +103,11 @@ def fold_queries(collection: Collection, settings: TextSettings, fold: str, form
     return FoldQueries(replace(data, judgments=judgments), past, test, names)
 
 
+def searched(like: str, **source: Any) -> Collection:
+    """Text to search: a simulated web, drawn again with ``draw``, or what `read_collection` reads."""
+    return simulate_web(**source["draw"]).collection if like == "simweb" else read_collection(like, **source)
+
+
 def chosen_methods(chooser: Chooser) -> dict[str, Retriever]:
     """Every method with the settings chosen, by name; the last ones are mixes."""
     text = text_parts(chooser)
@@ -180,7 +186,7 @@ def write_retrieval(
     Parameters
     ----------
     form : of the judgments, one of `retrieved.FORMS`; controls are for all judgments alone
-    source, text : the collection, and the section ``text`` of the configuration (`qdrank.text.extract`)
+    source, text : the collection (`searched`), and the section ``text`` of the configuration (`qdrank.text.extract`)
     retrieval : keys of section ``beyond`` that retrieval uses
     beyond : the keys of `Options`, for near-duplicates and learners
     refits : how often random controls are drawn, and trees are fitted
@@ -188,7 +194,7 @@ def write_retrieval(
     """
     options = Options(**beyond)
     settings = text_settings(text, options.seed)
-    queries = fold_queries(read_collection(**source), settings, fold, form)
+    queries = fold_queries(searched(**source), settings, fold, form)
     if queries is None or len(queries.past) < 2 or not len(queries.test):
         log("%s leave nothing to compare", FORMS[form])
         tables = [_rows(fold, np.zeros(0, dtype=object), np.zeros(0), "", {name: np.zeros(0) for name in measures})]
