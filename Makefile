@@ -23,11 +23,18 @@ run: $(READY) ## run a first study on all cores: results/index.html (CONFIG=file
 	@PYTHONPATH="$(CURDIR)/src" PATH="$(CURDIR)/$(BIN):$$PATH" qdrank run $(CONFIG) --directory "$(DIRECTORY)"
 
 # Every configuration that a table on the pages comes from (docs/ledger.yaml has the same list); each has a folder of its own.
-FINDINGS := claims seeds nfcorpus affine hoi2008
-findings: $(READY) ## run all configurations behind the studies' pages, and write their tables (hours; goes on where it was stopped)
+FINDINGS := claims seeds nfcorpus affine hoi2008 hybrid
+findings: $(READY) runs/hybrid/resources/runs ## run all configurations behind the studies' pages, and write their tables (hours; goes on where it was stopped)
 	@for name in $(FINDINGS); do PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --cores all --rerun-incomplete --directory runs/$$name \
 	  --configfile config/$$name.yaml -- results/claims-overview.html || exit 1; done
 	$(BIN)/qdrank findings $(FINDINGS:%=runs/%/results/claims.parquet)
+
+# The runs that config/hybrid.yaml fuses.
+runs/hybrid/resources/runs: $(READY)
+	for name in cranfield cisi scifact mq2007-agg; do $(BIN)/qdrank retrieve $$name --output $@.part/$$name || exit 1; done
+	$(BIN)/qdrank retrieve mq2008-agg --best high --output $@.part/mq2008-agg
+	$(BIN)/qdrank retrieve nfcorpus --judgments beir --output $@.part/nfcorpus
+	mv $@.part $@
 
 test: $(READY) ## run the tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations=40

@@ -41,6 +41,19 @@ def test_raw_scores_are_found_again():
         RunPredictors(raw=True).vectors(judged.X, judged.offsets)
 
 
+def test_of_many_runs_each_has_its_mean_overlap_with_the_others():
+    rng, offsets = np.random.default_rng(1), np.array([0, 25, 60])
+    X = np.zeros((60, 5 * 4), dtype=np.float32)
+    for a, b in itertools.pairwise(offsets):
+        X[a:b, 2::5] = np.argsort(rng.random((b - a, 4)), axis=0) + 1
+    X[:, 4::5] = rng.random((60, 4)) < 0.8  # whether a run retrieves a document
+    made = RunPredictors().vectors(X, offsets)[:, -4:]
+    for q, (a, b) in enumerate(itertools.pairwise(offsets)):
+        first = [{i for i in range(a, b) if X[i, 5 * run + 2] <= 10 and X[i, 5 * run + 4]} for run in range(4)]
+        wanted = [np.mean([len(one & other) for other in first if other is not one]) / 10 for one in first]
+        np.testing.assert_allclose(made[q], wanted)
+
+
 def test_words_give_length_and_rarity():
     runs, qrels = two_runs(queries=3, documents=12)
     judged = judged_runs(runs, qrels, dict.fromkeys(qrels.by_query, "all"), max_label=1).judged

@@ -26,6 +26,7 @@ from qdrank.workflow.files import (
     Files,
     all_forms_of_table,
     filled,
+    further_fits,
     made_by,
     passing_outputs,
     query_files,

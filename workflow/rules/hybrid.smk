@@ -2,6 +2,7 @@
 #
 # reads:  results/{dataset}/judged.parquet (made of runs), columns.parquet, topics.parquet, {fold}/queries.parquet
 # writes: results/{dataset}/{fold}/scores/{method}.parquet      with the settings that validation chose
+#         results/{dataset}/{fold}/refits/{method}.parquet      the same from further fits of methods that draw at random
 #         results/{dataset}/{fold}/choices/hybrid.parquet       the settings tried, and which was chosen
 #         results/{dataset}/{fold}/hybrid/*.parquet             controls and single runs, checks, curves, oracles
 #         results/{dataset}/{fold}/served/{method}.parquet      rankers for `qdrank fuse --models`
@@ -16,6 +17,7 @@ rule fit_hybrid:
         judged="results/{dataset}/judged.parquet",
     output:
         **scores_and_rankers(run.methods_run(HYBRID)),
+        **further_fits(run.refitted(run.methods_run(HYBRID))),
         choices="results/{dataset}/{fold}/choices/hybrid.parquet",
         controls="results/{dataset}/{fold}/hybrid/controls.parquet",
         checks="results/{dataset}/{fold}/hybrid/checks.parquet",
@@ -34,6 +36,7 @@ rule fit_hybrid:
             **settings.hybrid.solved(),
             "seed": settings.seed,
             "tol": settings.training.tol,
+            "refits": settings.refits,
             "readings": settings.lin.readings(),
         },
         methods=run.methods_run(HYBRID),

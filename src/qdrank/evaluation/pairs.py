@@ -146,6 +146,13 @@ def paired_fits(query: NDArray[Any], a: FloatArray, b: FloatArray) -> Pairs:
     return Pairs(query, a.mean(axis=1), b.mean(axis=1), by_fit=a - b)
 
 
+def differences_by_fit(pairs: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
+    """Differences of pairs of values (n_queries, n_fits), (n_queries, n_fits, n_pairs); one fit serves every fit."""
+    apart = [a - b for a, b in pairs]
+    fits = max(one.shape[1] for one in apart)
+    return np.stack([np.broadcast_to(one, (len(one), fits)) for one in apart], axis=2)
+
+
 def method_pairs(measures: pa.Table, a: str, b: str, name: str) -> Pairs:
     """Values of a measure of two methods on all test queries, with their differences in every fit."""
     ids, values = fit_values(measures, [a, b], name)

@@ -3,8 +3,9 @@
 Of each run: the margin of its first document over its tenth, the spread of its first ten scores on min-max scale (NQC
 without its constant), the mean of its first five z-scores (WIG without its constant), the entropy of its first ten
 min-max scores, the number of documents retrieved; and, where the raw scores are known, their mean, deviation, the first
-score, and NQC and WIG themselves. Of each pair of runs: the overlap of their first ten. With texts: length, and mean and
-largest idf among the training queries.
+score, and NQC and WIG themselves. Of each pair of runs: the overlap of their first ten; of more than three runs, for each the
+mean overlap with the others, so that columns grow as the runs do. With texts: length, and mean and largest idf among the
+training queries.
 
 NQC: Shtok et al. 2012, deviation of the first scores over the score of the collection, here the mean of all retrieved. WIG:
 Zhou and Croft 2007, mean of the first scores minus the score of the collection, over the root of the query's length, here 1.
@@ -25,6 +26,8 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, query_index
 
 _FIRST, _FEW = 10, 5
+#: Most runs of which each two have a column.
+_PAIRED = 3
 
 
 def first_scores(scores: FloatArray, offsets: IntArray, n: int) -> FloatArray:
@@ -140,10 +143,14 @@ def _of_shape(scaled: FloatArray, z: FloatArray, there: FloatArray, offsets: Int
 
 
 def _overlaps(rank: FloatArray, there: FloatArray, offsets: IntArray) -> list[FloatArray]:
-    """Share of the first ten of one run that are among the first ten of another."""
-    top = (rank <= _FIRST) & (there > 0)
-    pairs = combinations(range(rank.shape[1]), 2)
-    return [np.add.reduceat((top[:, a] & top[:, b]).astype(float), offsets[:-1]) / _FIRST for a, b in pairs]
+    """Share of the first ten of one run that are among the first ten of another; of many runs, a mean over the others."""
+    top, n_runs = (rank <= _FIRST) & (there > 0), rank.shape[1]
+    if n_runs <= _PAIRED:
+        pairs = combinations(range(n_runs), 2)
+        return [np.add.reduceat((top[:, a] & top[:, b]).astype(float), offsets[:-1]) / _FIRST for a, b in pairs]
+    others = top.sum(axis=1, keepdims=True) - 1
+    shared = np.add.reduceat(np.where(top, others, 0).astype(float), offsets[:-1], axis=0)
+    return list((shared / (_FIRST * (n_runs - 1))).T)
 
 
 def _of_raw(z: FloatArray, raw: FloatArray, offsets: IntArray) -> list[FloatArray]:

@@ -60,6 +60,7 @@ class TreeRanker(QueryRanker):
     patience: int = 20
     seed: int = 1
     monotone: tuple[int, ...] = ()
+    measure: str = "ap"
     text_: str = field(init=False, repr=False)
     rounds_: int = field(init=False, repr=False)
 
@@ -67,7 +68,7 @@ class TreeRanker(QueryRanker):
         """Grow trees."""
         from qdrank.learners.classic.trees import LambdaMART
 
-        names = ("rounds", "learning_rate", "leaves", "min_leaf", "patience", "seed", "monotone")
+        names = ("rounds", "learning_rate", "leaves", "min_leaf", "patience", "seed", "monotone", "measure")
         vali = None if validation is None else validation[0]
         watched = None if vali is None else (vali.X, vali.y, vali.query, vali.unranked)
         learner = LambdaMART(**{name: getattr(self, name) for name in names})

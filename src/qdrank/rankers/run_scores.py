@@ -6,7 +6,7 @@ Documents made of runs have five columns a run (`qdrank.datasets.runs.scaling.CO
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -60,6 +60,15 @@ def normalised(documents: Judged, norm: Norm) -> FloatArray:
 def weighted(documents: Judged, scores: FloatArray, weights: FloatArray) -> FloatArray:
     """Sums of ``scores`` (n_documents, n_runs) by the weights of each query, (n_queries, n_runs); shape (n_documents,)."""
     return np.asarray(np.round(np.einsum("nr,nr->n", scores, weights[documents.query_index]), _DECIMALS))
+
+
+def among_first(documents: Judged, depth: int) -> Judged:
+    """The documents that a run has among its first ``depth``; relevant ones below are left out, and not counted as missed."""
+    kept = ((column(documents, 2) <= depth) & retrieved(documents)).any(axis=1)
+    sizes = np.bincount(documents.query_index[kept], minlength=documents.n_queries)
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    names = documents.doc_id[kept] if len(documents.doc_id) else documents.doc_id
+    return replace(documents, offsets=offsets, doc_id=names, y=documents.y[kept], X=documents.X[kept])
 
 
 @dataclass(kw_only=True, eq=False)

@@ -194,6 +194,7 @@ class NeighbourWeights(RunWeights):
 
     NAME: ClassVar[str] = "neighbour-weights"
     STATE: ClassVar[tuple[str, ...]] = ("settings_", "curves_", "profiler_", "indptr_", "indices_", "values_", "shape_")
+    SEEDS: ClassVar[tuple[str, ...]] = ("random",)
     NEEDS_NAMES: ClassVar[bool] = True
 
     k: float = 50
@@ -338,6 +339,7 @@ class MarginWeights(RunWeights):
 
     NAME: ClassVar[str] = "margin-weights"
     STATE: ClassVar[tuple[str, ...]] = ("settings_", "mean_")
+    SEEDS: ClassVar[tuple[str, ...]] = ("others",)
 
     power: float = 1.0
     others: int | None = None

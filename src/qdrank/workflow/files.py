@@ -49,6 +49,11 @@ def scores_and_rankers(methods: Iterable[str]) -> dict[str, str]:
     }
 
 
+def further_fits(methods: Iterable[str]) -> dict[str, str]:
+    """Outputs of a job that fits some methods several times: scores of the test documents by the further fits."""
+    return {f"refits_{method}": f"results/{{dataset}}/{{fold}}/refits/{method}.parquet" for method in methods}
+
+
 def run_outputs(dataset: str, methods: Iterable[str]) -> dict[str, str]:
     """Outputs of a job that writes the runs of a fold: judgments, and a run with metadata for each method."""
     folder = f"results/{dataset}/{{fold}}/runs"

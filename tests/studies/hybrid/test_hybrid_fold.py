@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from qdrank.datasets.columns import columns_table
@@ -14,14 +15,28 @@ from qdrank.datasets.simulated.two_runs import two_runs
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
+from qdrank.evaluation.refits import fit_seed, jittered
+from qdrank.queries.others import other_rows
 from qdrank.queries.predictors import RunPredictors
 from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.run_scores import among_first
+from qdrank.rankers.tuning import query_values_of
 from qdrank.store import write
 from qdrank.studies.hybrid import STUDY, figures, observations, tables
+from qdrank.studies.hybrid.choices import choices_table
 from qdrank.studies.hybrid.claims import declare
 from qdrank.studies.hybrid.curves import learning_curve, weight_curves
-from qdrank.studies.hybrid.fold import FoldData, Methods, choices_table
-from qdrank.studies.hybrid.methods import CHOSEN, METHODS
+from qdrank.studies.hybrid.fold import FoldData, Methods
+from qdrank.studies.hybrid.methods import (
+    CHOSEN,
+    CONTROLS,
+    EVIDENCE,
+    MEASURE,
+    METHODS,
+    PREDICTED_TREES,
+    REFITTED,
+    TREES_QUERIES,
+)
 from qdrank.studies.hybrid.options import Options
 from qdrank.studies.hybrid.oracle import DECLARED, Oracles, distance, first_documents, matched_size, oracle_table
 from qdrank.studies.hybrid.settings import Hybrid
@@ -35,11 +50,12 @@ SMALL = {
     "leaves": [4],
     "lambdamart_leaves": [4],
     "rounds": 10,
+    "lambdamart_rounds": 10,
     "powers": [1],
     "linear_lambdas": [0.1],
 }
 SECTION = Hybrid(**SMALL, norms=["min-max"], draws=2, sizes=[20], semi_supervised=True)
-OPTIONS = Options(**SECTION.solved(), seed=1, tol=1e-4, readings=Lin().readings())
+OPTIONS = Options(**SECTION.solved(), seed=1, tol=1e-4, refits=3, readings=Lin().readings())
 SHOWN = Shown("world", "World", ["fold1"], {"level": 0.95, "resamples": 200, "seed": 1}, {})
 TABLES = ("controls", "checks", "weights", "learning", "oracle")
 
@@ -78,12 +94,17 @@ def inputs(made, tmp_path_factory):
     }
     for name, table in shown.items():
         write(folder / f"{name}.parquet", "figure", table)
-    write(folder / "choices.parquet", "choices", choices_table("fold1", methods))
+    write(folder / "choices.parquet", "choices", choices_table("fold1", methods.tuned, methods.tried))
     write(folder / "columns.parquet", "columns", columns_table(made.names, 0))
     names = [method.name for method in METHODS]
-    scores = np.stack([methods.scores_of(name) for name in names], axis=1)
-    measured = measures_table(STUDY.measures, methods.data.parts[2], scores, names, "fold1")
-    write(folder / "measures.parquet", "measures", measured)
+    measured = []
+    for fit in range(OPTIONS.refits):  # the first fit of every method, then those of the methods that are fitted again
+        fitted = names if fit == 0 else list(REFITTED)
+        scores = np.stack([methods.fits_of(name)[:, fit] for name in fitted], axis=1)
+        measured.append(
+            measures_table(STUDY.measures, methods.data.parts[2], scores, fitted, "fold1", [fit] * len(fitted))
+        )
+    write(folder / "measures.parquet", "measures", pa.concat_tables(measured))
     paths = {name: [str(folder / f"{name}.parquet")] for name in (*TABLES, "choices", "columns", "measures")}
     return Inputs(paths)
 
@@ -96,12 +117,54 @@ def test_the_world_is_found_and_every_check_holds(inputs):
     assert [rows[name]["verdict"] for name in ("gain", "control", "oracle")] == [HOLDS] * 3
 
 
+def test_controls_are_drawn_several_times_and_paired_by_draw(made, inputs):
+    methods, values = made.methods, made.methods.control_values()
+    drawn = [CONTROLS[name] for name in CONTROLS if CONTROLS[name] in values and name != EVIDENCE]
+    assert {values[name].shape[1] for name in drawn} == {OPTIONS.refits}
+    assert values[CONTROLS[EVIDENCE]].shape[1] == 1  # it draws nothing
+    again = (CONTROLS[name] for name in ("hybrid-ridge", "hybrid-margin", TREES_QUERIES))
+    assert all((values[name][:, 0] != values[name][:, 1]).any() for name in again)
+    seed, (train, _, test) = fit_seed(OPTIONS.seed, 1), methods.data.with_predictors()
+    ridge = methods.rankers[CONTROLS["hybrid-ridge"]].fresh()
+    ridge.fit_curves(methods.fixed.settings_, methods.curves[0], train[0], other_rows(train[1], seed))
+    by_hand = query_values_of(MEASURE, test[0], ridge.predict(test[0], other_rows(test[1], seed)))
+    np.testing.assert_allclose(values[CONTROLS["hybrid-ridge"]][:, 1], by_hand)
+    control = observations.gather(inputs, SHOWN)["control"]["difference"]
+    assert control.by_fit.shape[1] == OPTIONS.refits
+
+
+def test_trees_are_fitted_several_times(made):
+    methods, scores = made.methods, {name: made.methods.fits_of(name) for name in REFITTED}
+    assert {one.shape[1] for one in scores.values()} == {OPTIONS.refits}
+    (train, _, test), curves = methods.data.with_predictors(), methods.curves[0]
+    seed = fit_seed(OPTIONS.seed, 1)
+    again = methods.rankers[TREES_QUERIES].redrawn(seed)
+    shallow = among_first(train[0], OPTIONS.lambdamart_depth)
+    again.fit(shallow, train[1], validation=methods.data.with_predictors()[1])
+    np.testing.assert_array_equal(scores[TREES_QUERIES][:, 1], again.predict(*test))
+    moved = jittered(curves.ravel(), fit=1, seed=OPTIONS.seed).reshape(curves.shape)
+    predicted = methods.rankers[PREDICTED_TREES].redrawn(seed).fit_curves(methods.fixed.settings_, moved, *train)
+    np.testing.assert_array_equal(scores[PREDICTED_TREES][:, 1], predicted.predict(*test))
+
+
+def test_lambdamart_learns_from_the_first_documents(made):
+    train = made.methods.data.parts[0]
+    first = among_first(train, 3)
+    kept = [
+        i for i in range(train.n_documents) if any(train.X[i, 5 * r + 2] <= 3 and train.X[i, 5 * r + 4] for r in (0, 1))
+    ]
+    assert first.doc_id.tolist() == train.doc_id[kept].tolist()
+    assert first.query.tolist() == train.query[kept].tolist()
+    assert (train.X[kept] == first.X).all()
+
+
 def test_the_negative_control_is_not_found():
     data, _ = fold_of(0.0)
     methods = Methods(data, OPTIONS)
     methods.weigh()
-    values = methods.values_of_weights()
-    gain = values[CHOSEN] - values["hybrid-fixed"]
+    gain = (methods.values_of(methods.fits_of(CHOSEN)) - methods.values_of(methods.fits_of("hybrid-fixed"))).mean(
+        axis=1
+    )
     assert gain.mean() < 2 * gain.std() / np.sqrt(len(gain))
 
 
@@ -146,4 +209,4 @@ def test_a_size_is_found_for_every_distance():
 
 def test_the_observations_of_one_fold_name_each_query_once(inputs):
     parts = observations.gather(inputs, SHOWN)["gain"]["difference"]
-    assert len(set(parts.query_id.tolist())) == len(parts.value) == 100
+    assert (len(set(parts.query_id.tolist())), len(parts.value)) == (100, 100 * OPTIONS.refits)

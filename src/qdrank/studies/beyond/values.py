@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from qdrank.evaluation.pairs import Pairs, fit_values, paired_fits
+from qdrank.evaluation.pairs import Pairs, differences_by_fit, fit_values, paired_fits
 from qdrank.evaluation.refits import by_fit
 from qdrank.layout import FloatArray, rows_of
 from qdrank.studies.beyond.methods import BY_NAME, CONTROLS, GATED, MEASURE, METHODS, OTHER_GATE, SINGLE, TREES
@@ -39,9 +39,7 @@ class Values:
 
     def by_fit(self, pairs: Sequence[tuple[Key, Key]]) -> FloatArray:
         """Differences of pairs of rankers, (n_queries, n_fits, n_pairs); one that is fitted once serves every fit."""
-        apart = [self.of[a] - self.of[b] for a, b in pairs]
-        fits = max(one.shape[1] for one in apart)
-        return np.stack([np.broadcast_to(one, (len(one), fits)) for one in apart], axis=2)
+        return differences_by_fit([(self.of[a], self.of[b]) for a, b in pairs])
 
 
 def gathered_values(measures: pa.Table, controls: pa.Table) -> Values:

@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from qdrank.evaluation.intervals import column_intervals
+from qdrank.evaluation.pairs import differences_by_fit
+from qdrank.evaluation.refits import column_ends
 from qdrank.figures.palette import BLACK, BLUE, GREY, ORANGE, VERMILION
 from qdrank.figures.style import label_axes, new_figure, say_instead
 from qdrank.layout import FloatArray
@@ -43,8 +45,8 @@ def draw_methods(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
         rows.append({"method": name, "shown": BY_NAME[name].label, "control": False})
         if CONTROLS.get(name) in values.of:
             rows.append({"method": CONTROLS[name], "shown": CONTROLS[name], "control": True})
-    apart = np.stack([values.of[row["method"]] - values.of[FIXED] for row in rows], axis=1)
-    means, lows, highs = _with_intervals(apart, shown.interval)
+    apart = differences_by_fit([(values.of[row["method"]], values.of[FIXED]) for row in rows])
+    means, (lows, highs) = apart.mean(axis=(0, 1)), column_ends(apart, **shown.interval)
     for i, row in enumerate(rows):
         mean = float(values.of[row["method"]].mean())
         row |= {"mean": mean, "difference": float(means[i]), "low": float(lows[i]), "high": float(highs[i])}

@@ -9,16 +9,17 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
+from qdrank.evaluation.refits import fit_seed, jittered
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries, choose
 from qdrank.queries.others import other_rows
 from qdrank.rankers.base import QueryRanker, Validation
-from qdrank.rankers.run_scores import FusedRuns, Norm, count_runs, normalised
+from qdrank.rankers.run_scores import FusedRuns, Norm, among_first, count_runs, normalised
 from qdrank.rankers.run_weights import FixedWeights, NeighbourWeights, RunWeights, measured_curves
 from qdrank.rankers.tuning import query_values_of, tune_rankers
+from qdrank.studies.hybrid.choices import setting_text
 from qdrank.studies.hybrid.methods import (
     BEST,
     CHOSEN,
@@ -28,6 +29,8 @@ from qdrank.studies.hybrid.methods import (
     MEASURE,
     OF_CHOSEN,
     PER_QUERY,
+    PREDICTED_TREES,
+    REFITTED,
     RRF,
     SSER,
     TREES,
@@ -37,6 +40,8 @@ from qdrank.studies.hybrid.options import Options
 
 Parts = tuple[Validation, Validation, Validation]
 """Documents and vectors of the training, validation and test queries."""
+Again = Callable[[int], Parts]
+"""What a ranker sees when it is fitted with another seed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +95,7 @@ class Methods:
     tuned : by name of method or control, the values of all settings and the place of the chosen one
     tried : by name, the settings tried, as texts
     rankers : by name, the ranker chosen
-    scores : of the test documents, by name; of some controls several, (n_documents, n_draws)
+    scores : of the test documents, (n_documents, n_fits), by name
     """
 
     data: FoldData
@@ -105,7 +110,7 @@ class Methods:
 
     def run(self) -> Methods:
         """Tune and score every method and every control."""
-        data, options, seed = self.data, self.options, self.options.seed
+        data, options = self.data, self.options
         plain, linear, predicted = data.with_vectors(), data.for_linear(), data.with_predictors()
         self._tune(BEST, options.alone(count_runs(data.parts[0])), plain)
         self._tune(RRF, [FusedRuns()], plain)
@@ -113,34 +118,74 @@ class Methods:
             self._tune(f"hybrid-{method}", options.fused(method), plain)
         self.weigh()
         self._tune("hybrid-linear", options.linear(), linear)
-        self._tune(TREES, options.lambdamart(), plain)
-        self._tune(TREES_QUERIES, options.lambdamart(queries=True), predicted)
-        self._tune(CONTROLS[TREES_QUERIES], options.lambdamart(queries=True), of_others(predicted, seed))
+        self._trees(plain, predicted)
         self._tune(EVIDENCE, options.evidence(data.reference), linear)
         self._tune(CONTROLS[EVIDENCE], options.evidence(data.reference, prior=True), linear)
         if self.papers:
-            shape = count_runs(data.parts[0]), self.tuned[BEST].place
-            papers = options.paper_methods(self.norm, shape)
-            controls = options.paper_controls(self.norm, shape, seed)
-            if not options.semi_supervised:
-                del papers[SSER], controls[SSER]
-            for name, tried in papers.items():
-                self._tune(name, tried, plain)
-            for name, tried in controls.items():
-                self._tune(CONTROLS[name], tried, plain)
-            gate = [ranker.fresh() for ranker in papers["hybrid-gate"]]
-            self._tune(CONTROLS["hybrid-gate"], gate, of_others(plain, seed))
+            self._papers(plain)
         return self
 
-    def _tune(self, name: str, tried: Sequence[QueryRanker], parts: Parts) -> None:
+    def _trees(self, plain: Parts, predicted: Parts) -> None:
+        """LambdaMART with and without predictors, which learns from the first documents of the runs."""
+
+        def of_others_first(seed: int) -> Parts:
+            return self._first(of_others(predicted, seed))
+
+        seen, with_queries = self._first(plain), self._first(predicted)
+        self._tune(TREES, self.options.lambdamart(), seen, lambda _: seen)
+        self._tune(TREES_QUERIES, self.options.lambdamart(queries=True), with_queries, lambda _: with_queries)
+        control = self.options.lambdamart(queries=True)
+        self._tune(CONTROLS[TREES_QUERIES], control, of_others_first(self.options.seed), of_others_first)
+
+    def _first(self, parts: Parts) -> Parts:
+        """Training queries with the documents that a run has among its first; all of the others' documents."""
+        (train, vectors), vali, test = parts
+        return (among_first(train, self.options.lambdamart_depth), vectors), vali, test
+
+    def _papers(self, plain: Parts) -> None:
+        options, seed = self.options, self.options.seed
+        shape = count_runs(self.data.parts[0]), self.tuned[BEST].place
+        papers, controls = options.paper_methods(self.norm, shape), options.paper_controls(self.norm, shape, seed)
+        if not options.semi_supervised:
+            del papers[SSER], controls[SSER]
+        for name, tried in papers.items():
+            self._tune(name, tried, plain, (lambda _: plain) if name in REFITTED else None)
+        for name, tried in controls.items():
+            self._tune(CONTROLS[name], tried, plain, lambda _: plain)
+        gate = [ranker.fresh() for ranker in papers["hybrid-gate"]]
+        self._tune(CONTROLS["hybrid-gate"], gate, of_others(plain, seed), lambda drawn: of_others(plain, drawn))
+
+    def _tune(self, name: str, tried: Sequence[QueryRanker], parts: Parts, again: Again | None = None) -> None:
+        """Tune rankers; those that draw at random are fitted several times, ``again`` being what they see with a seed."""
         train, vali, test = parts
         choice = tune_rankers(tried, train, vali, name=MEASURE, seed=self.options.seed)
-        self._keep(name, choice, tried, choice.chosen.predict(*test))
+        self._keep(name, choice, tried, choice.chosen.predict(*test), again)
 
-    def _keep(self, name: str, choice: Choice[Any], tried: Sequence[QueryRanker], scores: FloatArray) -> None:
+    def _keep(
+        self, name: str, choice: Choice[Any], tried: Sequence[QueryRanker], scores: FloatArray, again: Again | None
+    ) -> None:
         self.tuned[name], self.tried[name] = choice, [setting_text(one) for one in tried]
         self.log(f"{name}: {self.tried[name][choice.place]}, {MEASURE} {choice.value:.4f} on validation")
-        self.rankers[name], self.scores[name] = choice.chosen, scores
+        fits = range(1, self.options.refits if again else 1)
+        further = [self._fit_again(name, choice.chosen, fit, again) for fit in fits if again]
+        self.rankers[name], self.scores[name] = choice.chosen, np.stack([scores, *further], axis=1)
+
+    def _fit_again(self, name: str, chosen: QueryRanker, fit: int, again: Again) -> FloatArray:
+        """Scores (n_documents,) of the test documents by one more fit of a ranker, with the setting that was chosen.
+
+        Trees that predict curves draw nothing: their targets are moved by a hair instead.
+        """
+        seed = fit_seed(self.options.seed, fit)
+        train, vali, test = again(seed)
+        ranker = chosen.redrawn(seed)
+        if isinstance(ranker, RunWeights):
+            curves = self.curves[0]
+            if name == PREDICTED_TREES:
+                curves = jittered(curves.ravel(), fit=fit, seed=self.options.seed).reshape(curves.shape)
+            ranker.fit_curves(self.fixed.settings_, curves, *train)
+        else:
+            ranker.fit(*train, validation=vali if vali[0].n_queries else train)
+        return ranker.predict(*test)
 
     # ---- weights ----
 
@@ -181,29 +226,28 @@ class Methods:
         near, predicted = self.data.with_vectors(), self.data.with_predictors()
         others = of_others(predicted, seed)
         self._weigh("hybrid-neighbours", options.neighbours(norm), near)
-        draws = []
-        for draw in range(options.draws):
-            self._weigh(CONTROLS["hybrid-neighbours"], options.neighbours(norm, random=seed + draw), near)
-            draws.append(self.scores[CONTROLS["hybrid-neighbours"]])
-        self.scores[CONTROLS["hybrid-neighbours"]] = np.stack(draws, axis=1)
+        random = options.neighbours(norm, random=seed)
+        self._weigh(CONTROLS["hybrid-neighbours"], random, near, lambda _: near)
         for name, tried in (
             ("hybrid-ridge", options.ridge(norm)),
-            ("hybrid-trees", options.trees(norm)),
+            (PREDICTED_TREES, options.trees(norm)),
             ("hybrid-select", options.ridge(norm, single=True)),
         ):
-            self._weigh(name, tried, predicted)
-            self._weigh(CONTROLS[name], [one.fresh() for one in tried], others)
+            self._weigh(name, tried, predicted, (lambda _: predicted) if name in REFITTED else None)
+            self._weigh(
+                CONTROLS[name], [one.fresh() for one in tried], others, lambda drawn: of_others(predicted, drawn)
+            )
         self._weigh("hybrid-margin", options.margin(norm), near)
-        self._weigh(CONTROLS["hybrid-margin"], options.margin(norm, others=seed), near)
+        self._weigh(CONTROLS["hybrid-margin"], options.margin(norm, others=seed), near, lambda _: near)
 
-    def _weigh(self, name: str, tried: Sequence[RunWeights], parts: Parts) -> None:
+    def _weigh(self, name: str, tried: Sequence[RunWeights], parts: Parts, again: Again | None = None) -> None:
         """Tune rankers that learn from the curves, which are measured once."""
         (train, vectors), vali, test = parts
         watched = vali if vali[0].n_queries else (train, vectors)
         queries = ValidationQueries.of(watched[0], measure=MEASURE, seed=self.options.seed)
         fitted = self._fitted(tried, train, vectors)
         choice = choose((one, queries.values(one.predict(*watched))) for one in fitted)
-        self._keep(name, choice, tried, choice.chosen.predict(*test))
+        self._keep(name, choice, tried, choice.chosen.predict(*test), again)
 
     def _fitted(self, tried: Sequence[RunWeights], train: Judged, vectors: FloatArray) -> Iterator[RunWeights]:
         """The rankers, fitted; those that differ in the number of neighbours alone, once for all."""
@@ -221,64 +265,20 @@ class Methods:
         """The method with weights per query that does best on validation."""
         return choose((name, self.tuned[name].value) for name in PER_QUERY).chosen
 
-    def scores_of(self, method: str) -> FloatArray:
-        """Scores of the test documents by a method, the chosen one included."""
-        return self.scores[self.chosen() if method == CHOSEN else method]
+    def fits_of(self, method: str) -> FloatArray:
+        """Scores of the test documents by every fit of a method, (n_documents, n_fits); the chosen one has all fits."""
+        if method != CHOSEN:
+            return self.scores[method]
+        scores = self.scores[self.chosen()]
+        return np.broadcast_to(scores, (len(scores), max(self.options.refits, scores.shape[1])))
 
-    def values_of_weights(self) -> dict[str, FloatArray]:
-        """Measure of the test queries by fixed weights and by the chosen method."""
-        return {name: self._mean_value(self.scores_of(name)) for name in (FIXED, CHOSEN)}
+    def values_of(self, scores: FloatArray) -> FloatArray:
+        """Measure of the test queries, (n_queries, n_fits), of scores (n_documents, n_fits)."""
+        test = self.data.parts[2]
+        return np.stack([query_values_of(MEASURE, test, one) for one in scores.T], axis=1)
 
     def control_values(self) -> dict[str, FloatArray]:
-        """Measure of the test queries by every control, mean of its draws, the chosen method's control included."""
+        """Measure of the test queries by every control, (n_queries, n_fits), the chosen method's control included."""
         names = [name for name in CONTROLS.values() if name in self.scores]
-        values = {name: self._mean_value(self.scores[name]) for name in names}
+        values = {name: self.values_of(self.scores[name]) for name in names}
         return {**values, OF_CHOSEN: values[CONTROLS[self.chosen()]]}
-
-    def _mean_value(self, scores: FloatArray) -> FloatArray:
-        test = self.data.parts[2]
-        values = [query_values_of(MEASURE, test, one) for one in np.atleast_2d(scores.T)]
-        return np.asarray(np.mean(values, axis=0))
-
-
-#: Parameters that settings of a ranker differ in, by the name of its stored form.
-_SHOWN = {
-    "feature": ("column",),
-    "fused-runs": ("norm",),
-    "fixed-weights": ("norm",),
-    "neighbour-weights": ("similarity", "k"),
-    "margin-weights": ("power",),
-    "trees": ("leaves",),
-    "local": ("k", "lam"),
-    "ser": ("C",),
-    "sser": ("C",),
-    "ensemble": (),
-    "clusters": ("m", "lam"),
-    "atvt": ("lam_h",),
-}
-
-
-def setting_text(ranker: Any) -> str:
-    """The parameters of a ranker that differ between settings; of tuned fixed weights also the weights."""
-    names = _SHOWN.get(ranker.NAME, ("leaves" if getattr(ranker, "model", "") == "trees" else "lam",))
-    values = [(name, getattr(ranker, name)) for name in names if hasattr(ranker, name)]
-    texts = [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in values]
-    if isinstance(ranker, FixedWeights):
-        texts.append("weights " + " ".join(f"{weight:.3g}" for weight in ranker.tuned))
-    for inner in (getattr(ranker, "base", None), getattr(ranker, "learner", None)):
-        texts += [setting_text(inner)] if hasattr(inner, "NAME") else []
-    return ", ".join(text for text in texts if text)
-
-
-def choices_table(fold: str, methods: Methods) -> pa.Table:
-    """The artifact ``choices``: every setting of every method and control, in the order tried."""
-    rows = [
-        {"fold": fold, "method": name, "setting": text, "measure": MEASURE, "value": value, "chosen": i == choice.place}
-        for name, choice in methods.tuned.items()
-        for i, (text, value) in enumerate(zip(methods.tried[name], choice.values, strict=True))
-    ]
-    empty = {"k": pa.nulls(len(rows), pa.int32()), "lam": pa.nulls(len(rows), pa.float64())}
-    columns = {key: pa.array([row[key] for row in rows]) for key in rows[0]} | empty
-    return pa.table(
-        {key: columns[key] for key in ("fold", "method", "setting", "k", "lam", "measure", "value", "chosen")}
-    )

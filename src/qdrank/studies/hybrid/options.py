@@ -30,18 +30,21 @@ else:
     from qdrank.studies.keys import Keys as _Keys
 
 
+#: Shrinkage of the trees from predictors to curves.
+_RATE = 0.1
 #: Weight of a query's own documents in the semi-supervised ensemble, and similar queries that choose a cluster's model.
 _GAMMA, _SIMILAR = 0.5, 5
 
 
 class Options(_Keys):
-    """Keys of section ``hybrid``, under the same names; ``seed`` and ``tol`` are shared by all studies.
+    """Keys of section ``hybrid``, under the same names; ``seed``, ``tol`` and ``refits`` are shared by all studies.
 
     ``readings`` are the choices of the clusters' methods, as the section of their own study has them.
     """
 
     seed: int
     tol: float
+    refits: int
     readings: Mapping[str, Any]
 
     def alone(self, n_runs: int) -> list[QueryRanker]:
@@ -84,6 +87,7 @@ class Options(_Keys):
         """Weights by boosted trees."""
         leaves = most_regularised_first("leaves", self.leaves)
         shared = {"norm": norm, "measure": MEASURE, "model": "trees", "rounds": self.rounds, "seed": self.seed}
+        shared |= {"learning_rate": _RATE}
         return [PredictedWeights(leaves=n, **shared) for n in leaves]  # type: ignore[arg-type]
 
     def margin(self, norm: Norm, others: int | None = None) -> list[MarginWeights]:
@@ -103,7 +107,8 @@ class Options(_Keys):
     def lambdamart(self, *, queries: bool = False) -> list[QueryRanker]:
         """LambdaMART, with or without columns of the query."""
         leaves = most_regularised_first("leaves", self.lambdamart_leaves)
-        grown: list[QueryRanker] = [TreeRanker(rounds=self.rounds, leaves=n, seed=self.seed) for n in leaves]
+        shared = {"rounds": self.lambdamart_rounds, "seed": self.seed, "measure": MEASURE}
+        grown: list[QueryRanker] = [TreeRanker(leaves=n, **shared) for n in leaves]  # type: ignore[arg-type]
         return [WithQueryVectors(base=ranker) for ranker in grown] if queries else grown
 
     def evidence(self, reference: int, *, prior: bool = False) -> list[QueryRanker]:

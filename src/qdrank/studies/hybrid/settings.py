@@ -30,8 +30,12 @@ class Hybrid(StudySection):
     leaves: list[PositiveInt] = Field(
         default=[4, 15], min_length=1, description="Leaves of the trees from predictors to curves."
     )
+    rounds: PositiveInt = Field(default=50, description="Trees from predictors to curves.")
     lambdamart_leaves: list[PositiveInt] = Field(default=[8], min_length=1, description="Leaves of LambdaMART's trees.")
-    rounds: PositiveInt = Field(default=100, description="Trees from predictors to curves, and most of LambdaMART.")
+    lambdamart_rounds: PositiveInt = Field(default=100, description="Most trees of LambdaMART.")
+    lambdamart_depth: PositiveInt = Field(
+        default=20, description="LambdaMART learns from the documents that a run has among so many of its first."
+    )
     powers: list[PositiveFloat] = Field(
         default=[0.25, 0.5, 1, 2, 4], min_length=1, description="Powers of the margin in the margin rule."
     )
@@ -47,7 +51,7 @@ class Hybrid(StudySection):
         default=False,
         description="Whether SSER is among them: it solves a program for each query, which takes minutes for some hundreds.",
     )
-    draws: PositiveInt = Field(default=5, description="Draws of random judged queries, and of noise.")
+    draws: PositiveInt = Field(default=5, description="Draws of noise, and of the learning curve.")
     sizes: list[PositiveInt] = Field(
         default=[25, 50, 100, 200, 400, 800, 1600], description="Judged queries of the learning curve; all come last."
     )

@@ -49,7 +49,7 @@ def methods_table(values: Values, choices: Sequence[pa.Table], interval: Mapping
     for name in [*runs, *known([method.name for method in METHODS], values), *known([*CONTROLS.values()], values)]:
         apart = compare(values.pairs(name, FIXED), **interval)
         row: dict[str, Any] = {"method": _label(name), "NDCG@10": apart.mean_a, "from fixed": apart.difference}
-        row |= {"low": apart.interval.low, "high": apart.interval.high}
+        row |= {"low": apart.interval.low, "high": apart.interval.high, "fits": apart.fits}
         rows.append(row | {"settings by fold": "; ".join(chosen.get(name, []))})
     return pa.Table.from_pylist(rows)
 

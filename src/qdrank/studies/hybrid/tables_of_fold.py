@@ -9,32 +9,32 @@ import pyarrow as pa
 
 from qdrank.layout import FloatArray
 from qdrank.rankers.run_weights import NeighbourWeights
-from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.hybrid.fold import Methods
-from qdrank.studies.hybrid.methods import FIXED, MEASURE
+from qdrank.studies.hybrid.methods import FIXED, PREDICTED_TREES
 
 #: Methods that choose among the settings of the grid.
-ON_THE_GRID = (FIXED, "hybrid-neighbours", "hybrid-ridge", "hybrid-trees", "hybrid-select")
+ON_THE_GRID = (FIXED, "hybrid-neighbours", "hybrid-ridge", PREDICTED_TREES, "hybrid-select")
 
 
 def single_runs(methods: Methods, tags: Sequence[str]) -> dict[str, FloatArray]:
-    """Measure of the test queries by each run alone."""
+    """Measure of the test queries, (n_queries, 1), by each run alone."""
     test, vectors = methods.data.with_vectors()[2]
     alone = methods.options.alone(len(tags))
-    values = [query_values_of(MEASURE, test, ranker.predict(test, vectors)) for ranker in alone]
-    return {f"run {tag}": value for tag, value in zip(tags, values, strict=True)}
+    values = methods.values_of(np.stack([ranker.predict(test, vectors) for ranker in alone], axis=1))
+    return {f"run {tag}": value[:, None] for tag, value in zip(tags, values.T, strict=True)}
 
 
 def values_table(fold: str, methods: Methods, values: Mapping[str, FloatArray]) -> pa.Table:
-    """Values of the test queries by control or run."""
+    """Values (n_queries, n_fits) of the test queries by control or run."""
     ids = methods.data.parts[2].query_id
     texts = {"fold": [fold] * len(ids), "query_id": ids}
     tables = [
         pa.table(
             {key: pa.array(text, pa.string()) for key, text in {**texts, "control": [name] * len(ids)}.items()}
-            | {"value": value}
+            | {"fit": np.full(len(ids), fit), "value": value}
         )
-        for name, value in values.items()
+        for name, fits in values.items()
+        for fit, value in enumerate(fits.T)
     ]
     return pa.concat_tables(tables)
 
@@ -45,8 +45,8 @@ def checks_table(fold: str, methods: Methods, test_curves: FloatArray) -> pa.Tab
     train, vectors = methods.data.with_vectors()[0]
     everyone.fit_curves(methods.fixed.settings_, methods.curves[0], train, vectors)
     weights = everyone.weights(*methods.data.with_vectors()[2])
-    test, oracle = methods.data.parts[2], test_curves.max(axis=1)
-    above = [query_values_of(MEASURE, test, methods.scores[name]) - oracle for name in ON_THE_GRID]
+    oracle = test_curves.max(axis=1, keepdims=True)
+    above = [(methods.values_of(methods.scores[name]) - oracle).max() for name in ON_THE_GRID]
     rows = {
         "all neighbours": float(np.abs(weights - methods.fixed.tuned).max()),
         "bound": float(np.round(np.max(above), 12)),

@@ -10,36 +10,42 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from qdrank.evaluation.observations import Contrast, contrast
-from qdrank.evaluation.pairs import Pairs, query_values
+from qdrank.evaluation.observations import Contrast, pairs_contrast
+from qdrank.evaluation.pairs import Pairs, fit_values, paired_fits
+from qdrank.evaluation.refits import by_fit
 from qdrank.layout import FloatArray, rows_of
 from qdrank.studies.hybrid.methods import MEASURE, METHODS
 
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """Values of the test queries of all folds: ids and folds (n_queries,) by ascending id, and values by name."""
+    """Values of the test queries of all folds: ids and folds (n_queries,) by ascending id, and values (n_queries, n_fits) by name."""
 
     query_id: NDArray[np.object_]
     fold: NDArray[np.object_]
     of: Mapping[str, FloatArray]
 
     def pairs(self, a: str, b: str) -> Pairs:
-        """Values of two methods on the same queries."""
-        return Pairs(self.query_id, self.of[a], self.of[b])
+        """Values of two methods on the same queries, paired by fit."""
+        return paired_fits(self.query_id, self.of[a], self.of[b])
 
     def difference(self, a: str, b: str) -> Contrast:
         """Their differences, as a contrast."""
-        return contrast(self.pairs(a, b).differences, self.query_id, self.fold)
+        return pairs_contrast(self.pairs(a, b), self.fold)
 
 
 def gathered_values(measures: pa.Table, controls: pa.Table) -> Values:
     """Values of the methods from the artifact ``measures``, of controls and runs from the tables of all folds."""
     measured = set(measures.column("method").to_pylist())
     names = [method.name for method in METHODS if method.name in measured]
-    ids, values = query_values(measures, names, MEASURE)
-    of = {name: values[:, i] for i, name in enumerate(names)}
-    of |= by_query(controls, "control", ids)
+    ids = fit_values(measures, names[:1], MEASURE)[0]
+    of = {name: fit_values(measures, [name], MEASURE)[1][:, :, 0] for name in names}
+    for name in dict.fromkeys(controls.column("control").to_pylist()):
+        drawn = controls.filter(pc.equal(controls.column("control"), name))
+        known_ids, fits = by_fit(
+            *(drawn.column(c).to_numpy(zero_copy_only=False) for c in ("query_id", "fit", "value"))
+        )
+        of[name] = fits[rows_of(ids, known_ids, among="the queries of the controls")]
     fold = dict(zip(*(controls.column(name).to_pylist() for name in ("query_id", "fold")), strict=True))
     return Values(ids, np.array([fold[query] for query in ids.tolist()], dtype=object), of)
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.folds import ROLES
-from qdrank.datasets.judged import Judged, load_judged
+from qdrank.datasets.judged import Judged, load_judged, refits_table
 from qdrank.datasets.runs.scaling import COLUMNS
 from qdrank.layout import FloatArray, rows_of
 from qdrank.queries.artifacts import load_queries
@@ -19,9 +19,10 @@ from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import FoldDocuments, fold_documents
 from qdrank.rankers.served import ServedRuns, write_method
 from qdrank.store import read, write
+from qdrank.studies.hybrid.choices import choices_table
 from qdrank.studies.hybrid.curves import learning_curve, weight_curves
-from qdrank.studies.hybrid.fold import FoldData, Methods, choices_table
-from qdrank.studies.hybrid.methods import CHOSEN, EVIDENCE, PAPERS
+from qdrank.studies.hybrid.fold import FoldData, Methods
+from qdrank.studies.hybrid.methods import CHOSEN, EVIDENCE, PAPERS, REFITTED
 from qdrank.studies.hybrid.options import Options
 from qdrank.studies.hybrid.oracle import Oracles, oracle_table
 from qdrank.studies.hybrid.tables_of_fold import checks_table, single_runs, values_table
@@ -58,8 +59,11 @@ def write_fold(
         vectors = recipe if name in _PREDICTED else _document_vectors(files, queries, documents)
         view, ranker = documents.view(scaled=name in _SCALED), made.rankers[name]
         served = ServedRuns(method=method, fold=fold, documents=view, queries=vectors, ranker=ranker, tags=tags)
-        write_method(out[method], out[f"served_{method}"], served, documents.parts["test"], made.scores_of(method))
-    write(out["choices"], "choices", choices_table(fold, made))
+        test, scores = documents.parts["test"], made.fits_of(method)
+        write_method(out[method], out[f"served_{method}"], served, test, scores[:, 0])
+        if method in REFITTED and made.options.refits > 1:
+            write(out[f"refits_{method}"], "refits", refits_table(test, list(scores.T[1:])))
+    write(out["choices"], "choices", choices_table(fold, made.tuned, made.tried))
     _write_shown(out, fold, made, tags, log)
 
 

@@ -56,6 +56,8 @@ class ClusterRanker(QueryRanker):
         *("point_mean_", "point_inverse_", "width_"),
     )
 
+    SEEDS: ClassVar[tuple[str, ...]] = ("seed",)
+
     kind: Literal["single", "naive", "select", "transform"]
     reference: int
     counted: Weights = "own"
