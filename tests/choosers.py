@@ -17,7 +17,7 @@ CHOOSER = "qdrank.learners.choose"
 SOURCES = "qdrank.measures"
 #: What knows names, grades or orders, and gives no value of a ranking.
 HARMLESS = (
-    *("qdrank.measures.names", "qdrank.measures.folds", "qdrank.measures.definitions.gains"),
+    *("qdrank.measures.names", "qdrank.evaluation.pairs", "qdrank.measures.definitions.gains"),
     *("qdrank.measures.CONVENTIONS", "qdrank.measures.ranking.MAX_GRADE", "qdrank.measures.ranking.rows_by_score"),
 )
 #: Methods of the containers of Python, NumPy and Arrow: an attribute of that name says nothing.

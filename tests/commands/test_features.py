@@ -84,7 +84,7 @@ def test_the_index_is_kept_until_the_texts_change(study: Path, monkeypatch: pyte
     assert main([*arguments, "first.txt"]) == 0
     analysed = []
     monkeypatch.setattr(
-        "qdrank.text.kept_index.count_matrix", lambda tokens: analysed.append(1) or count_matrix(tokens)
+        "qdrank.text.new_queries.count_matrix", lambda tokens: analysed.append(1) or count_matrix(tokens)
     )
     assert main([*arguments, "second.txt"]) == 0
     assert Path("second.txt").read_bytes() == Path("first.txt").read_bytes()

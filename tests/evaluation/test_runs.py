@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.reading import read_qrels, read_run
 from qdrank.errors import InputError
-from qdrank.evaluation.runs import measure_run
+from qdrank.evaluation.run_files import measure_run
 
 DOCS = [f"d{i}" for i in range(9)]
 NAMES = ["ap/trec", "rr/trec", "p@5/trec", "ndcg@5/trec", "ndcg/trec", "r@3/trec", "success@2/trec", "judged@4/trec"]

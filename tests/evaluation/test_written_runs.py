@@ -12,7 +12,7 @@ import yaml
 from qdrank.datasets.judged import Judged, scores_table
 from qdrank.datasets.runs.reading import read_qrels, read_run
 from qdrank.evaluation.measuring import measure_scores
-from qdrank.evaluation.runs import measure_run
+from qdrank.evaluation.run_files import measure_run
 from qdrank.evaluation.written_runs import write_runs
 from qdrank.store import write
 

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pytest
 
 from qdrank.figures.overview import LIBRARIES, overview_page
-from qdrank.figures.table_page import table_page
-from qdrank.figures.tables import markdown
+from qdrank.figures.tables import markdown, table_page
 
 
 class Page(HTMLParser):

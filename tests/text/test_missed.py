@@ -12,12 +12,12 @@ from qdrank.datasets.collections.smart import read_smart
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.evaluation.measuring import measure_features
-from qdrank.evaluation.runs import measure_run
+from qdrank.evaluation.run_files import measure_run
 from qdrank.figures.data import data_summary
 from qdrank.store import tables, write
+from qdrank.text.candidates import Rejudging
 from qdrank.text.extract import reference_maps
 from qdrank.text.judged import TextSettings, judged_text
-from qdrank.text.rejudged import Rejudging
 
 NAMES = ("ap", "ndcg@10/exp", "ndcg@10/letor4", "p@10/letor4", "mean_ndcg/geng")
 

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from qdrank.datasets.collections.model import Documents
 from qdrank.errors import InputError
 from qdrank.text.analyser import Analyser
-from qdrank.text.constants import OHSUMED, Constants
 from qdrank.text.index import analyse_queries, build_index
-from qdrank.text.matches import match
-from qdrank.text.models import MODELS
+from qdrank.text.models import MODELS, OHSUMED, Constants, match
 
 PLAIN = Analyser(stemmer="none", stop_words="none")
 # "flow" stands in every body (df = |C|), one title is empty, one query repeats a term and has an unknown one.

@@ -9,9 +9,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from qdrank.text.constants import OHSUMED
-from qdrank.text.matches import Matches
-from qdrank.text.models import MODELS
+from qdrank.text.models import MODELS, OHSUMED, Matches
 
 # Some plain queries, one that repeats a word (22), two with a BM25 under 1 (36, 49). All 106 pass, in half a minute.
 QUERIES = (1, 2, 3, 22, 36, 49)

@@ -17,7 +17,7 @@ import yaml
 from snakemake.utils import update_config
 
 from qdrank.datasets.runs.reading import read_qrels, read_run
-from qdrank.evaluation.runs import measure_run
+from qdrank.evaluation.run_files import measure_run
 from qdrank.store import read
 from qdrank.workflow.config_files import load_yaml
 from tests.conftest import PROJECT

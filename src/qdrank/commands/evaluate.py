@@ -200,7 +200,7 @@ def run(args: argparse.Namespace) -> int:
     baseline = None if args.baseline is None else named_run(runs, args.baseline)
     table = RunTable(judged, runs, names, by_query=args.by_query)
     if baseline is not None:
-        from qdrank.evaluation.against import differences  # loads Arrow
+        from qdrank.evaluation.run_files import differences  # loads Arrow
 
         table = replace(table, baseline=baseline.name, differences=differences(runs, baseline, names))
     print(RUN_FORMATS[args.format](table), end="")

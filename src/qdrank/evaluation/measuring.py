@@ -17,7 +17,7 @@ from qdrank.layout import FloatArray, rows_of
 from qdrank.measures import measure
 from qdrank.rankers.stages import RETRIEVERS
 from qdrank.store import read, write
-from qdrank.store.rows import repeated
+from qdrank.store.lists import repeated
 
 
 def joined_scores(documents: Judged, path: str | os.PathLike[str]) -> FloatArray:

@@ -12,10 +12,9 @@ import pyarrow.compute as pc
 from qdrank.datasets.judged import load_judged
 from qdrank.errors import InputError
 from qdrank.evaluation.comparison import DETECTABLE, compare, corrected_p
-from qdrank.evaluation.pairs import fit_columns, method_pairs
+from qdrank.evaluation.pairs import FoldMeans, fit_columns, fold_means, method_pairs
 from qdrank.evaluation.published import PublishedFigures, compare_published, load_expected, right_method_nearest
 from qdrank.figures.tables import chosen_by_fold, write_table, write_tables
-from qdrank.measures.folds import FoldMeans, fold_means
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.store import read

@@ -115,8 +115,8 @@ _PUBLIC = {
     "tie_values": "qdrank.measures.ties",
     "average_precision": "qdrank.measures.usual",
     "ndcg": "qdrank.measures.usual",
-    "FoldMeans": "qdrank.measures.folds",
-    "fold_means": "qdrank.measures.folds",
+    "FoldMeans": "qdrank.evaluation.pairs",
+    "fold_means": "qdrank.evaluation.pairs",
 }
 
 

@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike
 
 from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.measures.compute import Rankings, definitions
-from qdrank.measures.definition import Definition
+from qdrank.measures.definition import Definition, Tied
 from qdrank.measures.ranking import Judgements, Ranking, tie_numbers
-from qdrank.measures.tied import Tied
 
 
 class TieValues(NamedTuple):

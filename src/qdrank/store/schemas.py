@@ -93,7 +93,7 @@ _SHARED = [
         nullable=frozenset({"type"}),
     ),
     Shape("neighbours", {"query_id": _TEXT, "role": _TEXT, "neighbours": Vector(pa.int32())}),
-    # What was fitted on the training queries of a fold: the scale of their vectors, a metric; see qdrank.queries.fitted.
+    # What was fitted on the training queries of a fold: the scale of their vectors, a metric; see qdrank.queries.graph.
     Shape("fitted", {"kind": _TEXT, "name": _TEXT, "row": pa.int32(), "numbers": NUMBERS}),
     Shape(
         "models",

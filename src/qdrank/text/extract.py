@@ -18,8 +18,8 @@ from qdrank.errors import placed
 from qdrank.measures import measure
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
-from qdrank.text.constants import OHSUMED, Constants
 from qdrank.text.judged import TextSettings, write_judged_text
+from qdrank.text.models import OHSUMED, Constants
 
 
 def read_collection(

@@ -17,10 +17,8 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.registry import did_you_mean
 from qdrank.text.candidates import Candidates
-from qdrank.text.constants import Constants
 from qdrank.text.index import AnalysedQueries, Index
-from qdrank.text.matches import match
-from qdrank.text.models import MODELS
+from qdrank.text.models import MODELS, Constants, match
 from qdrank.text.web import WEB_COLUMNS
 
 # Pairs at a time: some 50 MiB of intermediates at ten terms a query.

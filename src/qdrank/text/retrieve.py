@@ -11,7 +11,7 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.text.bm25 import BM25
 from qdrank.text.index import AnalysedQueries, FieldIndex
-from qdrank.text.matches import match
+from qdrank.text.models import match
 
 # Weights are made a block of postings at a time, which bounds the memory of the float64 intermediates (32 MiB each).
 _BLOCK = 1 << 22

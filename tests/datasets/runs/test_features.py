@@ -15,7 +15,7 @@ from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.queries import read_texts, read_vectors
 from qdrank.datasets.runs.scaling import COLUMNS
 from qdrank.errors import InputError
-from qdrank.evaluation.runs import measure_run
+from qdrank.evaluation.run_files import measure_run
 from qdrank.measures import measure
 from qdrank.queries.artifacts import VectorOptions, describe_queries
 from qdrank.queries.recipe import document_vectors

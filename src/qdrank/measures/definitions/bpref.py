@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdrank.layout import FloatArray, IntArray, query_index
-from qdrank.measures.definition import Definition, by_ties
+from qdrank.measures.definition import Definition, Tied, by_ties
 from qdrank.measures.ranking import Judgements, Ranking
-from qdrank.measures.tied import Tied
 
 
 @dataclass(frozen=True, kw_only=True)

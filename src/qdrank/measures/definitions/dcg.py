@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdrank.layout import FloatArray, IntArray
-from qdrank.measures.definition import Definition
+from qdrank.measures.definition import Definition, Tied
 from qdrank.measures.definitions import gains
 from qdrank.measures.ranking import Judgements, Ranking
-from qdrank.measures.tied import Tied
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdrank.layout import FloatArray, IntArray
-from qdrank.measures.definition import Definition, by_ties
+from qdrank.measures.definition import Definition, Tied, by_ties
 from qdrank.measures.ranking import Ranking
-from qdrank.measures.tied import Tied
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from qdrank.layout import FloatArray, IntArray
-from qdrank.measures.definition import by_ties
+from qdrank.measures.definition import Tied, by_ties
 from qdrank.measures.definitions.rr import ReciprocalRank
 from qdrank.measures.ranking import Ranking
-from qdrank.measures.tied import Tied
 
 
 @dataclass(frozen=True, kw_only=True)

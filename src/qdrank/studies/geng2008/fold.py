@@ -18,7 +18,7 @@ from qdrank.measures.compute import measure
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import FoldDocuments, query_scores
 from qdrank.rankers.sizes import Setting
-from qdrank.store.rows import repeated
+from qdrank.store.lists import repeated
 from qdrank.studies.geng2008.global_models import GlobalModels
 from qdrank.studies.geng2008.local_models import ModelBank
 from qdrank.studies.geng2008.methods import GLOBAL, LOCAL, OFFLINE

@@ -22,8 +22,7 @@ from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.sizes import Setting, by_lambda
 from qdrank.store import read, write
-from qdrank.store.lists import list_column, list_matrix
-from qdrank.store.rows import joined, no_rows, repeated
+from qdrank.store.lists import joined, list_column, list_matrix, no_rows, repeated
 
 WEIGHTING = {"neighbours": "pairs", "equal": "equal", "random": "pairs"}
 

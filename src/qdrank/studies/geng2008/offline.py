@@ -18,7 +18,7 @@ from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.rankers.knn import change_ratios, offline1, offline2
 from qdrank.store import write
-from qdrank.store.rows import repeated
+from qdrank.store.lists import repeated
 from qdrank.studies.geng2008.methods import OFFLINE
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.shapes import OFFLINE_SHAPE

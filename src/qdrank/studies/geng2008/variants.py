@@ -34,8 +34,7 @@ from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents
 from qdrank.rankers.knn import ALIKE, offline1, offline2
 from qdrank.rankers.sizes import Setting, neighbour_count
 from qdrank.store import read, write
-from qdrank.store.lists import list_matrix
-from qdrank.store.rows import repeated
+from qdrank.store.lists import list_matrix, repeated
 from qdrank.studies.geng2008.fold import chosen_settings
 
 _SWEPT = ("mean_ndcg/geng", "ndcg@10/geng")

@@ -15,7 +15,7 @@ from qdrank.learners.ensemble.ser import rounded_scores
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.measures.compute import measure
 from qdrank.store import write
-from qdrank.store.rows import repeated
+from qdrank.store.lists import repeated
 from qdrank.studies.hoi2008.fold import EnsembleFold, load_ensemble_fold
 from qdrank.studies.hoi2008.rankers import query_rows, scores_by
 

@@ -17,8 +17,7 @@ from qdrank.learners.ensemble.trace_coefficients import Ties
 from qdrank.measures.compute import measure
 from qdrank.rankers.served import ServedRanker, write_method
 from qdrank.store import read, write
-from qdrank.store.lists import list_matrix
-from qdrank.store.rows import repeated
+from qdrank.store.lists import list_matrix, repeated
 from qdrank.studies.hoi2008.fold import TIE_RULES, EnsembleFold, gathered_weights, load_ensemble_fold
 from qdrank.studies.hoi2008.methods import PATHS, with_ties
 from qdrank.studies.hoi2008.rankers import EnsembleRanker, scores_by

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, rows_of
-from qdrank.store.lists import list_column, list_matrix
-from qdrank.store.rows import joined, repeated
+from qdrank.store.lists import joined, list_column, list_matrix, repeated
 from qdrank.studies.lin2011.clusters import Clustering
 from qdrank.studies.lin2011.training import ClusterModels
 

@@ -12,8 +12,7 @@ import pyarrow as pa
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import choose
 from qdrank.measures.compute import measure
-from qdrank.store.lists import list_column
-from qdrank.store.rows import repeated
+from qdrank.store.lists import list_column, repeated
 from qdrank.studies.lin2011.bank import Key
 from qdrank.studies.lin2011.controls import Perturbed, directions, matched, ranked
 from qdrank.studies.lin2011.fold import ClusterSetting, LinFold, model_scores, scores_for

@@ -17,7 +17,7 @@ from qdrank.learners.ranksvm.estimator import Model
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.store import read, write
-from qdrank.store.rows import joined, no_rows
+from qdrank.store.lists import joined, no_rows
 from qdrank.studies.lin2011.bank import ALL_QUERIES, HALVES, Key, cluster_sizes_table, models_table
 from qdrank.studies.lin2011.clusters import (
     PAIRS,
