@@ -21,10 +21,7 @@ FloatArray = NDArray[np.float64]
 def query_offsets(query: NDArray[Any]) -> IntArray:
     """Bounds of the runs of equal ids in ``query``, shape (n_documents,) to (n_queries + 1,).
 
-    Raises
-    ------
-    InputError
-        If a query's documents are in two places.
+    Raises `InputError` if a query's documents are in two places.
     """
     query = np.asarray(query)
     if query.ndim != 1:
@@ -83,10 +80,7 @@ def pair_counts(y: NDArray[Any], offsets: IntArray) -> IntArray:
 def rows_of(ids: NDArray[Any], known: NDArray[Any], *, what: str = "query", among: str = "the known ones") -> IntArray:
     """Place of each of ``ids`` in ``known``, shape (n_ids,).
 
-    Raises
-    ------
-    InputError
-        If one is not there; ``what`` and ``among`` are the words of the message.
+    Raises `InputError` if one is not there; ``what`` and ``among`` are the words of the message.
     """
     place = {name: i for i, name in enumerate(known.tolist())}
     try:

@@ -49,10 +49,7 @@ def loaded(target: str) -> Any:
 def needed(module: str, extra: str) -> Any:
     """A library that only an extra of this package installs.
 
-    Raises
-    ------
-    InputError
-        If it is not installed; the message names the extra.
+    Raises `InputError` if it is not installed; the message names the extra.
     """
     try:
         return import_module(module)

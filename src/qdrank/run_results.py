@@ -25,9 +25,7 @@ class Results:
 
     Where a run has several data sets, every frame has a column ``dataset``, and ``dataset=`` asks for one of them.
 
-    Parameters
-    ----------
-    folder : the folder that a run writes to, ``results`` unless ``--directory`` named another
+    ``folder``: the folder that a run writes to, ``results`` unless ``--directory`` named another.
     """
 
     def __init__(self, folder: str | PathLike[str] = "results") -> None:

@@ -20,10 +20,8 @@ Best = Literal["low", "high"]
 class BordaCount(Learner):
     """Aggregation without learning; documents that are missing in a ranking share the ranks below the others.
 
-    Parameters
-    ----------
-    best : which rank numbers are better. Ranks mean "low", but the figures published for LETOR 4.0's rank aggregation
-        are reproduced only with "high", that is, with the rankings read upside down.
+    ``best``: which rank numbers are better. Ranks mean "low", but the figures published for LETOR 4.0's rank
+    aggregation are reproduced only with "high", that is, with the rankings read upside down.
     """
 
     NAME: ClassVar[str] = "bordacount"

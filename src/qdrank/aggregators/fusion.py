@@ -51,6 +51,8 @@ def fuse(
 ) -> Run:
     """One run from several: all documents that any run returns, queries in order of first appearance.
 
+    Returns the run, each query's documents by descending score, ties by descending document id.
+
     Parameters
     ----------
     runs : the runs, each with finite scores
@@ -59,10 +61,6 @@ def fuse(
     weights : one for each run; only for ``weights``
     k : constant of ``rrf``, 0 or more
     tag : name of the fused run
-
-    Returns
-    -------
-    the run, each query's documents by descending score, ties by descending document id
     """
     _check(runs, method, norm, weights, k)
     union = union_of(runs)

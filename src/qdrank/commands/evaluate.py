@@ -59,16 +59,13 @@ class Evaluation:
 def evaluate(features: AnyPath, scores: AnyPath, names: Sequence[str] = CONVENTIONS["letor4"]) -> Evaluation:
     """Measure the ranking of a LETOR file's documents by a file of scores.
 
+    Raises `InputError` if a name is unknown, a file is malformed, or the two do not have the same number of rows.
+
     Parameters
     ----------
     features : LETOR text, plain or compressed
     scores : one score per document, in the same order
     names : names of measures
-
-    Raises
-    ------
-    InputError
-        If a name is unknown, a file is malformed, or the two do not have the same number of rows.
     """
     for name in names:
         parse(name)

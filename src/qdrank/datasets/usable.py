@@ -16,11 +16,9 @@ MIN_TEST = 2
 def refuse_unusable(judged: Judged) -> None:
     """Raise if some fold has too little to learn from, to choose by or to measure.
 
-    Raises
-    ------
-    InputError
-        If no document is relevant, or a fold has fewer than `MIN_TRAIN` training queries with documents of different
-        grades, fewer than `MIN_TEST` test queries with a relevant document, or none for validation where it has any.
+    Raises `InputError` if no document is relevant, or a fold has fewer than `MIN_TRAIN` training queries with documents
+    of different grades, fewer than `MIN_TEST` test queries with a relevant document, or none for validation where it
+    has any.
     """
     if not (judged.y > 0).any():
         raise InputError(

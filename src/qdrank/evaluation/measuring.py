@@ -23,10 +23,7 @@ from qdrank.store.lists import repeated
 def joined_scores(documents: Judged, path: str | os.PathLike[str]) -> FloatArray:
     """Score of every document, shape (n_documents,), joined on query and document.
 
-    Raises
-    ------
-    InputError
-        If a document has no score; scores of other documents are ignored.
+    Raises `InputError` if a document has no score; scores of other documents are ignored.
     """
     return _joined(documents, read(path, "scores"), path)
 

@@ -57,16 +57,13 @@ def join(
 ) -> Pairs:
     """Pair the values ``a`` and ``b`` on their queries' ids; the two may come in different orders.
 
+    Raises `InputError` if an id occurs twice, a value is not finite, queries do not match, or none is left.
+
     Parameters
     ----------
     query_a, a : (n_a,) ids and values of the first ranker
     query_b, b : (n_b,) ids and values of the second
     unmatched : whether a query that only one ranker has is an error, or is dropped and counted
-
-    Raises
-    ------
-    InputError
-        If an id occurs twice, a value is not finite, queries do not match, or none is left.
     """
     ids_a, values_a = _column(query_a, a, "first")
     ids_b, values_b = _column(query_b, b, "second")
@@ -110,10 +107,8 @@ def fit_values(measures: pa.Table, methods: Sequence[str], name: str) -> tuple[N
 
     A method that is fitted once has the same values in every fit.
 
-    Raises
-    ------
-    InputError
-        If methods are measured on other queries, or two of them have different numbers of fits above one.
+    Raises `InputError` if methods are measured on other queries, or two of them have different numbers of fits above
+    one.
     """
     tables = {method: _one_method(measures, method, name) for method in methods}
     ids, fits = next(iter(tables.values()))[0], max(values.shape[1] for _, values in tables.values())

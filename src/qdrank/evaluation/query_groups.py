@@ -50,10 +50,7 @@ class GroupDifference:
 def by_group(differences: FloatArray, group: Sequence[str], *, alpha: float = 0.05) -> list[GroupDifference]:
     """Differences (n_queries,) by the group of each query, groups in the order of their names.
 
-    Raises
-    ------
-    InputError
-        If there are fewer than two groups, or no group has two queries.
+    Raises `InputError` if there are fewer than two groups, or no group has two queries.
     """
     d = np.asarray(differences, dtype=np.float64)
     names, of_query = np.unique(np.asarray(group, dtype=str), return_inverse=True)

@@ -54,10 +54,8 @@ def by_fit(
 ) -> tuple[NDArray[np.object_], FloatArray]:
     """Queries in order of first appearance, and their values, (n_queries, n_fits), joined on the ids.
 
-    Raises
-    ------
-    InputError
-        If a query lacks a fit or has one twice: a mean over other fits for every query would mix the two sources of spread.
+    Raises `InputError` if a query lacks a fit or has one twice: a mean over other fits for every query would mix the
+    two sources of spread.
     """
     names, rows = np.unique(query.astype(str), return_inverse=True)
     fits, columns = np.unique(fit, return_inverse=True)

@@ -62,10 +62,8 @@ class JudgedRun:
 def judged_run(run: Run, qrels: Qrels, *, file: AnyPath | None = None) -> JudgedRun:
     """Join a run with judgments. As in trec_eval, a document with a negative grade counts as not judged.
 
-    Raises
-    ------
-    InputError
-        If the two have no query in common, or no document of a common query: judgments of another collection.
+    Raises `InputError` if the two have no query in common, or no document of a common query: judgments of another
+    collection.
     """
     grades, sizes, rest, rows = [], [], [], []
     docs, offsets = run.doc.tolist(), run.offsets.tolist()
@@ -105,9 +103,7 @@ def measure_run(names: Iterable[str], run: Run, qrels: Qrels) -> tuple[list[str]
     does not return still counts in average precision and in the ideal order. A judged query that is not in
     the run counts as an empty list (trec_eval's ``-c``); queries without judgments are left out.
 
-    Returns
-    -------
-    ids of the queries, in the judgments' order, and from each name to its values, shape (n_queries,)
+    Returns ids of the queries, in the judgments' order, and from each name to its values, shape (n_queries,).
     """
     joined = judged_run(run, qrels)
     return joined.query_id, joined.measured(names)
@@ -210,10 +206,7 @@ def told_apart(runs: Sequence[MeasuredRun]) -> list[MeasuredRun]:
 def named_run(runs: Sequence[MeasuredRun], wanted: str) -> MeasuredRun:
     """The run with this file or tag.
 
-    Raises
-    ------
-    InputError
-        If there is none, or there are several.
+    Raises `InputError` if there is none, or there are several.
     """
     matching = [run for run in runs if wanted in (run.name, run.file)]
     if len(matching) != 1:

@@ -133,10 +133,9 @@ class Choice(Generic[T]):
 def choose(tried: Iterable[tuple[T, ArrayLike]]) -> Choice[T]:
     """The first of the best candidates.
 
-    Parameters
-    ----------
-    tried : candidates from the most to the least regularised, each with its values (n_queries,) as `ValidationQueries`
-        gives them, or with their mean; an iterator is read one by one, and only the best candidate is kept
+    ``tried``: candidates from the most to the least regularised, each with its values (n_queries,) as
+    `ValidationQueries` gives them, or with their mean; an iterator is read one by one, and only the best candidate is
+    kept.
     """
     choice: Choice[Any] = Choice()
     for candidate, values in tried:

@@ -30,6 +30,10 @@ def measure(
 ) -> dict[str, FloatArray]:
     """Measures of one ranker or of many, per query.
 
+    Returns a dictionary from each name (our own, whatever name was given), in the order given, to its values, shape
+    (n_queries,) or (n_queries, n_rankers). Raises `InputError` if a name is unknown, shapes do not agree, a score is
+    NaN or a grade is not a small whole number.
+
     Parameters
     ----------
     names : names of measures, such as ``ndcg@10/letor4``
@@ -39,15 +43,6 @@ def measure(
     doc_ids : (n_documents,) document ids, for the ``trec`` convention's ties
     unranked : grades and offsets of judged documents that no ranker returned, see `Judgements`
     judged : (n_documents,) whether each document is judged; all are by default
-
-    Returns
-    -------
-    dict from each name (our own, whatever name was given), in the order given, to its values, shape (n_queries,) or (n_queries, n_rankers)
-
-    Raises
-    ------
-    InputError
-        If a name is unknown, shapes do not agree, a score is NaN or a grade is not a small whole number.
     """
     return measure_ranked(names, Judgements(y, offsets, doc_ids, unranked, judged), scores)
 

@@ -96,15 +96,12 @@ class Measure:
 def parse(name: str, *, convention: str = "") -> Measure:
     """The measure called ``name``: ours, or one of ir_measures', which stands for the definition of trec_eval.
 
+    Raises `InputError` if there is no such measure; the error names the closest one.
+
     Parameters
     ----------
     name : such as ``ndcg@10/letor4``, ``ap(rel=2)@100/trec``, ``nDCG@10`` or ``MAP``
     convention : the convention of a name that has none, such as ``ndcg@10``
-
-    Raises
-    ------
-    InputError
-        If there is no such measure; the error names the closest one.
     """
     match = _NAME.fullmatch(name.replace(" ", ""))
     if match is None:

@@ -82,11 +82,8 @@ class Cosine(Euclidean):
 class Mahalanobis(Euclidean):
     """Distance after whitening by the covariance of the training queries.
 
-    Parameters
-    ----------
-    shrinkage : float in [0, 1]
-        Weight of the scaled identity mixed into the covariance. At 0, directions in which the training queries
-        do not vary are left out.
+    ``shrinkage``: float in [0, 1]; weight of the scaled identity mixed into the covariance. At 0, directions in which
+    the training queries do not vary are left out.
     """
 
     def __init__(self, *, shrinkage: float = 0.0) -> None:

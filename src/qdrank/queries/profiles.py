@@ -45,9 +45,7 @@ def distinct(names: NDArray[Any]) -> tuple[NDArray[np.object_], IntArray]:
 class CandidateLists:
     """The documents of a query, each weighing 1 / log2(1 + its rank).
 
-    Parameters
-    ----------
-    reference : column of the feature that ranks the candidates; None: all weigh the same
+    ``reference``: column of the feature that ranks the candidates; None: all weigh the same.
     """
 
     NAME: ClassVar[str] = "candidates"

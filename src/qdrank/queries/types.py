@@ -19,9 +19,7 @@ from qdrank.queries.vectors import Standardiser
 class TypeClassifier:
     """Softmax regression on standardised columns, deterministic and without random starts.
 
-    Parameters
-    ----------
-    ridge : penalty on the squared weights, relative to the mean loss of a query
+    ``ridge``: penalty on the squared weights, relative to the mean loss of a query.
 
     Attributes
     ----------

@@ -35,6 +35,8 @@ def query_vectors(
 ) -> FloatArray:
     """Pool the features of each query's top documents into one vector.
 
+    Returns an array of shape (n_queries, n_features * number of statistics).
+
     Parameters
     ----------
     X : (n_documents, n_features) features, each query's documents contiguous
@@ -46,10 +48,6 @@ def query_vectors(
         Statistics to take; each adds n_features columns. "none": no column, whatever the documents are.
     missing : {"error", "omit"}
         Whether NaN among the features is an error or is left out of the statistics; a statistic of no values is NaN.
-
-    Returns
-    -------
-    array of shape (n_queries, n_features * number of statistics)
     """
     if pooling == "none":
         return np.empty((len(offsets) - 1, 0))

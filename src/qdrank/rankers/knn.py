@@ -72,14 +72,12 @@ def change_ratios(test: Rows, train: Rows, pairs: IntArray, chosen: dict[int, In
     gamma = (p1 + p2 - 2 shared) / min(p1, p2), in document pairs (section 3.3.4). For two empty sets gamma is 0; for an
     empty and a non-empty one it is infinite.
 
+    Returns a dictionary of k to an array of shape (n_test,).
+
     Parameters
     ----------
     test, train, pairs : as in :func:`offline1`
     chosen : dict of k to array of shape (n_test,); training query whose model serves each test query
-
-    Returns
-    -------
-    dict of k to array of shape (n_test,)
     """
     return {k: _gamma_of(_first(test, k), _first(train, k)[rows], pairs) for k, rows in chosen.items()}
 
@@ -90,9 +88,7 @@ def random_neighbours(queries: Iterable[str], m: int, k: int, seed: int) -> Rows
     The draw of a query depends on its id and the seed alone, not on the queries around it; the first k' of its k are
     the draw for k'.
 
-    Returns
-    -------
-    array of shape (n_queries, k)
+    Returns an array of shape (n_queries, k).
     """
     if k > m:
         raise InputError(f"{k} neighbours were asked for, but there are only {m} training queries")

@@ -77,6 +77,8 @@ class ServedRanker:
     ) -> FloatArray:
         """Score the documents of many queries.
 
+        Returns an array of shape (n_documents,).
+
         Parameters
         ----------
         X : (n_documents, n_features), in the units of the training data; taken in single precision, as files are
@@ -84,10 +86,6 @@ class ServedRanker:
         query_columns, text : (n_queries, own_columns) columns and (n_queries,) words of the queries, if the study used them
         query_id : (n_queries,) names; a query with the name of a training query does not see that query's judgments
         doc_id : (n_documents,) names, used to find judgments of other queries
-
-        Returns
-        -------
-        array of shape (n_documents,)
         """
         X, n = self.documents.checked(X, offsets), len(offsets) - 1
         if n == 0:

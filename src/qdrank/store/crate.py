@@ -45,15 +45,12 @@ def write_crate(path: str, *, title: str) -> None:
 def crate_text(folder: str | Path, *, name: str, version: str) -> str:
     """The metadata of the crate ``folder``, the results of a finished run, as JSON-LD.
 
+    Raises `InputError` if there is no manifest, or a file of it is gone.
+
     Parameters
     ----------
     name : name of the crate
     version : version of the software
-
-    Raises
-    ------
-    InputError
-        If there is no manifest, or a file of it is gone.
     """
     place = Path(folder) / "manifest.json"
     if not place.is_file():

@@ -45,10 +45,7 @@ def seal(path: Path) -> str:
 def verify(path: str | os.PathLike[str]) -> str:
     """Check the digest that the file carries; return it.
 
-    Raises
-    ------
-    CorruptArtifact
-        If the file is empty, carries no digest, or is not the file that was written.
+    Raises `CorruptArtifact` if the file is empty, carries no digest, or is not the file that was written.
     """
     with Path(path).open("rb") as file:
         if os.fstat(file.fileno()).st_size == 0:

@@ -28,10 +28,7 @@ def open_list_column(matrix: NDArray[Any]) -> pa.ListArray:
 def list_matrix(column: pa.ChunkedArray) -> NDArray[Any]:
     """A column of lists of one length as a matrix.
 
-    Raises
-    ------
-    InputError
-        If the lists are of different lengths.
+    Raises `InputError` if the lists are of different lengths.
     """
     flat = column.combine_chunks()
     width = column.type.list_size if pa.types.is_fixed_size_list(column.type) else _common_length(flat)

@@ -206,10 +206,7 @@ def shape_of(kind: ArtifactKind) -> Shape:
 def conform(table: pa.Table, kind: ArtifactKind) -> pa.Table:
     """``table`` with the columns of a kind of artifact in order, cast where Arrow calls that safe (a float may be rounded).
 
-    Raises
-    ------
-    InputError
-        If a column is missing, unknown, of another type, or has nulls where none are allowed.
+    Raises `InputError` if a column is missing, unknown, of another type, or has nulls where none are allowed.
     """
     shape = shape_of(kind)
     name = shape.name

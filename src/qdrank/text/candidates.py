@@ -78,11 +78,8 @@ def _labels(keys: IntArray, known: IntArray, qrels: JudgedPairs) -> NDArray[np.i
 def parts_of(collection: Collection, *, folds: int | None = None, seed: int = 0) -> list[str | None]:
     """Part of each query, None for a query without judgments, which belongs to no part.
 
-    Parameters
-    ----------
-    folds : int, optional
-        Number of rotating parts S1, S2 ... drawn with ``seed``. Without it, the collection's own split (train, dev
-        read as vali, test) if it has one, else five parts.
+    ``folds``: number of rotating parts S1, S2 ... drawn with ``seed``. Without it, the collection's own
+    split (train, dev read as vali, test) if it has one, else five parts.
     """
     judged = np.bincount(collection.qrels.query, minlength=len(collection.queries)) > 0
     with_judgments = [query for query, known in zip(collection.queries, judged, strict=True) if known]

@@ -91,10 +91,7 @@ def new_query_features(
 def read_new_queries(path: Path) -> list[Query]:
     """Queries of a file: lines ``ID<tab>text``, BEIR's queries.jsonl, TREC topics or SMART records, told apart by the first line.
 
-    Raises
-    ------
-    InputError
-        If a line has none of these forms, an id occurs twice or holds blanks, or there is no query.
+    Raises `InputError` if a line has none of these forms, an id occurs twice or holds blanks, or there is no query.
     """
     first = next((line.strip() for _, line in files.lines(path) if line.strip()), "")
     if first.startswith("{"):

@@ -33,9 +33,7 @@ def web_columns(documents: Documents) -> dict[str, FloatArray]:
 def pagerank(links: IntArray, n_pages: int, *, damping: float = 0.85, tol: float = 1e-12) -> FloatArray:
     """PageRank (Brin & Page 1998) by power iteration, summing to 1; a page without links leads everywhere.
 
-    Parameters
-    ----------
-    links : (n_links, 2) distinct pairs from, to
+    ``links``: (n_links, 2) distinct pairs from, to.
     """
     out = np.bincount(links[:, 0], minlength=n_pages)
     share = 1.0 / out[links[:, 0]]

@@ -39,10 +39,7 @@ def lines(path: Path, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
 
     Lines end at a line feed alone: other separators of Unicode may be inside a text.
 
-    Raises
-    ------
-    InputError
-        If the file is missing, damaged or not in ``encoding``.
+    Raises `InputError` if the file is missing, damaged or not in ``encoding``.
     """
     place = existing(path)
     try:

@@ -36,16 +36,13 @@ class _MissingFile(Exception):
 def read_irds(folder: Path, *, id: str, md5: Mapping[str, str] | None = None) -> Collection:  # noqa: A002
     """Read the collection ``id``; with splits, if there are ``id/train``, ``id/dev`` or ``id/test``.
 
+    Raises `InputError` if the id is unknown or has no judgments, a file is missing, or has another digest.
+
     Parameters
     ----------
     folder : home of ir_datasets, with the files
     id : such as ``cranfield`` or ``beir/nfcorpus``
     md5 : digests of files that are not the publisher's, by their path below ``folder``
-
-    Raises
-    ------
-    InputError
-        If the id is unknown or has no judgments, a file is missing, or has another digest.
     """
     refuse_missing(folder, id=id, md5=md5)
     book, place = Notebook(), Path(id)

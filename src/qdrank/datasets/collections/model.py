@@ -148,14 +148,8 @@ def assemble(
 ) -> Collection:
     """Put the parts together and check that they fit; readers have checked each part.
 
-    Parameters
-    ----------
-    file, queries_in : the files of the documents and, if it is another, of the queries, for the messages
-
-    Raises
-    ------
-    InputError
-        If there are no documents or queries, or no judgment fits them, or two judgments of one pair differ.
+    ``file``, ``queries_in``: the files of the documents and, if it is another, of the queries, for the messages. Raises
+    `InputError` if there are no documents or queries, or no judgment fits them, or two judgments of one pair differ.
     """
     table = _documents(documents, book, file)
     asked = sorted(queries, key=lambda query: query.query_id)

@@ -20,9 +20,7 @@ from qdrank.errors import InputError
 def read_nfcorpus(folder: Path, *, qrels: Literal["3-2-1", "2-1-0", "beir"] = "3-2-1") -> Collection:
     """Read NFCorpus from ``folder`` with its subfolders ``beir`` and ``original``.
 
-    Parameters
-    ----------
-    qrels : {"3-2-1", "2-1-0", "beir"}; which judgments; with ``"beir"`` also exactly BEIR's queries
+    ``qrels``: {"3-2-1", "2-1-0", "beir"}; which judgments; with ``"beir"`` also exactly BEIR's queries.
     """
     folder, book = Path(folder), Notebook()
     if qrels not in ("3-2-1", "2-1-0", "beir"):

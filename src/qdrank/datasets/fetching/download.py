@@ -81,10 +81,7 @@ def download(
     Until it is complete, the file is called ``target`` with ``.part`` appended. An interrupted download leaves only
     that behind, and the next one continues it. Two processes that want the same file take turns.
 
-    Raises
-    ------
-    InputError
-        If no address gives a file with the expected sha256; the message says what each one answered.
+    Raises `InputError` if no address gives a file with the expected sha256; the message says what each one answered.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     told = []

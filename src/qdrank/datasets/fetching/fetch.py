@@ -32,6 +32,8 @@ def fetch(
     addresses of the table. A file that fails its check is not used. Nothing half-written remains except the ``.part``
     of a download, which the next call continues.
 
+    Raises `InputError` if the file is nowhere (the message says how to get it), or is not what the table says it is.
+
     Parameters
     ----------
     destination : folder for the file; the data set's download folder if not given
@@ -43,11 +45,6 @@ def fetch(
     -------
     Path
         ``destination / name``.
-
-    Raises
-    ------
-    InputError
-        If the file is nowhere (the message says how to get it), or is not what the table says it is.
     """
     file, folder = dataset.file(name), download_folder(dataset, downloads)
     target = (Path(destination) if destination is not None else folder) / file.name

@@ -93,11 +93,8 @@ def _zstandard(file: IO[bytes]) -> IO[bytes]:
 def blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[NDArray[np.uint8]]:
     """Blocks of whole lines, each of about ``size`` bytes and ended by a line feed, shape (n_bytes,).
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is cut short or corrupt in its compression, is UTF-16, or has a line of more
-        than `LONGEST_LINE` bytes. A UTF-8 byte-order mark at the start is dropped.
+    Raises `InputError` if the file cannot be read, is cut short or corrupt in its compression, is UTF-16, or has a line
+    of more than `LONGEST_LINE` bytes. A UTF-8 byte-order mark at the start is dropped.
     """
     waiting, first_line = bytearray(), 1
     with open_bytes(path) as file:

@@ -90,6 +90,8 @@ def read_letor(
 
     The threads that a job was given (`qdrank.jobs.threads_given`) share the work on a dense file.
 
+    Raises `InputError` at the first row that is wrong, naming file, line, the text found and the fix.
+
     Parameters
     ----------
     path : plain text, or compressed as .gz, .xz or .bz2 (seen from the content)
@@ -99,11 +101,6 @@ def read_letor(
     max_label : largest label allowed, at most 127
     ledger : names seen in other files, which must not occur in this one
     block_bytes : bytes parsed at once
-
-    Raises
-    ------
-    InputError
-        At the first row that is wrong, naming file, line, the text found and the fix.
     """
     if not 0 <= max_label <= 127:
         raise InputError("max_label must be from 0 to 127", found=str(max_label))

@@ -45,17 +45,15 @@ class JudgedRuns(NamedTuple):
 def judged_runs(runs: Sequence[Run], qrels: Qrels, part: Mapping[str, str], *, max_label: int) -> JudgedRuns:
     """Join runs with judgments; queries in the order of the judgments, documents by their ids.
 
+    Raises `InputError` if no judged query has documents, two runs share a tag, a score is infinite or a grade is above
+    ``max_label``.
+
     Parameters
     ----------
     runs : at least one, with tags that differ and finite scores
     qrels : the judgments; a negative grade counts as no judgment
     part : part of each judged query
     max_label : highest grade allowed
-
-    Raises
-    ------
-    InputError
-        If no judged query has documents, two runs share a tag, a score is infinite or a grade is above ``max_label``.
     """
     _check(runs, qrels, max_label)
     kept = [_of_judged(run, qrels) for run in runs]

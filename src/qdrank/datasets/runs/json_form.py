@@ -22,10 +22,7 @@ class _Members(list[tuple[str, Any]]):
 def json_rows(path: AnyPath, what: str, *, whole: bool = False) -> tuple[NDArray[Any], NDArray[Any], list[float]]:
     """Queries, documents and numbers, each query's together; ``what`` the number is, and whether it must be whole.
 
-    Raises
-    ------
-    InputError
-        If the file is not JSON of this form, a value is not a number, or a query has a document twice.
+    Raises `InputError` if the file is not JSON of this form, a value is not a number, or a query has a document twice.
     """
     fix = f'write {{"query": {{"document": {what}}}}}'
     content = _content(path)

@@ -31,10 +31,7 @@ def read_texts(path: AnyPath) -> dict[str, str]:
 def read_vectors(path: AnyPath, wanted: Sequence[str]) -> FloatArray:
     """Vectors of the queries ``wanted``, shape (n_queries, n_columns), from lines of an id and its numbers.
 
-    Raises
-    ------
-    InputError
-        If a word is not a finite number, rows differ in length, or a wanted query has no row.
+    Raises `InputError` if a word is not a finite number, rows differ in length, or a wanted query has no row.
     """
     fix = "each line reads: query number number ..., as many numbers in every line"
     vectors: dict[str, FloatArray] = {}

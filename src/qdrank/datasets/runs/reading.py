@@ -56,11 +56,8 @@ def read_runs(path: AnyPath) -> list[Run]:
 
     Queries are in order of first appearance, documents in the order of the file.
 
-    Raises
-    ------
-    InputError
-        At the first line with a different number of columns, a rank or a score that is not a number, or a document that
-        its query already has; and for an empty file.
+    Raises `InputError` at the first line with a different number of columns, a rank or a score that is not a number, or
+    a document that its query already has; and for an empty file.
     """
     number, line = first_row(path)
     if _JSON.match(line):
@@ -106,11 +103,8 @@ def read_run(path: AnyPath) -> Run:
 def read_qrels(path: AnyPath) -> Qrels:
     """Judgments; TREC's second column is ignored, as by trec_eval.
 
-    Raises
-    ------
-    InputError
-        At the first line with a different number of columns, a grade that is not a whole number, or a document judged
-        twice; and for an empty file.
+    Raises `InputError` at the first line with a different number of columns, a grade that is not a whole number, or a
+    document judged twice; and for an empty file.
     """
     number, line = first_row(path)
     if _JSON.match(line):

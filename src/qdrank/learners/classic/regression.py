@@ -15,9 +15,7 @@ from qdrank.learners.base import LinearLearner
 class Regression(LinearLearner):
     """Ridge regression of the grades: ``sum (y - b - x.w)^2 + l2 |w|^2``; the intercept has no effect and is dropped.
 
-    Parameters
-    ----------
-    l2 : weight of the penalty; a little of it keeps constant features harmless
+    ``l2``: weight of the penalty; a little of it keeps constant features harmless.
     """
 
     NAME: ClassVar[str] = "regression"

@@ -80,10 +80,7 @@ class Program:
     def minimise(self, M: FloatArray, start: ProgramSolution | None = None) -> ProgramSolution:
         """The optimum for a symmetric positive definite M (m, m); ``start`` is that for a similar M.
 
-        Raises
-        ------
-        InputError
-            If the numbers are so badly scaled that the gap cannot be closed.
+        Raises `InputError` if the numbers are so badly scaled that the gap cannot be closed.
         """
         solution = None if start is None else self._from_solution(M, start)
         return self._from_nothing(M) if solution is None or not solution.gap <= DUALITY_GAP else solution

@@ -120,10 +120,6 @@ def minimise(
         Number of steps that are mixed.
     noise : float
         Rounding error of the gradients, see `gap`.
-
-    Returns
-    -------
-    Solution
     """
     run = _Run(start, depth)
     evaluations = np.zeros(len(start), dtype=np.int64)

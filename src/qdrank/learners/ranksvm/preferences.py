@@ -64,10 +64,6 @@ def prepare(X: NDArray[Any], y: NDArray[Any], offsets: IntArray, *, overwrite: b
         Bounds of the queries.
     overwrite : bool
         Whether the memory of ``X`` may be used for the result.
-
-    Returns
-    -------
-    Preferences
     """
     from qdrank.learners.ranksvm import (
         kernels,  # numba takes long to import, and many users of preferences do not prepare them

@@ -15,9 +15,7 @@ from qdrank.measures.ranking import Ranking
 class AveragePrecision(Definition):
     """Mean of the precision at the rank of each relevant document, 0 beyond the cutoff; 0 if there is none.
 
-    Parameters
-    ----------
-    rel : lowest grade that is relevant
+    ``rel``: lowest grade that is relevant.
     """
 
     rel: int = 1

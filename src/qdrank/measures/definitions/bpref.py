@@ -18,9 +18,7 @@ class BinaryPreference(Definition):
     1/R times the sum over the ranked relevant documents of 1 - min(n, R) / min(N, R), n being the number of documents judged
     not relevant above it. 0 without relevant documents.
 
-    Parameters
-    ----------
-    rel : lowest grade that is relevant
+    ``rel``: lowest grade that is relevant.
     """
 
     rel: int = 1

@@ -16,9 +16,7 @@ from qdrank.measures.ranking import Judgements
 class Hits(DCG):
     """Number of relevant documents up to the cutoff.
 
-    Parameters
-    ----------
-    rel : lowest grade that is relevant
+    ``rel``: lowest grade that is relevant.
     """
 
     gain: gains.Gain = gains.relevant
@@ -35,9 +33,7 @@ class Hits(DCG):
 class Precision(Hits):
     """Relevant documents up to the cutoff over the cutoff; missing ranks count as not relevant.
 
-    Parameters
-    ----------
-    short_is_zero : P@k is 0 for a query with fewer than k documents, as in the LETOR 3.0 script
+    ``short_is_zero``: P@k is 0 for a query with fewer than k documents, as in the LETOR 3.0 script.
     """
 
     short_is_zero: bool = False

@@ -16,9 +16,7 @@ from qdrank.measures.ranking import Judgements
 class RankBiasedPrecision(Hits):
     """(1 - p) times the sum of p^(rank - 1) over the relevant documents up to the cutoff (eq. 3).
 
-    Parameters
-    ----------
-    p : probability that a user goes on from one document to the next
+    ``p``: probability that a user goes on from one document to the next.
     """
 
     p: float = 0.8

@@ -15,9 +15,7 @@ from qdrank.measures.ranking import Ranking
 class ReciprocalRank(Definition):
     """One over the rank of the first relevant document; 0 if there is none up to the cutoff.
 
-    Parameters
-    ----------
-    rel : lowest grade that is relevant
+    ``rel``: lowest grade that is relevant.
     """
 
     rel: int = 1

@@ -21,6 +21,8 @@ def select_weights(
 ) -> dict[int, FloatArray]:
     """Algorithm 2: the weight of a cluster is the confidence of its k queries most similar to the given query.
 
+    Returns a dictionary from k to weights (m, n_queries); where all are 0 they are equal.
+
     Parameters
     ----------
     delta : (m, n_queries) divergence of every local model from the base model on the query's documents (eq. 2)
@@ -29,10 +31,6 @@ def select_weights(
     member_ap : (n_members,) average precision of its cluster's model on it
     ks : numbers of queries kept (step 3)
     confidence : "sum" or "mean" of the kept queries' average precisions (step 4)
-
-    Returns
-    -------
-    dict from k to weights (m, n_queries); where all are 0 they are equal
     """
     weights = {k: np.zeros(delta.shape) for k in ks}
     for i in range(len(delta)):

@@ -24,16 +24,14 @@ ENOUGH = 1.5
 def utilities(properties: dict[str, FloatArray], kind: IntArray, query: IntArray, *, one_rule: bool) -> FloatArray:
     """Worth of each page to the user of its query, deviation 1 over the pairs of a kind (over all with one rule).
 
+    Returns an array of shape (n_pairs,).
+
     Parameters
     ----------
     properties : name to (n_pairs,) values
     kind : (n_queries,) numbers in ``QUERY_KINDS``
     query : (n_pairs,)
     one_rule : whether the mean of the rules takes the place of each
-
-    Returns
-    -------
-    array of shape (n_pairs,)
     """
     fits = [_fit(rule, properties, query) for rule in RULES.values()]
     if one_rule:

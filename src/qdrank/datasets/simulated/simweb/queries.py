@@ -115,15 +115,13 @@ def query_matrix(asked: Asked, n_words: int) -> sparse.csr_array:
 def candidate_pages(asked: sparse.csr_array, whole: sparse.csr_array, most: int) -> tuple[IntArray, IntArray]:
     """Pages that a simple search engine returns: the best by idf and saturated counts in all fields together.
 
+    Returns queries and pages, (n_pairs,) each, sorted by both.
+
     Parameters
     ----------
     asked : (n_queries, n_words)
     whole : (n_pages, n_words) counts in all fields
     most : candidates of a query, at most
-
-    Returns
-    -------
-    query, page : (n_pairs,) sorted by both
     """
     n = whole.shape[0]
     df = np.bincount(whole.indices, minlength=whole.shape[1])
