@@ -1,6 +1,6 @@
 """A shard of the local models of a fold."""
 
-from qdrank.studies.geng2008.neighbourhoods import train_local
+from qdrank.studies.geng2008.local_models import train_local
 from qdrank.workflow.script import job
 
 with job() as this:

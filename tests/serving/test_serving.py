@@ -34,8 +34,7 @@ from qdrank.store.lists import list_matrix
 from qdrank.studies.geng2008 import STUDY
 from qdrank.studies.geng2008.fold import GengFold, choose_settings, chosen_settings, sweep_table
 from qdrank.studies.geng2008.global_models import GlobalModels, train_global
-from qdrank.studies.geng2008.local_models import ModelBank, gathered, train_shard
-from qdrank.studies.geng2008.neighbourhoods import neighbourhoods
+from qdrank.studies.geng2008.local_models import ModelBank, gathered, neighbourhoods, train_shard
 from qdrank.studies.geng2008.offline import OfflineModels, offline_table
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.query_classes import query_classes

@@ -25,7 +25,7 @@ from qdrank.store import write
 from qdrank.studies.beyond import STUDY, observations, tables
 from qdrank.studies.beyond.checks import _leak, checks_table, recurrence_table, values_table, without_near
 from qdrank.studies.beyond.claims import PAST, declare
-from qdrank.studies.beyond.controls_figure import draw as draw_controls
+from qdrank.studies.beyond.figures import draw_controls, draw_ladder
 from qdrank.studies.beyond.fold import (
     FoldData,
     Ladder,
@@ -33,7 +33,6 @@ from qdrank.studies.beyond.fold import (
     method_scores,
     setting_choices,
 )
-from qdrank.studies.beyond.ladder_figure import draw as draw_ladder
 from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, FIXED_CONTROLS, METHODS, SINGLE
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.retrieved import FORMS

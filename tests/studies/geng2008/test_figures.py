@@ -13,13 +13,12 @@ from qdrank.evaluation.pairs import query_values
 from qdrank.figures.style import save_figure
 from qdrank.store import read, write
 from qdrank.store.lists import list_column
-from qdrank.studies.geng2008 import bound, fig1, fig7, fig8, fig9
+from qdrank.studies.geng2008 import bound, fig1, figures
 from qdrank.studies.geng2008.curves import curve
 from qdrank.studies.geng2008.methods import BY_NAME, MEASURE, PAPER
 from qdrank.studies.geng2008.query_classes import K_MEANS, NO_CLASSIFIER
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, SWEEP_SHAPE
-from qdrank.studies.geng2008.tables import classes_table, comparisons_table
-from qdrank.studies.geng2008.variants_table import variants_table
+from qdrank.studies.geng2008.tables import classes_table, comparisons_table, variants_table
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.method_tables import folds_table, methods_table
 
@@ -35,7 +34,7 @@ def made_measures(n=40):
     for i, method in enumerate(METHODS):
         for q in range(n):
             row = {"fold": f"fold{q % 2 + 1}", "method": method, "query_id": f"q{q}"}
-            rows.append(row | dict(zip(fig7.DRAWN_MEASURES, base[q] + 0.01 * i, strict=True)) | {"ap": base[q, 0]})
+            rows.append(row | dict(zip(figures.DRAWN_MEASURES, base[q] + 0.01 * i, strict=True)) | {"ap": base[q, 0]})
     return pa.Table.from_pylist([rows[i] for i in rng.permutation(len(rows))])
 
 
@@ -72,7 +71,7 @@ def drawn_twice(tmp_path, draw, **artifacts):
 
 
 def test_figure_7_shows_paired_differences(tmp_path):
-    table = drawn_twice(tmp_path, fig7.draw, measures=("measures", made_measures()))
+    table = drawn_twice(tmp_path, figures.draw_methods, measures=("measures", made_measures()))
     row = next(r for r in table.to_pylist() if (r["method"], r["measure"]) == ("qc", "ndcg@5/geng"))
     assert row["difference"] == pytest.approx(0.01)
     assert row["difference_low"] == pytest.approx(0.01)
@@ -82,15 +81,15 @@ def test_figure_7_shows_paired_differences(tmp_path):
 
 def test_controls_and_differences_are_figures_of_their_own(tmp_path):
     measures = made_measures()
-    table = drawn_twice(tmp_path / "controls", fig7.draw_controls, measures=("measures", measures))
+    table = drawn_twice(tmp_path / "controls", figures.draw_controls, measures=("measures", measures))
     assert set(table.column("method").to_pylist()) & set(PAPER) == {"single"}
-    table = drawn_twice(tmp_path / "differences", fig7.draw_differences, measures=("measures", measures))
+    table = drawn_twice(tmp_path / "differences", figures.draw_differences, measures=("measures", measures))
     assert set(table.column("measure").to_pylist()) == {"mean_ndcg/geng"}
     assert "single" not in table.column("method").to_pylist()
 
 
 def test_figure_8_has_single_at_all_training_queries(tmp_path):
-    table = drawn_twice(tmp_path, fig8.draw, sweeps=(SWEEP_SHAPE, made_sweep())).to_pylist()
+    table = drawn_twice(tmp_path, figures.draw_neighbours, sweeps=(SWEEP_SHAPE, made_sweep())).to_pylist()
     own = [r for r in table if (r["method"], r["measure"]) == ("knn-online", "ndcg@10/geng")]
     assert [r["k"] for r in own] == [2, 5.5, 11]
     assert [r["mean"] for r in own] == pytest.approx([(1 / 5 + 1 / 6) / 2, 0.5, 1])
@@ -98,7 +97,7 @@ def test_figure_8_has_single_at_all_training_queries(tmp_path):
 
 
 def test_figure_9_counts_ratios_that_are_not_finite(tmp_path):
-    table = drawn_twice(tmp_path, fig9.draw, sweeps=(SWEEP_SHAPE, made_sweep())).to_pylist()
+    table = drawn_twice(tmp_path, figures.draw_ratios, sweeps=(SWEEP_SHAPE, made_sweep())).to_pylist()
     first = [r for r in table if r["method"] == "knn-offline1"]
     assert [r["empty"] for r in first] == [2, 0, 0]
     assert first[1]["mean"] == pytest.approx(0.5)

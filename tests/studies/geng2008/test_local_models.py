@@ -11,8 +11,7 @@ from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.sizes import Setting, by_lambda, neighbour_count, neighbour_counts
 from qdrank.store import write
 from qdrank.store.lists import list_matrix
-from qdrank.studies.geng2008.local_models import gathered
-from qdrank.studies.geng2008.neighbourhoods import neighbourhoods
+from qdrank.studies.geng2008.local_models import gathered, neighbourhoods
 
 
 @pytest.mark.parametrize("n_shards", [3, 7])

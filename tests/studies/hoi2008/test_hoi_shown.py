@@ -16,7 +16,7 @@ from qdrank.learners.grids import GRIDS
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.stages import RETRIEVERS
 from qdrank.store import write
-from qdrank.studies.hoi2008 import STUDY, curve_figure, fig1, fig3, observations, tables, timing, weights_figure
+from qdrank.studies.hoi2008 import STUDY, figures, observations, tables
 from qdrank.studies.hoi2008.claims import LARGEST_GAP, OTHERS, declare
 from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, METHODS, run
 from qdrank.studies.hoi2008.settings import Hoi
@@ -53,7 +53,7 @@ def inputs(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "draw",
-    [fig1.draw, fig1.draw_precision, fig3.draw, weights_figure.draw, curve_figure.draw],
+    [figures.draw_methods, figures.draw_precision, figures.draw_gammas, figures.draw_weights, figures.draw_sizes],
     ids=lambda f: f.__module__,
 )
 def test_figures_are_drawn_with_the_numbers_behind_them(draw, inputs, tmp_path):
@@ -65,15 +65,15 @@ def test_figures_are_drawn_with_the_numbers_behind_them(draw, inputs, tmp_path):
 
 def test_figure_1_has_means_and_differences(inputs):
     measures = inputs.table("measures", "measures")
-    rows = {row["method"]: row for row in fig1.numbers(measures, ["ap"], SHOWN.interval).to_pylist()}
+    rows = {row["method"]: row for row in figures.method_numbers(measures, ["ap"], SHOWN.interval).to_pylist()}
     assert rows["ser"]["difference"] == 0
     assert rows["sser"]["difference"] == pytest.approx(rows["sser"]["mean"] - rows["ser"]["mean"])
     assert rows["sser"]["difference_low"] <= rows["sser"]["difference"] <= rows["sser"]["difference_high"]
 
 
 def test_figure_3_starts_at_ser(inputs):
-    rows = fig3.numbers(inputs.table("sweeps", "figure"), SHOWN.interval).to_pylist()
-    ap = fig1.numbers(inputs.table("measures", "measures"), ["ap"], SHOWN.interval).to_pylist()
+    rows = figures.gamma_numbers(inputs.table("sweeps", "figure"), SHOWN.interval).to_pylist()
+    ap = figures.method_numbers(inputs.table("measures", "measures"), ["ap"], SHOWN.interval).to_pylist()
     ser = {row["method"]: row["mean"] for row in ap}
     for row in rows:
         if row["gamma"] == 0 and row["method"] == "sser":
@@ -82,7 +82,7 @@ def test_figure_3_starts_at_ser(inputs):
 
 
 def test_shares_of_weights_sum_to_one(inputs):
-    table = weights_figure.numbers(inputs.tables("weights", ENSEMBLES_SHAPE), ["fold1"], list("abcdef"), 0.5)
+    table = figures.weight_numbers(inputs.tables("weights", ENSEMBLES_SHAPE), ["fold1"], list("abcdef"), 0.5)
     for ties in ("half", "file"):
         for method in ("ser", "sser"):
             own = [row for row in table.to_pylist() if row["ties"] == ties and row["method"] == method]
@@ -103,11 +103,11 @@ def test_tables(inputs):
 
 def test_times_have_the_paper_s_beside_them():
     documents = FoldDocuments({role: part(role, 1) for role in SIZES}, np.zeros(6), np.ones(6))
-    found = timing.trial(documents)
+    found = tables.trial(documents)
     assert all(value >= 0 for value in found.values())
     rows = {
         row["method"]: row
-        for row in timing.times_table({"fold1": {**found, timing.SLOW: 2.0, "SER": 0.01}}).to_pylist()
+        for row in tables.times_table({"fold1": {**found, tables.SLOW: 2.0, "SER": 0.01}}).to_pylist()
     }
     assert rows["SER"]["times faster"] == pytest.approx(200)
     assert rows["SER"]["paper, times faster"] == pytest.approx(195, abs=0.1)

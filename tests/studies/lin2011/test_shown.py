@@ -12,7 +12,7 @@ from qdrank.evaluation.declared import CONTROL, FINDING
 from qdrank.evaluation.difficulty import difficulty
 from qdrank.figures.style import save_figure
 from qdrank.store import write
-from qdrank.studies.lin2011 import STUDY, details, fig2, fig3, fig4, tables
+from qdrank.studies.lin2011 import STUDY, figures, tables
 from qdrank.studies.lin2011.claims import TABLE2, declare
 from qdrank.studies.lin2011.methods import METHODS, NAIVE, PAPER, RANKSVM, SELECT, TRANSFORM, run
 from qdrank.studies.lin2011.observations import as_fits, mean_ranked, observations
@@ -78,10 +78,10 @@ def mean(rows, method, name="ap"):
 # ---- figures ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("figure", [fig2, fig3, fig4])
-def test_figures_have_the_same_bytes_twice(made, figure, tmp_path):
+@pytest.mark.parametrize("draw", [figures.draw_clusters, figures.draw_places, figures.draw_difficulty])
+def test_figures_have_the_same_bytes_twice(made, draw, tmp_path):
     for name in ("a", "b"):
-        drawn, numbers = figure.draw(*made)
+        drawn, numbers = draw(*made)
         save_figure(drawn, {"svg": tmp_path / f"{name}.svg"})
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert len(numbers)
@@ -89,7 +89,7 @@ def test_figures_have_the_same_bytes_twice(made, figure, tmp_path):
 
 def test_figure_2_has_means_over_queries_and_seeds(made):
     curve = made[0].table("curve", "figure").to_pylist()
-    for row in fig2.draw(*made)[1].to_pylist():
+    for row in figures.draw_clusters(*made)[1].to_pylist():
         own = [r for r in curve if r["method"] == row["method"] and r["m"] == row["m"]]
         by_seed = [np.mean([r["ap"] for r in own if r["seed"] == s]) for s in (1, 2)]
         assert row["mean"] == pytest.approx(np.mean(by_seed))
@@ -98,20 +98,20 @@ def test_figure_2_has_means_over_queries_and_seeds(made):
 
 def test_figure_3_places_ranksvm_among_the_models():
     means = np.array([0.9, 0.7, 0.5, 0.1])
-    assert fig3.place_of(means, 0.6) == pytest.approx(2.5)
-    assert fig3.place_of(means, 0.95) == 1
-    assert fig3.place_of(means, 0.0) == 4
+    assert figures.place_of(means, 0.6) == pytest.approx(2.5)
+    assert figures.place_of(means, 0.95) == 1
+    assert figures.place_of(means, 0.0) == 4
 
 
 def test_figure_3_has_means_at_every_place(made):
     ranked = made[0].table("ranked", "figure").to_pylist()
-    for row in fig3.draw(*made)[1].to_pylist():
+    for row in figures.draw_places(*made)[1].to_pylist():
         own = [r["ap"][row["place"] - 1] for r in ranked if r["models"] == row["models"]]
         assert row["mean"] == pytest.approx(np.mean(own))
 
 
 def test_figure_4_counts_queries(made):
-    found = fig4.draw(*made)[1]
+    found = figures.draw_difficulty(*made)[1]
     relevant = [int((judged().y[a:b] > 0).sum()) for a, b in zip(judged().offsets, judged().offsets[1:], strict=False)]
     assert dict(zip(found.column("relevant").to_pylist(), found.column("queries").to_pylist(), strict=True)) == {
         r: relevant.count(r) for r in set(relevant)
@@ -153,11 +153,11 @@ def test_table_4_has_the_largest_gains_and_losses_with_words(made):
 
 def test_details(made):
     inputs, _ = made
-    seeds = details.seeds_table(inputs.table("seeds", "measures"), inputs.tables("choices", "choices")).to_pylist()
+    seeds = tables.seeds_table(inputs.table("seeds", "measures"), inputs.tables("choices", "choices")).to_pylist()
     assert len([r for r in seeds if r["method"] == "Naive"]) == 2
     assert all(r["settings by fold"] for r in seeds)
-    assert len(details.clusters_table(inputs.table("clusters", "table"))) == 4 * 2
-    controls = details.controls_table(inputs.table("controls", "table"))
+    assert len(tables.clusters_table(inputs.table("clusters", "table"))) == 4 * 2
+    controls = tables.controls_table(inputs.table("controls", "table"))
     assert controls.column("clusters").to_pylist() == [2, 5]
 
 

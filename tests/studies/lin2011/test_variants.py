@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from tests.studies.lin2011.lin_world import GRID, fold
 
-from qdrank.studies.lin2011.details import readings_table
 from qdrank.studies.lin2011.methods import ALGORITHMS, NAIVE, SELECT, TRANSFORM
 from qdrank.studies.lin2011.options import Readings
 from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.lin2011.sweep import best, validated
+from qdrank.studies.lin2011.tables import readings_table
 from qdrank.studies.lin2011.variants import variants, variants_table
 
 

@@ -11,7 +11,7 @@ from tests.studies.zha2006.world import INTERVAL, OPTIONS, PAPER, Given, copies,
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
 from qdrank.figures.style import save_figure
-from qdrank.studies.zha2006 import STUDY, figures, query_tables
+from qdrank.studies.zha2006 import STUDY, figures
 from qdrank.studies.zha2006 import tables as made
 from qdrank.studies.zha2006.claims import declare
 from qdrank.studies.zha2006.methods import refit_kind
@@ -89,7 +89,7 @@ def test_larger_penalties_bring_the_maps_to_rest():
 
 
 def test_tables_5_to_7_by_hand():
-    found = query_tables.tabulate(given(), shown())
+    found = made.tabulate_queries(given(), shown())
     _, maps, *_ = tables()
     rows = [r for r in maps.to_pylist() if (r["h"], r["kind"], r["role"]) == ("ridge", "grid", "test")]
     rows = [r for r in rows if (r["lam_alpha"], r["lam_beta"]) == PAPER]
@@ -110,7 +110,7 @@ def test_tables_5_to_7_by_hand():
 
 
 def test_all_tables_are_made():
-    found = made.tabulate(given(), shown()) | query_tables.tabulate(given(), shown())
+    found = made.tabulate(given(), shown()) | made.tabulate_queries(given(), shown())
     assert set(found) == {name for output in STUDY.tables for name in output.shows}
     assert all(table.num_rows for table in found.values())
     controls = found["zha-controls"].to_pylist()

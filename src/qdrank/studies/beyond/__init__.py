@@ -27,14 +27,14 @@ STUDY = Study(
     measures=("letor4",),
     figures=(
         Output(
-            f"{_ROOM}.ladder_figure:draw",
+            f"{_ROOM}.figures:draw_ladder",
             {"beyond-ladder": "rankers from plain to query-dependent"},
             _VALUES,
             said="The primary comparison: the last row against Single and LambdaMART.",
             claims=("gain", "local weights", "all neighbours"),
         ),
         Output(
-            f"{_ROOM}.controls_figure:draw",
+            f"{_ROOM}.figures:draw_controls",
             {"beyond-controls": "rankers against their controls"},
             _VALUES,
             said="Query-dependence helps only where a ranker beats its control, which knows nothing of the query.",

@@ -14,15 +14,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners.ranksvm.blocks import block_size, locality_order, make_blocks, progress_lines, shards_of_blocks
 from qdrank.learners.ranksvm.estimator import Model, Penalty, all_pairs
 from qdrank.learners.ranksvm.local import LocalModels, prepare_training, train_sweep
-from qdrank.queries.artifacts import Queries
-from qdrank.rankers.documents import FoldDocuments
+from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
+from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
+from qdrank.rankers.knn import random_neighbours
 from qdrank.rankers.sizes import Setting, by_lambda
 from qdrank.store import read, write
 from qdrank.store.lists import joined, list_column, list_matrix, no_rows, repeated
+from qdrank.studies.geng2008.options import Options
 
 WEIGHTING = {"neighbours": "pairs", "equal": "equal", "random": "pairs"}
 
@@ -162,3 +165,57 @@ def _runs(neighbourhood: NDArray[Any], lam: NDArray[Any], k: NDArray[Any]) -> It
     heads = np.r_[0, np.flatnonzero(changes) + 1, len(k)] if len(k) else np.zeros(1, dtype=np.int64)
     for start, end in zip(heads[:-1].tolist(), heads[1:].tolist(), strict=True):
         yield str(neighbourhood[start]), float(lam[start]), int(k[start]), slice(start, end)
+
+
+def neighbourhoods(queries: Queries, nearest: NDArray[np.int32], options: Options, seed: int) -> list[Neighbourhood]:
+    """Neighbourhoods that the study needs.
+
+    The offline methods use the models of the training queries; KNN Online uses those of validation and test queries.
+
+    Parameters
+    ----------
+    queries : queries of the fold
+    nearest : (n_queries, m) their neighbours among the training queries
+    options : of the study
+    seed : of the random neighbours
+    """
+    m = int(queries.is_train.sum())
+    chosen_from = options.eligible(m)
+    tested = np.flatnonzero(~queries.is_train)
+    swept = options.swept(m)
+    most = max(k for k, _ in swept)
+    if most > nearest.shape[1]:
+        raise InputError(
+            f"the study wants {most} of {m} neighbours, and the graph holds {nearest.shape[1]}",
+            fix="raise neighbours.largest (null: as many as the study uses), or lower geng.ks, geng.candidates and geng.k",
+        )
+    trained = [Neighbourhood("neighbours", np.arange(len(nearest)), nearest, swept)]
+    if "equal" in options.controls:
+        trained.append(Neighbourhood("equal", tested, nearest[tested], chosen_from))
+    if "random" in options.controls:
+        drawn = random_neighbours(queries.query_id[tested], m, most, seed)
+        trained.append(Neighbourhood("random", tested, drawn, swept))
+    return trained
+
+
+def train_local(
+    files: Mapping[str, str],
+    path: str,
+    fold: str,
+    shard: tuple[int, int],
+    *,
+    geng: Mapping[str, Any],
+    scale: FeatureScale,
+    block: int | None,
+    tol: float,
+    penalty: Penalty,
+    seed: int,
+    log: Callable[[str], object],
+) -> None:
+    """Write one shard of the local models of a fold; ``shard`` is its number, from 0, and how many there are."""
+    queries, (_, nearest) = load_queries(files["queries"]), load_neighbours(files["neighbours"])
+    documents = load_fold(files["judged"], fold, scale, wanted=["train"])
+    wanted, (number, shards) = neighbourhoods(queries, nearest, Options(**geng), seed), shard
+    training: dict[str, Any] = {"block": block, "tol": tol, "penalty": penalty}
+    models = train_shard(documents, queries, wanted, shard=number, n_shards=shards, **training, log=log)
+    write(path, "local_models", models)

@@ -1,4 +1,4 @@
-"""Tables of the study of Geng 2008: methods, folds, tests, and how well QC's classes are guessed."""
+"""Tables of the study of Geng 2008: methods, folds, tests, how well QC's classes are guessed, and variants."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from qdrank.evaluation.comparison import Comparison, compare, corrected_p
 from qdrank.evaluation.pairs import method_pairs
 from qdrank.queries.types import type_scores
-from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES
+from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES, VARIANT_KINDS
 from qdrank.studies.geng2008.query_classes import Classes
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
 from qdrank.studies.making import Inputs, Shown
@@ -72,3 +73,29 @@ def classes_table(classes: Mapping[str, pa.Table]) -> pa.Table:
             rows.append(row | {"where they come from": known.origin})
     kinds = [pa.string(), pa.string(), pa.int64(), pa.int64(), pa.float64(), pa.float64(), pa.string()]
     return pa.Table.from_pylist(rows, pa.schema(list(zip(rows[0], kinds, strict=True))))
+
+
+BASE = "KNN Online"
+
+
+def tabulate_variants(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
+    """The table of the variants, by its id."""
+    measures = pa.concat_tables([inputs.table(kind, "measures") for kind in VARIANT_KINDS])
+    return {"geng-variants": variants_table(measures, shown.interval)}
+
+
+def variants_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
+    """One row per variant: mean NDCG, its difference from KNN Online, and its cost in models and pair visits."""
+    rows = []
+    for name in dict.fromkeys(measures.column("method").to_pylist()):
+        of_variant = measures.filter(pc.equal(measures.column("method"), name))
+        apart = compare(method_pairs(measures, name, BASE, MEASURE), **interval)
+        row = {"variant": name, "mean NDCG": apart.mean_a, "difference from KNN Online": apart.difference}
+        row |= {"low": apart.interval.low, "high": apart.interval.high, "p": apart.t.p}
+        row |= {
+            column: float(pc.mean(of_variant.column(column)).as_py()) for column in ("neighbours", "models", "work")
+        }
+        rows.append(row | {"same neighbours": float(pc.mean(of_variant.column("same")).as_py())})
+    names = {"models": "models per fold", "work": "million pair visits per fold"}
+    table = pa.Table.from_pylist(rows)
+    return table.rename_columns([names.get(column, column) for column in table.column_names])

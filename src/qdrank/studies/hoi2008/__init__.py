@@ -23,7 +23,7 @@ STUDY = Study(
     measures=("letor4",),
     figures=(
         Output(
-            f"{_ROOM}.fig1:draw",
+            f"{_ROOM}.figures:draw_methods",
             {"hoi-fig1": "Figure 1: MAP"},
             _MEASURES,
             said="SSER has the best MAP on OHSUMED. Ranking SVM follows, then SER, then the other learners.",
@@ -40,14 +40,14 @@ STUDY = Study(
             ),
         ),
         Output(
-            f"{_ROOM}.fig1:draw_precision",
+            f"{_ROOM}.figures:draw_precision",
             {"hoi-fig2": "Figure 2: precision at 1 to 10"},
             _MEASURES,
             said="SSER has the best precision at ranks 1 and 2.",
             claims=("best at*", "ties"),
         ),
         Output(
-            f"{_ROOM}.fig3:draw",
+            f"{_ROOM}.figures:draw_gammas",
             {"hoi-fig3": "Figure 3: gamma"},
             _SWEEPS,
             ("hoi.gamma",),
@@ -55,7 +55,7 @@ STUDY = Study(
             claims=("gamma*", "fixed*"),
         ),
         Output(
-            f"{_ROOM}.weights_figure:draw",
+            f"{_ROOM}.figures:draw_weights",
             {"hoi-weights": "weights of the rankers"},
             {**_WEIGHTS, "columns": "columns.parquet"},
             ("hoi.gamma",),
@@ -63,7 +63,7 @@ STUDY = Study(
             claims=("no weight", "gap"),
         ),
         Output(
-            f"{_ROOM}.curve_figure:draw",
+            f"{_ROOM}.figures:draw_sizes",
             {"hoi-curve": "number of training queries"},
             _CURVES,
             said="Not in the paper. Its motive is that unlabelled documents help most where labels are few.",
@@ -83,7 +83,7 @@ STUDY = Study(
             titles={"hoi-folds": "MAP by fold", "hoi-tests": "SER and SSER against the others, MAP"},
         ),
         Output(
-            f"{_ROOM}.timing:tabulate",
+            f"{_ROOM}.tables:tabulate_times",
             {"hoi-table3": "Table 3: training time"},
             {"judged": "judged.parquet"},
             ("hoi.scale",),

@@ -24,7 +24,7 @@ def gather(inputs: Inputs, shown: Shown) -> Observations:
     claims: Observations = {}
     for ties in TIES:
         claims |= _methods(measures, ties) | _gammas(measures, sweep, ties, shown.options["gamma"])
-    claims |= _curve(inputs.table("curves", "figure"))
+    claims |= _curve_claims(inputs.table("curves", "figure"))
     claims["ties"] = {"difference": method_difference(measures, "ser-file", "ser", "ap")}
     claims["gamma = 0"] = {"difference": _same_as_ser(measures, sweep)}
     claims |= _solutions(inputs.tables("weights", ENSEMBLES_SHAPE), shown.folds)
@@ -84,7 +84,7 @@ def _gammas(measures: pa.Table, sweep: pa.Table, ties: str, gamma: float) -> Obs
     }
 
 
-def _curve(table: pa.Table) -> Observations:
+def _curve_claims(table: pa.Table) -> Observations:
     """Gains of SSER over SER per test query, averaged over the repeats of a size."""
     sizes = sorted(size for size in set(table.column("size").to_pylist()) if size)
     if not sizes:

@@ -29,21 +29,21 @@ STUDY = Study(
     measures=("letor4",),
     figures=(
         Output(
-            f"{_ROOM}.fig2:draw",
+            f"{_ROOM}.figures:draw_clusters",
             {"lin-fig2": "Figure 2: number of clusters"},
             _CURVE,
             said="Choosing the best local model for each query (UpperBound) would leave a lot of room above RankSVM.",
             claims=("lin-*", "most *", "relevant-only*", "upper-bound*"),
         ),
         Output(
-            f"{_ROOM}.fig3:draw",
+            f"{_ROOM}.figures:draw_places",
             {"lin-fig3": "Figure 3: the j-th best model"},
             _RANKED,
             said="Among 100 local models, sorted by how well they rank a query, RankSVM is around the 19th.",
             claims=("place",),
         ),
         Output(
-            f"{_ROOM}.fig4:draw",
+            f"{_ROOM}.figures:draw_difficulty",
             {"lin-fig4": "Figure 4: relevant documents"},
             _JUDGED,
             _CLASSES,
@@ -64,7 +64,7 @@ STUDY = Study(
             _CLASSES,
         ),
         Output(
-            f"{_ROOM}.details:tabulate",
+            f"{_ROOM}.tables:tabulate_details",
             {
                 "lin-seeds": "seeds and settings",
                 "lin-clusters": "clusters",

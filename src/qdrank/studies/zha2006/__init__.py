@@ -58,7 +58,7 @@ STUDY = Study(
             {**_CELLS, **_MAPS, "choices": "{fold}/choices/zha.parquet", "measures": "zha/measures.parquet"},
         ),
         Output(
-            f"{_ROOM}.query_tables:tabulate",
+            f"{_ROOM}.tables:tabulate_queries",
             {
                 "zha-table5": "Table 5: gain at percentiles of queries",
                 "zha-table6": "Table 6: alpha, beta and gain by interval",
