@@ -39,7 +39,7 @@ from qdrank.studies.beyond.retrieved import FORMS
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.beyond.values import gathered_values
 from qdrank.studies.making import Inputs, Shown
-from qdrank.text.candidates import Rejudging
+from qdrank.text.rejudged import Rejudging
 from qdrank.text.judged import TextSettings, judged_text
 
 SMALL = {
