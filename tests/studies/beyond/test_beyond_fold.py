@@ -39,8 +39,8 @@ from qdrank.studies.beyond.retrieved import FORMS
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.beyond.values import gathered_values
 from qdrank.studies.making import Inputs, Shown
-from qdrank.text.rejudged import Rejudging
 from qdrank.text.judged import TextSettings, judged_text
+from qdrank.text.rejudged import Rejudging
 
 SMALL = {
     "lambdas": [0.1, 0.01],
