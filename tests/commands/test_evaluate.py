@@ -44,7 +44,7 @@ def test_values_are_those_of_the_measures(files):
     evaluation = evaluate(*files)
     expected = measure(CONVENTIONS["letor4"], [2, 0, 1, 0, 0], [0.1, 0.9, 0.4, 0.3, 0.3], [0, 3, 5])
     assert evaluation.query_id == ["10", "11"]
-    assert (evaluation.n_documents, evaluation.n_empty) == (5, 1)
+    assert evaluation.n_documents == 5
     for name, values in expected.items():
         np.testing.assert_array_equal(evaluation.values[name], values)
         assert evaluation.means[name] == pytest.approx(values.mean())
@@ -76,18 +76,18 @@ def test_labels_of_missing_values_and_sparse_rows(tmp_path):
 def test_table(files, capsys):
     out = printed(capsys, *files)
     assert out.startswith("LETOR features: 2 queries, 5 documents, 1 queries without a relevant document")
-    rows = dict(line.split() for line in out.splitlines()[3:])
+    rows = dict(line.split() for line in out.splitlines()[4:])
     assert list(rows) == list(CONVENTIONS["letor4"])
     assert rows["ap"] == "0.2917"
 
 
 def test_table_per_query(files, capsys):
     lines = printed(capsys, *files, "--per-query", "--measure", "ap", "--measure", "rr/trec").splitlines()
-    assert [line.split() for line in lines[2:]] == [
-        ["query", "ap", "rr/trec"],
-        ["10", "0.5833", "0.5000"],
-        ["11", "0.0000", "0.0000"],
-        ["mean", "0.2917", "0.2500"],
+    assert [line.split() for line in lines[3:]] == [
+        ["run", "query", "ap", "rr/trec"],
+        ["scores.txt", "10", "0.5833", "0.5000"],
+        ["scores.txt", "11", "0.0000", "0.0000"],
+        ["scores.txt", "mean", "0.2917", "0.2500"],
     ]
 
 
@@ -101,9 +101,11 @@ def test_csv_in_full_precision(files, capsys):
 
 def test_json(files, capsys):
     content = json.loads(printed(capsys, *files, "--format", "json", "--convention", "geng", "--per-query"))
-    assert (content["queries"], content["documents"], content["queries_without_relevant"]) == (2, 5, 1)
-    assert set(content["mean"]) == set(CONVENTIONS["geng"])
-    assert content["per_query"]["10"]["mean_ndcg/geng"] == 2 * content["mean"]["mean_ndcg/geng"]
+    assert (content["queries"], content["runs"][0]["documents"]) == (2, 5)
+    assert "1 queries without a relevant document" in content["judgments"]
+    means = {row["measure"]: row["mean"] for row in content["measures"]}
+    assert set(means) == set(CONVENTIONS["geng"])
+    assert content["per_query"]["scores.txt"]["10"]["mean_ndcg/geng"] == 2 * means["mean_ndcg/geng"]
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from qdrank.errors import InputError
+from qdrank.evaluation.against import differences
 from qdrank.evaluation.comparison import compare, corrected_p
 from qdrank.evaluation.pairs import Pairs, fold_columns, method_pairs, query_values
-from qdrank.evaluation.run_files import MeasuredRun, differences
+from qdrank.evaluation.run_files import MeasuredRun
 from qdrank.figures.style import error_bars
 
 

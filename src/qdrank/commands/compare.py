@@ -15,13 +15,14 @@ from qdrank.commands.evaluate import add_files, add_measures, asked_names, measu
 from qdrank.commands.run_tables import aligned
 from qdrank.datasets.runs.columns import read_groups
 from qdrank.errors import InputError
+from qdrank.evaluation.against import pairs_of
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import Claim, Declaration, Rules
 from qdrank.evaluation.observations import contrast
 from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.power import queries_needed
 from qdrank.evaluation.query_groups import GroupDifference, by_group, groups_of
-from qdrank.evaluation.run_files import is_letor, pairs_of, told_apart
+from qdrank.evaluation.run_files import is_letor, told_apart
 
 _CLAIMS = {
     "better": ("superiority", "{a} is better than {b}"),

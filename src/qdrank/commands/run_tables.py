@@ -14,12 +14,12 @@ from qdrank.evaluation.run_files import MeasuredRun
 from qdrank.measures.names import parse
 
 if TYPE_CHECKING:
-    from qdrank.evaluation.run_files import Difference
+    from qdrank.evaluation.against import Difference
 
 
 @dataclass(frozen=True, eq=False)
 class RunTable:
-    """What `qdrank evaluate` prints for runs.
+    """What `qdrank evaluate` prints.
 
     Attributes
     ----------
@@ -52,9 +52,12 @@ def text_table(table: RunTable) -> str:
     """Text to read, with four digits."""
     lines = [table.judged, *_forms(table.runs), ""]
     if table.by_query:
-        lines += aligned(["run", "query", *table.names], _query_rows(table, "{:.4f}".format))
+        means = ([run.name, "mean", *map(_short, run.means.values())] for run in table.runs)
+        lines += aligned(["run", "query", *table.names], [*_query_rows(table, _short), *means])
+    elif len(table.runs) == 1:
+        lines += aligned(["measure", "mean"], ([name, _short(mean)] for name, mean in table.runs[0].means.items()))
     else:
-        lines += aligned(["run", *table.names], ([run.name, *_means(run, table.names)] for run in table.runs))
+        lines += aligned(["run", *table.names], ([run.name, *map(_short, run.means.values())] for run in table.runs))
     if table.runs[0].ties:
         lines += ["", "over the orders of tied documents:", *aligned(_TIED, _tie_rows(table))]
     if table.baseline:
@@ -81,8 +84,8 @@ def _forms(runs: Sequence[MeasuredRun]) -> list[str]:
     return lines
 
 
-def _means(run: MeasuredRun, names: Sequence[str]) -> list[str]:
-    return [f"{run.values[name].mean():.4f}" for name in names]
+def _short(value: float) -> str:
+    return f"{value:.4f}"
 
 
 def _query_rows(table: RunTable, shown: Callable[[float], str]) -> Iterable[list[str]]:
@@ -115,7 +118,7 @@ def _entries(table: RunTable) -> Iterable[dict[str, Any]]:
     for run in table.runs:
         for name in table.names:
             entry: dict[str, Any] = {"run": run.name, "measure": name, "ir_measures": parse(name).ir_measures}
-            entry["mean"] = float(run.values[name].mean())
+            entry["mean"] = run.means[name]
             if run.ties:
                 entry |= {key: float(column.mean()) for key, column in run.ties[name]._asdict().items()}
             if table.baseline:

@@ -1,4 +1,4 @@
-"""Runs against judgments, from files to values per query and differences from a baseline.
+"""Runs against judgments, from files to values per query.
 
 Judgments are pooled, as trec_eval takes them: some documents are judged, some are ranked. One file is in memory at a time.
 """
@@ -18,8 +18,6 @@ from qdrank.datasets.runs.columns import first_row
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.reading import read_runs
 from qdrank.errors import AnyPath, InputError
-from qdrank.evaluation.comparison import Comparison, compare, corrected_p
-from qdrank.evaluation.pairs import Pairs, join
 from qdrank.evaluation.score_files import Labels, read_scores
 from qdrank.layout import FloatArray, IntArray
 from qdrank.measures.compute import measure
@@ -142,6 +140,11 @@ class MeasuredRun:
     n_other: int = 0
     ties: Mapping[str, TieValues] = field(default_factory=dict)
 
+    @property
+    def means(self) -> dict[str, float]:
+        """Mean of each measure over all queries."""
+        return {name: float(column.mean()) for name, column in self.values.items()}
+
 
 def is_letor(path: AnyPath) -> bool:
     """Whether a file is LETOR text: its first row has ``qid:`` behind the label."""
@@ -213,26 +216,3 @@ def named_run(runs: Sequence[MeasuredRun], wanted: str) -> MeasuredRun:
         problem = f"{wanted} is {'none' if not matching else 'more than one'} of the runs"
         raise InputError(problem, fix="name one of: " + ", ".join(run.name for run in runs))
     return matching[0]
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One run minus the baseline in one measure; ``p`` is the t test's, corrected for all differences of the table."""
-
-    run: str
-    measure: str
-    comparison: Comparison
-    p: float
-
-
-def pairs_of(run: MeasuredRun, baseline: MeasuredRun, measure: str) -> Pairs:
-    """Values of two runs, joined on the queries."""
-    return join(run.query_id, run.values[measure], baseline.query_id, baseline.values[measure])
-
-
-def differences(runs: Sequence[MeasuredRun], baseline: MeasuredRun, names: Sequence[str]) -> list[Difference]:
-    """Every other run against the baseline in every measure; p-values are corrected together, after Holm."""
-    asked = [(run, name) for run in runs if run is not baseline for name in names]
-    made = [compare(pairs_of(run, baseline, name), seed=0, family=len(asked)) for run, name in asked]
-    corrected = corrected_p(made, family="all runs and measures")
-    return [Difference(run.name, name, one, p) for (run, name), one, p in zip(asked, made, corrected, strict=True)]
