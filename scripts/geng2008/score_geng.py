@@ -1,6 +1,6 @@
 """Scores of the methods of Geng 2008 on a fold, with the settings that validation chooses."""
 
-from qdrank.studies.geng2008.fold import write_scores
+from qdrank.studies.geng2008.scoring import write_scores
 from qdrank.workflow.script import job
 
 with job() as this:

@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.datasets.judged import Judged, scores_table
+from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import ValidationQueries, choice_rows, choose
 from qdrank.learners.regularised import most_regularised_first
 from qdrank.measures.compute import measure
-from qdrank.queries.artifacts import Queries, load_queries
-from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, query_scores
+from qdrank.queries.artifacts import Queries
+from qdrank.rankers.documents import FoldDocuments, query_scores
 from qdrank.rankers.sizes import Setting
-from qdrank.store import read, write
 from qdrank.store.lists import repeated
 from qdrank.studies.geng2008.global_models import GlobalModels
 from qdrank.studies.geng2008.local_models import ModelBank
@@ -26,7 +25,6 @@ from qdrank.studies.geng2008.methods import GLOBAL, LOCAL, OFFLINE
 from qdrank.studies.geng2008.offline import OfflineModels
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.query_classes import Classes
-from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, OFFLINE_SHAPE, SWEEP_SHAPE
 
 #: What is measured for every setting.
 SWEPT = ("mean_ndcg/geng", "ndcg@5/geng", "ndcg@10/geng")
@@ -157,35 +155,3 @@ def chosen_settings(choices: pa.Table) -> dict[tuple[str, str], Setting]:
     """The settings that the artifact ``choices`` says were chosen, by fold and method."""
     chosen = [row for row in choices.to_pylist() if row["chosen"]]
     return {(row["fold"], row["method"]): Setting(row["k"], row["lam"]) for row in chosen}
-
-
-def write_scores(
-    files: Mapping[str, str],
-    out: Mapping[str, str],
-    fold: str,
-    *,
-    geng: Mapping[str, Any],
-    scale: FeatureScale,
-    measure: str,
-    seed: int,
-    log: Callable[..., None],
-) -> None:
-    """Write measures for every setting, the settings chosen by ``measure``, and the scores of the test documents."""
-    study = GengFold(
-        documents=load_fold(files["judged"], fold, scale, columns=["doc_id", "features"]),
-        queries=load_queries(files["queries"]),
-        offline=OfflineModels(read(files["offline"], OFFLINE_SHAPE)),
-        local=ModelBank(read(files["local"], "local_models")),
-        whole=GlobalModels(read(files["whole"], "models")),
-        classes=Classes.from_table(read(files["classes"], CLASSES_SHAPE)),
-        options=Options(**geng),
-        seed=seed,
-    )
-    sweep = sweep_table(fold, study, tuple(dict.fromkeys([*SWEPT, measure])))
-    write(out["sweep"], SWEEP_SHAPE, sweep)
-    chosen, choices = choose_settings(fold, study, sweep, measure)
-    write(out["choices"], "choices", choices)
-    for method, setting in chosen.items():
-        log("%s: %s", method, setting.text)
-        _, scores = next(study.scores("test", method, [setting]))
-        write(out[method], "scores", scores_table(study.documents.parts["test"], scores))
