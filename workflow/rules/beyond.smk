@@ -5,11 +5,11 @@
 #         results/{dataset}/{fold}/choices/beyond.parquet       the settings tried, and which was chosen
 #         results/{dataset}/{fold}/beyond/controls.parquet      measures of the controls, and without near-duplicates
 #         results/{dataset}/{fold}/beyond/*.parquet             checks, recurrence of documents
-#         results/{dataset}/{fold}/beyond/retrieval/*.parquet   what is searched: what past queries add to retrieval, by form of the judgments
+#         results/{dataset}/{fold}/beyond/retrieval/*.parquet   what is searched: what past queries add to retrieval, by form of the judgments; learners
 #         results/{dataset}/{fold}/served/{method}.parquet      rankers for `qdrank rank`
 
 from qdrank.studies.beyond.retrieved import (
-    FORMS as BEYOND_FORMS,
+    JOBS as BEYOND_JOBS,
     MEASURES as BEYOND_MEASURES,
 )
 
@@ -52,15 +52,15 @@ rule fit_beyond:
 
 
 rule retrieve_beyond:
-    """Retrieval from a whole text collection with past queries, its baselines and controls, in one form of the judgments."""
+    """Retrieval from a whole text collection with past queries, its baselines and controls, or learners, in one form of the judgments."""
     input:
         collection=files.searched,
     output:
-        values="results/{dataset}/{fold}/beyond/retrieval/{form}.parquet",
-        choices="results/{dataset}/{fold}/beyond/retrieval/{form}.choices.parquet",
+        values="results/{dataset}/{fold}/beyond/retrieval/{job}.parquet",
+        choices="results/{dataset}/{fold}/beyond/retrieval/{job}.choices.parquet",
     wildcard_constraints:
         dataset=names_pattern(run.datasets_of(BEYOND)),
-        form=names_pattern(BEYOND_FORMS),
+        job=names_pattern(BEYOND_JOBS),
     resources:
         mem_mb=memory(2500, 40),
         runtime=minutes(60, 1),

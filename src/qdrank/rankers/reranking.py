@@ -34,6 +34,14 @@ class Listed:
     ranking: RankedDocuments
     columns: FloatArray
 
+    @classmethod
+    def joined(cls, blocks: Sequence[Listed]) -> Listed:
+        """Queries of all blocks, in their order."""
+        ranking = RankedDocuments(
+            *(np.concatenate(field) for field in zip(*(one.ranking for one in blocks), strict=True))
+        )
+        return cls(ranking, np.concatenate([one.columns for one in blocks]))
+
     @property
     def answered(self) -> IntArray:
         """Numbers of the queries that have a candidate; the others (no known word) have nothing to learn from."""
@@ -83,21 +91,34 @@ class Listed:
 
 
 def listed(
-    known: Known, asked: AskedQueries, first: Mixed, parts: Sequence[Retriever], *, candidates: int, n_top: int
-) -> Listed:
-    """Best ``n_top`` documents by ``first``, a mix of some of the ``parts``, with the columns of all parts."""
-    rankings, columns = [], []
+    known: Known,
+    asked: AskedQueries,
+    mixes: Sequence[Mixed],
+    parts: Sequence[Retriever],
+    *,
+    candidates: int,
+    n_top: int,
+) -> list[Listed]:
+    """Best ``n_top`` documents by each of the ``mixes`` of some of the ``parts``, with the columns of all parts."""
+    blocks = []
     for rows in in_blocks(known, len(asked)):
         block = asked.take(rows)
         z = {part: z_scores(part.scores(known, block)) for part in parts}
-        ranking = best_documents(weighted([z[part] for part in first.parts], first.weights), n_top)
-        document = ranking.document[:, :candidates]
-        there = document >= 0
-        values = [np.where(there, np.take_along_axis(z[part], np.maximum(document, 0), axis=1), 0.0) for part in parts]
-        rankings.append(ranking)
-        columns.append(np.stack(values, axis=2))
-    joined = RankedDocuments(*(np.concatenate(field) for field in zip(*rankings, strict=True)))
-    return Listed(joined, np.concatenate(columns))
+        columns = [z[part] for part in parts]
+        blocks.append(
+            [
+                _listed(weighted([z[part] for part in mix.parts], mix.weights), columns, candidates, n_top)
+                for mix in mixes
+            ]
+        )
+    return [Listed.joined(of_mix) for of_mix in zip(*blocks, strict=True)]
+
+
+def _listed(scores: FloatArray, columns: Sequence[FloatArray], candidates: int, n_top: int) -> Listed:
+    ranking = best_documents(scores, n_top)
+    document = ranking.document[:, :candidates]
+    values = [np.where(document >= 0, np.take_along_axis(one, np.maximum(document, 0), axis=1), 0.0) for one in columns]
+    return Listed(ranking, np.stack(values, axis=2))
 
 
 def divided(n: int, share: float, seed: int) -> tuple[IntArray, IntArray]:

@@ -18,7 +18,7 @@ from qdrank.studies.beyond.learned import seen
 from qdrank.studies.beyond.retrieval import fold_queries, hiding_lists, in_form, near_duplicates, write_retrieval
 from qdrank.studies.beyond.retrieval_figure import draw
 from qdrank.studies.beyond.retrieval_tables import gather_retrieval, retrieved, tabulate
-from qdrank.studies.beyond.retrieved import CONTROLS, FORMS, LEARNED, MEASURES, RECOMMENDED, RETRIEVERS, TEXT_MIX
+from qdrank.studies.beyond.retrieved import CONTROLS, FORMS, JOBS, LEARNED, MEASURES, RECOMMENDED, RETRIEVERS, TEXT_MIX
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.making import Inputs, Shown
 from qdrank.text.extract import read_collection, text_settings
@@ -72,14 +72,14 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def inputs(folder, tmp_path_factory):
     out, made = tmp_path_factory.mktemp("out"), {}
-    for form in FORMS:
-        for fold in FOLDS if form == "all" else FOLDS[:1]:
-            paths = {"values": str(out / f"{fold}-{form}.parquet"), "choices": str(out / f"{fold}-{form}.c.parquet")}
+    for job in JOBS:
+        for fold in FOLDS if job.startswith("all") else FOLDS[:1]:
+            paths = {"values": str(out / f"{fold}-{job}.parquet"), "choices": str(out / f"{fold}-{job}.c.parquet")}
             source = {"like": "beir", "folder": str(folder)}
             write_retrieval(
                 paths,
                 fold,
-                form,
+                job,
                 source=source,
                 text=TEXT,
                 retrieval=SECTION.retrieval(),
@@ -88,9 +88,8 @@ def inputs(folder, tmp_path_factory):
                 measure="ap",
                 measures=list(MEASURES),
             )
-            made.setdefault(form, []).append(paths["values"])
-            if form == "all":
-                made.setdefault("tried", []).append(paths["choices"])
+            made.setdefault(job, []).append(paths["values"])
+            made.setdefault(f"{job}-tried", []).append(paths["choices"])
     return Inputs(made)
 
 
@@ -98,7 +97,7 @@ SHOWN = Shown("toy", "Toy", FOLDS, {"level": 0.95, "resamples": 100, "seed": 1},
 
 
 def test_past_queries_are_found_to_help_and_their_owners_to_matter(inputs):
-    values = retrieved(inputs.tables("all", "figure"))
+    values = retrieved(inputs)
     means = {key: of["ap@1000"].mean() for key, of in values.of.items()}
     assert means[RECOMMENDED, 0.0] > means[TEXT_MIX, 0.0] + 0.2
     assert means["permuted", 0.0] < means[TEXT_MIX, 0.0] + 0.1
@@ -115,7 +114,7 @@ def test_claims_are_judged_from_the_values(inputs):
     verdicts = {row["claim"]: row["verdict"] for row in decide(declaration, {"toy": found}, dataset="toy").to_pylist()}
     for name in ("expansion", "expansion, NDCG@10", "expansion - permuted", "similar queries - another query"):
         assert verdicts[name] == "holds", name
-    assert gather_retrieval(Inputs({form: [] for form in FORMS})) == {}, "no raw text, no observations"
+    assert gather_retrieval(Inputs({job: [] for job in JOBS})) == {}, "no raw text, no observations"
 
 
 def test_tables_have_every_method_control_and_form(inputs):
@@ -152,7 +151,7 @@ def test_the_test_queries_choose_nothing(folder, inputs):
     other = fold_queries(type(collection)(collection.documents, collection.queries, qrels), settings, "fold1", "all")
     assert (queries.past == other.past).all()
     assert (queries.known.past.judgments != other.known.past.judgments).nnz == 0
-    tried = read(inputs.files["tried"][0], "figure").to_pylist()
+    tried = read(inputs.files["all-tried"][0], "figure").to_pylist()
     grid = Grid.of(
         settings.bm25, {"k1": [0.9], "b": [0.4]}, TEXT["feedback"], copies=(1,), dimensions=5, weights=(0, 1)
     )

@@ -58,13 +58,11 @@ def learned_values(
     known, parts = chooser.known, [methods[name] for name in PARTS]
     drawn = np.random.default_rng(options.seed).permutation(len(known.past))[:PAST]
     rows = [np.sort(drawn)[part] for part in divided(len(drawn), HELD_OUT, options.seed)]
-    for first in (TEXT_MIX, RECOMMENDED):
-        mix = methods[first]
-        assert isinstance(mix, Mixed)
-        sizes = {"candidates": CANDIDATES, "n_top": BUDGETS[-1]}
-        past = [listed(known, known.past_asked.take(some), mix, parts, **sizes) for some in rows]
-        test = listed(known, asked, mix, parts, **sizes)
-        for name in (name for name in LEARNED if (name == "learned-text") == (first == TEXT_MIX)):
+    mixes = [mix for first in (TEXT_MIX, RECOMMENDED) if isinstance(mix := methods[first], Mixed)]
+    who = [*(known.past_asked.take(some) for some in rows), asked]
+    of_all = [listed(known, some, mixes, parts, candidates=CANDIDATES, n_top=BUDGETS[-1]) for some in who]
+    for on_text, (*past, test) in zip((True, False), zip(*of_all, strict=True), strict=True):
+        for name in (name for name in LEARNED if (name == "learned-text") == on_text):
             columns = range(_WIDTH.get(name, len(PARTS)))
             train, vali = (seen(one, known.past.judgments[some], columns) for one, some in zip(past, rows, strict=True))
             settings = tried(name, options)

@@ -34,7 +34,7 @@ from qdrank.rankers.retrievers import (
 from qdrank.store import write
 from qdrank.studies.beyond.learned import learned_values
 from qdrank.studies.beyond.options import Options
-from qdrank.studies.beyond.retrieved import BUDGETS, FORMS, HUB, RECOMMENDED, TEXT_MIX, WITHOUT_NEAR
+from qdrank.studies.beyond.retrieved import BUDGETS, FORMS, HUB, LEARNED_ON, RECOMMENDED, TEXT_MIX, WITHOUT_NEAR
 from qdrank.text.candidates import parts_of
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.judged import TextSettings
@@ -170,7 +170,7 @@ def values_of(
 def write_retrieval(
     out: Mapping[str, str],
     fold: str,
-    form: str,
+    job: str,
     *,
     source: Mapping[str, Any],
     text: Mapping[str, Any],
@@ -185,7 +185,7 @@ def write_retrieval(
 
     Parameters
     ----------
-    form : of the judgments, one of `retrieved.FORMS`; controls are for all judgments alone
+    job : one of `retrieved.JOBS`: mixes in a form of the judgments, with controls for all judgments; or learners
     source, text : the collection (`searched`), and the section ``text`` of the configuration (`qdrank.text.extract`)
     retrieval : keys of section ``beyond`` that retrieval uses
     beyond : the keys of `Options`, for near-duplicates and learners
@@ -193,6 +193,7 @@ def write_retrieval(
     measure, measures : what settings are chosen by, and what is written
     """
     options = Options(**beyond)
+    form = next((form for form, learned in LEARNED_ON.items() if learned == job), job)
     settings = text_settings(text, options.seed)
     queries = fold_queries(searched(**source), settings, fold, form)
     if queries is None or len(queries.past) < 2 or not len(queries.test):
@@ -204,24 +205,41 @@ def write_retrieval(
         constants = {"k1": text["tried_k1"], "b": text["tried_b"]}
         grid = Grid.of(settings.bm25, constants, text["feedback"], measure=measure, seed=options.seed, **keys)
         chooser = Chooser(queries.known, grid)
-        methods = chosen_methods(chooser)
-        plan = chain(
-            ((name, 0, 0.0, one, chooser.known, queries.asked) for name, one in methods.items()),
-            _controls(queries, chooser, methods, options.near, refits) if form == "all" else (),
-        )
-        head = fold, queries.names, queries.recurring
-        tables = [
-            _rows(*head, name, values_of(queries, one, known, asked, measures), fit, near)
-            for name, fit, near, one, known, asked in plan
-        ]
-        grades = queries.data.judgments[queries.test]
-        learned = learned_values(
-            chooser, methods, queries.asked, grades, options=options, refits=refits, measures=measures
-        )
-        tables += [_rows(*head, name, values, fit) for name, fit, values in learned]
+        made = _learned if job in LEARNED_ON.values() else _retrieved
+        values = made(queries, chooser, options, refits, measures, controls=form == "all")
+        tables = [_rows(fold, queries.names, queries.recurring, *one) for one in values]
         choices = _choices(fold, chooser)
     write(out["values"], "figure", pa.concat_tables(tables))
     write(out["choices"], "figure", choices)
+
+
+#: Name, values of the test queries, number of the fit or draw, and threshold of near-duplicates.
+_Values = Iterator[tuple[str, dict[str, FloatArray], int, float]]
+
+
+def _retrieved(
+    queries: FoldQueries, chooser: Chooser, options: Options, refits: int, measures: Sequence[str], *, controls: bool
+) -> _Values:
+    """Values of every method, and of the controls."""
+    methods = chosen_methods(chooser)
+    plan = chain(
+        ((name, 0, 0.0, one, chooser.known, queries.asked) for name, one in methods.items()),
+        _controls(queries, chooser, methods, options.near, refits) if controls else (),
+    )
+    for name, fit, near, one, known, asked in plan:
+        yield name, values_of(queries, one, known, asked, measures), fit, near
+
+
+def _learned(
+    queries: FoldQueries, chooser: Chooser, options: Options, refits: int, measures: Sequence[str], **_: Any
+) -> _Values:
+    """Values of the learners; the choices are theirs alone, since another job writes those of the mixes."""
+    methods = chosen_methods(chooser)
+    chooser.tried.clear()
+    grades = queries.data.judgments[queries.test]
+    of_all = learned_values(chooser, methods, queries.asked, grades, options=options, refits=refits, measures=measures)
+    for name, fit, values in of_all:
+        yield name, values, fit, 0.0
 
 
 def _controls(

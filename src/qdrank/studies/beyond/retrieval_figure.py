@@ -35,7 +35,7 @@ def numbers(values: Retrieved, interval: Mapping[str, Any]) -> pa.Table:
 
 def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """Mixes and controls against text (left), and two mixes without near-duplicates (right)."""
-    values = retrieved(inputs.tables("all", "figure"))
+    values = retrieved(inputs)
     assert values is not None
     table = numbers(values, shown.interval)
     rows = table.to_pylist()

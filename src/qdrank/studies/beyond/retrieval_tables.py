@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from qdrank.studies.beyond.retrieved import (
     CONTROLS,
     FORMS,
     LEARNED,
+    LEARNED_ON,
     MEASURES,
     NDCG,
     RECOMMENDED,
@@ -61,8 +62,9 @@ class Retrieved:
         return Pairs(self.query_id, first.mean(axis=1), second.mean(axis=1), by_fit=np.round(first - second, 12))
 
 
-def retrieved(tables: Sequence[pa.Table]) -> Retrieved | None:
-    """Values of a form from the tables of its folds; None where the form does not exist."""
+def retrieved(inputs: Inputs, form: str = "all") -> Retrieved | None:
+    """Values of a form from the tables of its folds, learners included; None where the form does not exist."""
+    tables = [table for job in (form, LEARNED_ON.get(form)) if job for table in inputs.tables(job, "figure")]
     table = pa.concat_tables(tables) if tables else pa.table({})
     if not table.num_rows:
         return None
@@ -112,10 +114,11 @@ def _difference(values: Retrieved, a: Key, b: Key, interval: Mapping[str, Any], 
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables by id."""
-    forms = {form: values for form in FORMS if (values := retrieved(inputs.tables(form, "figure"))) is not None}
+    forms = {form: values for form in FORMS if (values := retrieved(inputs, form)) is not None}
     values = forms["all"]
+    tried = [table for job in ("all", LEARNED_ON["all"]) for table in inputs.tables(f"{job}-tried", "figure")]
     tables = {
-        "beyond-retrieval": _methods(values, chosen_by_fold(inputs.tables("tried", "figure")), shown.interval),
+        "beyond-retrieval": _methods(values, chosen_by_fold(tried), shown.interval),
         "beyond-budgets": _budgets(values),
         "beyond-past": _comparisons(values, shown.interval),
         "beyond-forms": _forms(forms, shown.interval),
@@ -172,6 +175,8 @@ def _forms(forms: Mapping[str, Retrieved], interval: Mapping[str, Any]) -> Itera
             ("learned-monotone", RECOMMENDED),
             ("learned-all", "learned-monotone"),
         ):
+            if (a, 0.0) not in values.of:  # learners are not run in every form
+                continue
             row: dict[str, Any] = {"judgments": FORMS[form], "queries": len(values.query_id)}
             row |= {"relevant documents that recur": float(values.recurring.mean())}
             row |= {"method": label((a, 0.0)), "against": label((b, 0.0))}
@@ -181,7 +186,7 @@ def _forms(forms: Mapping[str, Retrieved], interval: Mapping[str, Any]) -> Itera
 
 def gather_retrieval(inputs: Inputs) -> Observations:
     """Observations for the claims about retrieval; none where the data are not raw text."""
-    values, highest = (retrieved(inputs.tables(form, "figure")) for form in ("all", "highest"))
+    values, highest = retrieved(inputs), retrieved(inputs, "highest")
     if values is None:
         return {}
     main, text = (RECOMMENDED, 0.0), (TEXT_MIX, 0.0)

@@ -43,6 +43,10 @@ FORMS = {
     "highest": "the highest grade alone",
     "no-hubs": "judgments without documents that are relevant to more than a tenth of the queries",
 }
+#: Learners are jobs of their own, on the judgments that matter: form to the name of its job.
+LEARNED_ON = {form: f"{form}-learned" for form in ("all", "highest")}
+#: Jobs of a fold.
+JOBS = (*FORMS, *LEARNED_ON.values())
 #: The tenth above which a document is a hub.
 HUB = 0.1
 #: A run of 1,000 documents is cut at each of these budgets.
