@@ -18,8 +18,8 @@ from typing import Any
 import bm25s
 import numpy as np
 
+from qdrank.datasets.collections.beir import read_nfcorpus
 from qdrank.datasets.collections.model import Documents, JudgedPairs
-from qdrank.datasets.collections.nfcorpus import read_nfcorpus
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
 from qdrank.text.candidates import find_candidates

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qdrank.datasets.collections.nfcorpus import read_nfcorpus
+from qdrank.datasets.collections.beir import read_nfcorpus
 from qdrank.datasets.collections.ohsumed import read_ohsumed
 from qdrank.datasets.collections.smart import SmartForm, read_smart
 from qdrank.errors import InputError

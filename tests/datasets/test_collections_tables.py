@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qdrank.datasets.collections.scifact import read_scifact
-from qdrank.datasets.collections.time import read_time
+from qdrank.datasets.collections.beir import read_scifact
+from qdrank.datasets.collections.smart import read_time
 from qdrank.errors import InputError
 from qdrank.text.extract import read_collection
 

@@ -12,8 +12,8 @@ from io import BytesIO
 
 import pytest
 
+from qdrank.datasets.collections.beir import read_nfcorpus
 from qdrank.datasets.collections.irds import _library, read_irds
-from qdrank.datasets.collections.nfcorpus import read_nfcorpus
 from qdrank.datasets.collections.smart import read_smart
 from qdrank.errors import InputError
 

@@ -6,8 +6,8 @@ import bm25s
 import numpy as np
 import pytest
 
+from qdrank.datasets.collections.beir import read_nfcorpus
 from qdrank.datasets.collections.model import Collection
-from qdrank.datasets.collections.nfcorpus import read_nfcorpus
 from qdrank.datasets.collections.smart import read_smart
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from qdrank.datasets.collections.beir import read_nfcorpus
 from qdrank.datasets.collections.model import Document, Judgment, Notebook, Query, assemble
-from qdrank.datasets.collections.nfcorpus import read_nfcorpus
 from qdrank.datasets.collections.smart import read_smart
 from qdrank.datasets.judged import load_judged
 from qdrank.errors import InputError

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qdrank.datasets.letor.errors import REASONS
+from qdrank.datasets.letor.parser import REASONS
 from qdrank.datasets.letor.reader import load_letor, read_letor
 from qdrank.errors import GRADE_FIX, InputError
 from qdrank.measures.ranking import MAX_GRADE

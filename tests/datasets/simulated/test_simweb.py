@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qdrank.datasets.simulated.simweb.grades import RULES, make_grades, utilities
-from qdrank.datasets.simulated.simweb.pages import tokens
+from qdrank.datasets.simulated.simweb.pages import CUES, made_words, tokens
 from qdrank.datasets.simulated.simweb.queries import candidate_pages, match_matrix
 from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
-from qdrank.datasets.simulated.simweb.words import CUES, made_words
-from qdrank.datasets.simulated.simweb.world import simulate_web
+from qdrank.datasets.simulated.simweb.world import RULES, make_grades, simulate_web, utilities
 from qdrank.errors import InputError
 
 #: Pages, links, judgments, sum of grades and first query of the small draw with seed 3.

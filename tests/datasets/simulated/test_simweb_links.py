@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qdrank.datasets.simulated.simweb.links import Links, _draw
+from qdrank.datasets.simulated.simweb.world import Links, _draw
 
 
 def test_sites_are_drawn_by_their_weight_within_the_kind():

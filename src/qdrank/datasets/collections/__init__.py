@@ -12,10 +12,10 @@ COLLECTIONS = Registry(
     {
         "beir": "qdrank.datasets.collections.beir:read_beir",
         "irds": "qdrank.datasets.collections.irds:read_irds",
-        "nfcorpus": "qdrank.datasets.collections.nfcorpus:read_nfcorpus",
-        "scifact": "qdrank.datasets.collections.scifact:read_scifact",
+        "nfcorpus": "qdrank.datasets.collections.beir:read_nfcorpus",
+        "scifact": "qdrank.datasets.collections.beir:read_scifact",
         "smart": "qdrank.datasets.collections.smart:read_smart",
-        "time": "qdrank.datasets.collections.time:read_time",
+        "time": "qdrank.datasets.collections.smart:read_time",
         "trec": "qdrank.datasets.collections.trec:read_trec",
         "ohsumed": "qdrank.datasets.collections.ohsumed:read_ohsumed",
     },

@@ -7,12 +7,15 @@ links that point to it, one string or a list) and ``links`` (the ids that it poi
 
 from __future__ import annotations
 
+import ast
+import csv
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from qdrank.datasets.collections import files
+from qdrank.datasets.collections import files, trec
 from qdrank.datasets.collections.model import Collection, Document, Judgment, Notebook, Query, assemble, with_splits
 from qdrank.errors import InputError
 
@@ -36,12 +39,10 @@ def read_beir(
     """
     folder, book = Path(folder), Notebook()
     names = qrels if qrels is not None else _present(folder)
-    asked = list(read_queries(folder / queries))
-    judgments: list[Judgment] = []
-    for split, name in names.items():
-        of_split = list(read_beir_judgments(folder / name))
-        asked = with_splits(asked, of_split, split)
-        judgments += of_split
+    judged: dict[str | None, Iterator[Judgment]] = {
+        split: read_beir_judgments(folder / name) for split, name in names.items()
+    }
+    asked, judgments = with_splits(read_queries(folder / queries), judged)
     place = folder / corpus
     return assemble(read_corpus(place, book), asked, judgments, book, place, folder / queries)
 
@@ -142,3 +143,113 @@ def _strings(record: dict[str, Any], key: str, path: Path, line: int) -> list[st
 def _whole(text: str) -> str:
     """Text that can be written as UTF-8: JSON may contain half a surrogate pair."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def read_nfcorpus(folder: Path, *, qrels: Literal["3-2-1", "2-1-0", "beir"] = "3-2-1") -> Collection:
+    """Read NFCorpus (Boteva et al., ECIR 2016) from ``folder`` with its subfolders ``beir`` and ``original``.
+
+    Texts are as BEIR has them, judgments those of the original archive: 3 direct link, 2 indirect link, 1 marginal (shared
+    topic). BEIR's own are flattened to 1 in training; they are read for comparison with published figures only. Seven
+    queries that BEIR lost come from the original titles. Kinds of queries, by the pages of NutritionFacts.org that they
+    title: ``topic``, ``video``, ``page`` (blog posts, questions).
+
+    ``qrels``: {"3-2-1", "2-1-0", "beir"}; which judgments; with ``"beir"`` also exactly BEIR's queries.
+    """
+    folder, book = Path(folder), Notebook()
+    if qrels not in ("3-2-1", "2-1-0", "beir"):
+        raise InputError(f"unknown judgments {qrels!r}", fix="allowed: 3-2-1, 2-1-0, beir")
+    asked = list(read_queries(folder / "beir" / "queries.jsonl"))
+    if qrels != "beir":
+        asked += _missing_queries(folder, {query.query_id for query in asked}, book)
+    judged: dict[str | None, Iterator[Judgment]] = {split: _nf_judgments(folder, split, qrels) for split in SPLITS}
+    asked, judgments = with_splits(_typed(asked, folder), judged)
+    corpus = _corpus(folder / "beir")
+    return assemble(read_corpus(corpus, book), asked, judgments, book, corpus)
+
+
+def _corpus(folder: Path) -> Path:
+    """BEIR's corpus.jsonl; one public copy calls it human.jsonl."""
+    other = folder / "human.jsonl"
+    return other if files.find(other) else folder / "corpus.jsonl"
+
+
+def _nf_judgments(folder: Path, split: str, qrels: str) -> Iterator[Judgment]:
+    if qrels == "beir":
+        flat = folder / "beir" / f"{split}.tsv"
+        return read_beir_judgments(flat if files.find(flat) else folder / "beir" / "qrels" / f"{split}.tsv")
+    return trec.read_judgments(folder / "original" / f"{split}.{qrels}.qrel")
+
+
+def _missing_queries(folder: Path, known: set[str], book: Notebook) -> list[Query]:
+    """Queries of the original archive that BEIR does not have, by their (lowercased) titles."""
+    lost = []
+    for split in SPLITS:
+        path = folder / "original" / f"{split}.titles.queries"
+        for number, line in files.lines(path):
+            query_id, tab, text = line.partition("\t")
+            if not tab:
+                raise InputError("no tab after the query's id", file=path, line=number, found=line)
+            if query_id not in known:
+                book.add("query missing in BEIR, text from the original titles", query_id, path)
+                lost.append(Query(query_id, text))
+    return lost
+
+
+def _typed(queries: list[Query], folder: Path) -> list[Query]:
+    videos = {columns[0] for _, columns in files.rows(folder / "original" / "all_videos.ids", (1,))}
+    pages = {columns[0] for _, columns in files.rows(folder / "original" / "nontopics.ids", (1,))}
+
+    def kind(query_id: str) -> str:
+        if query_id in videos:
+            return "video"
+        return "page" if query_id in pages else "topic"
+
+    return [Query(query.query_id, query.text, kind(query.query_id)) for query in queries]
+
+
+SENTENCE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
+
+
+def read_scifact(folder: Path) -> Collection:
+    """Read SciFact (Wadden et al., EMNLP 2020): queries and judgments in BEIR form, abstracts as the publisher's table.
+
+    ``folder`` has corpus_train.csv, with the columns doc_id, title, abstract and structured, and beir with queries.jsonl,
+    train.tsv and test.tsv. An abstract is a printed array of its sentences, ``['First.' "Second's."]``; BEIR's text is these
+    sentences joined.
+    """
+    folder, book = Path(folder), Notebook()
+    judged: dict[str | None, Iterator[Judgment]] = {
+        split: read_beir_judgments(folder / "beir" / f"{split}.tsv") for split in ("train", "test")
+    }
+    asked, judgments = with_splits(read_queries(folder / "beir" / "queries.jsonl"), judged)
+    corpus = folder / "corpus_train.csv"
+    return assemble(_abstracts(corpus), asked, judgments, book, corpus)
+
+
+def _abstracts(path: Path) -> Iterator[Document]:
+    table = csv.DictReader(f"{line}\n" for _, line in files.lines(path))
+    seen: set[str] = set()
+    try:
+        for row in table:
+            if not {"doc_id", "title", "abstract"} <= {name for name, value in row.items() if value is not None}:
+                fix = "the columns are doc_id, title, abstract, structured"
+                raise InputError("a column is missing", file=path, line=table.line_num, found=str(row)[:80], fix=fix)
+            if row["doc_id"] in seen:
+                raise InputError("the id occurs twice", file=path, line=table.line_num, found=row["doc_id"])
+            seen.add(row["doc_id"])
+            yield Document(row["doc_id"], {"title": row["title"], "body": _sentences(row["abstract"], path, table)})
+    except csv.Error as error:
+        raise InputError(f"not a table: {error}", file=path, line=table.line_num, fix="fetch it again") from None
+
+
+def _sentences(array: str, path: Path, table: csv.DictReader[str]) -> str:
+    """Sentences of a printed array, joined by blanks."""
+    try:
+        sentences = [ast.literal_eval(sentence.replace("\n", "\\n")) for sentence in SENTENCE.findall(array)]
+        if SENTENCE.sub("", array).strip("[] \n"):
+            raise ValueError
+    except (ValueError, SyntaxError):
+        fix = "an abstract is written as ['First sentence.' 'Second sentence.']"
+        found = array[:80]
+        raise InputError("not sentences in quotes", file=path, line=table.line_num, found=found, fix=fix) from None
+    return " ".join(" ".join(sentences).split())

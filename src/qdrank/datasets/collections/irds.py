@@ -49,12 +49,7 @@ def read_irds(folder: Path, *, id: str, md5: Mapping[str, str] | None = None) ->
     with _reading(folder, md5 or {}) as library:
         whole, parts = _parts(library, id)
         asked = [Query(query.query_id, query.default_text()) for query in _queries(whole, parts)]
-        judgments: list[Judgment] = []
-        for split, part in parts.items():
-            rows = enumerate(part.qrels_iter(), 1)
-            read = [Judgment(row.query_id, row.doc_id, int(row.relevance), place, number) for number, row in rows]
-            judgments += read
-            asked = asked if split is None else with_splits(asked, read, split)
+        asked, judgments = with_splits(asked, {split: _judgments(part, place) for split, part in parts.items()})
         return assemble(map(_document, _documents(whole)), asked, _upright(judgments, id, book), book, place)
 
 
@@ -103,6 +98,11 @@ def _queries(whole: Any, parts: Mapping[str | None, Any]) -> Iterator[Any]:
         return
     for part in parts.values():
         yield from part.queries_iter()
+
+
+def _judgments(part: Any, place: Path) -> Iterator[Judgment]:
+    for number, row in enumerate(part.qrels_iter(), 1):
+        yield Judgment(row.query_id, row.doc_id, int(row.relevance), place, number)
 
 
 def _document(document: Any) -> Document:

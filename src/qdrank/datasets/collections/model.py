@@ -244,12 +244,22 @@ def _enter(grades: dict[tuple[int, int], int], pair: tuple[int, int], judgment: 
         )
 
 
-def with_splits(queries: Iterable[Query], judgments: Iterable[Judgment], split: str) -> list[Query]:
-    """Queries, with ``split`` set on those that ``judgments`` name; a query in two splits would leak and is refused."""
-    first: dict[str, Judgment] = {}
-    for judgment in judgments:
-        first.setdefault(judgment.query_id, judgment)
-    return [_marked(query, first.get(query.query_id), split) for query in queries]
+def with_splits(
+    queries: Iterable[Query], by_split: Mapping[str | None, Iterable[Judgment]]
+) -> tuple[list[Query], list[Judgment]]:
+    """Queries, each with the split that judges it, and all judgments; None is no split.
+
+    A query in two splits would leak and is refused.
+    """
+    asked, judgments = list(queries), list[Judgment]()
+    for split, of_split in by_split.items():
+        first: dict[str, Judgment] = {}
+        for judgment in of_split:
+            first.setdefault(judgment.query_id, judgment)
+            judgments.append(judgment)
+        if split is not None:
+            asked = [_marked(query, first.get(query.query_id), split) for query in asked]
+    return asked, judgments
 
 
 def _marked(query: Query, judgment: Judgment | None, split: str) -> Query:

@@ -50,11 +50,12 @@ def read_trec(
     encoding : of documents and topics
     """
     places, book = list(map(Path, documents)), Notebook()
-    asked, judgments = list(read_topics(Path(topics), topic_fields, encoding=encoding)), []
-    for split, path in (qrels if isinstance(qrels, Mapping) else {"": qrels}).items():
-        of_split = [judgment._replace(query_id=_number(judgment.query_id)) for judgment in read_judgments(Path(path))]
-        asked = with_splits(asked, of_split, split) if split else asked
-        judgments += of_split
+    judged: dict[str | None, Iterator[Judgment]]
+    if isinstance(qrels, Mapping):
+        judged = {split: _numbered(Path(path)) for split, path in qrels.items()}
+    else:
+        judged = {None: _numbered(Path(qrels))}
+    asked, judgments = with_splits(read_topics(Path(topics), topic_fields, encoding=encoding), judged)
     seen: dict[str, str] = {}  # shared by all files: no id may occur twice
     texts = (one for place in places for one in read_documents(place, book, seen, encoding=encoding))
     return assemble(texts, asked, judgments, book, places[0], Path(topics))
@@ -151,6 +152,10 @@ def _blocks(path: Path, tag: str, encoding: str) -> Iterator[tuple[int, str]]:
 def _without_markup(text: str) -> str:
     """Text without tags, entities and line ends."""
     return " ".join(html.unescape(_TAG.sub(" ", text)).split())
+
+
+def _numbered(path: Path) -> Iterator[Judgment]:
+    return (judgment._replace(query_id=_number(judgment.query_id)) for judgment in read_judgments(path))
 
 
 def _number(name: str) -> str:

@@ -19,7 +19,7 @@ Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
-# How a row can fail; `qdrank.datasets.letor.errors` has the words.
+# How a row can fail; `qdrank.datasets.letor.parser` has the words.
 OK, BAD_LABEL, NEGATIVE_LABEL, LARGE_LABEL, NO_QID, BAD_QID, BAD_FEATURE, ZERO_INDEX, UNORDERED, LARGE_INDEX = range(10)
 GAP, SHORT, BAD_VALUE, NOT_FINITE, OVERFLOW, MISSING, BAD_DOCID = range(10, 17)
 

@@ -7,9 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from qdrank.datasets.simulated.simweb.pages import Pages, Sites, Tokens
+from qdrank.datasets.simulated.simweb.pages import (
+    CUES,
+    GENERAL,
+    TOPIC_WORDS,
+    Pages,
+    Sites,
+    Tokens,
+    Vocabulary,
+    drawn,
+    zipf,
+)
 from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
-from qdrank.datasets.simulated.simweb.words import CUES, GENERAL, TOPIC_WORDS, Vocabulary, drawn, zipf
 from qdrank.layout import FloatArray, IntArray
 
 #: Share of queries with a word that is typical of any kind, for full ambiguity.

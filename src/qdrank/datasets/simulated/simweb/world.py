@@ -1,4 +1,7 @@
-"""Putting the simulated web together."""
+"""Putting the simulated web together: links and what they call their targets, grades, the collection.
+
+A grade is what a page is worth to a user who asks for a homepage, for a named page, or for a topic.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +11,160 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qdrank.datasets.collections.model import Collection, Documents, JudgedPairs, Note, Notebook, Query
 from qdrank.datasets.simulated.changing import changed_settings
-from qdrank.datasets.simulated.simweb.grades import make_grades, utilities
-from qdrank.datasets.simulated.simweb.links import Links, make_anchors, make_links
+from qdrank.datasets.simulated.features import BORDERS, RICHNESS
 from qdrank.datasets.simulated.simweb.pages import (
+    GENERAL,
     Pages,
     Sites,
     Tokens,
+    Vocabulary,
     make_bodies,
     make_pages,
     make_sites,
     make_titles,
     make_urls,
+    make_vocabulary,
+    tokens,
     url_tokens,
 )
 from qdrank.datasets.simulated.simweb.queries import Asked, candidate_pages, make_queries, match_matrix, query_matrix
 from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
-from qdrank.datasets.simulated.simweb.words import Vocabulary, make_vocabulary
 from qdrank.layout import FloatArray, IntArray
+
+#: Share of links between sites that stay within a topic, and that lead to the homepage.
+SAME_TOPIC, TO_HOMEPAGE = 0.5, 0.25
+#: Share of links whose words say nothing ("click here").
+EMPTY_WORDS = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Links, (n_links,) each; the same two pages may be linked more than once."""
+
+    source: IntArray
+    target: IntArray
+
+    @property
+    def distinct(self) -> IntArray:
+        """Pairs of pages, each once, sorted, (n, 2)."""
+        return np.unique(np.column_stack([self.source, self.target]), axis=0)
+
+
+def make_links(settings: WebSimulation, sites: Sites, pages: Pages, rng: np.random.Generator) -> Links:
+    """Links up and down every tree and home from every page, and links between sites that favour the popular."""
+    child = np.flatnonzero(pages.parent >= 0)
+    parent, home = pages.parent[child], sites.offsets[pages.site[child]]
+    deep = pages.depth[child] > 1
+    source, target = _between_sites(settings, sites, pages, rng)
+    return Links(
+        np.concatenate([child, parent, child[deep], source]), np.concatenate([parent, child, home[deep], target])
+    )
+
+
+def _between_sites(
+    settings: WebSimulation, sites: Sites, pages: Pages, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    # Some pages are hubs: the number of their links varies widely.
+    expected = settings.links * np.exp(0.5 * rng.standard_normal(len(pages.site)) - 0.125)
+    source = np.repeat(np.arange(len(pages.site)), rng.poisson(expected))
+    site = pages.site[source]
+    weight = np.exp(sites.popularity)
+    target_site = _draw(weight, np.zeros(len(site), dtype=np.int64), np.zeros(len(weight), dtype=np.int64), rng)
+    same = _draw(weight, sites.topic[site], sites.topic, rng)
+    target_site = np.where(rng.random(len(site)) < SAME_TOPIC, same, target_site)
+    size = np.diff(sites.offsets)[target_site]
+    inner = (rng.random(len(site)) * size).astype(np.int64)
+    target = sites.offsets[target_site] + np.where(rng.random(len(site)) < TO_HOMEPAGE, 0, inner)
+    other = target_site != site
+    return source[other], target[other]
+
+
+def _draw(weight: FloatArray, kind: IntArray, kind_of: IntArray, rng: np.random.Generator) -> IntArray:
+    """One site for every link, out of the link's ``kind``, by ``weight`` (n_sites,)."""
+    order = np.argsort(kind_of, kind="stable")
+    bounds = np.concatenate([[0.0], np.cumsum(weight[order])])
+    first = np.searchsorted(kind_of[order], kind, side="left")
+    last = np.searchsorted(kind_of[order], kind, side="right")
+    at = bounds[first] + rng.random(len(kind)) * (bounds[last] - bounds[first])
+    place = np.searchsorted(bounds, at, side="right") - 1
+    return np.asarray(order[place.clip(first, last - 1)], dtype=np.int64)
+
+
+def make_anchors(links: Links, pages: Pages, vocabulary: Vocabulary, rng: np.random.Generator) -> Tokens:
+    """Words of the links to each page: one or both words of its name, or words that say nothing."""
+    n = len(links.target)
+    name = pages.name[links.target]
+    both = rng.random(n) < 0.5
+    empty = rng.random(n) < EMPTY_WORDS
+    first = np.where(empty, vocabulary.general + rng.integers(GENERAL // 20, size=n), name[:, 0])
+    second = both & ~empty
+    return tokens(np.concatenate([links.target, links.target[second]]), np.concatenate([first, name[second, 1]]))
+
+
+#: Weight of each property of a page in the rule of each kind. A user who wants a homepage looks for the entry to a
+#: site that others link to by this name; one who wants a named page for a title and an address that say so, wherever
+#: it lies; one who wants to know about a topic for text about it, on a popular page, with links to go on from there.
+RULES: dict[str, dict[str, float]] = {
+    "homepage": {"depth": -1.0, "inlinks": 0.5, "anchor": 0.7},
+    "named_page": {"title": 1.0, "url": 0.5, "depth": 0.3},
+    "topic": {"body": 1.0, "inlinks": 0.4, "outlinks": 0.4},
+}
+#: Deviations beyond which a page that fits better is hardly worth more: the noise concerns the outstanding page too.
+ENOUGH = 1.5
+
+
+def utilities(properties: dict[str, FloatArray], kind: IntArray, query: IntArray, *, one_rule: bool) -> FloatArray:
+    """Worth of each page to the user of its query, deviation 1 over the pairs of a kind (over all with one rule).
+
+    Returns an array of shape (n_pairs,).
+
+    Parameters
+    ----------
+    properties : name to (n_pairs,) values
+    kind : (n_queries,) numbers in ``QUERY_KINDS``
+    query : (n_pairs,)
+    one_rule : whether the mean of the rules takes the place of each
+    """
+    fits = [_fit(rule, properties, query) for rule in RULES.values()]
+    if one_rule:
+        return _saturated(np.mean(fits, axis=0))
+    worth = np.zeros(len(query))
+    for number, name in enumerate(QUERY_KINDS):
+        of_kind = kind[query] == number
+        worth[of_kind] = _saturated(fits[list(RULES).index(name)][of_kind])
+    return worth
+
+
+def _fit(rule: dict[str, float], properties: dict[str, FloatArray], query: IntArray) -> FloatArray:
+    """How well pages fit a rule, in comparison with the other candidates of the query."""
+    fit = sum((weight * _scaled(properties[name]) for name, weight in rule.items()), np.zeros(len(query)))
+    n = np.maximum(np.bincount(query), 1)
+    return _scaled(fit - (np.bincount(query, weights=fit) / n)[query])
+
+
+def _saturated(fit: FloatArray) -> FloatArray:
+    return _scaled(np.tanh(_scaled(fit) / ENOUGH))
+
+
+def _scaled(values: FloatArray) -> FloatArray:
+    """Mean 0 and deviation 1; constant values become 0."""
+    deviation = values.std() if len(values) else 0.0
+    return (values - values.mean()) / deviation if deviation > 0 else np.zeros(len(values))
+
+
+def make_grades(
+    settings: WebSimulation, worth: FloatArray, query: IntArray, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Grades 0 to 4, (n_pairs,): the worth and noise, cut at the borders of the other simulated sets."""
+    utility = worth + settings.noise * rng.standard_normal(len(worth))
+    utility /= (1 + settings.noise**2) ** 0.5
+    utility += RICHNESS * rng.standard_normal(settings.queries)[query]
+    utility /= (1 + RICHNESS**2) ** 0.5
+    return np.searchsorted(BORDERS, utility.round(9), side="right").astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
