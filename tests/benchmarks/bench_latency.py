@@ -25,7 +25,7 @@ from qdrank.queries.vectors import Standardiser
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.lookup import Offline1, Offline2
-from qdrank.rankers.plain import LinearRanker
+from qdrank.rankers.one_model import LinearRanker
 from qdrank.rankers.ready import ReadyModels
 from qdrank.rankers.served import ServedRanker
 from qdrank.studies.geng2008.online_ranker import OnlineRanker

@@ -15,7 +15,7 @@ from qdrank.rankers.evidence import NeighbourEvidence
 from qdrank.rankers.learned import WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.mixture import Mixture, out_of_fold, standardised
-from qdrank.rankers.plain import LinearRanker, TreeRanker, WithEvidence, without_choice
+from qdrank.rankers.one_model import LinearRanker, TreeRanker, WithEvidence, without_choice
 from qdrank.rankers.tuning import tune_rankers
 
 

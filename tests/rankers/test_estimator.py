@@ -13,7 +13,7 @@ from qdrank.errors import InputError
 from qdrank.queries.vectors import Standardiser, query_vectors
 from qdrank.rankers.estimator import QueryDependent
 from qdrank.rankers.local_ranker import LocalRanker
-from qdrank.rankers.plain import LinearRanker
+from qdrank.rankers.one_model import LinearRanker
 
 
 def judged(seed: int = 0, n: int = 20):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from qdrank.rankers.plain import LinearRanker, TreeRanker
+from qdrank.rankers.one_model import LinearRanker, TreeRanker
 from qdrank.rankers.reranking import divided, listed, reranked
 from qdrank.rankers.retrieval import Searchable
 from qdrank.rankers.retrievers import DocumentTotals, Latent, Lexical, Mixed, NearestQueries, z_scores

@@ -21,7 +21,7 @@ from qdrank.learners.classic.trees import BoostedRegression, LambdaMART
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.rankers.documents import FoldDocuments, fold_documents
 from qdrank.rankers.learned import LearnerRanker
-from qdrank.rankers.plain import LinearRanker, TreeRanker
+from qdrank.rankers.one_model import LinearRanker, TreeRanker
 from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.serving.export.plain import next_up, plain_model, raw_thresholds

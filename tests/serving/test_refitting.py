@@ -15,7 +15,7 @@ from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.learning import fit_method, with_query_vectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.mixture import Mixture
-from qdrank.rankers.plain import LinearRanker, TreeRanker
+from qdrank.rankers.one_model import LinearRanker, TreeRanker
 from qdrank.rankers.served import ServedRanker
 from qdrank.serving.refitting import refit_scores
 from qdrank.store import read, write

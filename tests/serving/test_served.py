@@ -34,7 +34,7 @@ from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.mixture import Mixture
-from qdrank.rankers.plain import LinearRanker, TreeRanker, WithEvidence
+from qdrank.rankers.one_model import LinearRanker, TreeRanker, WithEvidence
 from qdrank.rankers.ready import ReadyModels
 from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.served import ServedRanker, write_ranker

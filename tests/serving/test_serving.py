@@ -25,7 +25,7 @@ from qdrank.queries.artifacts import VectorOptions, describe_queries, load_queri
 from qdrank.queries.graph import GraphOptions, load_metric, load_scale, metric_table, neighbours_table, scale_table
 from qdrank.queries.recipe import document_vectors, topics_of
 from qdrank.rankers.documents import fold_documents
-from qdrank.rankers.plain import LinearRanker
+from qdrank.rankers.one_model import LinearRanker
 from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.rankers.sizes import Setting, neighbour_count
 from qdrank.serving.loading import load_ranker

@@ -17,7 +17,7 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.bilinear import Bilinear
-from qdrank.rankers.plain import without_choice
+from qdrank.rankers.one_model import without_choice
 
 
 @dataclass(kw_only=True, eq=False)

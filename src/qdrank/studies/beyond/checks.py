@@ -13,7 +13,7 @@ from qdrank.layout import FloatArray
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.evidence import recurrence
 from qdrank.rankers.local_ranker import LocalRanker
-from qdrank.rankers.plain import LinearRanker, WithEvidence
+from qdrank.rankers.one_model import LinearRanker, WithEvidence
 from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.beyond.fold import Ladder
 from qdrank.studies.beyond.methods import CONTROLS, MEASURE, SINGLE

@@ -21,7 +21,7 @@ from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.mixture import Mixture, out_of_fold
-from qdrank.rankers.plain import WithEvidence
+from qdrank.rankers.one_model import WithEvidence
 from qdrank.rankers.tuning import query_values_of, tune_rankers
 from qdrank.studies.beyond.methods import (
     CHOSEN,

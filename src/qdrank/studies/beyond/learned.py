@@ -14,7 +14,7 @@ from scipy import sparse
 from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray
 from qdrank.rankers.base import QueryRanker, Validation
-from qdrank.rankers.plain import without_choice
+from qdrank.rankers.one_model import without_choice
 from qdrank.rankers.reranking import Listed, divided, listed, reranked
 from qdrank.rankers.retrieval import Chooser, measured
 from qdrank.rankers.retrievers import Mixed, Retriever

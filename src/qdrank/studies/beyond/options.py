@@ -11,7 +11,7 @@ from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.learned import WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
-from qdrank.rankers.plain import LinearRanker, TreeRanker
+from qdrank.rankers.one_model import LinearRanker, TreeRanker
 
 if TYPE_CHECKING:
     from qdrank.studies.beyond.settings import Beyond as _Keys

@@ -21,7 +21,7 @@ from qdrank.queries.metrics import Euclidean
 from qdrank.queries.recipe import Recipe, load_document_vectors, topics_of
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents
-from qdrank.rankers.plain import LinearRanker
+from qdrank.rankers.one_model import LinearRanker
 from qdrank.rankers.ready import ReadyModels
 from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.rankers.sizes import Setting, neighbour_count

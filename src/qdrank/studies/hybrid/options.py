@@ -16,7 +16,7 @@ from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
-from qdrank.rankers.plain import LinearRanker, TreeRanker, WithEvidence
+from qdrank.rankers.one_model import LinearRanker, TreeRanker, WithEvidence
 from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.run_scores import FusedRuns, Norm, OnRunScores
 from qdrank.rankers.run_weights import FixedWeights, MarginWeights, NeighbourWeights, PredictedWeights
