@@ -7,6 +7,8 @@
 #         results/{dataset}/{fold}/hybrid/*.parquet             controls and single runs, checks, curves, oracles
 #         results/{dataset}/{fold}/served/{method}.parquet      rankers for `qdrank fuse --models`
 
+from qdrank.studies import stored_kinds
+
 HYBRID = STUDIES["hybrid"]
 
 
@@ -38,6 +40,7 @@ rule fit_hybrid:
             "tol": settings.training.tol,
             "refits": settings.refits,
             "readings": settings.lin.readings(),
+            "kinds": {kind: stored_kinds()[kind] for kind in ("clusters", "ensemble")},
         },
         methods=run.methods_run(HYBRID),
     script:

@@ -22,6 +22,7 @@ from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.run_scores import among_first
 from qdrank.rankers.tuning import query_values_of
 from qdrank.store import write
+from qdrank.studies import stored_kinds
 from qdrank.studies.hybrid import STUDY, figures, observations, tables
 from qdrank.studies.hybrid.choices import choices_table
 from qdrank.studies.hybrid.claims import declare
@@ -55,7 +56,7 @@ SMALL = {
     "linear_lambdas": [0.1],
 }
 SECTION = Hybrid(**SMALL, norms=["min-max"], draws=2, sizes=[20], semi_supervised=True)
-OPTIONS = Options(**SECTION.solved(), seed=1, tol=1e-4, refits=3, readings=Lin().readings())
+OPTIONS = Options(**SECTION.solved(), seed=1, tol=1e-4, refits=3, readings=Lin().readings(), kinds=stored_kinds())
 SHOWN = Shown("world", "World", ["fold1"], {"level": 0.95, "resamples": 200, "seed": 1}, {})
 TABLES = ("controls", "checks", "weights", "learning", "oracle")
 

@@ -21,7 +21,6 @@ from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.run_scores import FusedRuns, Norm, OnRunScores
 from qdrank.rankers.run_weights import FixedWeights, MarginWeights, NeighbourWeights, PredictedWeights
 from qdrank.registry import loaded
-from qdrank.studies import stored_kinds
 from qdrank.studies.hybrid.methods import MEASURE
 
 if TYPE_CHECKING:
@@ -39,13 +38,15 @@ _GAMMA, _SIMILAR = 0.5, 5
 class Options(_Keys):
     """Keys of section ``hybrid``, under the same names; ``seed``, ``tol`` and ``refits`` are shared by all studies.
 
-    ``readings`` are the choices of the clusters' methods, as the section of their own study has them.
+    ``readings`` are the choices of the clusters' methods, as the section of their own study has them; ``kinds`` says where
+    the classes of other studies' rankers are, by name: the digest of a job knows the code that its params name.
     """
 
     seed: int
     tol: float
     refits: int
     readings: Mapping[str, Any]
+    kinds: Mapping[str, str]
 
     def alone(self, n_runs: int) -> list[QueryRanker]:
         """Each run alone, by the reciprocal of its rank."""
@@ -145,10 +146,9 @@ class Options(_Keys):
     def _on_scores(tried: Sequence[QueryRanker], norm: Norm) -> list[QueryRanker]:
         return [OnRunScores(base=base, norm=norm) for base in tried]
 
-    @staticmethod
-    def _semi_supervised(lam: float, others: tuple[int, ...] | None = None) -> QueryRanker:
+    def _semi_supervised(self, lam: float, others: tuple[int, ...] | None = None) -> QueryRanker:
         """Semi-supervised ensemble ranking, with the weight of the query's documents that its paper says works well."""
-        ensemble = loaded(stored_kinds()["ensemble"])
+        ensemble = loaded(self.kinds["ensemble"])
         made: QueryRanker = ensemble(learner=SSER(C=1 / lam), gammas=(0.0, _GAMMA), gamma=_GAMMA, others=others)
         return made
 
@@ -161,5 +161,5 @@ class Options(_Keys):
         given |= {"size": _SIMILAR if kind == "select" else 0}
         given |= {"lam": lam, "single_lam": lam, "seed": self.seed if seed is None else seed, "base": self.seed}
         given |= {"tol": self.tol, "readings": dict(self.readings)}
-        made: QueryRanker = loaded(stored_kinds()["clusters"])(**given, mean=np.zeros(n_runs), inverse=np.ones(n_runs))
+        made: QueryRanker = loaded(self.kinds["clusters"])(**given, mean=np.zeros(n_runs), inverse=np.ones(n_runs))
         return made
