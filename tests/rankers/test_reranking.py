@@ -24,7 +24,7 @@ def data():
 def test_candidates_have_the_columns_of_every_retriever_and_keep_all_relevant_documents(data):
     known, parts = data.known(np.arange(8)), (Lexical(), Latent(3), NearestQueries(), DocumentTotals())
     asked, mix = data.asked(np.arange(8, 12), 8), Mixed(parts[:3], (1.0, 0.0, 0.5))
-    one = listed(known, asked, mix, parts, candidates=5, n_top=9)
+    (one,) = listed(known, asked, [mix], parts, candidates=5, n_top=9)
     grades = data.judgments[8:]
     documents = one.judged(grades, [0, 3])
     scores, dense = mix.scores(known, asked), grades.toarray()
