@@ -75,6 +75,11 @@ def threads_given() -> int:
     return int(os.environ.get(_GIVEN, "1"))
 
 
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def leave_pandas_out() -> None:
     """Save the half second that Arrow takes to import pandas.
 

@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
+from qdrank.jobs import cores
 from qdrank.kernel_cache import compile_kernels, n_compiled
 
 GIGABYTE = 1 << 30
@@ -50,7 +51,7 @@ def findings() -> Iterator[Finding]:
     """All findings, in order."""
     yield _python()
     yield _snakemake()
-    yield Finding("cores", str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()))
+    yield Finding("cores", str(cores()))
     yield _memory()
     yield _disk(Path())
     yield _mirror(os.environ.get("QDRANK_MIRROR", ""))

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from qdrank.errors import InputError
 from qdrank.project import PROJECT
-from qdrank.workflow.config_files import load_yaml, resolve
-from qdrank.workflow.plan import plan
 from qdrank.workflow.recorded import FILE
 
 if TYPE_CHECKING:
@@ -93,6 +91,9 @@ def study_of(data: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
             "results/config.yaml, with the --directory and the --configfile of the run"
         )
         raise InputError("there is no configuration beside the results", file=config, fix=fix)
+    from qdrank.workflow.config_files import load_yaml, resolve  # slow to load, and `qdrank rank` seldom needs it
+    from qdrank.workflow.plan import plan
+
     # Another version may have written it: of the studies' sections, nothing is needed.
     values = {key: value for key, value in load_yaml(config).items() if key in _NEEDED}
     settings = resolve(values, [(str(config), values)])

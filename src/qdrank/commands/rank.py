@@ -20,6 +20,7 @@ from qdrank.datasets.letor.chunk import Chunk
 from qdrank.datasets.letor.reader import letor_form, read_letor
 from qdrank.datasets.runs.writing import run_lines
 from qdrank.errors import InputError
+from qdrank.jobs import cores
 from qdrank.layout import FloatArray
 from qdrank.queries.recipe import topics_of
 from qdrank.rankers.served import ServedRanker
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 LARGEST_LABEL = 127  # labels are ignored
 #: Bytes of text that are read, scored and written at a time.
 _BLOCK = 1 << 22
+#: Threads that parse, beside the one that scores and writes; it keeps about four of them busy.
+_PARSERS = 4
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,7 @@ def _of_features(args: argparse.Namespace, ranker: ServedRanker) -> tuple[Iterat
         missing=ranker.documents.missing,
         max_label=LARGEST_LABEL,
         block_bytes=_BLOCK,
+        threads=min(cores(), 1 + _PARSERS),
     )
     return whole_queries(chunks), None if args.topics is None else _topics(args.topics)
 
@@ -178,7 +182,7 @@ def _joined(pieces: list[Batch]) -> Batch:
 
 def _as_scores(batch: Batch, scores: FloatArray, ranker: ServedRanker) -> Iterator[str]:  # noqa: ARG001
     """A score per row, in the order of the input, in full precision."""
-    return (f"{score!r}\n" for score in scores.tolist())
+    yield "\n".join([*map(repr, scores.tolist()), ""])
 
 
 def _as_run(batch: Batch, scores: FloatArray, ranker: ServedRanker) -> Iterator[str]:

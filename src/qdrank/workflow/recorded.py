@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from qdrank.errors import InputError
 
 FILE = "config.yaml"
@@ -47,7 +45,9 @@ def record_configuration(results: str | os.PathLike[str], files: Sequence[str], 
 
 def write_configuration(path: str, *, files: Sequence[str], settings: Any) -> None:
     """Write the resolved configuration, and the files that it was resolved from."""
-    from qdrank.store import write_text  # heavy, and needed by one job
+    import yaml
+
+    from qdrank.store import write_text  # both slow to load, and needed by one job
 
     write_text(path, recorded_text(files, yaml.safe_dump(settings, sort_keys=False)))
 

@@ -110,9 +110,9 @@ def blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[ND
             waiting += piece
             cut = waiting.rfind(b"\n") + 1 if len(waiting) >= size else 0
             if cut > 0:
-                block = _block(bytes(memoryview(waiting)[:cut]), path, first_line)
-                yield block
-                first_line += int(np.count_nonzero(block == ord("\n")))
+                lines = bytes(memoryview(waiting)[:cut])
+                yield _block(lines, path, first_line)
+                first_line += lines.count(b"\n")
                 del waiting[:cut]
             if len(waiting) > max(size, LONGEST_LINE):
                 raise _too_long(path, first_line, waiting)

@@ -85,10 +85,9 @@ def read_letor(
     max_label: int = MAX_LABEL,
     ledger: Ledger | None = None,
     block_bytes: int = BLOCK_BYTES,
+    threads: int | None = None,
 ) -> Iterator[Chunk]:
     """Read a file chunk by chunk; a chunk may end within a query, which the next one then continues.
-
-    The threads that a job was given (`qdrank.jobs.threads_given`) share the work on a dense file.
 
     Raises `InputError` at the first row that is wrong, naming file, line, the text found and the fix.
 
@@ -101,6 +100,7 @@ def read_letor(
     max_label : largest label allowed, at most 127
     ledger : names seen in other files, which must not occur in this one
     block_bytes : bytes parsed at once
+    threads : how many share the work on a dense file; by default those that the job was given
     """
     if not 0 <= max_label <= 127:
         raise InputError("max_label must be from 0 to 127", found=str(max_label))
@@ -114,7 +114,7 @@ def read_letor(
 
     parser = Parser(path, form, missing, max_label, ledger)
     # The matrix of a sparse file may be far larger than its text, so no rows are parsed ahead.
-    helpers = threads_given() - 1 if form.dense else 0
+    helpers = (threads or threads_given()) - 1 if form.dense else 0
     yield from map(parser.chunk, in_order(parser.parse, numbered(blocks(path, block_bytes)), helpers, ahead=helpers))
 
 
