@@ -76,7 +76,9 @@ def _scatter(halves: Any, slack: Any, where: Any, coef: Any, slacks: Any, G: Any
 def _gather(W: Any, where: Any, chosen: Any) -> None:
     """Weights of a query's models, one below the other; rows that are left get 0."""
     for r in range(len(where)):
-        chosen[r] = W[where[r, 0]]
+        weights, row = W[where[r, 0]], chosen[r]
+        for f in range(len(row)):  # several times faster than to assign the row
+            row[f] = weights[f]
     chosen[len(where) :] = 0
 
 
