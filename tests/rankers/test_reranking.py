@@ -42,7 +42,7 @@ def test_candidates_have_the_columns_of_every_retriever_and_keep_all_relevant_do
 
 def test_only_the_candidates_are_ranked_again(data):
     known, parts = data.known(np.arange(8)), (Lexical(), DocumentTotals())
-    one = listed(known, data.asked(np.arange(8, 12), 8), Mixed(parts, (1.0, 1.0)), parts, candidates=4, n_top=10)
+    (one,) = listed(known, data.asked(np.arange(8, 12), 8), [Mixed(parts, (1.0, 1.0))], parts, candidates=4, n_top=10)
     ranker = LinearRanker()
     ranker.coef_ = np.array([-1.0])
     again = reranked(ranker, one, data.judgments[8:], [0])
