@@ -49,9 +49,10 @@ def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
     # All objects of a large graph of jobs are in use: looking for garbage among them took a sixth of the planning time.
     gc.set_threshold(50_000, 20, 100)
     default = PROJECT / "config" / "config.yaml"
-    given = [file for file in _given(workflow) if file != default]
+    typed = _given(workflow)
+    given = [file for file in typed if file != default]
     try:
-        if not given and (given := recorded_files(_RESULTS)):
+        if not typed and (given := recorded_files(_RESULTS)):
             config.update(_continued(workflow, given))
         # Another workflow that uses this one as a module with a `config:` of its own does not get ours, by Snakemake's rule.
         sources = [] if workflow.modifier.skip_configfile else load_sources([default])
