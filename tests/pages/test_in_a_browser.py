@@ -65,6 +65,17 @@ def test_figures_are_unpacked_when_idle_without_scrolling(opened: Browser) -> No
     assert opened.run("scrollY") == 0
 
 
+def printed_map(shown: Browser) -> str:
+    shown.call("Emulation.setEmulatedMedia", media="print")
+    how = str(shown.run("getComputedStyle(document.getElementById('map')).display"))
+    shown.call("Emulation.setEmulatedMedia", media="")
+    return how
+
+
+def test_a_map_that_was_drawn_is_printed(opened: Browser) -> None:
+    assert printed_map(with_map(opened)) == "block"
+
+
 def test_printing_unpacks_every_figure(shown: Browser, page: Path) -> None:
     """Where the browser was never idle; what is unpacked too late for one print is there for the next."""
     script = "window.requestIdleCallback = () => 0; window.IntersectionObserver = class { observe() {} unobserve() {} disconnect() {} }"
@@ -72,6 +83,7 @@ def test_printing_unpacks_every_figure(shown: Browser, page: Path) -> None:
     try:
         shown.open(page, width=1400)
         assert not shown.run(UNPACKED)
+        assert printed_map(shown) == "none"  # an empty frame is not printed
         shown.call("Page.printToPDF")
         shown.wait(UNPACKED)
         assert len(base64.b64decode(shown.call("Page.printToPDF")["data"])) > 10_000

@@ -88,6 +88,7 @@ def draw(
         for axes, name in zip(line, classes, strict=True):
             of_class = [row for row in rows if row["measure"] == measure and row["class"] == name]
             _draw_panel(axes, of_class, methods, colours or {}, parse(measure).title)
+        line[0].set_ylim(0.3 - max(len(methods), 2), 0.7)
         line[0].set_yticks(
             -np.arange(len(methods)), [labels.get(method, method) for method in methods], fontsize="x-small"
         )
@@ -114,15 +115,6 @@ def _draw_panel(
         head = (
             f"{rows[0]['class']}\n{rows[0]['relevant']}\n{n} {'query' if n == 1 else 'queries'}, {rows[0]['share']:.0%}"
         )
-        if all(row["lacks"] for row in rows):
-            axes.text(
-                0.5,
-                0.02,
-                "too little for\nintervals",
-                fontsize="x-small",
-                ha="center",
-                va="bottom",
-                transform=axes.transAxes,
-            )
+        head += "\ntoo few for intervals" if all(row["lacks"] for row in rows) else ""
         axes.set_title(head, fontsize="small")
     label_axes(axes, title, "")

@@ -156,7 +156,7 @@ def _read(place: Path, key: str) -> tuple[Counts, list[str]] | None:
             terms = terms if terms != [""] else []
             shape = int(file["rows"]), len(terms)
             return sparse.csr_array((file["data"], file["indices"], file["indptr"]), shape=shape), terms
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
         return None
 
 

@@ -120,7 +120,7 @@ def where_to_look(
     ours = recorded_options(results) in (None, options(files))
     folder = _seen(results, start)
     known = {f"{folder}/{name}": words for name, words in places.items() if ours and (Path(results) / name).is_file()}
-    known[f"{folder}/DATASET/"] = "figures (pdf, svg, png) and tables (html, csv, md, tex, parquet) of each data set"
+    known[f"{folder}/DATASET/"] = "figures (pdf, svg, png) and tables (html, csv, md, tex, parquet)"
     width = max(map(len, known))
     rows = ["Where to look:", *(f"  {path:<{width}}  {words}" for path, words in known.items())]
     if f"{folder}/index.html" in known and _has_snakefile(start):  # `qdrank run` writes the report itself

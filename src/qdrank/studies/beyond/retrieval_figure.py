@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -39,13 +40,13 @@ def draw(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     assert values is not None
     table = numbers(values, shown.interval)
     rows = table.to_pylist()
-    figure, (left, right) = new_figure(1, 2, height=3.6, width_ratios=[1.3, 1])
+    figure, (left, right) = new_figure(1, 2, height=4.0, width_ratios=[1.2, 1])
     whole = [row for row in rows if not row["near"]]
     for place, row in enumerate(reversed(whole)):
         colour = _COLOURS.get(row["method"], BLACK)
         left.errorbar([row["difference"]], [place], xerr=_bars([row]), color=colour, marker="o", elinewidth=1)
     words = [label((row["method"], 0.0)) for row in reversed(whole)]
-    left.set_yticks(np.arange(len(whole)), [word.replace(", ", ",\n") for word in words], fontsize=6.5)
+    left.set_yticks(np.arange(len(whole)), [fill(word, 36) for word in words], fontsize=6.5)
     left.axvline(0, color="black", linewidth=0.8)
     left.locator_params(axis="x", nbins=4)
     label_axes(left, "gain on the mix of text, MAP", "")
@@ -63,7 +64,7 @@ def _draw_near(axes: Any, rows: list[dict[str, Any]]) -> None:
         look = {"color": _COLOURS[name], "marker": "os"[shift], "label": label((name, 0.0))}
         axes.errorbar(places, [row["difference"] for row in of_mix], _bars(of_mix), elinewidth=1, **look)
     hidden = ["none" if not row["near"] else f"{row['near']:g}+" for row in of_mix]
-    axes.set_xticks(np.arange(len(of_mix)), hidden)
+    axes.set_xticks(np.arange(len(of_mix)), hidden, fontsize="small")
     axes.axhline(0, color="black", linewidth=0.8)
     label_axes(axes, "similarity hidden", "gain on the mix of text, MAP")
 

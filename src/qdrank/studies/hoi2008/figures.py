@@ -16,7 +16,7 @@ import pyarrow as pa
 from qdrank.evaluation.intervals import column_intervals
 from qdrank.evaluation.pairs import fit_values
 from qdrank.evaluation.refits import column_ends
-from qdrank.figures.palette import BLUE, SKY, VERMILION
+from qdrank.figures.palette import BLUE, GREY, VERMILION
 from qdrank.figures.style import error_bars, label_axes, new_figure
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.store.lists import list_matrix
@@ -111,13 +111,14 @@ def _draw_gains(axes: Any, rows: list[dict[str, Any]], level: float) -> None:
     for row in rows:
         second, file = row["measure"].startswith("p@2"), row["method"].endswith("-file")
         y = -others.index(row["against"].removesuffix("-file")) + 0.27 - 0.18 * (2 * file + second)
-        colour = SKY if file else BLUE
+        colour = GREY if file else BLUE
         axes.hlines(y, row["low"], row["high"], color=colour, linewidth=1)
         axes.plot(row["difference"], y, "o", color=colour, markerfacecolor="white" if second else colour, markersize=4)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_yticks([-i for i in range(len(others))], [BY_NAME[name].label for name in others])
     axes.locator_params(axis="x", nbins=4)  # with more bins, labels of three digits touch
-    label_axes(axes, f"SSER minus the other, {level:.0%}", "", "ranks 1 (filled) and 2 (open)")
+    words = "ranks 1 (filled) and 2 (open);\ngrey: ties in file order"
+    label_axes(axes, f"SSER minus the other, {level:.0%}", "", words)
 
 
 #: Curves of each panel: SSER, with C, theta and delta tuned, and without constant rankers.
@@ -206,7 +207,7 @@ def draw_sizes(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
         if method != "ser":
             apart, low, high = (np.array([row[f"difference{end}"] for row in rows]) for end in ("", "_low", "_high"))
             bars = error_bars(apart, low, high)
-            panels[1].errorbar(places + 0.08 * METHODS.index(method), apart, bars, elinewidth=0.8, **look.marked)
+            panels[1].errorbar(places + 0.08 * (METHODS.index(method) - 2), apart, bars, elinewidth=0.8, **look.marked)
     panels[1].axhline(0, color="black", linewidth=0.8)
     labels = ["all" if row["size"] == 0 else str(row["size"]) for row in rows]
     for axes in panels:

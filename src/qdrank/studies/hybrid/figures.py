@@ -191,7 +191,7 @@ def draw_learning(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
         if method != FIXED:
             middle = [row["difference"] for row in of_method]
             panels[1].errorbar(
-                places + 0.06 * shift, middle, _bars(of_method, "difference"), elinewidth=0.8, **look.marked
+                places + 0.06 * (shift - 1.5), middle, _bars(of_method, "difference"), elinewidth=0.8, **look.marked
             )
     panels[1].axhline(0, color=BLACK, linewidth=0.8)
     for axes in panels:
