@@ -35,7 +35,7 @@ from qdrank.studies.beyond.fold import (
 )
 from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, FIXED_CONTROLS, METHODS, SINGLE
 from qdrank.studies.beyond.options import Options
-from qdrank.studies.beyond.retrieved import FORMS
+from qdrank.studies.beyond.retrieved import JOBS
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.beyond.values import gathered_values
 from qdrank.studies.making import Inputs, Shown
@@ -109,7 +109,7 @@ def inputs(ladder, tmp_path_factory):
     for name, (shape, table) in artifacts.items():
         write(folder / f"{name}.parquet", shape, table)
     # these data are no raw text, so that nothing is retrieved
-    return Inputs({form: [] for form in FORMS} | {name: [str(folder / f"{name}.parquet")] for name in artifacts})
+    return Inputs({job: [] for job in JOBS} | {name: [str(folder / f"{name}.parquet")] for name in artifacts})
 
 
 SHOWN = Shown("toy", "Toy", ["fold1"], INTERVAL, {})
