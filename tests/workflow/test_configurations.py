@@ -69,6 +69,8 @@ def test_a_folder_belongs_to_its_configuration_from_the_first_job_on(fresh: Proj
     assert "begun with --configfile first.yaml; this run goes on with it" in printed
     assert "Nothing to be done" in printed
     assert "another run" in fresh.snakemake(judged, "--cores", "1", "--configfile", "second.yaml", check=False)
+    default = "config/config.yaml", "--config", "datasets=[sim1]"
+    assert "another run" in fresh.snakemake(judged, "--cores", "1", "--configfile", *default, check=False)
     assert (fresh.folder / judged).read_bytes() == before
 
 
