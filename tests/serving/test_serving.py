@@ -22,7 +22,8 @@ from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.errors import InputError
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.queries.artifacts import VectorOptions, describe_queries, load_queries
-from qdrank.queries.graph import GraphOptions, load_metric, load_scale, metric_table, neighbours_table, scale_table
+from qdrank.queries.fitted import load_metric, load_scale, metric_table, scale_table
+from qdrank.queries.graph import GraphOptions, neighbours_table
 from qdrank.queries.recipe import document_vectors, topics_of
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.one_model import LinearRanker

@@ -10,7 +10,7 @@ import pyarrow as pa
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
-from qdrank.learners.base import Parameters
+from qdrank.learners.estimator import Parameters
 from qdrank.rankers.state import state_table
 
 Validation = tuple[Judged, FloatArray]

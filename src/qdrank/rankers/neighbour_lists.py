@@ -8,7 +8,8 @@ from typing import Any
 
 from qdrank.datasets.judged import load_judged
 from qdrank.queries.artifacts import load_queries
-from qdrank.queries.graph import GraphOptions, metric_table, neighbours_table
+from qdrank.queries.fitted import metric_table
+from qdrank.queries.graph import GraphOptions, neighbours_table
 from qdrank.rankers.sizes import stored_neighbours
 from qdrank.store import write
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
-from qdrank.queries.graph import metric_with
+from qdrank.queries.fitted import metric_with
 from qdrank.queries.metrics import Euclidean
 from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
 from qdrank.rankers.documents import query_scores

@@ -19,7 +19,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm.local import LocalModels, TrainingBase, train_block
-from qdrank.queries.graph import metric_with
+from qdrank.queries.fitted import metric_with
 from qdrank.rankers.base import Validation
 from qdrank.rankers.documents import seen
 from qdrank.rankers.knn import random_neighbours

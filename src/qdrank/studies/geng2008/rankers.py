@@ -16,7 +16,7 @@ from qdrank.datasets.judged import load_judged
 from qdrank.errors import InputError
 from qdrank.learners.ranksvm.estimator import Penalty
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
-from qdrank.queries.graph import load_metric
+from qdrank.queries.fitted import load_metric
 from qdrank.queries.metrics import Euclidean
 from qdrank.queries.recipe import Recipe, load_document_vectors, topics_of
 from qdrank.rankers.base import QueryRanker
