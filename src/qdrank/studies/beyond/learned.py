@@ -77,5 +77,6 @@ def learned_values(
 
 def seen(one: Listed, grades: sparse.csr_array, columns: Sequence[int]) -> Validation:
     """Queries to learn from with some of the columns; those without a candidate are left out."""
-    documents = one.take(one.answered).judged(grades[one.answered], columns)
+    rows = one.answered
+    documents = one.take(rows).judged(grades[rows], columns)
     return documents, np.zeros((documents.n_queries, 0))

@@ -6,7 +6,7 @@ Training and validation queries are the past queries. Every setting is chosen on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -34,7 +34,7 @@ from qdrank.rankers.retrievers import (
 from qdrank.store import write
 from qdrank.studies.beyond.learned import learned_values
 from qdrank.studies.beyond.options import Options
-from qdrank.studies.beyond.retrieved import BUDGETS, FORMS, HUB, LEARNED_ON, RECOMMENDED, TEXT_MIX, WITHOUT_NEAR
+from qdrank.studies.beyond.retrieved import BUDGETS, FORMS, HUB, JOBS, RECOMMENDED, TEXT_MIX, WITHOUT_NEAR
 from qdrank.text.candidates import parts_of
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.judged import TextSettings
@@ -193,58 +193,55 @@ def write_retrieval(
     measure, measures : what settings are chosen by, and what is written
     """
     options = Options(**beyond)
-    form = next((form for form, learned in LEARNED_ON.items() if learned == job), job)
+    form = JOBS[job]
     settings = text_settings(text, options.seed)
     queries = fold_queries(searched(**source), settings, fold, form)
     if queries is None or len(queries.past) < 2 or not len(queries.test):
         log("%s leave nothing to compare", FORMS[form])
-        tables = [_rows(fold, np.zeros(0, dtype=object), np.zeros(0), "", {name: np.zeros(0) for name in measures})]
+        tables = [_rows(fold, np.zeros(0, dtype=object), np.zeros(0), "", 0, {name: np.zeros(0) for name in measures})]
         choices = pa.table({"fold": pa.array([], pa.string())})
     else:
         keys: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in retrieval.items()}
         constants = {"k1": text["tried_k1"], "b": text["tried_b"]}
         grid = Grid.of(settings.bm25, constants, text["feedback"], measure=measure, seed=options.seed, **keys)
         chooser = Chooser(queries.known, grid)
-        made = _learned if job in LEARNED_ON.values() else _retrieved
-        values = made(queries, chooser, options, refits, measures, controls=form == "all")
+        methods = chosen_methods(chooser)
+        values: Iterable[tuple[Any, ...]]
+        if job == form:
+            controls = _controls(queries, chooser, methods, options.near, refits) if form == "all" else ()
+            values = _retrieved(queries, chooser, methods, controls, measures)
+        else:
+            chooser.tried.clear()  # another job writes the choices of the mixes
+            grades = queries.data.judgments[queries.test]
+            values = learned_values(
+                chooser, methods, queries.asked, grades, options=options, refits=refits, measures=measures
+            )
         tables = [_rows(fold, queries.names, queries.recurring, *one) for one in values]
         choices = _choices(fold, chooser)
     write(out["values"], "figure", pa.concat_tables(tables))
     write(out["choices"], "figure", choices)
 
 
-#: Name, values of the test queries, number of the fit or draw, and threshold of near-duplicates.
-_Values = Iterator[tuple[str, dict[str, FloatArray], int, float]]
+#: Name, number of the draw, threshold of near-duplicates, and who retrieves from what for whom.
+_Asked = tuple[str, int, float, Retriever, Known, AskedQueries]
 
 
 def _retrieved(
-    queries: FoldQueries, chooser: Chooser, options: Options, refits: int, measures: Sequence[str], *, controls: bool
-) -> _Values:
-    """Values of every method, and of the controls."""
-    methods = chosen_methods(chooser)
-    plan = chain(
-        ((name, 0, 0.0, one, chooser.known, queries.asked) for name, one in methods.items()),
-        _controls(queries, chooser, methods, options.near, refits) if controls else (),
-    )
-    for name, fit, near, one, known, asked in plan:
-        yield name, values_of(queries, one, known, asked, measures), fit, near
-
-
-def _learned(
-    queries: FoldQueries, chooser: Chooser, options: Options, refits: int, measures: Sequence[str], **_: Any
-) -> _Values:
-    """Values of the learners; the choices are theirs alone, since another job writes those of the mixes."""
-    methods = chosen_methods(chooser)
-    chooser.tried.clear()
-    grades = queries.data.judgments[queries.test]
-    of_all = learned_values(chooser, methods, queries.asked, grades, options=options, refits=refits, measures=measures)
-    for name, fit, values in of_all:
-        yield name, values, fit, 0.0
+    queries: FoldQueries,
+    chooser: Chooser,
+    methods: Mapping[str, Retriever],
+    controls: Iterable[_Asked],
+    measures: Sequence[str],
+) -> Iterator[tuple[str, int, dict[str, FloatArray], float]]:
+    """Values of every method and control: name, number of the draw, values, threshold of near-duplicates."""
+    plain = ((name, 0, 0.0, one, chooser.known, queries.asked) for name, one in methods.items())
+    for name, fit, near, one, known, asked in chain(plain, controls):
+        yield name, fit, values_of(queries, one, known, asked, measures), near
 
 
 def _controls(
     queries: FoldQueries, chooser: Chooser, methods: Mapping[str, Retriever], near: list[float], refits: int
-) -> Iterator[tuple[str, int, float, Retriever, Known, AskedQueries]]:
+) -> Iterator[_Asked]:
     """Near-duplicates hidden, and the controls: name, number of the draw, threshold, and who retrieves from what for whom."""
     known, asked = chooser.known, queries.asked
     for threshold in near:
@@ -260,8 +257,8 @@ def _rows(
     query_id: NDArray[np.object_],
     recurring: FloatArray,
     method: str,
+    fit: int,
     values: Mapping[str, FloatArray],
-    fit: int = 0,
     near: float = 0.0,
 ) -> pa.Table:
     n = len(query_id)

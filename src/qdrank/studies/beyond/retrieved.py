@@ -45,8 +45,8 @@ FORMS = {
 }
 #: Learners are jobs of their own, on the judgments that matter: form to the name of its job.
 LEARNED_ON = {form: f"{form}-learned" for form in ("all", "highest")}
-#: Jobs of a fold.
-JOBS = (*FORMS, *LEARNED_ON.values())
+#: Jobs of a fold, with the form of the judgments.
+JOBS = {form: form for form in FORMS} | {job: form for form, job in LEARNED_ON.items()}
 #: The tenth above which a document is a hub.
 HUB = 0.1
 #: A run of 1,000 documents is cut at each of these budgets.
