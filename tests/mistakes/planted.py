@@ -95,7 +95,7 @@ def first_job() -> str:
     common: dict[str, Any] = {"options": dataset.options, "title": "mine", "seed": settings.seed}
     with redirect_stdout(StringIO()):
         if dataset.kind == "text":
-            write_text_features(out, settings=settings.text.model_dump(), log=lambda *_: None, **common)
+            write_text_features(out, settings=settings.text.model_dump(), published={}, log=lambda *_: None, **common)
         else:
             import_dataset("mine", "", out, files={k: os.fspath(v) for k, v in dataset.files.items()}, **common)
     return "(the data were read)"

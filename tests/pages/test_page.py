@@ -64,7 +64,7 @@ def test_the_page_begins_with_the_best_ranker_of_each_data_set(tmp_path: Path) -
         in alpha
     )
     assert "too few test queries for an interval" in beta
-    counts = "1,234 queries (published: 1,230), 80 of them tested, 56,789 documents to rank, 3,204 documents in the collection"
+    counts = "1,234 queries (published: 1,230), 80 of them tested, 56,789 documents to rank, 3,204 documents in the collection, 796 judgments"
     assert counts in alpha
     assert "3,204" not in beta
     shown, rest = alpha.split("<tbody class=rest hidden>")

@@ -41,10 +41,11 @@ def test_a_folder_in_beir_form_becomes_the_artifacts(folder: Path, tmp_path: Pat
     assert [row["name"] for row in columns if row["reference"]] == ["first.BM25"]
     assert len(columns) == judged.X.shape[1]
     assert read(out["topics"], "topics").column("text").to_pylist()[0] == "wing "
-    table = notes_table(Text().model_dump(), notes, {"over all relevant documents": 0.25}).to_pylist()
+    published = {"collection": 25, "queries": 10, "pairs": 7}
+    table = notes_table(Text().model_dump(), notes, {"over all relevant documents": 0.25}, published).to_pylist()
     assert table[:5] == [
-        {"what": "documents read", "value": "24"},
-        {"what": "queries read", "value": "10"},
+        {"what": "documents read", "value": "24 (published: 25)"},
+        {"what": "queries read", "value": "10 (published: 10)"},
         {"what": "queries with judgments", "value": "10"},
         {"what": "judgments read, of known queries and documents", "value": "20"},
         {"what": "candidates to rank, which tables call documents", "value": str(judged.n_documents)},

@@ -26,7 +26,7 @@ from qdrank.workflow.files import (
     scores_and_rankers,
     table_outputs,
 )
-from qdrank.workflow.page import claim_titles, described_run, labels_and_colours, representatives
+from qdrank.workflow.page import claim_titles, described_run, labels_and_colours, published_counts, representatives
 from qdrank.workflow.plan import plan
 from qdrank.workflow.run import WorkflowRun, names_pattern, study_measures
 
@@ -262,3 +262,10 @@ def test_the_page_is_told_of_every_study_and_method(run: WorkflowRun) -> None:
     assert "beyond-ladder" not in of_search
     labels, colours = labels_and_colours()
     assert {method.name for name in STUDIES for method in STUDIES[name].methods} == set(colours) <= set(labels)
+
+
+def test_registered_data_have_published_counts() -> None:
+    planned = run_of(datasets=["cranfield", "mq2008", "sim1"], own={}).planned.datasets
+    assert published_counts(planned["cranfield"]) == {"queries": 225, "collection": 1400, "judgments": 1837}
+    assert published_counts(planned["mq2008"]) == {"queries": 784, "pairs": 15211}
+    assert published_counts(planned["sim1"]) == {}

@@ -70,6 +70,7 @@ rule extract_features:
         options=lambda wc: dict(planned.datasets[wc.dataset].options),
         settings=settings.text.model_dump(),
         title=run.title,
+        published=lambda wc: published_counts(planned.datasets[wc.dataset]),
         seed=settings.seed,
     script:
         "../../scripts/extract_features.py"

@@ -133,6 +133,7 @@ class Dataset(_Row):
     instruction: str | None = None
     n_queries: Size | None = None
     n_documents: Size | None = None
+    n_judgments: Size | None = None
     n_features: Size | None = None
     max_label: Annotated[int, Field(ge=1)]
     reference_feature: Size | None = None

@@ -17,12 +17,14 @@ def write_text_features(
     options: Mapping[str, Any],
     settings: Mapping[str, Any],
     title: str,
+    published: Mapping[str, int],
     seed: int,
     log: Callable[..., None],
 ) -> None:
     """Write the artifacts of a collection, and the table of settings and notes to the other paths of ``out``.
 
-    ``options`` name the collection, ``settings`` are the section ``text`` of the configuration.
+    ``options`` name the collection, ``settings`` are the section ``text`` of the configuration, ``published`` counts stand beside
+    what was read.
     """
     made = {name: out[name] for name in ("judged", "columns", "topics")}
     notes = extract_features(made, options, seed=seed, **settings)
@@ -30,4 +32,4 @@ def write_text_features(
         log("%s", note)
     maps = reference_maps(load_judged(made["judged"], ["features"]), reference_column(made["columns"]))
     paths = {form: path for form, path in out.items() if form not in made}
-    write_table(notes_table(settings, notes, maps), paths, title=f"{title}: how text became features")
+    write_table(notes_table(settings, notes, maps, published), paths, title=f"{title}: how text became features")

@@ -43,13 +43,14 @@ def _answer(rows: Sequence[Row]) -> str:
 
 
 def _counts(known: Mapping[str, Any]) -> str:
-    """Queries and documents of a data set as read, beside the published numbers where there are any."""
+    """Queries, documents and judgments of a data set as read, beside the published numbers where there are any."""
     parts = []
     for what, words in (
         ("queries", "queries"),
         ("tested", "of them tested"),
         ("pairs", "documents to rank"),
         ("collection", "documents in the collection"),
+        ("judgments", "judgments"),
     ):
         if (count := known.get("counts", {}).get(what)) is not None:
             published = known.get("published", {}).get(what)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from qdrank.datasets.collections.model import READ
 from qdrank.evaluation.declared import CHECK, CONTROL, FINDING, UNCLEAR
 from qdrank.figures.verdicts import STARRED, expected_errors, star
 from qdrank.pages.best import best_methods
@@ -115,15 +116,18 @@ def write_index(
 
 
 def _counted(summary: Sequence[Described], notes: Sequence[Described]) -> dict[str, int]:
-    """Queries, those of them that are tested, documents to rank, and documents of a collection, as they were read."""
+    """Queries, those of them that are tested, documents to rank; documents and judgments of a collection, as they were read."""
     parts = {row["part"]: row for row in summary}
     counts = {}
     if "all" in parts:
         counts = {"queries": parts["all"]["queries"], "pairs": parts["all"]["documents"]}
     if "test" in parts:
         counts["tested"] = parts["test"]["queries"]
-    read = [row["value"] for row in notes if row["what"] == "documents read"]
-    return counts | ({"collection": int(read[0].replace(",", ""))} if read else {})
+    read = {row["what"]: row["value"] for row in notes}
+    for what in ("collection", "judgments"):
+        if READ[what] in read:  # "1,400 (published: 1,400)"
+            counts[what] = int(read[READ[what]].partition(" ")[0].replace(",", ""))
+    return counts
 
 
 def _data(run: Described, rows: Sequence[Described]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.collections import COLLECTIONS
-from qdrank.datasets.collections.model import Collection, Note, read_counts
+from qdrank.datasets.collections.model import READ, Collection, Note, read_counts
 from qdrank.datasets.collections.smart import FORMS, SmartForm
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.usable import refuse_unusable
@@ -100,9 +100,14 @@ def reference_maps(judged: Judged, reference: int) -> dict[str, float]:
     }
 
 
-def notes_table(settings: Mapping[str, Any], notes: Sequence[Note], maps: Mapping[str, float]) -> pa.Table:
+def notes_table(
+    settings: Mapping[str, Any], notes: Sequence[Note], maps: Mapping[str, float], published: Mapping[str, int]
+) -> pa.Table:
     """What was read, how well the reference ranks, what decided the features, and what was noticed in the data."""
-    rows = [{"what": note.kind, "value": f"{note.count:,}"} for note in notes if not note.examples]
+    known = {READ[what]: f" (published: {count:,})" for what, count in published.items() if what in READ}
+    rows = [
+        {"what": note.kind, "value": f"{note.count:,}{known.get(note.kind, '')}"} for note in notes if not note.examples
+    ]
     rows += [{"what": f"MAP of the first stage {way}", "value": f"{value:.4f}"} for way, value in maps.items()]
     rows += [{"what": f"setting {name}", "value": _words(value)} for name, value in settings.items()]
     rows += [

@@ -68,11 +68,12 @@ def described_datasets(run: WorkflowRun) -> dict[str, dict[str, Any]]:
 
 
 def published_counts(dataset: PlannedDataset) -> dict[str, int]:
-    """Queries and documents that a registered data set has by its publisher; of text, documents are those of the collection."""
+    """Queries, documents and judgments of a registered data set by its publisher; of text, documents are those of the collection."""
     if not dataset.registered or dataset.kind == "simulated":
         return {}
     entry = load()[dataset.name]
     counts = {"queries": entry.n_queries, "collection" if dataset.kind == "text" else "pairs": entry.n_documents}
+    counts |= {"judgments": entry.n_judgments}
     return {what: count for what, count in counts.items() if count is not None}
 
 

@@ -127,13 +127,21 @@ def judged_queries_of(collection: Collection) -> list[Query]:
     return [collection.queries[row] for row in np.unique(collection.qrels.query)]
 
 
+#: What publishers count, and what notes call it.
+READ = {
+    "collection": "documents read",
+    "queries": "queries read",
+    "judgments": "judgments read, of known queries and documents",
+}
+
+
 def read_counts(collection: Collection) -> tuple[Note, ...]:
     """How much was read, to be held against what the collection is said to have."""
     counts = {
-        "documents read": len(collection.documents),
-        "queries read": len(collection.queries),
+        READ["collection"]: len(collection.documents),
+        READ["queries"]: len(collection.queries),
         "queries with judgments": len(set(collection.qrels.query.tolist())),
-        "judgments read, of known queries and documents": len(collection.qrels),
+        READ["judgments"]: len(collection.qrels),
     }
     return tuple(Note(kind, count, (), "") for kind, count in counts.items())
 
