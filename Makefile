@@ -31,8 +31,7 @@ findings: $(READY) runs/hybrid/resources/runs ## run all configurations behind t
 
 # The runs that config/hybrid.yaml fuses.
 runs/hybrid/resources/runs: $(READY)
-	for name in cranfield cisi scifact mq2007-agg; do $(BIN)/qdrank retrieve $$name --output $@.part/$$name || exit 1; done
-	$(BIN)/qdrank retrieve mq2008-agg --best high --output $@.part/mq2008-agg
+	for name in cranfield cisi scifact mq2007-agg mq2008-agg; do $(BIN)/qdrank retrieve $$name --output $@.part/$$name || exit 1; done
 	$(BIN)/qdrank retrieve nfcorpus --judgments beir --output $@.part/nfcorpus
 	mv $@.part $@
 

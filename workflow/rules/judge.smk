@@ -33,7 +33,7 @@ rule import_features:
 
 
 rule import_ranks:
-    """Read rankings to be aggregated: the ranks as they are, and features made of them."""
+    """Read rankings to be aggregated: the ranks, 1 the best, and features made of them."""
     input:
         files.features,
     output:
@@ -48,6 +48,7 @@ rule import_ranks:
         runtime=minutes(60, 0.05),
     params:
         max_label=lambda wc: planned.datasets[wc.dataset].options["max_label"],
+        best=lambda wc: planned.datasets[wc.dataset].options["best"],
     script:
         "../../scripts/import_ranks.py"
 

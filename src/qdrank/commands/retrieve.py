@@ -34,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--best",
         choices=["low", "high"],
-        default="low",
-        help="of rankings to aggregate: whether the best document has the lowest number (default) or the highest",
+        help="of rankings to aggregate: whether the best document has the lowest number or the highest (default: as the "
+        "table of data sets says)",
     )
     parser.add_argument("--judgments", metavar="NAME", help="of nfcorpus: 3-2-1 (default), 2-1-0 or beir")
 
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
             f"unknown data set {args.dataset!r}, and no such folder", fix=did_you_mean(args.dataset, list(known))
         )
     if entry is not None and entry.kind == "agg":
-        made = _systems(entry, args.best)
+        made = _systems(entry, args.best or entry.best)
     elif entry is None or entry.kind == "text":
         made = _first_stages(entry, args)
     else:

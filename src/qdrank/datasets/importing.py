@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -12,18 +13,20 @@ from qdrank.datasets import registry
 from qdrank.datasets.columns import columns_table, feature_names
 from qdrank.datasets.folds import roles
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.datasets.letor.features import rank_features
+from qdrank.datasets.letor.features import rank_features, turned_ranks
 from qdrank.datasets.letor.importing import import_letor
 from qdrank.datasets.letor.reader import document_names
 from qdrank.datasets.topics import topics_table
 from qdrank.datasets.usable import refuse_unusable
-from qdrank.errors import placed
+from qdrank.errors import InputError, placed
 from qdrank.measures import average_precision
 from qdrank.store import open_artifact, write
 
 Paths = Mapping[str, str | Path]
 #: What a reader should know of the data: what it is, and the value, in words.
 Notes = list[tuple[str, str]]
+#: MAP by which the other end of rankings must be better before they count as read from the wrong one.
+_WRONG_END = 0.02
 
 
 def fetched_parts(dataset: str, listing: str | Path) -> dict[str, str]:
@@ -65,17 +68,39 @@ def _width(path: str | Path) -> int:
         return int(file.schema_arrow.field("features").type.list_size)
 
 
+def refuse_the_wrong_end(ranks: Judged, dataset: str, best: str) -> None:
+    """Raise if the rankings do better when they are read from the other end, on the training queries of fold 1."""
+    train = ranks.select(roles(ranks.parts, "fold1")["train"])
+    ends = (np.where(np.isnan(train.X), -np.inf, sign * train.X) for sign in (-1.0, 1.0))
+    this, other = (float(average_precision(train.y, one, train.offsets).mean()) for one in ends)
+    if other > this + _WRONG_END:
+        raise InputError(
+            f"the rankings of {dataset} seem to be read from the wrong end",
+            found=f"mean MAP of the systems {this:.3f}, read from the other end {other:.3f}",
+            fix=f"set best: {'low' if best == 'high' else 'high'} for {dataset} in config/datasets.yaml",
+        )
+
+
 def best_feature(judged: Judged) -> int:
     """Feature, counted from 0, with the highest MAP on the training queries of the first fold."""
     train = judged.select(roles(judged.parts, "fold1")["train"])
     return int(np.argmax(average_precision(train.y, np.nan_to_num(train.X, nan=-np.inf), train.offsets).mean(axis=0)))
 
 
-def import_ranks(dataset: str, listing: str | Path, out: Paths, *, max_label: int) -> None:
-    """Read rankings to aggregate: the ranks themselves as ``ranks``, features made from them as ``judged``."""
+def import_ranks(
+    dataset: str, listing: str | Path, out: Paths, *, max_label: int, best: Literal["low", "high"] = "low"
+) -> None:
+    """Read rankings to aggregate: the ranks as ``ranks``, features made from them as ``judged``.
+
+    With ``best`` "high" the best document has the highest number in the files; the ranks are turned, so that 1 is the best.
+    """
     import_letor(fetched_parts(dataset, listing), out["ranks"], missing=True, max_label=max_label)
     ranks = load_judged(out["ranks"])
     refuse_unusable(ranks)
+    if best == "high":
+        ranks = ranks.with_features(turned_ranks(ranks.X, ranks.offsets))
+        write(out["ranks"], "judged", ranks.to_table())
+    refuse_the_wrong_end(ranks, dataset, best)
     n_systems = ranks.X.shape[1]
     X = rank_features(ranks.X)
     # The mean discount of the systems replaces the reference model, which these data do not have.

@@ -139,6 +139,8 @@ class Dataset(_Row):
     reference_feature: Size | None = None
     folds: Literal["rotation", "split"]
     missing: tuple[str, ...] = ()
+    best: Literal["low", "high"] = "low"
+    """Of rankings to aggregate: whether the best document has the lowest number in the files, or the highest."""
     folders: tuple[RelativePath, ...] = ()
     archives: tuple[Archive, ...] = ()
     files: tuple[DataFile, ...] = ()

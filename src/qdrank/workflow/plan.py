@@ -190,6 +190,7 @@ def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
             "reference": entry.reference_feature,
             "max_label": entry.max_label,
             "missing_values": entry.has_missing,
+            **({"best": entry.best} if entry.kind == "agg" else {}),
         }
     return PlannedDataset(
         entry.name, entry.kind, entry.title, entry.note, folds=_wanted(folds, settings), options=options

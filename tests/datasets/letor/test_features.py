@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from qdrank.datasets.importing import refuse_the_wrong_end
+from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor import features as letor_features
-from qdrank.datasets.letor.features import column_moments, inverse_deviation, minmax_per_query, rank_features, scaled
+from qdrank.datasets.letor.features import (
+    column_moments,
+    inverse_deviation,
+    minmax_per_query,
+    rank_features,
+    scaled,
+    turned_ranks,
+)
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.errors import InputError
 
@@ -31,6 +42,20 @@ def test_minmax_makes_the_published_query_level_norm(mirror):
     found = minmax_per_query(raw.X, raw.offsets)
     # Both files are rounded to six decimals; a narrow range magnifies that.
     assert np.quantile(np.abs(found - published.X), 0.999) < 1e-4
+
+
+def test_turned_ranks_begin_at_the_highest_number():
+    ranks = np.float32([[1, NAN], [3, 2], [2, 1], [5, NAN]])
+    np.testing.assert_array_equal(turned_ranks(ranks, np.array([0, 3, 4])), [[3, NAN], [1, 1], [2, 2], [1, NAN]])
+
+
+def test_rankings_read_from_the_wrong_end_are_refused():
+    y, rank = np.tile([1, 0, 0], 15), np.tile([1.0, 2, 3], 15)
+    parts = np.repeat(np.array([f"S{i}" for i in range(1, 6)], dtype=object), 3)
+    good = replace(Judged.from_arrays(rank[:, None], y, np.repeat(np.arange(15), 3)), part=parts)
+    refuse_the_wrong_end(good, "mine", "low")
+    with pytest.raises(InputError, match=r"wrong end[\s\S]*0\.333[\s\S]*1\.000[\s\S]*best: high for mine"):
+        refuse_the_wrong_end(good.with_features(4 - good.X), "mine", "low")
 
 
 def test_moments_and_scale(monkeypatch):

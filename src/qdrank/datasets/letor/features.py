@@ -69,6 +69,12 @@ def scaled(X: NDArray[Any], mean: NDArray[np.float64], inverse: NDArray[np.float
     return out
 
 
+def turned_ranks(ranks: _Floats, offsets: NDArray[np.int64]) -> _Floats:
+    """Ranks (n_documents, m) of which the highest number of each query and ranker becomes 1; NaN stays."""
+    highest = np.fmax.reduceat(ranks, offsets[:-1], axis=0)
+    return np.asarray(np.repeat(highest, np.diff(offsets), axis=0) + 1 - ranks, dtype=np.float32)
+
+
 def rank_features(ranks: _Floats) -> _Floats:
     """Features from the ranks that m rankers gave: present, 1/log2(1 + rank), ln(rank); all 0 where there is none.
 

@@ -30,7 +30,7 @@ class Lin(StudySection):
     """The study of Lin 2011: local models of clusters, one chosen or several aggregated. Keys from training_set on are inferred."""
 
     ms: list[PositiveInt] = Field(
-        default=[5, 20, 50],
+        default=[2, 5, 10, 20, 50, 100],
         min_length=1,
         description="Numbers of clusters: the curve of Figure 2, which reaches 100 in the paper.",
     )
@@ -41,7 +41,7 @@ class Lin(StudySection):
         default=[1, 5, 20], min_length=1, description="SelectRanker: numbers of similar queries to choose from."
     )
     lambdas: list[PositiveFloat] = Field(
-        default=[0.1, 0.01], min_length=1, description="Lambdas to choose from, for local models."
+        default=[0.1, 0.01, 0.001], min_length=1, description="Lambdas to choose from, for local models."
     )
     ranked: PositiveInt = Field(
         default=100, description="Number of clusters of Figure 3; the largest of ms if it is not among them."
