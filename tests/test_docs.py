@@ -31,7 +31,7 @@ def pages(project: Path) -> list[Path]:
 
 def test_the_picture_is_that_of_the_workflow(drawing: ModuleType) -> None:
     picture = drawing.mermaid(drawing.rulegraph())
-    assert "    train_local --> gather_local\n" in picture
+    assert "    train_local --> score_geng\n" in picture
     assert drawing.PAGE.read_text() == drawing.page_with(picture), "out of step: run `make picture`"
 
 

@@ -188,6 +188,11 @@ def test_folds_share_the_cores(tmp_path: Path) -> None:
     assert shards_of(settings, found, 6, tmp_path / "shards") == 4
 
 
+def test_with_a_fold_for_each_core_none_is_divided(tmp_path: Path) -> None:
+    settings = resolve({"datasets": ["sim1", "sim2", "simweb"]})
+    assert shards_of(settings, plan(settings), 5, tmp_path / "shards") == 1
+
+
 def test_shards_stay_what_they_were_and_what_was_asked_for(tmp_path: Path) -> None:
     settings, recorded = resolve({"datasets": ["sim1"]}), tmp_path / "shards"
     recorded.write_text("5\n")

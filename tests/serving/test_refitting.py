@@ -10,14 +10,16 @@ from qdrank.datasets.judged import load_judged
 from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.queries.artifacts import VectorOptions, describe_queries, load_queries
 from qdrank.queries.recipe import document_vectors
+from qdrank.rankers import RANKERS
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.learning import fit_method, with_query_vectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.mixture import Mixture
 from qdrank.rankers.one_model import LinearRanker, TreeRanker
-from qdrank.rankers.served import ServedRanker
-from qdrank.serving.refitting import refit_scores
+from qdrank.rankers.served import ServedRanker, write_ranker
+from qdrank.serving import refitting
+from qdrank.serving.refitting import refit_methods, refit_scores
 from qdrank.store import read, write
 
 OPTIONS = VectorOptions(top=20, pooling="mean", view="given", query_columns=False, scale="zscore")
@@ -33,12 +35,12 @@ def fold(tmp_path_factory):
     table, scaler = describe_queries(judged, topics, 2, "fold1", OPTIONS)
     write(folder / "queries.parquet", "queries", table)
     recipe = document_vectors(OPTIONS, scaler, topics, reference=2, missing=False)
-    return judged, topics, load_queries(folder / "queries.parquet"), recipe
+    return judged, topics, load_queries(folder / "queries.parquet"), recipe, files
 
 
 @pytest.mark.parametrize("vectors", [False, True])
 def test_a_tuned_learner_is_fitted_again(fold, vectors):
-    judged, topics, queries, recipe = fold
+    judged, topics, queries, recipe, _ = fold
     documents = fold_documents(judged, "fold1", "zscore")
     view = documents.view()
     documents = with_query_vectors(documents, queries) if vectors else documents
@@ -68,7 +70,7 @@ def test_seeds_reach_every_ranker_inside():
 
 
 def test_random_neighbours_are_drawn_anew(fold):
-    judged, topics, _, recipe = fold
+    judged, topics, _, recipe, _ = fold
     documents = fold_documents(judged, "fold1", "given")
     ranker = LocalRanker(k=0.3, lam=0.1, random=1)
     served = ServedRanker(method="random", fold="fold1", documents=documents.view(), queries=recipe, ranker=ranker)
@@ -76,3 +78,30 @@ def test_random_neighbours_are_drawn_anew(fold):
     first, again, other = refit_scores(served, parts, topics, [1, 1, 2])
     np.testing.assert_array_equal(first, again)
     assert (first != other).any()
+
+
+def test_a_ranker_with_two_names_is_fitted_once(fold, tmp_path, monkeypatch):
+    judged, _, _, recipe, files = fold
+    about = {"fold": "fold1", "documents": fold_documents(judged, "fold1", "given").view(), "queries": recipe}
+    stored = {"one": 0.1, "other": 1.0, "chosen": 0.1}
+    for name, lam in stored.items():
+        ranker = LocalRanker(k=0.3, lam=lam, random=1).fit(*judged_and_vectors(fold))
+        write_ranker(tmp_path / f"{name}.parquet", ServedRanker(method=name, ranker=ranker, **about))
+    kinds = {kind: RANKERS.targets[kind] for kind in ("local", "documents", "document-vectors")}
+    fits, fit = [], refitting.refit_scores
+    monkeypatch.setattr(
+        refitting, "refit_scores", lambda served, *given: fits.append(served.method) or fit(served, *given)
+    )
+    out = {name: tmp_path / f"{name}-again.parquet" for name in stored}
+    given = {**files, **{name: tmp_path / f"{name}.parquet" for name in stored}}
+    refit_methods(given, out, "fold1", kinds=dict.fromkeys(stored, kinds), refits=2, seed=1)
+    assert fits == ["one", "other"]
+    one, other, chosen = (read(path, "refits") for path in out.values())
+    assert chosen.equals(one)
+    assert not other.equals(one)
+
+
+def judged_and_vectors(fold):
+    judged, _, queries, *_ = fold
+    train = judged.of_role("fold1", "train")
+    return train, queries.vectors[queries.is_train]

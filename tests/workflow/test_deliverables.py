@@ -22,7 +22,7 @@ DELETED = {
         "claims-overview.md": "decide_claims",
     },
     "a method's models": {"tiny/fold1/models/ranksvm.parquet": "learn_method"},
-    "gathered models": {"tiny/fold1/models/local.parquet": "gather_local"},
+    "gathered models": {"tiny/fold1/models/local.parquet": "score_geng"},
     "the first page": {"index.html": "write_index"},
 }
 

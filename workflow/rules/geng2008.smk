@@ -82,23 +82,6 @@ rule train_local:
         "../../scripts/geng2008/train_local.py"
 
 
-rule gather_local:
-    """All local models of a fold in one table, in an order that knows nothing of shards."""
-    input:
-        queries="results/{dataset}/{fold}/queries.parquet",
-        shards=gather.local(
-            "results/{{dataset}}/{{fold}}/models/local/{scatteritem}.parquet"
-        ),
-    output:
-        "results/{dataset}/{fold}/models/local.parquet",
-    priority: 10
-    resources:
-        mem_mb=memory(500, 6),
-        runtime=minutes(30, 0.02),
-    script:
-        "../../scripts/geng2008/gather_local.py"
-
-
 rule train_lambdamart:
     """LambdaMART, with and without query vectors: tuned on validation, its model, its scores of the test documents."""
     input:
@@ -151,30 +134,43 @@ rule choose_offline:
 
 
 rule score_geng:
-    """Scores of Single, QC, the KNN methods and their controls, for every setting and for the chosen one."""
+    """Scores of Single, QC, the KNN methods and their controls, for every setting and for the chosen one, and rankers with it.
+
+    The shards of local models become one table here: a job of its own would spend its time on starting.
+    """
     input:
+        **query_files("results/{dataset}", "{fold}"),
         judged="results/{dataset}/judged.parquet",
-        queries="results/{dataset}/{fold}/queries.parquet",
+        neighbours="results/{dataset}/{fold}/neighbours.parquet",
+        metric="results/{dataset}/{fold}/metric.parquet",
         offline="results/{dataset}/{fold}/geng/offline.parquet",
         classes="results/{dataset}/{fold}/classes.parquet",
         whole="results/{dataset}/{fold}/models/global.parquet",
-        local="results/{dataset}/{fold}/models/local.parquet",
+        shards=gather.local(
+            "results/{{dataset}}/{{fold}}/models/local/{scatteritem}.parquet"
+        ),
     output:
-        **{
-            method: f"results/{{dataset}}/{{fold}}/scores/{method}.parquet"
-            for method in scored(settings.geng)
-        },
+        **scores_and_rankers(scored(settings.geng)),
+        local="results/{dataset}/{fold}/models/local.parquet",
         choices="results/{dataset}/{fold}/choices/geng.parquet",
         sweep="results/{dataset}/{fold}/geng/sweep.parquet",
     priority: 10
     resources:
         mem_mb=memory(1000, 8),
-        runtime=minutes(30, 0.2),
+        runtime=minutes(45, 0.2),
     params:
         scale=settings.training.scale,
         measure=settings.training.measure,
-        geng=GENG_TRAINED,
-        seed=settings.seed,
+        queries=run.query_options,
+        geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
+        training={
+            "metric": settings.neighbours.metric,
+            "penalty": settings.geng.penalty,
+            "tol": settings.training.tol,
+            "n_classes": settings.geng.classes,
+            "starts": settings.training.starts,
+            "seed": settings.seed,
+        },
     script:
         "../../scripts/geng2008/score_geng.py"
 
@@ -249,41 +245,3 @@ rule time_testing:
         fold=lambda wc: run.folds(wc)[0],
     script:
         "../../scripts/geng2008/time_testing.py"
-
-
-rule pack_rankers:
-    """Every method with the setting that was chosen for it, as a ranker for new queries."""
-    input:
-        judged="results/{dataset}/judged.parquet",
-        columns="results/{dataset}/columns.parquet",
-        topics="results/{dataset}/topics.parquet",
-        queries="results/{dataset}/{fold}/queries.parquet",
-        scale="results/{dataset}/{fold}/scale.parquet",
-        neighbours="results/{dataset}/{fold}/neighbours.parquet",
-        metric="results/{dataset}/{fold}/metric.parquet",
-        whole="results/{dataset}/{fold}/models/global.parquet",
-        local="results/{dataset}/{fold}/models/local.parquet",
-        classes="results/{dataset}/{fold}/classes.parquet",
-        choices="results/{dataset}/{fold}/choices/geng.parquet",
-    output:
-        **{
-            method: f"results/{{dataset}}/{{fold}}/served/{method}.parquet"
-            for method in scored(settings.geng)
-        },
-    resources:
-        mem_mb=memory(600, 8),
-        runtime=minutes(15),
-    params:
-        scale=settings.training.scale,
-        queries=run.query_options,
-        geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
-        training={
-            "metric": settings.neighbours.metric,
-            "penalty": settings.geng.penalty,
-            "tol": settings.training.tol,
-            "n_classes": settings.geng.classes,
-            "starts": settings.training.starts,
-            "seed": settings.seed,
-        },
-    script:
-        "../../scripts/geng2008/pack_rankers.py"

@@ -14,7 +14,7 @@ from qdrank.layout import FloatArray
 from qdrank.queries.recipe import topics_of
 from qdrank.rankers.base import Validation
 from qdrank.rankers.served import ServedRanker
-from qdrank.rankers.state import from_state_table
+from qdrank.rankers.state import from_state_table, state_table
 from qdrank.registry import loaded
 from qdrank.store import read, write
 
@@ -45,13 +45,29 @@ def refit_scores(
     return [served.ranker.redrawn(seed).fit(*train, validation=vali or train).predict(*test) for seed in seeds]
 
 
-def refit_method(
-    files: Mapping[str, str], path: str, fold: str, *, kinds: Mapping[str, str], refits: int, seed: int
+def refit_methods(
+    files: Mapping[str, str],
+    out: Mapping[str, str],
+    fold: str,
+    *,
+    kinds: Mapping[str, Mapping[str, str]],
+    refits: int,
+    seed: int,
 ) -> None:
-    """Write the scores of the further fits of a stored ranker, ``refits`` fits in all; ``kinds`` are its classes by name."""
-    classes = {name: loaded(target) for name, target in kinds.items()} | {ServedRanker.NAME: ServedRanker}
+    """Write the scores of the further fits of stored rankers by method, ``refits`` fits in all.
+
+    ``kinds`` are the classes by name that each method is stored with. A ranker that is stored under two names is fitted
+    once.
+    """
     parts, topics = load_roles(files["judged"], fold, columns=["doc_id", "features"]), read(files["topics"], "topics")
     seeds = [fit_seed(seed, fit) for fit in range(1, refits)]
-    served = from_state_table(read(files["served"], "rankers"), classes.__getitem__)
-    scores = refit_scores(served, parts, topics, seeds)
-    write(path, "refits", refits_table(parts["test"], scores))
+    done: list[tuple[pa.Table, list[FloatArray]]] = []
+    for method, targets in kinds.items():
+        classes = {name: loaded(target) for name, target in targets.items()} | {ServedRanker.NAME: ServedRanker}
+        served = from_state_table(read(files[method], "rankers"), classes.__getitem__)
+        state = state_table(replace(served, method=""))
+        scores = next((known for same, known in done if same.equals(state)), None)
+        if scores is None:
+            scores = refit_scores(served, parts, topics, seeds)
+            done.append((state, scores))
+        write(out[method], "refits", refits_table(parts["test"], scores))

@@ -81,8 +81,9 @@ def shards_of(settings: Settings, planned: Plan, workers: int, recorded: Path) -
     try:
         return max(1, int(recorded.read_text()))
     except (OSError, ValueError):
-        folds = sum(len(dataset.folds) for dataset in planned.datasets.values())
-        return max(1, min(workers, MOST_SHARDS, -(-2 * workers // max(1, folds))))
+        folds = max(1, sum(len(dataset.folds) for dataset in planned.datasets.values()))
+        # Other jobs of a fold run beside its shards: with as many folds as cores nothing is gained by dividing one.
+        return max(1, min(workers, MOST_SHARDS, -(-2 * workers // folds) if 2 * folds <= workers else 1))
 
 
 def mirror_of(settings: Settings) -> str | None:

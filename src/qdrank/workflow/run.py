@@ -275,14 +275,23 @@ class WorkflowRun:
         return [name for name in methods if name in self._refitted]
 
     @property
-    def redrawn(self) -> dict[str, dict[str, str]]:
-        """Methods whose stored ranker is fitted again, and the "module:attribute" of what each is stored with, by kind."""
-        return {name: kinds for name, kinds in self._refitted.items() if kinds}
+    def redrawn(self) -> dict[str, dict[str, dict[str, str]]]:
+        """Methods whose stored rankers one job fits again: those that are run of a study, each classic method alone.
 
-    def redrawn_threads(self, wildcards: Any) -> int:
-        """Threads of a job that fits a method again: only boosted trees use more than one."""
+        By the short name of the study or the name of the method, as a name of a rule; for each method the
+        "module:attribute" of what it is stored with, by kind.
+        """
+        kinds = {name: kinds for name, kinds in self._refitted.items() if kinds}
+        groups = {study.short: [*self.methods_run(study)] for study in ALL_STUDIES}
+        of_studies = {method.name for study in ALL_STUDIES for method in study.methods}
+        groups |= {name.replace("-", "_"): [name] for name in CLASSIC if name not in of_studies}
+        named = {group: {name: kinds[name] for name in names if name in kinds} for group, names in groups.items()}
+        return {group: methods for group, methods in named.items() if methods}
+
+    def redrawn_threads(self, methods: Mapping[str, Mapping[str, str]]) -> int:
+        """Threads of a job that fits methods again: only boosted trees use more than one."""
         threads: int = self.settings.training.tree_threads
-        return threads if {"lambdamart", "trees"} & self._refitted[wildcards.method].keys() else 1
+        return threads if any({"lambdamart", "trees"} & kinds.keys() for kinds in methods.values()) else 1
 
     def baselines_of(self, study: Study) -> Callable[[Any], list[str]]:
         """First stages, and the classic methods run on a data set that a study's tables show for comparison."""

@@ -18,7 +18,7 @@ from qdrank.layout import query_offsets
 from qdrank.learners.atvt.estimator import ATVT, PAPER_TOL
 from qdrank.learners.atvt.maps import Penalties, fit_maps, moments
 from qdrank.learners.atvt.newton import Projected
-from qdrank.learners.atvt.regressors import Kernel, Ridge, Trees, gaussian
+from qdrank.learners.atvt.regressors import GrownTrees, Kernel, Ridge, Trees, gaussian
 from qdrank.learners.classic.regression import Regression
 
 INF = float("inf")
@@ -442,6 +442,29 @@ def test_warm_trees_are_added_to_those_there_are():
     assert np.abs(warm.predict(X) - plain.predict(X)).max() > 0.01
     again = stored(warm)
     np.testing.assert_array_equal(again.predict(X), warm.predict(X))
+
+
+def test_fits_that_share_grown_trees_are_those_of_fits_alone(monkeypatch):
+    """Whatever the order: a plain fit after a weighted one has no weights, other targets and other sizes their own trees."""
+    X, y, query = judged(n_queries=12)
+    common = {"h": "trees", "trees": 4, "leaves": 4}
+    wanted = [
+        ({"min_leaf": 5, "rounds": 1, "lam_alpha": 1.0}, y),
+        ({"min_leaf": 5, "rounds": 0}, y),
+        ({"min_leaf": 5, "rounds": 1, "lam_alpha": np.inf, "lam_beta": 0.0}, y),
+        ({"min_leaf": 9, "rounds": 1}, y),
+        ({"min_leaf": 5, "rounds": 1, "weighted": False}, y),
+        ({"min_leaf": 5, "rounds": 1, "seed": 2}, y),
+        ({"min_leaf": 5, "rounds": 1}, y + np.arange(len(y)) % 3),
+    ]
+    alone = [ATVT(**common, **params).fit(X, targets, query).model_ for params, targets in wanted]
+    assert len({str(model) for model in alone}) == len(wanted)
+    grows, calls = Trees._grown, []
+    monkeypatch.setattr(Trees, "_grown", lambda *given: calls.append(given) or grows(*given))
+    grown = GrownTrees()
+    shared = [ATVT(**common, **params).fit(X, targets, query, grown=grown).model_ for params, targets in wanted]
+    assert shared == alone
+    assert len(calls) == 10  # 13 without sharing: three of the seven begin with trees that are there
 
 
 @pytest.mark.parametrize("h", ["ridge", "trees"])

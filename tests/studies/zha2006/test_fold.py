@@ -15,7 +15,7 @@ from qdrank.layout import query_offsets
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.measures import measure
 from qdrank.store import read, write
-from qdrank.studies.zha2006.fits import Fitter, setting_of
+from qdrank.studies.zha2006.fits import Fitter, setting_of, values_of_trees
 from qdrank.studies.zha2006.fold import chosen, refits
 from qdrank.studies.zha2006.kernel import KernelFitter, kernel_values, sampled
 from qdrank.studies.zha2006.methods import FITTED_KINDS, REFITTED
@@ -83,6 +83,8 @@ def test_trees_are_stopped_where_validation_is_best():
     whole = ATVT(**fitter.fixed() | setting | {"rounds": 0}).fit(train.X, train.targets, train.judged.query)
     X = data.parts["vali"].X
     by_count = [whole.boosters[0].predict(X, num_iteration=m, num_threads=1) for m in range(1, OPTIONS.trees + 1)]
+    each = [whole.boosters[0].predict(X, start_iteration=i, num_iteration=1) for i in range(OPTIONS.trees)]
+    np.testing.assert_array_equal(values_of_trees(whole.boosters[0], X), np.transpose(each))
     means = [data.validation.mean(scores) for scores in by_count]
     best = int(np.argmax(means))
     assert means[best] > means[0]

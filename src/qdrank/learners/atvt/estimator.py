@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.atvt.maps import Norm, Penalties, fit_maps, moments
-from qdrank.learners.atvt.regressors import Kernel, Linear, Regressor, Ridge, Trees, predict
+from qdrank.learners.atvt.regressors import GrownTrees, Kernel, Linear, Regressor, Ridge, Trees, predict
 from qdrank.learners.atvt.rounds import Alternation, grouped
 from qdrank.learners.base import Learner
 from qdrank.learners.inputs import warn_of_equal_grades
@@ -122,10 +122,13 @@ class ATVT(Learner):
     scale_: float = field(init=False, repr=False)
     model_: dict[str, Any] = field(init=False, repr=False)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None = None, *, grown: GrownTrees | None = None
+    ) -> Self:
         """Learn from documents X (n_documents, n_features), targets y and query ids (n_documents,), in any order.
 
-        Without ``query`` all documents belong to one query.
+        Without ``query`` all documents belong to one query. Fits of trees to the same documents may share ``grown``:
+        the result is the same, sooner.
         """
         self._check()
         features, targets, offsets = grouped(X, y, query)
@@ -134,7 +137,7 @@ class ATVT(Learner):
         with one_thread():
             self.scale_ = float(targets.std()) or 1.0
             run, self.converged_ = min(
-                (self._run(features, targets, offsets, first) for first in self._starts()),
+                (self._run(features, targets, offsets, first, grown) for first in self._starts()),
                 key=lambda one: one[0].objectives[-1],
             )
         self.alpha_, self.beta_, self.objectives_ = run.maps.alpha, run.maps.beta, np.array(run.objectives)
@@ -184,12 +187,12 @@ class ATVT(Learner):
         fitted = fit_maps(moments(self.predict(features), targets, offsets), self.effective(self.scale_))
         return fitted.alpha, fitted.beta
 
-    def regressor(self, X: NDArray[Any]) -> Regressor:
-        """The regressor h for the documents ``X``, not yet fitted."""
+    def regressor(self, X: NDArray[Any], grown: GrownTrees | None = None) -> Regressor:
+        """The regressor h for the documents ``X``, not yet fitted; trees may share what was ``grown``."""
         if self.h == "trees":
             sizes = {"rounds": self.trees, "leaves": self.leaves, "min_leaf": self.min_leaf}
             sizes |= {"warm_trees": self.warm_trees}
-            return Trees(X=X, learning_rate=self.learning_rate, seed=self.seed, **sizes)
+            return Trees(X=X, learning_rate=self.learning_rate, seed=self.seed, grown=grown or GrownTrees(), **sizes)
         X = np.asarray(X, dtype=np.float64)
         if self.h == "ridge":
             return Ridge(X, self.lam_h)
@@ -214,11 +217,11 @@ class ATVT(Learner):
         return self.newton and self.rounds is None and self.weighted and self.tol < NEWTON_BELOW
 
     def _run(
-        self, features: NDArray[Any], targets: FloatArray, offsets: IntArray, first: int
+        self, features: NDArray[Any], targets: FloatArray, offsets: IntArray, first: int, grown: GrownTrees | None
     ) -> tuple[Alternation, bool]:
         """A complete run from the plain regressor, and whether it met the stopping rule."""
         penalties = self.effective(self.scale_)
-        run = Alternation(self.regressor(features), targets, offsets, penalties, weighted=self.weighted)
+        run = Alternation(self.regressor(features, grown), targets, offsets, penalties, weighted=self.weighted)
         return run, self._iterate(run, first)
 
     def _iterate(self, run: Alternation, first: int) -> bool:

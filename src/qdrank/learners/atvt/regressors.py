@@ -122,12 +122,28 @@ class Kernel(Linear):
         return {"h": "kernel", "dual": (self._back @ self.w).tolist(), "X": self.X.tolist(), "gamma": self.gamma}
 
 
+@dataclass
+class GrownTrees:
+    """What fits of trees to the same documents share: growing is most of their time.
+
+    Attributes
+    ----------
+    bins : LightGBM's data set by ``min_leaf``, which decides on the features it keeps, and seed
+    plain : the last first fit, without weights, by size, shrinkage and seed: targets, trees, predictions. aTVT begins with
+        it, whatever its penalties
+    """
+
+    bins: dict[tuple[int, int], Any] = field(default_factory=dict)
+    plain: dict[tuple[Any, ...], tuple[FloatArray, Any, FloatArray]] = field(default_factory=dict)
+
+
 @dataclass(kw_only=True)
 class Trees:
     """Gradient boosted regression trees (Zha 2006, section 3.1), by LightGBM: the same trees every time.
 
     Omega(h) is the number and size of the trees and their shrinkage, not a term of the objective: `penalty_value` is 0.
-    With ``warm_trees`` a further fit keeps the existing trees and adds that many, fitted to the new residuals.
+    With ``warm_trees`` a further fit keeps the existing trees and adds that many, fitted to the new residuals. ``grown``
+    may be shared by regressors of the same documents.
     """
 
     X: NDArray[Any]
@@ -137,6 +153,7 @@ class Trees:
     min_leaf: int
     seed: int
     warm_trees: int = 0
+    grown: GrownTrees = field(default_factory=GrownTrees)
     _PARAMS: ClassVar[dict[str, Any]] = {
         "objective": "l2",
         "metric": "None",
@@ -147,34 +164,44 @@ class Trees:
     }
 
     def __post_init__(self) -> None:
-        lightgbm = needed("lightgbm", "trees")
-
-        params = self._PARAMS | {"min_data_in_leaf": self.min_leaf, "seed": self.seed}
         self.boosters: list[Any] = []
-        # The bins of the features are computed once for all fits.
-        self._data = lightgbm.Dataset(self.X, np.zeros(len(self.X)), params=params, free_raw_data=False)
 
     def fit(self, target: FloatArray, weight: FloatArray) -> FloatArray:
         """Grow all trees again, or add more after the first fit."""
         if not (self.warm_trees and self.boosters):
-            self.boosters = [self._grown(target, weight, self.rounds)]
-            self._h = self._last(self.X)
+            first = not self.boosters and (weight == 1).all()
+            booster, self._h = self._plain(target) if first else self._grown(target, weight, self.rounds)
+            self.boosters = [booster]
             return self._h
-        self.boosters.append(self._grown(target - self._h, weight, self.warm_trees))
-        self._h = self._h + self._last(self.X)
+        booster, added = self._grown(target - self._h, weight, self.warm_trees)
+        self.boosters.append(booster)
+        self._h = self._h + added
         return self._h
 
-    def _grown(self, target: FloatArray, weight: FloatArray, rounds: int) -> Any:
+    def _plain(self, target: FloatArray) -> tuple[Any, FloatArray]:
+        """Trees fitted without weights, and their predictions; grown once for the same targets."""
+        setting = self.rounds, self.learning_rate, self.leaves, self.min_leaf, self.seed
+        kept = self.grown.plain.get(setting)
+        if kept is None or not np.array_equal(kept[0], target):
+            kept = target, *self._grown(target, np.ones(len(target)), self.rounds)
+            self.grown.plain[setting] = kept
+        return kept[1:]
+
+    def _grown(self, target: FloatArray, weight: FloatArray, rounds: int) -> tuple[Any, FloatArray]:
+        """Trees, and their predictions of the documents."""
         lightgbm = needed("lightgbm", "trees")
 
-        self._data.set_label(target)
-        self._data.set_weight(weight)
-        params = self._PARAMS | {"learning_rate": self.learning_rate, "num_leaves": self.leaves}
-        params |= {"min_data_in_leaf": self.min_leaf, "seed": self.seed}
-        return lightgbm.train(params, self._data, num_boost_round=rounds)
-
-    def _last(self, X: NDArray[Any]) -> FloatArray:
-        return np.asarray(self.boosters[-1].predict(X, num_threads=1), dtype=np.float64)
+        params = self._PARAMS | {"min_data_in_leaf": self.min_leaf, "seed": self.seed}
+        if (key := (self.min_leaf, self.seed)) not in self.grown.bins:
+            empty = np.zeros(len(self.X))
+            self.grown.bins[key] = lightgbm.Dataset(self.X, empty, params=params, free_raw_data=False)
+        data = self.grown.bins[key].construct()
+        data.set_label(target)
+        data.set_field("weight", None)  # weights of 1, which `set_weight` takes for none, would leave the former ones
+        data.set_weight(weight)
+        params |= {"learning_rate": self.learning_rate, "num_leaves": self.leaves}
+        booster = lightgbm.train(params, data, num_boost_round=rounds)
+        return booster, np.asarray(booster.predict(self.X, num_threads=1), dtype=np.float64)
 
     def penalty_value(self) -> float:
         """0, see the class."""

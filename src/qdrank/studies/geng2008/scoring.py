@@ -1,4 +1,4 @@
-"""The job that scores a fold by every method, with the settings that validation chooses."""
+"""The job that scores a fold by every method, with the settings that validation chooses, and stores the rankers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,35 @@ from qdrank.rankers.documents import FeatureScale, load_fold
 from qdrank.store import read, write
 from qdrank.studies.geng2008.fold import SWEPT, GengFold, choose_settings, sweep_table
 from qdrank.studies.geng2008.global_models import GlobalModels
-from qdrank.studies.geng2008.local_models import ModelBank
+from qdrank.studies.geng2008.local_models import ModelBank, gather_local
 from qdrank.studies.geng2008.offline import OfflineModels
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.query_classes import Classes
+from qdrank.studies.geng2008.rankers import pack_rankers
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, OFFLINE_SHAPE, SWEEP_SHAPE
+
+
+def score_fold(
+    files: Mapping[str, Any],
+    out: Mapping[str, str],
+    fold: str,
+    *,
+    geng: Mapping[str, Any],
+    scale: FeatureScale,
+    measure: str,
+    queries: Mapping[str, Any],
+    training: Mapping[str, Any],
+    log: Callable[..., None],
+) -> None:
+    """Write the local models of all shards in one table, then choices and scores, then rankers with the chosen settings.
+
+    Parameters are those of `write_scores` and of `pack_rankers`; the seed is among ``training``.
+    """
+    gather_local(files, out["local"])
+    made = {**files, "local": out["local"], "choices": out["choices"]}
+    write_scores(made, out, fold, geng=geng, scale=scale, measure=measure, seed=training["seed"], log=log)
+    served = {name.removeprefix("served_"): path for name, path in out.items() if name.startswith("served_")}
+    pack_rankers(made, served, fold, scale=scale, queries=queries, geng=geng, training=training, log=log)
 
 
 def write_scores(

@@ -9,10 +9,12 @@ from math import ceil, inf
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qdrank.layout import FloatArray
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.atvt.maps import fit_maps, moments
+from qdrank.learners.atvt.regressors import GrownTrees
 from qdrank.learners.choose import choose
 from qdrank.learners.regularised import most_regularised_first
 from qdrank.studies.zha2006.data import FoldData
@@ -49,6 +51,7 @@ class Fitter:
     h: str
     options: Options
     _done: dict[str, Fit] = field(default_factory=dict)
+    _grown: GrownTrees = field(default_factory=GrownTrees)
 
     def fit(self, **params: Any) -> Fit:
         """Fit with ``params`` in addition to what the study fixes."""
@@ -69,14 +72,12 @@ class Fitter:
     def fitted(self, params: Params, targets: FloatArray) -> ATVT:
         """A model of these targets of the training documents; of trees, as many as do best on validation."""
         train = self.data.parts["train"]
-        model = ATVT(**(self.fixed() | params)).fit(train.X, targets, train.judged.query)
+        model = ATVT(**(self.fixed() | params)).fit(train.X, targets, train.judged.query, grown=self._grown)
         if self.h != "trees":
             return model
-        X, booster = self.data.parts[self.data.watched].X, model.boosters[-1]
-        trees = range(booster.num_trees())
-        each = [booster.predict(X, start_iteration=i, num_iteration=1, num_threads=1) for i in trees]
-        values = self.data.validation.values(np.cumsum(each, axis=0).T)
-        return model.keep_trees(choose((i + 1, values[:, i]) for i in trees).chosen)
+        each = values_of_trees(model.boosters[-1], self.data.parts[self.data.watched].X)
+        values = self.data.validation.values(np.cumsum(each, axis=1))
+        return model.keep_trees(choose((i + 1, values[:, i]) for i in range(each.shape[1])).chosen)
 
     def fixed(self) -> Params:
         """Parameters that all fits share."""
@@ -159,6 +160,16 @@ class Fitter:
         sums = moments(fit.scores[role], part.targets, part.judged.offsets)
         maps = fit_maps(sums, model.effective(model.scale_))
         return maps.alpha, maps.beta
+
+
+def values_of_trees(booster: Any, X: NDArray[Any]) -> FloatArray:
+    """What each tree adds to the scores of the rows of X, (n_documents, n_trees), in one walk through all trees."""
+    leaves = booster.predict(X, pred_leaf=True, num_threads=1).reshape(len(X), -1)
+    values = np.zeros(leaves.shape)
+    for tree, reached in enumerate(leaves.T):
+        used, place = np.unique(reached, return_inverse=True)
+        values[:, tree] = np.array([booster.get_leaf_output(tree, int(leaf)) for leaf in used])[place]
+    return values
 
 
 def best_of(tried: Sequence[Fit]) -> Fit:

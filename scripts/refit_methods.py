@@ -1,12 +1,12 @@
-"""Further fits of a method that draws at random: its settings as chosen, other seeds, scores of the test documents."""
+"""Further fits of methods that draw at random: their settings as chosen, other seeds, scores of the test documents."""
 
-from qdrank.serving.refitting import refit_method
+from qdrank.serving.refitting import refit_methods
 from qdrank.workflow.script import job
 
 with job() as this:
-    refit_method(
+    refit_methods(
         this.files,
-        this.path,
+        this.out,
         this.fold,
         kinds=this.params["kinds"],
         refits=this.params["refits"],
