@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -49,6 +50,22 @@ def on(dataset: str, **wildcards: str) -> SimpleNamespace:
 
 
 # ---- run
+
+
+def test_work_is_divided_into_as_many_jobs_as_there_are_shards(run: WorkflowRun) -> None:
+    kinds = ("a", "b", "c")
+    assert run.divided("do", kinds) == {"do_a": ["a", "c"], "do_b": ["b"]}
+    assert replace(run, shards=1).divided("do", kinds) == {"do": ["a", "b", "c"]}
+    assert list(replace(run, shards=9).divided("do", kinds)) == ["do_a", "do_b", "do_c"]
+
+
+def test_methods_of_a_study_are_fitted_again_in_one_job() -> None:
+    jobs = run_of(refits=2).redrawn
+    assert list(jobs) == ["geng", "hoi", "beyond", "lambdamart_tuned", "lambdamart_queries"]
+    assert set(jobs["geng"]) == {"knn-random", "lambdamart", "lambdamart-vectors"}
+    assert set(jobs["lambdamart_tuned"]) == {"lambdamart-tuned"}
+    assert set(run_of(refits=2, geng={"trees": None}).redrawn["geng"]) == {"knn-random"}
+    assert run_of(refits=1).redrawn == {}
 
 
 def test_studies_run_where_the_configuration_says(run: WorkflowRun) -> None:

@@ -37,7 +37,7 @@ rule fit_beyond:
     wildcard_constraints:
         dataset=names_pattern(run.datasets_of(BEYOND)),
     resources:
-        mem_mb=memory(1500, 40),
+        mem_mb=memory(1000, 40),
         runtime=minutes(120, 2),
     params:
         scale=settings.training.scale,

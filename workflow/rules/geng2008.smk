@@ -15,7 +15,7 @@
 #         results/{dataset}/geng/table1-times.parquet           time of each step of testing, on the first fold
 #         results/{dataset}/{fold}/served/{method}.parquet      the methods for `qdrank rank`
 
-from qdrank.studies.geng2008.methods import TREES, scored
+from qdrank.studies.geng2008.methods import TREES, VARIANT_KINDS, scored
 
 GENG = STUDIES["geng2008"]
 # What decides which models are trained, and which of them rank.
@@ -96,7 +96,7 @@ rule train_lambdamart:
         method=names_pattern(TREES),
     threads: lambda wc: run.tree_threads(TREES[wc.method])
     resources:
-        mem_mb=memory(1000, 30),
+        mem_mb=memory(900, 30),
         runtime=minutes(60, 1),
     params:
         learner="lambdamart",
@@ -125,7 +125,7 @@ rule choose_offline:
     # Scores and the bound wait for it.
     priority: 11
     resources:
-        mem_mb=memory(1000, 6),
+        mem_mb=memory(600, 6),
         runtime=minutes(30, 0.2),
     params:
         geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
@@ -156,7 +156,7 @@ rule score_geng:
         sweep="results/{dataset}/{fold}/geng/sweep.parquet",
     priority: 10
     resources:
-        mem_mb=memory(1000, 8),
+        mem_mb=memory(800, 8),
         runtime=minutes(45, 0.2),
     params:
         scale=settings.training.scale,
@@ -200,32 +200,39 @@ rule check_bound:
         "../../scripts/geng2008/check_bound.py"
 
 
-rule compare_variants:
-    """Variants of KNN Online of one kind, most of them the paper's future work, on one fold."""
-    input:
-        judged="results/{dataset}/judged.parquet",
-        columns="results/{dataset}/columns.parquet",
-        topics="results/{dataset}/topics.parquet",
-        queries="results/{dataset}/{fold}/queries.parquet",
-        choices="results/{dataset}/{fold}/choices/geng.parquet",
-    output:
-        "results/{dataset}/{fold}/geng/variants/{kind}.parquet",
-    priority: 5
-    resources:
-        mem_mb=memory(1000, 20),
-        runtime=minutes(60, 0.5),
-    params:
-        **run.training,
-        penalty=settings.geng.penalty,
-        block=settings.training.block,
-        vectors=run.query_options,
-        metric=settings.neighbours.metric,
-        clusters=settings.geng.clusters,
-        starts=settings.training.starts,
-        most=settings.geng.variant_queries,
-        seed=settings.seed,
-    script:
-        "../../scripts/geng2008/compare_variants.py"
+# Variants of KNN Online, most of them the paper's future work, on one fold: by kind where local models are in shards.
+for _name, _kinds in run.divided("compare_variants", VARIANT_KINDS).items():
+
+    rule:
+        name:
+            _name
+        input:
+            judged="results/{dataset}/judged.parquet",
+            columns="results/{dataset}/columns.parquet",
+            topics="results/{dataset}/topics.parquet",
+            queries="results/{dataset}/{fold}/queries.parquet",
+            choices="results/{dataset}/{fold}/choices/geng.parquet",
+        output:
+            **{
+                kind: f"results/{{dataset}}/{{fold}}/geng/variants/{kind}.parquet"
+                for kind in _kinds
+            },
+        priority: 5
+        resources:
+            mem_mb=memory(800, 20),
+            runtime=minutes(60, 0.5),
+        params:
+            **run.training,
+            penalty=settings.geng.penalty,
+            block=settings.training.block,
+            vectors=run.query_options,
+            metric=settings.neighbours.metric,
+            clusters=settings.geng.clusters,
+            starts=settings.training.starts,
+            most=settings.geng.variant_queries,
+            seed=settings.seed,
+        script:
+            "../../scripts/geng2008/compare_variants.py"
 
 
 rule time_testing:
@@ -236,7 +243,7 @@ rule time_testing:
     output:
         "results/{dataset}/geng/table1-times.parquet",
     resources:
-        mem_mb=memory(1000, 20),
+        mem_mb=memory(800, 20),
         runtime=minutes(30, 0.5),
     params:
         **run.training,

@@ -57,7 +57,7 @@ rule score_hoi:
     wildcard_constraints:
         dataset=names_pattern(run.datasets_of(HOI)),
     resources:
-        mem_mb=memory(1000, 10),
+        mem_mb=memory(800, 10),
         runtime=minutes(30, 0.5),
     params:
         **HOI_FOLD,
@@ -74,7 +74,7 @@ rule learn_hoi_curve:
     wildcard_constraints:
         dataset=names_pattern(run.datasets_of(HOI)),
     resources:
-        mem_mb=memory(1000, 15),
+        mem_mb=memory(800, 15),
         runtime=minutes(60, 0.5),
     params:
         **HOI_FOLD,
@@ -99,7 +99,7 @@ rule stack_hoi:
     wildcard_constraints:
         dataset=names_pattern(run.datasets_of(HOI) if stacked(settings.hoi) else []),
     resources:
-        mem_mb=memory(1000, 15),
+        mem_mb=memory(800, 15),
         runtime=minutes(30, 0.2),
     params:
         scale=run.learner_scale,

@@ -21,7 +21,7 @@ rule import_features:
         dataset=names_pattern(planned.of_kind("letor")),
     threads: reading_threads
     resources:
-        mem_mb=memory(2000, 1),
+        mem_mb=memory(1200, 1),
         runtime=minutes(60, 0.05),
     params:
         files=lambda wc: dict(planned.datasets[wc.dataset].files),
@@ -98,7 +98,7 @@ rule simulate_features:
             else 1
         )
     resources:
-        mem_mb=memory(3000, 0),
+        mem_mb=memory(1200, 0),
         runtime=minutes(30),
     params:
         options=lambda wc: {"like": wc.dataset, **planned.datasets[wc.dataset].options},

@@ -25,7 +25,7 @@ rule learn_method:
         method=names_pattern(CLASSIC),
     threads: run.learner_threads
     resources:
-        mem_mb=memory(1000, 30),
+        mem_mb=memory(900, 30),
         runtime=minutes(120, 1),
     params:
         learner=lambda wc: CLASSIC[wc.method].learner,

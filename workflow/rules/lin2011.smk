@@ -63,7 +63,7 @@ rule train_lin:
         dataset=LIN_DATASETS,
     priority: 10
     resources:
-        mem_mb=memory(1500, 20),
+        mem_mb=memory(900, 20),
         runtime=minutes(60, LIN_MINUTES),
     params:
         **run.training,
@@ -106,7 +106,7 @@ rule score_lin:
     wildcard_constraints:
         dataset=LIN_DATASETS,
     resources:
-        mem_mb=memory(1500, 20),
+        mem_mb=memory(900, 20),
         runtime=minutes(60, 1),
     params:
         scale=settings.training.scale,

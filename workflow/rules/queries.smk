@@ -41,7 +41,7 @@ rule find_neighbours:
     priority: 11
     resources:
         # The lists, of every query to every training query, are what is large.
-        mem_mb=memory(800, 150),
+        mem_mb=memory(500, 150),
         runtime=minutes(30, 0.5),
     params:
         options=settings.neighbours.model_dump(),

@@ -49,36 +49,3 @@ rule retrieve:
         seed=settings.seed,
     script:
         "../../scripts/retrieve.py"
-
-
-# One job for all such methods of a study: a job for each would spend its time on starting.
-for _group, _methods in run.redrawn.items():
-
-    rule:
-        name:
-            f"refit_{_group}"
-        input:
-            **{
-                method: f"results/{{dataset}}/{{fold}}/served/{method}.parquet"
-                for method in _methods
-            },
-            judged="results/{dataset}/judged.parquet",
-            topics="results/{dataset}/topics.parquet",
-        output:
-            **{
-                method: f"results/{{dataset}}/{{fold}}/refits/{method}.parquet"
-                for method in _methods
-            },
-        threads: run.redrawn_threads(_methods)
-        resources:
-            mem_mb=memory(1000, 30),
-            runtime=minutes(60, 1),
-        params:
-            kinds=_methods,
-            # Looked up when the stored rankers are read and fitted.
-            metric=settings.neighbours.metric,
-            measures=[settings.training.measure, settings.learners.measure],
-            refits=settings.refits,
-            seed=settings.seed,
-        script:
-            "../../scripts/refit_methods.py"

@@ -86,13 +86,46 @@ for _study in ALL_STUDIES:
             wildcard_constraints:
                 dataset=names_pattern(run.datasets_of(_study)),
             resources:
-                mem_mb=memory(1000, 20),
+                mem_mb=memory(800, 20),
                 runtime=minutes(30, 0.5),
             params:
                 **files.shown(_output),
                 titles={id: _output.title(id) for id in _output.shows},
             script:
                 "../../scripts/make_tables.py"
+
+
+# Further fits of methods that draw at random, in one job for a study: a job for each would spend its time on starting.
+for _group, _methods in run.redrawn.items():
+
+    rule:
+        name:
+            f"refit_{_group}"
+        input:
+            **{
+                method: f"results/{{dataset}}/{{fold}}/served/{method}.parquet"
+                for method in _methods
+            },
+            judged="results/{dataset}/judged.parquet",
+            topics="results/{dataset}/topics.parquet",
+        output:
+            **{
+                method: f"results/{{dataset}}/{{fold}}/refits/{method}.parquet"
+                for method in _methods
+            },
+        threads: run.redrawn_threads(_methods)
+        resources:
+            mem_mb=memory(900, 30),
+            runtime=minutes(60, 1),
+        params:
+            kinds=_methods,
+            # Looked up when the stored rankers are read and fitted.
+            metric=settings.neighbours.metric,
+            measures=[settings.training.measure, settings.learners.measure],
+            refits=settings.refits,
+            seed=settings.seed,
+        script:
+            "../../scripts/refit_methods.py"
 
 
 # Targets: each figure and table by its id, and each study by its name and its short name. What is about all studies, the

@@ -38,7 +38,7 @@ rule fit_zha:
         regressor="ridge|trees",
     priority: 5
     resources:
-        mem_mb=memory(1500, 40),
+        mem_mb=memory(1000, 40),
         runtime=minutes(60, 3),
     params:
         scale=settings.training.scale,

@@ -13,6 +13,7 @@ from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray
 from qdrank.queries.recipe import topics_of
 from qdrank.rankers.base import Validation
+from qdrank.rankers.one_model import grown_once
 from qdrank.rankers.served import ServedRanker
 from qdrank.rankers.state import from_state_table, state_table
 from qdrank.registry import loaded
@@ -62,12 +63,13 @@ def refit_methods(
     parts, topics = load_roles(files["judged"], fold, columns=["doc_id", "features"]), read(files["topics"], "topics")
     seeds = [fit_seed(seed, fit) for fit in range(1, refits)]
     done: list[tuple[pa.Table, list[FloatArray]]] = []
-    for method, targets in kinds.items():
-        classes = {name: loaded(target) for name, target in targets.items()} | {ServedRanker.NAME: ServedRanker}
-        served = from_state_table(read(files[method], "rankers"), classes.__getitem__)
-        state = state_table(replace(served, method=""))
-        scores = next((known for same, known in done if same.equals(state)), None)
-        if scores is None:
-            scores = refit_scores(served, parts, topics, seeds)
-            done.append((state, scores))
-        write(out[method], "refits", refits_table(parts["test"], scores))
+    with grown_once():
+        for method, targets in kinds.items():
+            classes = {name: loaded(target) for name, target in targets.items()} | {ServedRanker.NAME: ServedRanker}
+            served = from_state_table(read(files[method], "rankers"), classes.__getitem__)
+            state = state_table(replace(served, method=""))
+            scores = next((known for same, known in done if same.equals(state)), None)
+            if scores is None:
+                scores = refit_scores(served, parts, topics, seeds)
+                done.append((state, scores))
+            write(out[method], "refits", refits_table(parts["test"], scores))

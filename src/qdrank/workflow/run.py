@@ -73,6 +73,12 @@ class WorkflowRun:
             value = getattr(value, step)
         return value
 
+    def divided(self, rule: str, kinds: Sequence[str]) -> dict[str, list[str]]:
+        """Kinds of a rule's work by the name of the rule that does them: in as many jobs as there are shards, at most one a kind."""
+        n = min(self.shards, len(kinds))
+        parts = [list(kinds[first::n]) for first in range(n)]
+        return {rule if n == 1 else f"{rule}_{part[0]}": part for part in parts}
+
     # ---- data sets ----
 
     def dataset(self, wildcards: Any) -> PlannedDataset:

@@ -65,13 +65,15 @@ def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
     except QdrankError as error:
         _stop(error)
     resources = workflow.resource_settings
+    # A job that parses the workflow where no record is gets the number as `scattered` passes it on.
+    given_shards = resources.overwrite_scatter.get("local")
     run = WorkflowRun(
         settings,
         planned,
         config_files=[os.path.relpath(file) for file in given],
         # By now Snakemake is in the folder of the run, but users type printed commands where they typed this one.
         started_in=started_in(workflow.overwrite_workdir),
-        shards=shards_of(settings, planned, resources.cores or resources.nodes or 1, _RECORDED_SHARDS),
+        shards=given_shards or shards_of(settings, planned, resources.cores or resources.nodes or 1, _RECORDED_SHARDS),
     )
     try:
         run.refuse_leaks()

@@ -21,7 +21,7 @@ from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.mixture import Mixture, out_of_fold
-from qdrank.rankers.one_model import WithEvidence
+from qdrank.rankers.one_model import WithEvidence, grown_once
 from qdrank.rankers.tuning import query_values_of, tune_rankers
 from qdrank.studies.beyond.methods import (
     CHOSEN,
@@ -237,11 +237,12 @@ def control_values(ladder: Ladder, refits: int = 1) -> dict[str, FloatArray]:
     Controls that draw at random are drawn and fitted ``refits`` times, with the setting chosen for the first draw.
     """
     test, values = ladder.data.test[0], {}
-    for name in (*CONTROLS.values(), OTHER_GATE):
-        ranker = FIXED if name == CONTROLS[GATED] else name
-        seeds = [fit_seed(ladder.options.seed, fit) for fit in range(1, 1 if name in FIXED_CONTROLS else refits)]
-        scores = [ladder.scores[ranker], *(ladder.again(ranker, seed) for seed in seeds)]
-        values[name] = np.stack([query_values_of(MEASURE, test, one) for one in scores], axis=1)
+    with grown_once():
+        for name in (*CONTROLS.values(), OTHER_GATE):
+            ranker = FIXED if name == CONTROLS[GATED] else name
+            seeds = [fit_seed(ladder.options.seed, fit) for fit in range(1, 1 if name in FIXED_CONTROLS else refits)]
+            scores = [ladder.scores[ranker], *(ladder.again(ranker, seed) for seed in seeds)]
+            values[name] = np.stack([query_values_of(MEASURE, test, one) for one in scores], axis=1)
     chosen = values[CONTROLS[ladder.chosen()]]
     values[OF_CHOSEN] = np.broadcast_to(chosen, (test.n_queries, refits)) if chosen.shape[1] == 1 else chosen
     return values

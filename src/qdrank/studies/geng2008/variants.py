@@ -103,7 +103,7 @@ def space_of(
 
 @dataclass(frozen=True, kw_only=True)
 class Variants:
-    """Variants on a fold, by kind; each kind runs as a separate job.
+    """Variants on a fold, by kind.
 
     Attributes
     ----------
@@ -253,9 +253,8 @@ def compare_variants(
 
 def write_variants(
     files: Mapping[str, str],
-    path: str,
+    out: Mapping[str, str],
     fold: str,
-    kind: str,
     *,
     vectors: Mapping[str, Any],
     metric: str,
@@ -269,7 +268,7 @@ def write_variants(
     penalty: Penalty,
     log: Callable[..., None],
 ) -> None:
-    """Write the comparison of the variants of one ``kind`` on a fold, with the setting that was chosen for KNN Online."""
+    """Write comparisons of variants on a fold, with the setting that was chosen for KNN Online; ``out`` has files by kind."""
     setting = chosen_settings(read(files["choices"], "choices"))[fold, "knn-online"]
     log("as chosen for KNN Online: %s", setting.text)
     judged = load_judged(files["judged"], ["features"])
@@ -287,10 +286,11 @@ def write_variants(
         seed=seed,
         most=most,
     )
-    wanted, first = variants.of(kind), variants.knn_online
     training: dict[str, Any] = {"block": block, "tol": tol, "penalty": penalty, "most": most}
-    table = compare_variants(fold, fold_documents(judged, fold, scale), wanted, first, setting, **training)
-    write(path, "measures", table)
+    documents = fold_documents(judged, fold, scale)
+    for kind, path in out.items():
+        table = compare_variants(fold, documents, variants.of(kind), variants.knn_online, setting, **training)
+        write(path, "measures", table)
 
 
 def _none_measured() -> pa.Table:
