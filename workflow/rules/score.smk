@@ -3,7 +3,6 @@
 # reads:  results/{dataset}/judged.parquet, columns.parquet; for text also the collection
 # writes: results/{dataset}/{fold}/scores/{method}.parquet         query, document, score
 #         results/{dataset}/{fold}/served/reference.parquet        the reference feature for `qdrank rank`; not for text
-#         results/{dataset}/{fold}/refits/{method}.parquet         the same scores from further fits of methods that draw at random
 #         results/{dataset}/{fold}/first_stages.parquet    settings of BM25 and RM3 tried on validation
 
 from qdrank.rankers.stages import FIRST_STAGES

@@ -4,6 +4,7 @@
 # writes: results/{dataset}/{study}/measures.parquet    measures of the study's methods alone
 #         results/{dataset}/{study}/observations.parquet  values behind each claim
 #         results/{dataset}/figures/{id}.*, results/{dataset}/tables/{id}.*
+#         results/{dataset}/{fold}/refits/{method}.parquet       scores from further fits of methods that draw at random
 #         results/{dataset}/{fold}/runs/{method}.run.gz          what each method ranked, as trec_eval reads it (target `runs`)
 #         results/{dataset}/{fold}/runs/{method}.ir-metadata.yml how it was made
 #         results/{dataset}/{fold}/runs/judgments.qrels.gz       the judgments of the test queries
