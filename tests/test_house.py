@@ -124,15 +124,33 @@ def rule_files(project: Path) -> list[Path]:
     return sorted((project / "workflow" / "rules").glob("*.smk"))
 
 
+_RULE = re.compile(r'^(?:for .+ in run\.divided\("(\w+)", .+\n\n)? *rule ?(\w*):$', re.MULTILINE)
+_SCRIPT_OF = re.compile(r"scripts/([\w/]+)\.py")
+
+
+def scripts_by_rule(text: str) -> set[tuple[str, str]]:
+    """Each rule with its script; rules that share divided work go by the name that `run.divided` is given."""
+    _, *parts = _RULE.split(text)
+    rules = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    return {(divided or name, script) for divided, name, body in rules for script in _SCRIPT_OF.findall(body)}
+
+
 def test_rules_and_scripts_have_the_same_names(project: Path) -> None:
-    """A script has a rule of its name, or rules whose names begin with it, unless the rules that every study gets use it."""
+    """A script is that of the rule of its name, unless the rules that every study gets use it."""
     scripts = project / "scripts"
     texts = {path.stem: path.read_text() for path in rule_files(project)}
-    used = {name for text in texts.values() for name in re.findall(r"scripts/([\w/]+)\.py", text)}
+    used = {name for text in texts.values() for name in _SCRIPT_OF.findall(text)}
     assert used == {str(path.relative_to(scripts).with_suffix("")) for path in scripts.rglob("*.py")}
-    for name in used - set(re.findall(r"scripts/([\w/]+)\.py", texts["studies"])):
-        stem = name.rpartition("/")[2]
-        assert any(f"rule {stem}:" in text or f'divided("{stem}"' in text for text in texts.values()), name
+    rules = set().union(*(scripts_by_rule(text) for text in texts.values()))
+    for name in used - set(_SCRIPT_OF.findall(texts["studies"])):
+        assert (name.rpartition("/")[2], name) in rules, name
+
+
+def test_a_rule_with_the_script_of_another_is_seen() -> None:
+    one = 'rule one:\n    script:\n        "../scripts/{}.py"\n'
+    divided = 'for _name in run.divided("two", KINDS).items():\n\n    rule:\n        script:\n            "../scripts/{}.py"\n'
+    assert scripts_by_rule(one.format("one") + divided.format("a/two")) == {("one", "one"), ("two", "a/two")}
+    assert scripts_by_rule(one.format("two") + divided.format("one")) == {("one", "two"), ("two", "one")}
 
 
 def script_faults(text: str) -> list[str]:

@@ -97,11 +97,11 @@ for _study in ALL_STUDIES:
 
 
 # Further fits of methods that draw at random, in one job for a study: a job for each would spend its time on starting.
-for _group, _methods in run.redrawn.items():
+for _job, _methods in run.redrawn.items():
 
     rule:
         name:
-            f"refit_{_group}"
+            f"refit_{_job}"
         input:
             **{
                 method: f"results/{{dataset}}/{{fold}}/served/{method}.parquet"

@@ -76,8 +76,8 @@ class WorkflowRun:
     def divided(self, rule: str, kinds: Sequence[str]) -> dict[str, list[str]]:
         """Kinds of a rule's work by the name of the rule that does them: in as many jobs as there are shards, at most one a kind."""
         n = min(self.shards, len(kinds))
-        parts = [list(kinds[first::n]) for first in range(n)]
-        return {rule if n == 1 else f"{rule}_{part[0]}": part for part in parts}
+        shares = [list(kinds[first::n]) for first in range(n)]
+        return {rule if n == 1 else f"{rule}_{share[0]}": share for share in shares}
 
     # ---- data sets ----
 
@@ -288,11 +288,11 @@ class WorkflowRun:
         "module:attribute" of what it is stored with, by kind.
         """
         kinds = {name: kinds for name, kinds in self._refitted.items() if kinds}
-        groups = {study.short: [*self.methods_run(study)] for study in ALL_STUDIES}
+        jobs = {study.short: [*self.methods_run(study)] for study in ALL_STUDIES}
         of_studies = {method.name for study in ALL_STUDIES for method in study.methods}
-        groups |= {name.replace("-", "_"): [name] for name in CLASSIC if name not in of_studies}
-        named = {group: {name: kinds[name] for name in names if name in kinds} for group, names in groups.items()}
-        return {group: methods for group, methods in named.items() if methods}
+        jobs |= {name.replace("-", "_"): [name] for name in CLASSIC if name not in of_studies}
+        fitted = {job: {name: kinds[name] for name in names if name in kinds} for job, names in jobs.items()}
+        return {job: methods for job, methods in fitted.items() if methods}
 
     def redrawn_threads(self, methods: Mapping[str, Mapping[str, str]]) -> int:
         """Threads of a job that fits methods again: only boosted trees use more than one."""

@@ -129,12 +129,12 @@ class GrownTrees:
     Attributes
     ----------
     bins : LightGBM's data set by ``min_leaf``, which decides on the features it keeps, and seed
-    plain : the last first fit, without weights, by size, shrinkage and seed: targets, trees, predictions. aTVT begins with
-        it, whatever its penalties
+    unweighted : the last first fit, without weights, by size, shrinkage and seed: targets, trees, predictions. aTVT
+        begins with it, whatever its penalties
     """
 
     bins: dict[tuple[int, int], Any] = field(default_factory=dict)
-    plain: dict[tuple[Any, ...], tuple[FloatArray, Any, FloatArray]] = field(default_factory=dict)
+    unweighted: dict[tuple[Any, ...], tuple[FloatArray, Any, FloatArray]] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -170,7 +170,7 @@ class Trees:
         """Grow all trees again, or add more after the first fit."""
         if not (self.warm_trees and self.boosters):
             first = not self.boosters and (weight == 1).all()
-            booster, self._h = self._plain(target) if first else self._grown(target, weight, self.rounds)
+            booster, self._h = self._unweighted(target) if first else self._grown(target, weight, self.rounds)
             self.boosters = [booster]
             return self._h
         booster, added = self._grown(target - self._h, weight, self.warm_trees)
@@ -178,13 +178,13 @@ class Trees:
         self._h = self._h + added
         return self._h
 
-    def _plain(self, target: FloatArray) -> tuple[Any, FloatArray]:
+    def _unweighted(self, target: FloatArray) -> tuple[Any, FloatArray]:
         """Trees fitted without weights, and their predictions; grown once for the same targets."""
         setting = self.rounds, self.learning_rate, self.leaves, self.min_leaf, self.seed
-        kept = self.grown.plain.get(setting)
+        kept = self.grown.unweighted.get(setting)
         if kept is None or not np.array_equal(kept[0], target):
             kept = target, *self._grown(target, np.ones(len(target)), self.rounds)
-            self.grown.plain[setting] = kept
+            self.grown.unweighted[setting] = kept
         return kept[1:]
 
     def _grown(self, target: FloatArray, weight: FloatArray, rounds: int) -> tuple[Any, FloatArray]:
