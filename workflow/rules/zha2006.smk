@@ -7,14 +7,33 @@
 #         results/{dataset}/{fold}/zha/objectives.parquet       the objective after every half step
 #         results/{dataset}/{fold}/choices/zha.parquet          the settings tried, and which was chosen
 #         results/{dataset}/{fold}/scores/zha-*.parquet         with the settings that validation chose
+#         results/{dataset}/{fold}/refits/zha-trees-*.parquet   the same scores from further fits of boosted trees
 #         results/{dataset}/{fold}/served/zha-*.parquet         the methods for `qdrank rank`
 
 from qdrank.learners.grids import GRIDS
-from qdrank.studies.zha2006.methods import FITTED_KINDS as ZHA_KINDS, PAIRWISE
+from qdrank.studies.zha2006.methods import (
+    FITTED_KINDS as ZHA_KINDS,
+    PAIRWISE,
+    is_refitted,
+)
 
 ZHA = STUDIES["zha2006"]
 ZHA_DATASETS = names_pattern(run.datasets_of(ZHA))
 ZHA_TABLES = ["cells", "maps", "objectives", "choices"]
+ZHA_FITTED = {
+    **{
+        name: temp(f"results/{{dataset}}/{{fold}}/zha/{{regressor}}/{name}.parquet")
+        for name in ZHA_TABLES
+    },
+    **{
+        f"{made}_{kind}": f"results/{{dataset}}/{{fold}}/{made}/zha-{{regressor}}-{kind}.parquet"
+        for made in ("scores", "served")
+        for kind in ZHA_KINDS
+    },
+}
+ZHA_REFITTED = [
+    kind for kind in ZHA_KINDS if settings.refits > 1 and is_refitted("trees", kind)
+]
 
 
 rule fit_zha:
@@ -22,20 +41,10 @@ rule fit_zha:
     input:
         judged="results/{dataset}/judged.parquet",
     output:
-        **{
-            name: temp(
-                f"results/{{dataset}}/{{fold}}/zha/{{regressor}}/{name}.parquet"
-            )
-            for name in ZHA_TABLES
-        },
-        **{
-            f"{made}_{kind}": f"results/{{dataset}}/{{fold}}/{made}/zha-{{regressor}}-{kind}.parquet"
-            for made in ("scores", "served")
-            for kind in ZHA_KINDS
-        },
+        **ZHA_FITTED,
     wildcard_constraints:
         dataset=ZHA_DATASETS,
-        regressor="ridge|trees",
+        regressor="ridge",
     priority: 5
     resources:
         mem_mb=memory(1000, 40),
@@ -47,6 +56,18 @@ rule fit_zha:
         seed=settings.seed,
     script:
         "../../scripts/zha2006/fit_zha.py"
+
+
+use rule fit_zha as fit_zha_trees with:
+    output:
+        **ZHA_FITTED,
+        **{
+            f"refits_{kind}": f"results/{{dataset}}/{{fold}}/refits/zha-{{regressor}}-{kind}.parquet"
+            for kind in ZHA_REFITTED
+        },
+    wildcard_constraints:
+        dataset=ZHA_DATASETS,
+        regressor="trees",
 
 
 rule gather_zha:

@@ -8,9 +8,12 @@ from math import prod
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.studies.zha2006.world import OPTIONS, PAPER, USUAL, fold, tables
+from tests.studies.zha2006.world import OPTIONS, PAPER, USUAL, copies, fold, tables
 
+from qdrank.datasets.judged import refits_table, scores_table
 from qdrank.errors import InputError
+from qdrank.evaluation.measuring import measure_scores
+from qdrank.evaluation.pairs import fit_values
 from qdrank.layout import query_offsets
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.measures import measure
@@ -18,8 +21,8 @@ from qdrank.store import read, write
 from qdrank.studies.zha2006.fits import Fitter, setting_of, values_of_trees
 from qdrank.studies.zha2006.fold import chosen, refits
 from qdrank.studies.zha2006.kernel import KernelFitter, kernel_values, sampled
-from qdrank.studies.zha2006.methods import FITTED_KINDS, REFITTED
-from qdrank.studies.zha2006.reading import chosen_rows, values
+from qdrank.studies.zha2006.methods import FITTED_KINDS, METHODS, REFITTED, is_refitted, method_name
+from qdrank.studies.zha2006.reading import chosen_rows, fits_of, values
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
 from qdrank.studies.zha2006.targets import dcg, resolved, target_values
 
@@ -42,8 +45,26 @@ def test_targets_and_gains_by_name():
 def test_every_method_has_scores_of_the_test_documents(h):
     data, found, pairwise = fold(h)
     assert set(found.scores) == set(FITTED_KINDS) - {"pairwise"}
-    for table in (*found.scores.values(), pairwise[2]):
-        assert table.column("doc_id").to_pylist() == data.parts["test"].judged.doc_id.tolist()
+    for kind, fits in {**found.scores, "pairwise": pairwise[2]}.items():
+        assert {len(one) for one in fits} == {data.parts["test"].judged.n_documents}
+        assert len(fits) == (OPTIONS.refits if is_refitted(h, kind) else 1), kind
+
+
+def test_measures_have_the_fits_that_the_claims_have(tmp_path):
+    """General tables read `measures`: the means of its fits are those of the study's own table of cells."""
+    data, made, _ = fold("trees")
+    first, *further = made.scores["atvt"]
+    documents, key = data.parts["test"].judged, ("fold1", method_name("trees", "atvt"))
+    write(tmp_path / "scores.parquet", "scores", scores_table(documents, first))
+    write(tmp_path / "refits.parquet", "refits", refits_table(documents, further))
+    files, again = ({key: tmp_path / f"{name}.parquet"} for name in ("scores", "refits"))
+    measures = measure_scores([data.measure], copies()[0], files, ["fold1"], again)
+    by_fit = fit_values(measures, [key[1]], data.measure)[1][:, :, 0]
+    expected = [one.value.mean() for one in fits_of(made.cells, "trees", "atvt")]
+    np.testing.assert_allclose(by_fit.mean(axis=0), expected, rtol=1e-12)
+    assert [method.name for method in METHODS if method.refitted is not None] == [
+        method_name("trees", kind) for kind in FITTED_KINDS if kind != "unweighted"
+    ]
 
 
 @BOTH

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.datasets.judged import scores_table
 from qdrank.evaluation.refits import jittered
 from qdrank.layout import FloatArray
 from qdrank.learners.atvt.estimator import ATVT
@@ -27,13 +26,13 @@ SHOWN_ROUNDS = {"ridge": 20, "trees": 3}
 
 @dataclass(frozen=True)
 class FoldResult:
-    """Tables of one regressor and fold, and by kind of method the scores of the test documents and the fitted model."""
+    """Tables of one regressor and fold, and by kind of method the test documents' scores of every fit and the first model."""
 
     cells: pa.Table
     maps: pa.Table
     objectives: pa.Table
     choices: pa.Table
-    scores: Mapping[str, pa.Table]
+    scores: Mapping[str, Sequence[FloatArray]]
     models: Mapping[str, ATVT]
 
 
@@ -66,7 +65,8 @@ def run_fold(fold: str, data: FoldData, h: str, options: Options) -> FoldResult:
         objectives=_objectives_table(fold, fitter, best.methods["plain"]),
         choices=_choices_table(fold, h, best, data.measure),
         scores={
-            kind: scores_table(data.parts["test"].judged, fit.scores["test"]) for kind, fit in best.methods.items()
+            kind: [fit.scores["test"], *(one.scores["test"] for (of, _), one in again.items() if of == kind)]
+            for kind, fit in best.methods.items()
         },
         models={kind: fit.model for kind, fit in best.methods.items()},
     )

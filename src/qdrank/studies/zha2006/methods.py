@@ -42,8 +42,15 @@ def _label(h: str, kind: str) -> str:
     return PAIRWISE[h][1] if kind == "pairwise" else f"{FITTED_KINDS[kind][0]}, {REGRESSORS[h]}"
 
 
+def is_refitted(h: str, kind: str) -> bool:
+    """Whether a method is fitted several times: boosted trees that are compared, and the learner that they are set against."""
+    return h == "trees" and kind in (*REFITTED, "pairwise")
+
+
 METHODS = tuple(
-    Method(method_name(h, kind), _label(h, kind), colour, marker, models=h)
+    Method(
+        method_name(h, kind), _label(h, kind), colour, marker, models=h, refitted=() if is_refitted(h, kind) else None
+    )
     for h in REGRESSORS
     for kind, (_, colour, marker) in FITTED_KINDS.items()
 )

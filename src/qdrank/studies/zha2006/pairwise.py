@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from qdrank.datasets.judged import scores_table
 from qdrank.evaluation.refits import fit_seed
+from qdrank.layout import FloatArray
 from qdrank.learners.tuning import fit_one
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.learning import choices_table, fit_method
@@ -22,8 +22,8 @@ from qdrank.studies.zha2006.options import Options
 
 def run_pairwise(
     fold: str, documents: FoldDocuments, data: FoldData, h: str, usual: Mapping[str, Any], options: Options
-) -> tuple[pa.Table, pa.Table, pa.Table, Any]:
-    """The learner compared with ``h``, tuned on a fold: tables of cells, choices and scores, and the learner.
+) -> tuple[pa.Table, pa.Table, list[FloatArray], Any]:
+    """The learner compared with ``h``, tuned on a fold: tables of cells and choices, scores of every fit, and the learner.
 
     It has as many settings as aTVT, from the range of its ``usual`` grid or from the sizes of aTVT's trees. Boosted trees
     are fitted again with the seeds of the further fits.
@@ -43,7 +43,7 @@ def run_pairwise(
     return (
         pa.concat_tables(cells),
         choices_table(fold, method_name(h, "pairwise"), grid, choice, data.measure),
-        scores_table(test.judged, scores[0]),
+        scores,
         choice.chosen,
     )
 

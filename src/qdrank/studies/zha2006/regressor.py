@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from qdrank.datasets.judged import load_judged
+from qdrank.datasets.judged import load_judged, refits_table, scores_table
 from qdrank.rankers.documents import FeatureScale, fold_documents
 from qdrank.rankers.learned import LearnerRanker
 from qdrank.rankers.served import ServedRanker, write_ranker
@@ -32,7 +32,7 @@ def fit_regressor(
     seed: int,
     log: Callable[..., None],
 ) -> None:
-    """Write tables, scores and rankers of the regressor ``h`` on a fold.
+    """Write tables, scores of all fits and rankers of the regressor ``h`` on a fold.
 
     ``zha`` are keys of its section, ``grid`` is what the learner of pairs or lists tries.
     """
@@ -45,8 +45,11 @@ def fit_regressor(
     write(out["maps"], MAPS_SHAPE, fitted.maps)
     write(out["objectives"], OBJECTIVES_SHAPE, fitted.objectives)
     write(out["choices"], "choices", pa.concat_tables([fitted.choices, choices], promote_options="default"))
-    for kind, table in {**fitted.scores, "pairwise": scores}.items():
-        write(out[f"scores_{kind}"], "scores", table)
+    test = data.parts["test"].judged
+    for kind, (first, *further) in {**fitted.scores, "pairwise": scores}.items():
+        write(out[f"scores_{kind}"], "scores", scores_table(test, first))
+        if further:
+            write(out[f"refits_{kind}"], "refits", refits_table(test, further))
     for kind, model in {**fitted.models, "pairwise": learner}.items():
         method, ranker = method_name(h, kind), LearnerRanker(learner=model)
         served = ServedRanker(method=method, fold=fold, documents=documents.view(), ranker=ranker)
