@@ -46,6 +46,19 @@ def test_nothing_is_declared_that_the_ledger_does_not_have(name):
     assert list(problems(name, LEDGER["studies"][name], present(name))) == []
 
 
+def test_a_default_run_has_the_grids_of_the_findings():
+    """But for those that a configuration leaves out or makes smaller for its time, as its page says."""
+    smaller = {
+        ("geng2008", "config/seeds.yaml"): {"trees"},
+        ("lin2011", "config/nfcorpus.yaml"): {"ms", "lambdas"},
+    }
+    for name in STUDIES:
+        default = budget(name, "config/config.yaml")
+        for file in LEDGER["configurations"]:
+            other = {key for key, value in budget(name, file).items() if value != default[key]}
+            assert other == smaller.get((name, file), set()), (name, file)
+
+
 def test_a_planted_change_of_a_claim_a_grid_or_a_method_is_refused():
     now, recorded = present("geng2008"), LEDGER["studies"]["geng2008"]
     first, *rest = now.claims

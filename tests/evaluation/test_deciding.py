@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.test_ledger import present
 
 from qdrank.errors import InputError
 from qdrank.evaluation.deciding import QUERIES, SEEDS, THESE_WORLDS, VALUES, decide
-from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR, Claim, Declaration
+from qdrank.evaluation.declared import CLAIM_KINDS, FAILS, HOLDS, UNCLEAR, Claim, Declaration
 from qdrank.evaluation.estimates import over_queries
-from qdrank.evaluation.observations import contrast, load_observations, observations_table
+from qdrank.evaluation.observations import contrast, load_observations, observations_table, refitted
 from qdrank.figures.verdicts import (
     CANNOT_TELL,
     CHECKS,
@@ -18,7 +19,9 @@ from qdrank.figures.verdicts import (
     expected_errors,
     verdicts_overview,
 )
+from qdrank.registry import loaded
 from qdrank.store import read, write
+from qdrank.studies import STUDIES
 
 
 def declared(name, kind="superiority", **more):
@@ -104,6 +107,32 @@ def test_ten_seeds_speak_of_the_world_and_may_disagree():
     seeds = {f"s{i}": observations(gain) for i, gain in enumerate((-0.04, 0.06) * 5)}
     row = by_claim(decide(DECLARATION, seeds, dataset="sim", world="nothing"))["gain"]
     assert (row["verdict"], row["analysis"], row["n"]) == (UNCLEAR, SEEDS, 10)
+
+
+@pytest.mark.parametrize("name", list(STUDIES))
+def test_ten_seeds_decide_the_claims_of_every_study(name):
+    """Whatever the kinds of its claims, and whether its methods were fitted once or several times."""
+    declaration = loaded(STUDIES[name].claims)(next(iter(present(name).grids.values())))
+    rng, ids, folds = np.random.default_rng(8), [f"q{i}" for i in range(70)], ["fold1"] * 70
+    members = {
+        f"seed{seed}": {
+            claim.name: {
+                which: refitted(rng.normal(0.03, 0.01, (70, 3)), ids, folds)
+                if place % 2
+                else contrast(rng.normal(0.03, 0.01, 70), ids, folds)
+                for which in CLAIM_KINDS[claim.kind].contrasts or ("difference",)
+            }
+            for place, claim in enumerate(declaration)
+        }
+        for seed in range(10)
+    }
+    rows = by_claim(decide(declaration, members, dataset="sim", world="rules of their own"))
+    assert set(rows) == {claim.name for claim in declaration}
+    for claim in declaration:
+        row, exact = rows[claim.name], CLAIM_KINDS[claim.kind].exact
+        assert row["analysis"] == (VALUES if exact else SEEDS), claim.name
+        assert exact or (row["n"], row["low"] < row["effect"] < row["high"]) == (10, True), claim.name
+    assert sum(row["verdict"] == HOLDS for row in rows.values()) > 1
 
 
 @pytest.mark.parametrize(
