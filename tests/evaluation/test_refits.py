@@ -9,7 +9,7 @@ import pytest
 from qdrank.errors import InputError
 from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.deciding import decide
-from qdrank.evaluation.declared import Claim, Declaration, Rules
+from qdrank.evaluation.declared import UNCLEAR, Claim, Declaration, Rules
 from qdrank.evaluation.estimates import over_queries
 from qdrank.evaluation.observations import (
     contrast,
@@ -20,7 +20,18 @@ from qdrank.evaluation.observations import (
     refitted,
 )
 from qdrank.evaluation.pairs import Pairs, fit_columns, fit_values, method_pairs, paired_fits, query_values
-from qdrank.evaluation.refits import by_fit, column_ends, fit_seed, jittered, over_refits, over_these_seeds, table_ends
+from qdrank.evaluation.refits import (
+    by_fit,
+    column_ends,
+    doubt,
+    fit_seed,
+    jittered,
+    over_refits,
+    over_these_seeds,
+    shown_mean,
+    table_ends,
+)
+from qdrank.evaluation.verdicts import decide_by_estimates
 from qdrank.store import read, write
 
 
@@ -190,6 +201,38 @@ def test_tables_and_figures_widen_their_intervals_by_the_fits():
         assert found - estimate.mean == pytest.approx(np.hypot(once.interval.high - estimate.mean, moved), rel=1e-3)
     wide, narrow = (column_ends(x[:, :, None], **options) for x in (trees, trees.mean(axis=1, keepdims=True)))
     assert wide[1][0] - estimate.mean == pytest.approx(np.hypot(narrow[1][0] - estimate.mean, moved), rel=1e-3)
+
+
+SPARSE = np.r_[np.ones(5), np.zeros(95)][:, None]
+LEFT = np.r_[np.ones(88), -np.linspace(1, 7, 12)][:, None]
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        (np.linspace(0, 1, 40)[:, None], "too few queries: 40, and 60 are needed at this level"),
+        (np.ones((100, 2)), "no spread: all 100 values are equal"),
+        (SPARSE, "too few queries differ: as many as 5.0 equal ones, and 10 are needed"),
+        (LEFT, "Student's interval excludes 0, the studentised bootstrap's does not"),
+        (np.linspace(0, 1, 100)[:, None], ""),
+        (np.linspace(-1, 1.1, 100)[:, None], ""),
+    ],
+)
+def test_pictures_and_tables_have_the_guard_of_claims(values, why):
+    assert doubt(values, 0.05) == why
+    claim = Claim(name="c", text="c", expected="", kind="superiority", margin=1e-9)
+    told = decide_by_estimates(claim, {"difference": over_refits(values)}, size=1, rules=Rules())
+    assert (told.verdict == UNCLEAR) == (bool(why) or values.min() == -1)
+    shown = shown_mean(values, level=0.95, resamples=200, seed=1)
+    assert shown["lacks"] == why
+    assert (shown["low"] is None) == why.startswith(("too few", "no spread"))
+
+
+def test_columns_that_lack_what_an_interval_needs_have_none():
+    values = np.stack([np.linspace(0, 1, 100), SPARSE[:, 0], np.ones(100)], axis=1)
+    for ends in column_ends(values[:, None], level=0.95, resamples=200, seed=1):
+        assert np.isnan(ends).tolist() == [False, True, True]
+    assert np.isnan(column_ends(values[:40, None], level=0.95, resamples=200, seed=1)).all()
 
 
 def test_wrong_verdicts_from_measures_to_claims():

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from qdrank.datasets.columns import columns_table, letor_names, reference_column
@@ -80,8 +81,15 @@ def test_the_picture_holds_the_reference(judged: Judged, tmp_path: Path) -> None
     draw(measures, columns_table(["a", "b", "c"], 2), paths, title="toy", dpi=50, level=0.9, resamples=100, seed=1)
     numbers = read(paths["parquet"], "figure").to_pylist()
     assert {row["feature"] for row in numbers if row["reference"]} == {3}
-    assert all(row["low"] <= row["mean"] <= row["high"] for row in numbers)
     assert numbers == sorted(numbers, key=lambda row: -row["mean"])
+    # 20 queries are too few for an interval: grey and open, and the picture says so
+    assert all(row["low"] is None and row["lacks"].startswith("too few queries: 20") for row in numbers)
+    assert "grey, open: says nothing (too few queries)" in paths["svg"].read_text()
+    many = pa.concat_tables([measures] * 4)
+    draw(many, columns_table(["a", "b", "c"], 2), paths, title="toy", dpi=50, level=0.9, resamples=100, seed=1)
+    numbers = read(paths["parquet"], "figure").to_pylist()
+    assert all(row["low"] < row["mean"] < row["high"] and not row["lacks"] for row in numbers)
+    assert "grey" not in paths["svg"].read_text()
 
 
 def test_letor4_features_have_names() -> None:

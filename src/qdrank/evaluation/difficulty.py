@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.evaluation.guard import lacking
 from qdrank.evaluation.pairs import Pairs, fit_values
-from qdrank.evaluation.refits import table_ends
+from qdrank.evaluation.refits import doubt, table_ends
 from qdrank.evaluation.significance import holm, paired_t
 from qdrank.layout import FloatArray, IntArray
 
@@ -128,7 +127,8 @@ def breakdown(
     one row per measure, class and method. ``p`` is of the paired t test, ``p_holm`` corrected for all classes and
     methods of a measure; both are null for the baseline, and for queries without relevant documents. Where a
     class has too few queries, or too few that differ (`qdrank.evaluation.guard`), there are means and differences but no
-    intervals and no p-values, and ``lacks`` says why.
+    intervals and no p-values, and ``lacks`` says why; nor is there a p-value where the bootstrap does not confirm Student's
+    interval.
     """
     known = list(dict.fromkeys(measures.column("method").to_pylist()))
     shown = known if methods is None else [method for method in methods if method in known]
@@ -180,7 +180,7 @@ def _of_class(
         apart = np.round(values[:, :, i] - values[:, :, 0], 12)
         pairs = Pairs(ids, means[:, i], means[:, 0], by_fit=apart)
         row |= {"difference": float(pairs.differences.mean()), **_bounds(apart, interval, "difference_")}
-        lacks = lacking(pairs.differences, 1 - interval.get("level", 0.95)) if i > 0 else ""
+        lacks = doubt(apart, 1 - interval.get("level", 0.95)) if i > 0 else ""
         yield row | {"p": paired_t(pairs).p if tested and i > 0 and not lacks else None, "lacks": lacks}
 
 

@@ -136,12 +136,14 @@ def _resampled_t(strata: Sequence[tuple[float, FloatArray]], resamples: int) -> 
 def column_intervals(values: FloatArray, *, level: float, resamples: int, seed: int) -> tuple[FloatArray, FloatArray]:
     """Percentile bootstrap intervals of the mean of every column of ``values`` (n_queries, n), from one set of resamples.
 
-    For pictures with a hundred intervals; for a single one use `bootstrap_interval`, which is more accurate.
+    For pictures with a hundred intervals; for a single one use `table_interval`, which is more accurate. As there, the ends
+    are nan where a column lacks what an interval needs.
     """
     n, rng = len(values), np.random.default_rng(seed)
-    if n < 2:
-        return values.mean(axis=0), values.mean(axis=0)
+    lacks = np.array([bool(lacking(column, 1 - level)) for column in values.T], dtype=bool)
+    if lacks.all():
+        return np.full(len(lacks), nan), np.full(len(lacks), nan)
     counts = np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(resamples)])
     means = counts @ values / n
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return low, high
+    return np.where(lacks, nan, low), np.where(lacks, nan, high)

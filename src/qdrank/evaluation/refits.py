@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import hypot, sqrt
+from math import hypot, isnan, sqrt
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from qdrank.errors import InputError
 from qdrank.evaluation.estimates import Estimate, behind, over_queries, satterthwaite
+from qdrank.evaluation.guard import lacking
 from qdrank.evaluation.intervals import column_intervals, table_interval
 from qdrank.evaluation.pairs import Pairs
 from qdrank.layout import FloatArray
@@ -106,6 +107,32 @@ def table_ends(values: FloatArray, **interval: Any) -> tuple[float, float]:
     """Ends of the interval that tables show for the mean of ``values`` (n_queries, n_fits); nan as in `table_interval`."""
     estimate, ends = over_refits(values), table_interval(values.mean(axis=1), **interval)
     return estimate.widened((ends.low, ends.high), 1 - ends.level)
+
+
+def doubt(values: FloatArray, level: float) -> str:
+    """Why the mean of ``values`` (n_queries, n_fits) may not be called other than 0 at ``level``, in words; empty if nothing speaks against it.
+
+    The guard of claims, for pictures and tables: too few queries, or too few that differ, or Student's interval excludes 0 and
+    the studentised bootstrap's does not.
+    """
+    if lacks := lacking(values.mean(axis=1), level):
+        return lacks
+    estimate = over_refits(values)
+    low, high = estimate.interval(level)
+    if low <= 0 <= high or not _has_0(estimate.bootstrap(level)):
+        return ""
+    return "Student's interval excludes 0, the studentised bootstrap's does not"
+
+
+def _has_0(ends: tuple[float, float]) -> bool:
+    return not (ends[0] > 0 or ends[1] < 0)
+
+
+def shown_mean(values: FloatArray, **interval: Any) -> dict[str, Any]:
+    """``mean``, ``low``, ``high`` (None where there is no interval) and ``lacks`` (`doubt`) of ``values`` (n_queries, n_fits)."""
+    low, high = table_ends(values, **interval)
+    ends = {name: None if isnan(end) else end for name, end in (("low", low), ("high", high))}
+    return {"mean": float(values.mean()), **ends, "lacks": doubt(values, 1 - interval.get("level", 0.95))}
 
 
 def column_ends(values: FloatArray, **interval: Any) -> tuple[FloatArray, FloatArray]:

@@ -115,6 +115,6 @@ def _draw_panel(
         head = (
             f"{rows[0]['class']}\n{rows[0]['relevant']}\n{n} {'query' if n == 1 else 'queries'}, {rows[0]['share']:.0%}"
         )
-        head += "\ntoo few for intervals" if all(row["lacks"] for row in rows) else ""
+        head += "\ntoo few for intervals" if all(row["difference_low"] is None for row in rows) else ""
         axes.set_title(head, fontsize="small")
     label_axes(axes, title, "")

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.intervals import bootstrap_interval
-from qdrank.figures.palette import COLOURS
-from qdrank.figures.style import label_axes, new_figure, save_figure
+from qdrank.evaluation.refits import shown_mean
+from qdrank.figures.palette import COLOURS, GREY
+from qdrank.figures.style import in_doubt, label_axes, new_figure, save_figure
 from qdrank.figures.tables import write_tables
 from qdrank.layout import FloatArray
 from qdrank.measures import parse
@@ -19,6 +19,11 @@ from qdrank.store import read, write
 
 KEYS = ("fold", "method", "fit", "query_id")
 SHOWN = 25
+_SCHEMA = pa.schema(
+    [("feature", pa.int64()), ("name", pa.string()), ("reference", pa.bool_())]
+    + [(name, pa.float64()) for name in ("mean", "low", "high")]
+    + [("lacks", pa.string())]
+)
 
 
 def fold_table(measures: pa.Table, columns: pa.Table) -> pa.Table:
@@ -63,19 +68,19 @@ def draw(
     numbers = _best(measures, columns, name, interval)
     write(paths["parquet"], "figure", numbers)
     mean, low, high = (numbers.column(c).to_numpy() for c in ("mean", "low", "high"))
+    lacks = numbers.column("lacks").to_pylist()
     figure, axes = new_figure(height=0.9 + 0.19 * len(numbers))
     place = -np.arange(len(numbers))
-    reference = numbers.column("reference").to_numpy(zero_copy_only=False)
-    colours = np.where(reference, COLOURS[1], COLOURS[0])
+    colours = [
+        GREY if lack else COLOURS[1] if is_reference else COLOURS[0]
+        for lack, is_reference in zip(lacks, numbers.column("reference").to_pylist(), strict=True)
+    ]
     axes.hlines(place, low, high, colors=colours, linewidth=1.2)
-    axes.scatter(mean, place, c=colours, s=18, zorder=3)
+    filled = ["white" if lack else colour for lack, colour in zip(lacks, colours, strict=True)]
+    axes.scatter(mean, place, c=filled, edgecolors=colours, s=18, zorder=3)
     axes.set_yticks(place, [_label(row) for row in numbers.to_pylist()])
-    label_axes(
-        axes,
-        f"{parse(name).title} ({name}), {interval['level']:.0%} interval over test queries",
-        "",
-        f"{title}: {_how_many(len(numbers), len(columns))}",
-    )
+    axis = f"{parse(name).title} ({name}), {interval['level']:.0%} interval over test queries"
+    label_axes(axes, axis, "", f"{title}: {_how_many(len(numbers), len(columns))}{in_doubt(lacks)}")
     save_figure(figure, {form: path for form, path in paths.items() if form != "parquet"}, dpi=dpi)
 
 
@@ -119,7 +124,5 @@ def _best(measures: pa.Table, columns: pa.Table, name: str, interval: Mapping[st
         rows.append({"feature": number, "name": text, "reference": reference, "mean": float(of_feature.mean())})
     rows.sort(key=lambda row: (-row["mean"], row["feature"]))
     rows = [row for i, row in enumerate(rows) if i < SHOWN or row["reference"]]
-    for row in rows:
-        bounds = bootstrap_interval(values[method == row["feature"]], **interval)
-        row |= {"low": bounds.low, "high": bounds.high}
-    return pa.Table.from_pylist(rows)
+    shown = [row | shown_mean(values[method == row["feature"]][:, None], **interval) for row in rows]
+    return pa.Table.from_pylist(shown, _SCHEMA)

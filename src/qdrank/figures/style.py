@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,6 +121,15 @@ def say_instead(title: str, words: str) -> Figure:
 def error_bars(middle: Any, low: Any, high: Any) -> Any:
     """Lengths of error bars below and above ``middle``, (2, n), for ``Axes.errorbar``; never negative."""
     return np.stack([np.subtract(middle, low), np.subtract(high, middle)]).clip(0)
+
+
+def in_doubt(lacks: Iterable[str]) -> str:
+    """Second line of a title: what is said of grey, open marks; nothing if there are none.
+
+    ``lacks`` are the reasons of all marks (`qdrank.evaluation.refits.doubt`), empty for those that stand.
+    """
+    reasons = dict.fromkeys(one.partition(":")[0] for one in lacks if one)
+    return f"\ngrey, open: says nothing ({'; '.join(reasons)})" if reasons else ""
 
 
 def label_axes(axes: Axes, x: str, y: str, title: str = "") -> None:

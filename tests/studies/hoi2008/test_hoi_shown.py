@@ -68,7 +68,7 @@ def test_figure_1_has_means_and_differences(inputs):
     rows = {row["method"]: row for row in figures.method_numbers(measures, ["ap"], SHOWN.interval).to_pylist()}
     assert rows["ser"]["difference"] == 0
     assert rows["sser"]["difference"] == pytest.approx(rows["sser"]["mean"] - rows["ser"]["mean"])
-    assert rows["sser"]["difference_low"] <= rows["sser"]["difference"] <= rows["sser"]["difference_high"]
+    assert np.isnan([rows["sser"]["difference_low"], rows["sser"]["difference_high"]]).all()  # too few queries
 
 
 def test_figure_3_starts_at_ser(inputs):

@@ -16,7 +16,7 @@ from qdrank.studies.zha2006 import tables as made
 from qdrank.studies.zha2006.claims import declare
 from qdrank.studies.zha2006.methods import refit_kind
 from qdrank.studies.zha2006.observations import _halves, observations
-from qdrank.studies.zha2006.reading import chosen_rows, deviation, values
+from qdrank.studies.zha2006.reading import chosen_rows, deviation, map_fits, values
 from qdrank.studies.zha2006.settings import Zha
 
 BUDGET = {
@@ -130,6 +130,35 @@ def test_figures_are_drawn_the_same_twice(draw, tmp_path):
         assert numbers.num_rows
         save_figure(figure, {"svg": tmp_path / f"{name}.svg"})
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_groups_of_queries_have_the_guard_of_claims():
+    """14 test queries make two groups without intervals; copies of them, under names of their own, make groups that have some."""
+    numbers = figures.draw_gain(given(), shown())[1].to_pylist()
+    of_test = [row for row in numbers if row["role"] == "test"]
+    assert [row["queries"] for row in of_test] == [7, 7] * 2
+    assert all(row["low"] is None and row["lacks"].startswith("too few queries: 7") for row in of_test)
+    _, maps, *_ = tables()
+    place = maps.schema.get_field_index("query_id")
+    names = maps.column("query_id").to_pylist()
+    copied = [maps.set_column(place, "query_id", [[f"{name}-{i}" for name in names]]) for i in range(20)]
+    many = figures.draw_gain(Given(maps=pa.concat_tables(copied)), shown())[1].to_pylist()
+    trees = [row for row in many if (row["h"], row["role"]) == ("trees", "test")]
+    assert [row["queries"] for row in trees] == [70] * 4
+    fits = map_fits(maps, "trees", PAPER)
+    assert len(fits) == OPTIONS.refits
+    gains = np.mean([fit.column("value").to_numpy() - fit.column("plain").to_numpy() for fit in fits], axis=0)
+    whole = sum(row["queries"] * row["mean"] for row in trees) / 280
+    assert whole == pytest.approx(100 * gains.mean() / fits[0].column("plain").to_numpy().mean())
+
+
+def test_a_training_query_of_several_folds_is_one_query():
+    _, maps, *_ = tables()
+    place = maps.schema.get_field_index("fold")
+    folds = [maps.set_column(place, "fold", [[fold] * len(maps)]) for fold in ("fold1", "fold2", "fold3")]
+    once, thrice = (figures.draw_gain(Given(maps=one), shown())[1] for one in (maps, pa.concat_tables(folds)))
+    assert thrice.column("queries").to_pylist() == once.column("queries").to_pylist()
+    np.testing.assert_allclose(thrice.column("mean").to_numpy(), once.column("mean").to_numpy(), rtol=1e-9)
 
 
 def test_every_claim_is_judged():

@@ -7,6 +7,7 @@ over it is also drawn without near-duplicate queries.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isnan
 from textwrap import fill
 from typing import Any
 
@@ -100,7 +101,7 @@ def draw_controls(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     label_axes(panels[0], "gain on the control, MAP", "")
     figure.suptitle(f"{shown.title}: rankers against their controls", fontsize="medium")
     by_threshold = {name: [row for row in rows if row["method"] == name] for name in WITH_EVIDENCE}
-    if any(row["low"] or row["high"] for of_method in by_threshold.values() for row in of_method):
+    if any(row["difference"] or not isnan(row["low"]) for of_method in by_threshold.values() for row in of_method):
         _draw_near(panels[1], by_threshold)
         figure.legend(*panels[1].get_legend_handles_labels(), ncols=2, loc="outside lower center", fontsize="small")
     else:

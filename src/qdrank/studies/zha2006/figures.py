@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from qdrank.evaluation.intervals import bootstrap_interval
+from qdrank.evaluation.declared import Rules
+from qdrank.evaluation.refits import shown_mean
 from qdrank.figures.palette import BLACK, BLUE, COLOURS, GREY, MARKERS, VERMILION
-from qdrank.figures.style import label_axes, new_figure
+from qdrank.figures.style import in_doubt, label_axes, new_figure
+from qdrank.layout import FloatArray
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.methods import REGRESSORS
-from qdrank.studies.zha2006.reading import chosen_rows, deviation, regressors
+from qdrank.studies.zha2006.reading import chosen_rows, deviation, map_fits, regressors
 from qdrank.studies.zha2006.shapes import MAPS_SHAPE, OBJECTIVES_SHAPE
 from qdrank.studies.zha2006.tables import grid_cells
 
-#: Number of equal-sized bins whose mean gains are drawn.
+#: Most groups of equal size whose mean gains are drawn; fewer, but two at least, where each would have too few queries.
 _BINS = 8
+_BINS_SCHEMA = pa.schema(
+    [("h", pa.string()), ("role", pa.string()), ("queries", pa.int64())]
+    + [(name, pa.float64()) for name in ("deviation", "mean", "low", "high")]
+    + [("lacks", pa.string())]
+)
 
 
 # ---- zha-map -----------------------------------------------------------------------------------------------------
@@ -78,50 +86,66 @@ def _draw_pairs(axes: Any, maps: pa.Table, h: str, paper: tuple[float, float]) -
 
 
 def draw_gain(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
-    """Gain of each query against its deviation, and means of groups of equal size with intervals."""
+    """Gain of each query against its deviation, and means of groups of equal size with intervals; means over fits."""
     maps = inputs.table("maps", MAPS_SHAPE)
     paper = shown.options["paper_alpha"], shown.options["paper_beta"]
     hs = regressors(maps)
-    figure, axes = new_figure(len(hs), 2, height=2.6 * len(hs), squeeze=False)
+    figure, axes = new_figure(len(hs), 2, height=2.7 * len(hs), squeeze=False)
     tables = []
     for row, h in zip(axes, hs, strict=True):
         for place, role in zip(row, ("test", "train"), strict=True):
-            of_role = chosen_rows(maps, paper, h=h, kind="grid", role=role)
-            key = deviation(of_role.column("alpha").to_numpy(), of_role.column("beta").to_numpy())
-            gain = of_role.column("value").to_numpy() - of_role.column("plain").to_numpy()
-            base = float(of_role.column("plain").to_numpy().mean()) or 1.0
-            tables.append(_draw_bins(place, key, 100 * gain / base, shown, {"h": h, "role": role}))
+            key, gain = _gains(map_fits(maps, h, paper, role))
+            tables.append(_draw_bins(place, key, gain, shown, {"h": h, "role": role}))
             title = f"{REGRESSORS[h]}: {role} queries"
             label_axes(place, "deviation of the map, |α$^{0.1}$ − 1| + |β/10|", "gain, % of mean DCG@5", title)
-    figure.suptitle(
-        f"{shown.title}: gain of aTVT, {shown.interval['level']:.0%} intervals of the means", fontsize="medium"
-    )
-    return figure, pa.concat_tables(tables)
+    numbers = pa.concat_tables(tables)
+    head = f"{shown.title}: gain of aTVT, {shown.interval['level']:.0%} intervals of the means"
+    figure.suptitle(head + in_doubt(numbers.column("lacks").to_pylist()), fontsize="medium")
+    return figure, numbers
 
 
-def _draw_bins(axes: Any, key: Any, gain: Any, shown: Shown, names: dict[str, str]) -> pa.Table:
+def _gains(fits: Sequence[pa.Table]) -> tuple[FloatArray, FloatArray]:
+    """Deviation, (n_queries,), and gain in % of the mean without maps, (n_queries, n_fits), of each query.
+
+    A query that is in the training queries of several folds is one query: its values are means over these folds.
+    """
+    query = np.unique(fits[0].column("query_id").to_numpy(zero_copy_only=False).astype(str), return_inverse=True)[1]
+    folds = np.bincount(query)
+    each = [{name: fit.column(name).to_numpy() for name in ("alpha", "beta", "value", "plain")} for fit in fits]
+    base = float(each[0]["plain"].mean()) or 1.0
+    keys = [np.bincount(query, deviation(fit["alpha"], fit["beta"])) / folds for fit in each]
+    gains = [np.bincount(query, fit["value"] - fit["plain"]) / folds for fit in each]
+    return np.mean(keys, axis=0), np.round(100 / base * np.stack(gains, axis=1), 12)
+
+
+def _draw_bins(axes: Any, key: FloatArray, gain: FloatArray, shown: Shown, names: dict[str, str]) -> pa.Table:
     order = np.argsort(key, kind="stable")
-    bins = np.array_split(order, max(1, min(_BINS, len(order) // 2)))
-    rows = []
-    for in_bin in bins:
-        interval = bootstrap_interval(gain[in_bin], **shown.interval)
-        row = {
+    wanted = len(order) // Rules().needed(1 - shown.interval["level"])
+    bins = np.array_split(order, min(max(wanted, 2), _BINS, len(order)))
+    rows = [
+        {
             **names,
             "queries": len(in_bin),
             "deviation": float(np.median(key[in_bin])),
-            "gain": float(gain[in_bin].mean()),
+            **shown_mean(gain[in_bin], **shown.interval),
         }
-        rows.append(row | {"low": interval.low, "high": interval.high})
-    x, y = (np.array([row[name] for row in rows]) for name in ("deviation", "gain"))
-    bars = np.abs(np.array([[row["low"], row["high"]] for row in rows]).T - y)
-    axes.plot(key, gain, ".", color=GREY, markersize=3, alpha=0.6)
-    axes.errorbar(x, y, bars, color=BLUE, marker=MARKERS[0], elinewidth=0.9, label="means of groups of equal size")
+        for in_bin in bins
+    ]
+    axes.plot(key, gain.mean(axis=1), ".", color=GREY, markersize=3, alpha=0.4)
+    axes.plot([row["deviation"] for row in rows], [row["mean"] for row in rows], color=GREY, linewidth=0.9)
+    for row in rows:
+        colour = GREY if row["lacks"] else BLUE
+        if row["low"] is not None:
+            axes.vlines(row["deviation"], row["low"], row["high"], color=colour, linewidth=0.9)
+        face = "white" if row["lacks"] else colour
+        axes.plot(row["deviation"], row["mean"], MARKERS[0], color=colour, markerfacecolor=face)
     axes.axhline(0, color=BLACK, linewidth=0.8)
     # Single queries may gain or lose everything, so the axes fit the means.
-    reach = 1.3 * max(float(np.abs(np.array([[row["low"], row["high"]] for row in rows])).max()), 1e-9)
+    ends = [abs(row[name]) for row in rows for name in ("mean", "low", "high") if row[name] is not None]
+    reach = 1.3 * max(*ends, 1e-9)
     axes.set_ylim(-reach, reach)
     axes.set_xlim(0, float(np.percentile(key, 99)) * 1.05 or 1.0)
-    return pa.Table.from_pylist(rows)
+    return pa.Table.from_pylist(rows, _BINS_SCHEMA)
 
 
 # ---- zha-objective -----------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from qdrank.evaluation.observations import Contrast, Observations, contrast, ref
 from qdrank.layout import FloatArray
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.claims import name
-from qdrank.studies.zha2006.methods import refit_kind
 from qdrank.studies.zha2006.options import Cell
 from qdrank.studies.zha2006.reading import (
     Values,
@@ -20,7 +19,7 @@ from qdrank.studies.zha2006.reading import (
     deviation,
     differences,
     fits_of,
-    kinds,
+    map_fits,
     regressors,
     values,
 )
@@ -88,10 +87,8 @@ def _adjusted(maps: pa.Table, h: str, paper: Cell) -> Observations:
     The mean of these is the difference of the halves' mean gains. Every fit has its own maps, and so its own halves; where
     the number of queries is odd, the middle one of a fit counts nothing there, and the others a little more.
     """
-    first = chosen_rows(maps, paper, h=h, kind="grid")
-    further = (kind for kind in kinds(maps, h) if kind.startswith(refit_kind("fixed", 1)[:-1]))
-    fits = [first, *(chosen_rows(maps, paper, h=h, kind=kind) for kind in further)]
-    base = float(first.column("plain").to_numpy().mean()) or 1.0
+    fits = map_fits(maps, h, paper)
+    base = float(fits[0].column("plain").to_numpy().mean()) or 1.0
     claims = {}
     for which in ("adjusted", "adjusted, varied"):
         used = [fit.filter(fit.column("varied")) if which.endswith("varied") else fit for fit in fits]

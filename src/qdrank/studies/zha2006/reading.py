@@ -75,6 +75,13 @@ def fits_of(table: pa.Table, h: str, kind: str) -> list[Values]:
     return [values(table, h, one) for one in (kind, *refits)]
 
 
+def map_fits(maps: pa.Table, h: str, cell: Cell, role: str = "test") -> list[pa.Table]:
+    """Maps of all fits with the penalties ``cell``, the first and those to jittered targets; training queries have the first."""
+    prefix = refit_kind("fixed", 1)[:-1]
+    further = [kind for kind in kinds(maps, h) if kind.startswith(prefix)] if role == "test" else []
+    return [chosen_rows(maps, cell, h=h, kind=kind, role=role) for kind in ("grid", *further)]
+
+
 def mean_of_fits(fits: Sequence[Values]) -> Values:
     """Mean over the fits of each query."""
     return replace(fits[0], value=np.mean([same_queries(fits[0], fit).value for fit in fits], axis=0))
