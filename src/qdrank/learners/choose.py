@@ -8,10 +8,11 @@ Settings are tried from the most to the least regularised (`qdrank.learners.regu
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, query_index
@@ -91,10 +92,14 @@ class ValidationQueries:
         """Average precisions (n_rankers, n_queries) of scores (n_documents, n_rankers); `values` without sorting."""
         from qdrank.measures.matrix_kernels import ap_matrix  # compiled: only where many rankers are measured
 
-        judgements = self._judgements
-        relevant, known = judgements.grades >= 1, judgements.n_relevant()
-        share = (known - judgements.n_missed()) / np.maximum(known, 1)
-        return np.asarray(ap_matrix(scores.T[:, self.order], relevant, judgements.offsets) * share)
+        relevant, share = self._relevant
+        return np.asarray(ap_matrix(scores.T[:, self.order], relevant, self._judgements.offsets) * share)
+
+    @cached_property
+    def _relevant(self) -> tuple[NDArray[np.bool_], FloatArray]:
+        """Which documents are relevant, (n_documents,), and the share of a query's relevant ones that is ranked, (n_queries,)."""
+        known = self._judgements.n_relevant()
+        return self._judgements.grades >= 1, (known - self._judgements.n_missed()) / np.maximum(known, 1)
 
 
 def _rounded_mean(values: ArrayLike) -> float:
