@@ -7,10 +7,15 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from qdrank.cli import main
 from qdrank.datasets.judged import load_judged
 from qdrank.store import read
+from qdrank.workflow.config_files import resolve
+from qdrank.workflow.files import CLAIMS, Files
+from qdrank.workflow.plan import plan
+from qdrank.workflow.run import WorkflowRun
 from tests.workflow.project import Project, result_digests
 
 
@@ -31,6 +36,18 @@ def test_the_manifest_lists_what_is_there(finished: Project) -> None:
     results = finished.folder / "results"
     manifest = json.loads((results / "manifest.json").read_text())
     assert manifest["files"] == result_digests(results)
+
+
+def test_all_files_that_a_run_keeps_are_known_beforehand(finished: Project) -> None:
+    """In a storage the manifest job sees only what it is given; tables and figures of no study are given by their targets."""
+    settings = resolve(yaml.safe_load((finished.folder / "tests/configs/tiny.yaml").read_text()))
+    known = set(Files(WorkflowRun(settings, plan(settings), config_files=[], shards=2)).everything())
+    kept = {f"results/{name}" for name in result_digests(finished.folder / "results")}
+    others = (
+        r"results/tiny/((tables|figures)/(data-summary|difficulty|learners|methods|single-features)\S*|map.parquet)"
+    )
+    unknown = [name for name in sorted(kept - known) if not re.fullmatch(others, name)]
+    assert unknown == sorted([*CLAIMS, "results/overview.html"])
 
 
 def test_no_temporary_files_are_left(finished: Project) -> None:

@@ -46,5 +46,5 @@ rule break_down:
 rule difficulty:
     """Target: measures of every method by the difficulty of the queries, for every data set."""
     input:
-        files.each_dataset("results/{dataset}/tables/difficulty.html"),
-        files.each_dataset("results/{dataset}/figures/difficulty.svg"),
+        all_forms_of_table("difficulty", planned.datasets),
+        files.all_forms_of_figure("difficulty", planned.datasets),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from snakemake.io import is_flagged, report, strip_wildcard_constraints
@@ -265,6 +266,38 @@ class Files:
         outputs = [path for files in self.by_id(study).values() for path in files]
         return outputs + self.each_dataset_and_fold(self._kept(study), self.run.datasets_of(study))
 
+    def everything(self) -> list[str]:
+        """Every file that the run keeps, besides the tables and figures that belong to no study.
+
+        For the manifest where jobs see only what they are given; elsewhere it looks into the folder.
+        """
+        run, datasets = self.run, self.run.planned.datasets
+        shared = ("judged", "columns", "topics", "features", "measures")
+        paths = self.each_dataset("results/{dataset}/{name}.parquet", name=shared)
+        paths += filled("results/{dataset}/ranks.parquet", dataset=run.planned.of_kind("agg"))
+        names = ("queries", "scale", "metric", "neighbours")
+        of_folds = [f"results/{{dataset}}/{{fold}}/{name}.parquet" for name in names]
+        paths += self.each_dataset_and_fold(of_folds)
+        stages = ["results/{dataset}/{fold}/first_stages.parquet"]
+        paths += self.each_dataset_and_fold(stages, run.planned.of_kind("text")) + self.rankers()
+        for name in datasets:
+            methods = run.methods_of(name)
+            classic = [method for method in methods if method in CLASSIC]
+            made = {"scores": methods, "refits": run.refitted(methods), "choices": classic, "models": classic}
+            patterns = [f"results/{{dataset}}/{{fold}}/{kind}/{one}.parquet" for kind in made for one in made[kind]]
+            paths += self.each_dataset_and_fold(patterns, [name])
+        return list(dict.fromkeys([*paths, *(path for study in ALL_STUDIES for path in self._all_of(study))]))
+
+    def _all_of(self, study: Study) -> list[str]:
+        """Everything that a study makes, with what its figures, tables and observations are made from."""
+        paths = self.whole_study(study)
+        for name in self.run.datasets_of(study):
+            paths += [f"results/{name}/{study.short}/{kind}.parquet" for kind in ("measures", "observations")]
+            for output in (*study.figures, *study.tables, study.observations):
+                if output and (not output.of_search or self.run.is_searched(name)):
+                    paths += [path for one in self.of_output(study, output).values() for path in _of(one, name)]
+        return paths
+
     def of_each_job(self, study: Study, made_by: Mapping[str, str]) -> list[str]:
         """One file of each job whose files `whole_study` has; ``made_by`` says which rule makes a pattern."""
         first = {output.id for output in (*study.figures, *study.tables, study.observations) if output}
@@ -275,9 +308,11 @@ class Files:
         return numbers + self.each_dataset_and_fold(kept.values(), self.run.datasets_of(study))
 
     def _kept(self, study: Study) -> list[str]:
-        """Patterns of what a study makes of every fold besides figures and tables: models, and rankers."""
+        """Patterns of what a study makes of every fold besides figures and tables: models, and rankers of methods that are run."""
         methods = self.run.methods_run(study)
-        return [*study.also, *(f"results/{{dataset}}/{{fold}}/served/{method}.parquet" for method in methods)]
+        idle = {method.name for method in study.methods} - {*methods}
+        also = [pattern for pattern in study.also if Path(pattern).stem not in idle]
+        return [*also, *(f"results/{{dataset}}/{{fold}}/served/{method}.parquet" for method in methods)]
 
     def rankers(self) -> list[str]:
         """Every method of every data set, for `qdrank rank`; a first stage that searches a collection ranks no features."""
@@ -315,6 +350,11 @@ class Files:
 
     def _of_study(self, study: Study) -> _PathsOfJob:
         return lambda _: self.whole_study(study)
+
+
+def _of(path: str | _PathsOfJob, dataset: str) -> list[str]:
+    """Paths of a data set."""
+    return [path.format(dataset=dataset)] if isinstance(path, str) else path(SimpleNamespace(dataset=dataset))
 
 
 def made_by(rules: Iterable[Any]) -> dict[str, str]:
