@@ -158,6 +158,11 @@ def test_a_training_query_of_several_folds_is_one_query():
     folds = [maps.set_column(place, "fold", [[fold] * len(maps)]) for fold in ("fold1", "fold2", "fold3")]
     once, thrice = (figures.draw_gain(Given(maps=one), shown())[1] for one in (maps, pa.concat_tables(folds)))
     assert thrice.column("queries").to_pylist() == once.column("queries").to_pylist()
+    rows = [
+        made.adjusted_rows(chosen_rows(one, PAPER, h="ridge", kind="grid", role="train"))
+        for one in (maps, pa.concat_tables(folds))
+    ]
+    assert [{row["p (Holm)"] is None for row in table} for table in rows] == [{False}, {True}]
     np.testing.assert_allclose(thrice.column("mean").to_numpy(), once.column("mean").to_numpy(), rtol=1e-9)
 
 
