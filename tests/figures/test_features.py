@@ -14,8 +14,10 @@ from qdrank.errors import InputError
 from qdrank.evaluation.measuring import measure_features
 from qdrank.figures.data import data_summary, notes_table
 from qdrank.figures.features import draw, fold_table, mean_table
+from qdrank.figures.style import add_to_title, new_figure
 from qdrank.measures import CONVENTIONS
 from qdrank.store import read, write
+from qdrank.studies.drawing import without_intervals
 
 
 @pytest.fixture
@@ -90,6 +92,23 @@ def test_the_picture_holds_the_reference(judged: Judged, tmp_path: Path) -> None
     numbers = read(paths["parquet"], "figure").to_pylist()
     assert all(row["low"] < row["mean"] < row["high"] and not row["lacks"] for row in numbers)
     assert "grey" not in paths["svg"].read_text()
+
+
+def test_a_figure_without_any_interval_says_so() -> None:
+    nan, some = float("nan"), {"difference_low": [0.1]}
+    assert without_intervals(pa.table({"low": [nan], "difference_low": pa.array([None], pa.float64())}))
+    assert not without_intervals(pa.table({"low": [nan]} | some))
+    assert not without_intervals(pa.table({"slow": [nan]}))
+    assert not without_intervals(pa.table({"low": [nan], "lacks": ["too few queries"]}))
+    for headed in (True, False):
+        figure, axes = new_figure()
+        axes.set_title("panel")
+        if headed:
+            figure.suptitle("head")
+        add_to_title(figure, "no intervals")
+        assert [figure.get_suptitle(), axes.get_title()] == (
+            ["head\nno intervals", "panel"] if headed else ["", "panel\nno intervals"]
+        )
 
 
 def test_letor4_features_have_names() -> None:

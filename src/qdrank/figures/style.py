@@ -132,6 +132,13 @@ def in_doubt(lacks: Iterable[str]) -> str:
     return f"\ngrey, open: says nothing ({'; '.join(reasons)})" if reasons else ""
 
 
+def add_to_title(figure: Figure, words: str) -> None:
+    """Put ``words`` below the title of ``figure``, or of its first panel if it has none."""
+    titles = [text for text in figure.texts if text.get_text() and text.get_text() == figure.get_suptitle()]
+    title = (titles or [figure.axes[0].title])[0]
+    title.set_text(f"{title.get_text()}\n{words}")
+
+
 def label_axes(axes: Axes, x: str, y: str, title: str = "") -> None:
     """Name the axes, and the panel if it has a title."""
     axes.set_xlabel(x)
