@@ -7,9 +7,8 @@ import pytest
 
 from qdrank.datasets.collections.model import Document, Judgment, Notebook, Query, assemble
 from qdrank.errors import InputError
-from qdrank.text.candidates import find_candidates, parts_of
 from qdrank.text.index import analyse_queries, build_index
-from qdrank.text.retrieve import retrieve
+from qdrank.text.retrieve import find_candidates, parts_of, retrieve
 
 HERE = Path("made.txt")
 BODIES = {"a": "wing", "b": "wing wing flow", "c": "flow", "d": "plate", "e": "wing"}

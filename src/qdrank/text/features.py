@@ -1,25 +1,77 @@
 """Feature columns by name, and their values for candidate pairs.
 
-A column is called ``field.model``: ``title.L1``, ``both.H1``, ``body.LMIR.DIR``; the web's columns are those of `web`.
-Groups of columns: ``first`` (the score of the first stage, which found the candidates), ``letor25`` (the 25 rank models
-of LETOR's OHSUMED files, with which Hoi & Jin 2008 worked), ``extra`` (per field: length, coverage, BM25, language
-models), ``letor46`` (the layout of LETOR 4.0).
+A column is called ``field.model``: ``title.L1``, ``both.H1``, ``body.LMIR.DIR``; those of web pages (`WEB_COLUMNS`) say how
+good a page is for any query. Groups of columns: ``first`` (the score of the first stage, which found the candidates),
+``letor25`` (the 25 rank models of LETOR's OHSUMED files, with which Hoi & Jin 2008 worked), ``extra`` (per field: length,
+coverage, BM25, language models), ``letor46`` (the layout of LETOR 4.0).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from qdrank.datasets.collections.model import Documents
 from qdrank.errors import InputError
-from qdrank.layout import FloatArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.registry import did_you_mean
-from qdrank.text.candidates import Candidates
 from qdrank.text.index import AnalysedQueries, Index
 from qdrank.text.models import MODELS, Constants, match
-from qdrank.text.web import WEB_COLUMNS
+from qdrank.text.retrieve import Candidates
+
+#: PageRank, links, and the shape of the URL: LETOR's features 41 to 46.
+WEB_COLUMNS = ("link.pagerank", "link.inlinks", "link.outlinks", "url.slashes", "url.characters", "url.children")
+
+
+def web_columns(documents: Documents) -> dict[str, FloatArray]:
+    """Every column of `WEB_COLUMNS`, (n_documents,) each; 0 where the collection has no links or no URLs."""
+    n = len(documents)
+    links = documents.links if documents.links is not None else np.zeros((0, 2), dtype=np.int64)
+    urls = documents.fields.get("url", [""] * n)
+    values = (
+        pagerank(links, n) if len(links) else np.zeros(n),
+        np.bincount(links[:, 1], minlength=n).astype(np.float64),
+        np.bincount(links[:, 0], minlength=n).astype(np.float64),
+        np.array([_path(url).count("/") for url in urls], dtype=np.float64),
+        np.array([len(url) for url in urls], dtype=np.float64),
+        children(urls),
+    )
+    return dict(zip(WEB_COLUMNS, values, strict=True))
+
+
+def pagerank(links: IntArray, n_pages: int, *, damping: float = 0.85, tol: float = 1e-12) -> FloatArray:
+    """PageRank (Brin & Page 1998) by power iteration, summing to 1; a page without links leads everywhere.
+
+    ``links``: (n_links, 2) distinct pairs from, to.
+    """
+    out = np.bincount(links[:, 0], minlength=n_pages)
+    share = 1.0 / out[links[:, 0]]
+    step = sparse.csr_array((share, (links[:, 1], links[:, 0])), shape=(n_pages, n_pages))
+    rank = np.full(n_pages, 1.0 / n_pages)
+    # The error shrinks by the damping in every step, so this many steps suffice whatever the graph.
+    for _ in range(int(np.ceil(np.log(tol) / np.log(damping)))):
+        last = rank
+        rank = damping * (step @ last + last[out == 0].sum() / n_pages) + (1 - damping) / n_pages
+        if np.abs(rank - last).sum() < tol:
+            break
+    return rank
+
+
+def children(urls: Sequence[str]) -> FloatArray:
+    """Number of pages directly below each page's URL, (n_pages,)."""
+    paths = [_path(url).rstrip("/") for url in urls]
+    below = Counter(path.rpartition("/")[0] for path in paths if "/" in path)
+    return np.array([below[path] if path else 0 for path in paths], dtype=np.float64)
+
+
+def _path(url: str) -> str:
+    """URL without its scheme, whose slashes say nothing."""
+    return url.partition("://")[2] or url
+
 
 # Pairs at a time: some 50 MiB of intermediates at ten terms a query.
 _BLOCK = 1 << 16

@@ -20,13 +20,19 @@ from qdrank.layout import FloatArray, IntArray, query_offsets
 from qdrank.store import write
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
-from qdrank.text.candidates import Candidates, find_candidates, missed_documents, parts_of
-from qdrank.text.features import REFERENCES, column_names, feature_values
+from qdrank.text.features import REFERENCES, column_names, feature_values, web_columns
 from qdrank.text.index import AnalysedQueries, FieldIndex, analyse_queries, build_index
 from qdrank.text.models import Constants
-from qdrank.text.retrieve import RankedDocuments, bm25_scores, retrieve
+from qdrank.text.retrieve import (
+    Candidates,
+    RankedDocuments,
+    bm25_scores,
+    find_candidates,
+    missed_documents,
+    parts_of,
+    retrieve,
+)
 from qdrank.text.topics import QUERY_COLUMNS, lsa_columns, lsa_coordinates, query_columns
-from qdrank.text.web import web_columns
 
 
 @dataclass(frozen=True)

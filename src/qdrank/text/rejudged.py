@@ -15,10 +15,9 @@ import numpy as np
 from qdrank.datasets.collections.model import Collection, JudgedPairs
 from qdrank.datasets.judged import TextArray
 from qdrank.layout import IntArray
-from qdrank.text.candidates import find_candidates, missed_documents
 from qdrank.text.index import analyse_queries, build_index
 from qdrank.text.judged import TextSettings
-from qdrank.text.retrieve import RankedDocuments, retrieve
+from qdrank.text.retrieve import RankedDocuments, find_candidates, missed_documents, retrieve
 
 #: Fewest documents that a query is judged on when it is judged again.
 FEWEST = 5

@@ -16,12 +16,10 @@ from qdrank.datasets.simulated.simweb.world import SimulatedWeb, simulate_web
 from qdrank.datasets.topics import topics_table
 from qdrank.layout import FloatArray, query_offsets
 from qdrank.store import write
-from qdrank.text.candidates import Candidates
-from qdrank.text.features import feature_values, letor46_columns
+from qdrank.text.features import feature_values, letor46_columns, web_columns
 from qdrank.text.index import AnalysedQueries, Index, analyse_queries, build_index
-from qdrank.text.retrieve import retrieve
+from qdrank.text.retrieve import Candidates, retrieve
 from qdrank.text.topics import QUERY_COLUMNS, query_columns
-from qdrank.text.web import web_columns
 
 REFERENCE_NAME = "whole.BM25"
 #: What is known of a query before any page is ranked.

@@ -17,8 +17,8 @@ from qdrank.errors import InputError
 from qdrank.layout import query_offsets
 from qdrank.learners.atvt.estimator import ATVT, PAPER_TOL
 from qdrank.learners.atvt.maps import Penalties, fit_maps, moments
-from qdrank.learners.atvt.newton import Projected
 from qdrank.learners.atvt.regressors import GrownTrees, Kernel, Ridge, Trees, gaussian
+from qdrank.learners.atvt.rounds import Projected
 from qdrank.learners.classic.regression import Regression
 
 INF = float("inf")

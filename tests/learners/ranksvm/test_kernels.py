@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from math import fsum
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.learners.ranksvm import numpy_kernels
 
 from qdrank.learners.ranksvm import kernels
-from qdrank.learners.ranksvm.kernels import block, curvature, factors, pairs, preparing, rows, single, uncompiled
+from qdrank.learners.ranksvm.kernels import block, curvature, factors, pairs, preparing, single
 from qdrank.learners.ranksvm.preferences import normal_matrix, prepare
 
 NEVER, ALWAYS = np.inf, 0.0  # pairs per document from which a query is sorted
@@ -46,12 +45,12 @@ def test_block_equals_twin_and_sorting_equals_the_loops_over_pairs(seed, grades,
     data = judged(seed, grades=grades, longest=longest)
     neighbours, coef = lists(data, 5, seed)
     first, members, weights = block.transpose(neighbours, coef, data.n_queries)
-    for a, b in zip((first, members, weights), uncompiled.transpose(neighbours, coef, data.n_queries), strict=True):
+    for a, b in zip((first, members, weights), numpy_kernels.transpose(neighbours, coef, data.n_queries), strict=True):
         np.testing.assert_array_equal(a, b)
     position = np.array([0, -1, 1, 2, -1])
     W = np.random.default_rng(seed).normal(size=(3, data.n_features))
     rest = (data.X, data.offsets, data.lower, first, members, weights, position, W)
-    slacks, G = uncompiled.evaluate_block(*rest, NEVER)
+    slacks, G = numpy_kernels.evaluate_block(*rest, NEVER)
     for dense in (NEVER, ALWAYS):
         found = block.evaluate_block(*rest, dense)
         np.testing.assert_allclose(found[0], slacks, rtol=1e-11, atol=1e-11)
@@ -66,7 +65,7 @@ def test_pairs_of_many_models_equal_pairs_taken_one_by_one(seed, n, tiles, dtype
     S, slack = rng.normal(size=(n, tiles * pairs.MODELS)).astype(dtype), np.full(tiles * pairs.MODELS, np.nan, dtype)
     grades = rng.integers(0, rng.integers(1, 6), n)
     lower = prepare(np.zeros((n, 1)), grades, np.array([0, n])).lower
-    images, slacks = uncompiled.pair_loop(S.astype(float), lower)
+    images, slacks = numpy_kernels.pair_loop(S.astype(float), lower)
     arrays = pairs.scratch(n + 5, S)
     for each in arrays[:2]:
         each[:] = np.nan
@@ -82,7 +81,7 @@ def test_the_rows_of_one_model_equal_pairs_taken_one_by_one(seed, n, dtype):
     """In float32 too: exact sums over the pairs of the rounded scores, within a bound of the rounding."""
     rng = np.random.default_rng(seed)
     grades = np.sort(rng.integers(0, rng.integers(1, 6), n))[::-1]
-    s, c = np.full(n + rows.LANES, np.nan, dtype), np.full(n + rows.LANES, np.nan, dtype)
+    s, c = np.full(n + block.LANES, np.nan, dtype), np.full(n + block.LANES, np.nan, dtype)
     s[:n] = rng.normal(size=n)
     better, worse = np.nonzero(grades[:, None] > grades)
     v = [max(0.0, 1 - float(s[i]) + float(s[j])) for i, j in zip(better, worse, strict=True)]
@@ -90,7 +89,7 @@ def test_the_rows_of_one_model_equal_pairs_taken_one_by_one(seed, n, dtype):
     expected -= np.array([fsum(x for x, i in zip(v, better, strict=True) if i == at) for at in range(n)])
     lower = prepare(np.zeros((n, 1)), grades, np.array([0, n])).lower
     rounding = 4 * np.finfo(dtype).eps * n * (1 + np.abs(s[:n]).max())
-    slack = rows.row_sums(s, lower, c)
+    slack = block.row_sums(s, lower, c)
     np.testing.assert_allclose(slack, fsum(v), rtol=0, atol=rounding * n)
     np.testing.assert_allclose(c[:n], expected, rtol=0, atol=rounding)
 
@@ -108,7 +107,7 @@ def test_single_equals_twin_and_explicit_pairs(seed, threshold):
     G = [-sum((c * x @ each for c, x, each in zip(coef, v, D, strict=True)), np.zeros(data.n_features))]
     rest = (data.X, data.offsets, data.lower, queries, coef, w, np.array([threshold]))
     for evaluate, dense in (
-        (uncompiled.evaluate_single, NEVER),
+        (numpy_kernels.evaluate_single, NEVER),
         (single.evaluate_single, NEVER),
         (single.evaluate_single, ALWAYS),
     ):
@@ -126,7 +125,7 @@ def test_hessian_is_the_derivative_of_the_gradient(seed, width):
     coef = rng.uniform(0.1, 1, len(queries))
     rest = (data.X, data.offsets, data.lower, queries, coef)
     H = curvature.hessian_single(*rest, w, 1.0, width)
-    np.testing.assert_allclose(H, uncompiled.hessian_single(*rest, w, 1.0, width), atol=1e-10)
+    np.testing.assert_allclose(H, numpy_kernels.hessian_single(*rest, w, 1.0, width), atol=1e-10)
     levels, step = np.array([1.0, 1.0 - min(width, 1e6)]), 1e-7
 
     def gradient(at):
@@ -162,7 +161,7 @@ def test_denses_pass_the_strips_of_the_hessian():
     data = prepare(rng.normal(size=(700, 3)), rng.integers(0, 4, 700), np.array([0, 700]))
     rest = (data.X, data.offsets, data.lower, np.array([0]), np.ones(1), rng.normal(size=3))
     np.testing.assert_allclose(
-        curvature.hessian_single(*rest, 1.0, np.inf), uncompiled.hessian_single(*rest, 1.0, np.inf)
+        curvature.hessian_single(*rest, 1.0, np.inf), numpy_kernels.hessian_single(*rest, 1.0, np.inf)
     )
 
 
@@ -172,7 +171,7 @@ def test_split_pairs_equals_twin(seed):
     queries = np.flatnonzero(data.pairs)
     w = np.random.default_rng(seed).normal(size=data.n_features)
     rest = (data.X, data.offsets, data.lower, queries, np.full(len(queries), 0.5), w, -0.3, 1.1, 1000)
-    for a, b in zip(single.split_pairs(*rest), uncompiled.split_pairs(*rest), strict=True):
+    for a, b in zip(single.split_pairs(*rest), numpy_kernels.split_pairs(*rest), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-12)
 
 
@@ -185,9 +184,9 @@ def test_matrices_of_active_pairs_are_sums_over_pairs(dense, longest):
     found = np.empty((4, 10))
     curvature.active_matrices(data.X, data.offsets, data.lower, queries, w, dense, found)
     twin = np.empty((4, 10))
-    uncompiled.active_matrices(data.X, data.offsets, data.lower, queries, w, dense, twin)
+    numpy_kernels.active_matrices(data.X, data.offsets, data.lower, queries, w, dense, twin)
     np.testing.assert_allclose(found, twin, rtol=1e-11, atol=1e-11)
-    for of in (curvature, uncompiled):
+    for of in (curvature, numpy_kernels):
         diagonals = np.empty((4, 4))
         of.active_diagonals(data.X, data.offsets, data.lower, queries, w, dense, diagonals)
         np.testing.assert_allclose(diagonals, twin[:, [0, 2, 5, 9]], rtol=1e-11, atol=1e-11)
@@ -202,7 +201,7 @@ def test_images_equal_twin():
     coef, first, last = np.random.default_rng(0).uniform(size=7), 2, 6
     found, twin = (np.empty((data.offsets[last] - data.offsets[first], 4)) for _ in range(2))
     curvature.laplacian_images(data.X, data.offsets, data.lower, coef, first, last, found)
-    uncompiled.laplacian_images(data.X, data.offsets, data.lower, coef, first, last, twin)
+    numpy_kernels.laplacian_images(data.X, data.offsets, data.lower, coef, first, last, twin)
     np.testing.assert_allclose(found, twin, atol=1e-12)
 
 
@@ -215,17 +214,17 @@ def test_documents_are_arranged_as_by_the_twin(seed, dtype):
     X, y = rng.normal(size=(n, 3)).astype(dtype), rng.choice([-1.5, 0.0, 2.0], n)
     found, twin = ((np.empty_like(X), np.empty(n, np.int64), np.zeros(5, np.int64)) for _ in range(2))
     assert preparing.arrange(X, y, offsets, *found)
-    assert uncompiled.arrange(X, y, offsets, *twin)
+    assert numpy_kernels.arrange(X, y, offsets, *twin)
     for a, b in zip(found, twin, strict=True):
         assert a.tobytes() == b.tobytes()
-    for arrange in (preparing.arrange, uncompiled.arrange):
+    for arrange in (preparing.arrange, numpy_kernels.arrange):
         itself = X.copy()
         assert arrange(itself, y, offsets, itself, found[1], np.zeros(5, np.int64))
         assert itself.tobytes() == twin[0].tobytes()
     if n:
         X[rng.integers(n), 1] = rng.choice([np.nan, np.inf])
         assert not preparing.arrange(X, y, offsets, *found)
-        assert not uncompiled.arrange(X, y, offsets, *found)
+        assert not numpy_kernels.arrange(X, y, offsets, *found)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -236,7 +235,7 @@ def test_factors_solve_the_systems(dtype):
     packed = A[:, *np.tril_indices(5)].astype(dtype)
     G, rows = rng.normal(size=(3, 5)), np.array([5, 0, 2])
     expected = np.linalg.solve(0.1 * np.eye(5) + 2 * A[rows], G[:, :, None])[:, :, 0]
-    for kind in (factors, uncompiled):
+    for kind in (factors, numpy_kernels):
         L = np.empty((6, 15))
         kind.factorise(packed, 0.1, L)
         np.testing.assert_allclose(
@@ -258,31 +257,6 @@ def test_normal_matrix_is_the_sum_over_pairs():
     expected = sum(c * differences(data, q).T @ differences(data, q) for q, c in enumerate(coef))
     for batch in (1, 20, 10**6):
         np.testing.assert_allclose(normal_matrix(data, coef, batch), expected, atol=1e-12)
-
-
-def test_the_package_uses_the_compiled_kernels():
-    assert kernels.compiled
-    assert kernels.evaluate_block is block.evaluate_block
-
-
-@pytest.mark.parametrize("absent", ["numba", "qdrank.learners.ranksvm.kernels.sorting"])
-def test_only_a_missing_numba_falls_back_to_the_plain_kernels(absent):
-    """A module of our own that is missing is a fault, and is not hidden by slower kernels."""
-    code = f"""
-import sys
-class Without:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition('.')[0] == {absent!r} or name == {absent!r}:
-            raise ModuleNotFoundError('absent', name=name)
-sys.meta_path.insert(0, Without())
-try:
-    import qdrank.learners.ranksvm.kernels as kernels
-    print('compiled:', kernels.compiled)
-except ModuleNotFoundError as error:
-    print('missing', error.name)
-"""
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-    assert found == ("compiled: False" if absent == "numba" else f"missing {absent}")
 
 
 def test_blas_is_held_to_one_thread_and_let_go():

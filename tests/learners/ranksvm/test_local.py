@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from tests.learners.ranksvm import numpy_kernels
 
 from qdrank.errors import InputError
 from qdrank.learners.ranksvm import kernels
 from qdrank.learners.ranksvm.blocks import locality_order, make_blocks, progress_lines, shards_of_blocks
 from qdrank.learners.ranksvm.estimator import RankSVM, all_pairs
-from qdrank.learners.ranksvm.kernels import uncompiled
 from qdrank.learners.ranksvm.local import prepare_training, train_block, train_local, train_sweep
 from qdrank.learners.ranksvm.newton import Problem
 from qdrank.learners.ranksvm.preconditioning import Costs, decide, preconditioner_of
@@ -183,17 +183,17 @@ def test_rounding_of_float32_stays_below_the_allowance(case):
         W = np.random.default_rng(seed).normal(size=(60, 5))
         rest = (base.data.offsets, base.data.lower, *table, np.arange(60))
         _, narrow = kernels.evaluate_block(base.data.X, *rest, W.astype(np.float32), np.inf)
-        slacks, G = uncompiled.evaluate_block(base.data.X.astype(float), *rest, W, np.inf)
+        slacks, G = numpy_kernels.evaluate_block(base.data.X.astype(float), *rest, W, np.inf)
         loss = slacks + (W * G).sum(axis=1) / 2
         assert (np.linalg.norm(narrow - G, axis=1) <= base.noise * np.sqrt(loss)).all()
 
 
-def test_plain_kernels_give_the_same_models(case, monkeypatch):
+def test_numpy_kernels_give_the_same_models(case, monkeypatch):
     *_, neighbours, base = case
     compiled = train_block(base, neighbours[:20, :9])
     names = ("evaluate_block", "transpose", "evaluate_single", "hessian_single", "active_matrices", "active_diagonals")
     for name in (*names, "factorise", "solve_factors"):
-        monkeypatch.setattr(kernels, name, getattr(uncompiled, name))
+        monkeypatch.setattr(kernels, name, getattr(numpy_kernels, name))
     np.testing.assert_allclose(train_block(base, neighbours[:20, :9]).W, compiled.W, atol=1e-4)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
-from qdrank.learners.ranksvm.margin import margin_duals
+from qdrank.learners.ranksvm.hinge import margin_duals
 
 
 def values(D, coef, lam, centre, alpha):

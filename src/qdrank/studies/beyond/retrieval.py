@@ -35,10 +35,10 @@ from qdrank.store import write
 from qdrank.studies.beyond.learned import learned_values
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.retrieved import BUDGETS, FORMS, HUB, JOBS, RECOMMENDED, TEXT_MIX, WITHOUT_NEAR
-from qdrank.text.candidates import parts_of
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.judged import TextSettings
 from qdrank.text.past_queries import AskedQueries
+from qdrank.text.retrieve import parts_of
 
 #: Cosines of words and powers of them that `NearestQueries` tries.
 _NEAR = tuple(NearestQueries(power, kind) for kind in ("words", "candidates", "vectors") for power in (1.0, 2.0, 4.0))

@@ -1,7 +1,4 @@
-"""Leaf functions of the training engine: numba if available, NumPy otherwise.
-
-``compiled`` says which. Both offer the same functions; tests check the compiled ones against the uncompiled.
-"""
+"""Leaf functions of the training engine, compiled by numba."""
 
 from __future__ import annotations
 
@@ -10,38 +7,31 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from qdrank.learners.ranksvm.kernels.block import evaluate_block, transpose
+from qdrank.learners.ranksvm.kernels.curvature import (
+    active_diagonals,
+    active_matrices,
+    hessian_single,
+    laplacian_images,
+)
+from qdrank.learners.ranksvm.kernels.factors import factorise, solve_factors
+from qdrank.learners.ranksvm.kernels.preparing import arrange
+from qdrank.learners.ranksvm.kernels.single import evaluate_single, split_pairs
 
-def _modules() -> dict[str, Any]:
-    """The compiled modules by name, or the uncompiled one instead of each."""
-    names = (  # in full, so that the digest of a job's code finds them
-        "qdrank.learners.ranksvm.kernels.block",
-        "qdrank.learners.ranksvm.kernels.curvature",
-        "qdrank.learners.ranksvm.kernels.factors",
-        "qdrank.learners.ranksvm.kernels.preparing",
-        "qdrank.learners.ranksvm.kernels.single",
-    )
-    short = [name.rpartition(".")[2] for name in names]
-    try:
-        return dict(zip(short, map(import_module, names), strict=True))
-    except ModuleNotFoundError as missing:
-        if missing.name is None or missing.name.partition(".")[0] not in ("numba", "llvmlite"):
-            raise  # our own fault, not a platform without numba
-        return dict.fromkeys(short, import_module("qdrank.learners.ranksvm.kernels.uncompiled"))
-
-
-_of = _modules()
-compiled = _of["block"] is not _of["single"]
-evaluate_block: Any = _of["block"].evaluate_block
-transpose: Any = _of["block"].transpose
-evaluate_single: Any = _of["single"].evaluate_single
-split_pairs: Any = _of["single"].split_pairs
-active_diagonals: Any = _of["curvature"].active_diagonals
-active_matrices: Any = _of["curvature"].active_matrices
-hessian_single: Any = _of["curvature"].hessian_single
-laplacian_images: Any = _of["curvature"].laplacian_images
-factorise: Any = _of["factors"].factorise
-solve_factors: Any = _of["factors"].solve_factors
-arrange: Any = _of["preparing"].arrange
+__all__ = [
+    "active_diagonals",
+    "active_matrices",
+    "arrange",
+    "evaluate_block",
+    "evaluate_single",
+    "factorise",
+    "hessian_single",
+    "laplacian_images",
+    "one_thread",
+    "solve_factors",
+    "split_pairs",
+    "transpose",
+]
 
 
 def one_thread() -> AbstractContextManager[Any]:

@@ -2,8 +2,11 @@
 
 For each query the models that use it are taken together: scores by BLAS, a loop over pairs with the models side by side
 (`qdrank.learners.ranksvm.kernels.pairs`), gradients by BLAS. With few models, documents lie side by side instead
-(`qdrank.learners.ranksvm.kernels.rows`). Since ``v^2 = v - v s_i + v s_j``, the loss follows from the sum of slacks and
+(`row_sums`). Since ``v^2 = v - v s_i + v s_j``, the loss follows from the sum of slacks and
 the gradient; no pair is squared.
+
+In `row_sums` the worse documents are taken by lanes, and four better ones pass over them at once. Each lane has a sum of its own, and
+the lanes are added by halves at the end: LLVM may compute lanes side by side, and cannot choose an order.
 """
 
 from __future__ import annotations
@@ -15,8 +18,69 @@ from numba import njit
 from numpy.typing import NDArray
 
 from qdrank.learners.ranksvm.kernels.pairs import MODELS, pair_loop, scratch
-from qdrank.learners.ranksvm.kernels.rows import LANES, row_sums
 from qdrank.learners.ranksvm.kernels.sorting import is_dense, slack_sums
+
+LANES = 16
+
+
+@njit(cache=True)
+def _pass(worse: Any, images: Any, u: Any, sums: Any) -> None:
+    """Slacks of four better documents with all ``worse`` ones.
+
+    ``u`` (4,) are the scores of the better ones less 1; ``sums`` (4 * LANES,) gets their sums by lanes.
+    """
+    u0, u1, u2, u3, none = u[0], u[1], u[2], u[3], worse.dtype.type(0)
+    for at in range(0, len(worse), LANES):
+        s, c = worse[at : at + LANES], images[at : at + LANES]
+        for a in range(LANES):
+            v0, v1, v2, v3 = max(s[a] - u0, none), max(s[a] - u1, none), max(s[a] - u2, none), max(s[a] - u3, none)
+            c[a] += (v0 + v1) + (v2 + v3)
+            sums[a] += v0
+            sums[LANES + a] += v1
+            sums[2 * LANES + a] += v2
+            sums[3 * LANES + a] += v3
+
+
+@njit(cache=True)
+def _lane_sum(sums: Any) -> Any:
+    """Sum of the lanes, by halves; they are overwritten."""
+    half = LANES // 2
+    while half:
+        for a in range(half):
+            sums[a] += sums[a + half]
+        half //= 2
+    return sums[0]
+
+
+@njit(cache=True)
+def row_sums(s: Any, lower: Any, c: Any) -> Any:
+    """Sum of slacks of one query and one model.
+
+    Parameters
+    ----------
+    s, c : (n + LANES,)
+        Scores, and what gets minus the sum of slacks for the better and plus the sum for the worse document of each
+        pair. The last `LANES` places are scratch.
+    """
+    n, i, slack, one = len(lower), 0, s.dtype.type(0), s.dtype.type(1)
+    u, sums = np.empty(4, s.dtype), np.empty(4 * LANES, s.dtype)
+    s[n:] = -np.inf  # below all others: no slack
+    c[:] = 0
+    while i < n and lower[i] < n:
+        low, end = lower[i], min(i + 4, lower[i])
+        last = low + (n - low + LANES - 1) // LANES * LANES
+        u[:] = np.inf
+        for a in range(end - i):
+            u[a] = s[i + a] - one
+        sums[:] = 0
+        _pass(s[low:last], c[low:last], u, sums)
+        for a in range(end - i):
+            v = _lane_sum(sums[a * LANES : (a + 1) * LANES])
+            c[i + a] -= v
+            slack += v
+        i = end
+    return slack
+
 
 _FEW = 2  # up to this many models, documents fill the lanes of the vector unit better
 _MANY = 256  # models of a query that are taken together; bounds the memory
@@ -98,23 +162,17 @@ def evaluate_block(
 
     Parameters
     ----------
-    X, offsets, lower
-        As in `qdrank.learners.ranksvm.preferences.Preferences`.
+    X, offsets, lower : as in `qdrank.learners.ranksvm.preferences.Preferences`
     first : (n_queries + 1,), members, coef : (n_entries,)
         Query ``q`` is used by the models ``members[first[q]:first[q + 1]]``; each of its pairs has weight ``coef``.
-    position : (n_models,) int64
-        Row of ``W`` for each model of the block, -1 if it is not active.
-    W : (n_active, n_features), dtype of ``X``
-        Weights.
-    dense : float
-        Queries with more pairs per document are evaluated by sorting.
+    position : (n_models,) int64; row of ``W`` for each model of the block, -1 if it is not active
+    W : (n_active, n_features), dtype of ``X``; weights
+    dense : float; queries with more pairs per document are evaluated by sorting
 
     Returns
     -------
-    slacks : (n_active,) float64
-        Weighted sum of slacks; the loss is ``slacks + (W * G).sum(1) / 2``.
-    G : (n_active, n_features) float64
-        Gradient of the loss.
+    slacks : (n_active,) float64; weighted sum of slacks; the loss is ``slacks + (W * G).sum(1) / 2``
+    G : (n_active, n_features) float64; gradient of the loss
     """
     (n_active, d), dtype = W.shape, X.dtype
     slacks, G = np.zeros(n_active), np.zeros((n_active, d))

@@ -159,14 +159,12 @@ def active_matrices(
 
     Parameters
     ----------
-    X, offsets, lower
-        As in `qdrank.learners.ranksvm.preferences.Preferences`.
+    X, offsets, lower : as in `qdrank.learners.ranksvm.preferences.Preferences`
     queries : (n,) int64
     w : (n_features,), dtype of ``X``
     dense : float
         Queries with more pairs per document get the matrix of all their pairs: good enough as a preconditioner.
-    packed : (n, d (d + 1) / 2), dtype of ``X``
-        Filled with the lower triangles, row by row.
+    packed : (n, d (d + 1) / 2), dtype of ``X``; filled with the lower triangles, row by row
     """
     d, dtype = X.shape[1], X.dtype
     Z_all, s_all, deg, A_all, sums = _scratch(offsets, queries, d, packed)

@@ -52,10 +52,8 @@ def factorise(packed: NDArray[Any], lam: float, U: NDArray[Any]) -> None:
     Parameters
     ----------
     packed : (n, d (d + 1) / 2) float32 or float64
-    lam : float
-        No pivot is smaller than this, as in exact arithmetic.
-    U : (n, d (d + 1) / 2) float64
-        Filled with the upper factors row by row, the inverse pivots on the diagonal.
+    lam : float; no pivot is smaller than this, as in exact arithmetic
+    U : (n, d (d + 1) / 2) float64; filled with the upper factors row by row, the inverse pivots on the diagonal
     """
     n, size = packed.shape
     d = int((np.sqrt(8 * size + 1) - 1) / 2)

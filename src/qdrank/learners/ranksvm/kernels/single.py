@@ -53,22 +53,16 @@ def evaluate_single(
 
     Parameters
     ----------
-    X, offsets, lower
-        As in `qdrank.learners.ranksvm.preferences.Preferences`.
-    queries : (k,) int64, coef : (k,) float64
-        The model's training queries and the weight of each of their pairs.
-    w : (n_features,) float64
-        Weights.
+    X, offsets, lower : as in `qdrank.learners.ranksvm.preferences.Preferences`
+    queries : (k,) int64, coef : (k,) float64; the model's training queries and the weight of each of their pairs
+    w : (n_features,) float64; weights
     thresholds : (n_thresholds,) float64
-    dense : float
-        Queries with more pairs per document are evaluated by sorting.
+    dense : float; queries with more pairs per document are evaluated by sorting
 
     Returns
     -------
-    sums : (n_thresholds, 2) float64
-        Weighted sums of v and of v^2.
-    G : (n_thresholds, n_features) float64
-        Half the gradient of the sum of v^2.
+    sums : (n_thresholds, 2) float64; weighted sums of v and of v^2
+    G : (n_thresholds, n_features) float64; half the gradient of the sum of v^2
     """
     d = X.shape[1]
     longest = _longest(offsets, queries)
@@ -110,8 +104,7 @@ def split_pairs(
     -------
     better, worse : (n,) int64
         Rows of the documents of the pairs in between. At ``many`` of them the search stops with incomplete sums.
-    weights : (n,) float64
-        Their weights.
+    weights : (n,) float64; their weights
     clear : (n_features,) float64, clear_weight : float
         Weighted sum of ``x_i - x_j``, and of 1, over the pairs at or above ``high``.
     """

@@ -1,4 +1,4 @@
-"""The kernels in NumPy: the reference for the compiled ones, and the fallback without numba."""
+"""The kernels of Ranking SVM in NumPy, the reference for the compiled ones."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def evaluate_block(
     coef: FloatArray,
     position: IntArray,
     W: Array,
-    dense: float,  # noqa: ARG001  one form for all lengths
+    dense: float,
 ) -> tuple[FloatArray, FloatArray]:
     """See `qdrank.learners.ranksvm.kernels.block.evaluate_block`."""
     slacks, G = np.zeros(len(W)), np.zeros(W.shape)
@@ -60,7 +60,7 @@ def evaluate_single(
     coef: FloatArray,
     w: FloatArray,
     thresholds: FloatArray,
-    dense: float,  # noqa: ARG001  one form for all lengths
+    dense: float,
 ) -> tuple[FloatArray, FloatArray]:
     """See `qdrank.learners.ranksvm.kernels.single.evaluate_single`."""
     sums, G = np.zeros((len(thresholds), 2)), np.zeros((len(thresholds), len(w)))
