@@ -24,6 +24,7 @@ from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.ensemble.sser import SSER
+from qdrank.learners.estimator import fitted_names
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.queries.artifacts import VectorOptions, describe_queries
 from qdrank.queries.recipe import document_vectors
@@ -218,7 +219,7 @@ def test_rankers_that_train_on_request_say_what_they_lack(fold, tmp_path):
     with pytest.raises(InputError, match="proximal learns from the training documents, which are missing"):
         load_ranker(alone)
     fresh = served.ranker.fresh()
-    fresh.single_, fresh.vectors_, fresh.query_id_ = (getattr(served.ranker, name) for name in fresh.STATE)
+    fresh.single_, fresh.vectors_, fresh.query_id_ = (getattr(served.ranker, name) for name in fitted_names(fresh))
     with pytest.raises(InputError, match="call remember first"):
         fresh.models(fresh.vectors_)
 

@@ -20,6 +20,7 @@ from qdrank.datasets.runs.reading import read_run
 from qdrank.datasets.simulated.features import REFERENCE, simulate
 from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.errors import InputError
+from qdrank.learners.estimator import fitted_names
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.queries.artifacts import VectorOptions, describe_queries, load_queries
 from qdrank.queries.fitted import load_metric, load_scale, metric_table, scale_table
@@ -328,7 +329,7 @@ def test_a_ranker_comes_back_as_it_was(tiny: Study) -> None:
         ranker, _ = tiny.rankers.ranker(method, setting)
         again = load_ranker(tiny.folder, method).ranker
         assert type(again) is type(ranker)
-        for name in ranker.STATE:
+        for name in fitted_names(ranker):
             before, after = getattr(ranker, name), getattr(again, name)
             assert np.array_equal(after, before), (method, name)
             assert getattr(after, "dtype", None) == getattr(before, "dtype", None), (method, name)

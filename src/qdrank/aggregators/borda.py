@@ -25,7 +25,6 @@ class BordaCount(Learner):
     """
 
     NAME: ClassVar[str] = "bordacount"
-    STATE: ClassVar[tuple[str, ...]] = ()
     NEEDS_FIT: ClassVar[bool] = False
     MISSING: ClassVar[bool] = True
 

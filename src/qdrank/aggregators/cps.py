@@ -33,7 +33,6 @@ class CPS(Learner):
     """
 
     NAME: ClassVar[str] = "cps"
-    STATE: ClassVar[tuple[str, ...]] = ("theta_",)
     WEIGHTS: ClassVar[str] = "theta_"
     MISSING: ClassVar[bool] = True
 

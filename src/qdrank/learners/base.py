@@ -19,13 +19,12 @@ from qdrank.learners.inputs import as_features, as_judged, warn_of_equal_grades
 class Learner(Estimator):
     """A ranker learned from judged documents; a scikit-learn estimator.
 
-    Subclasses declare their parameters as fields and their fitted state as ``name_``. The attributes named in
-    ``STATE`` are arrays of numbers or text and make up the whole model, which `qdrank.rankers.state` stores without
-    pickle. ``WEIGHTS`` names the one whose last axis is the features.
+    Subclasses declare their parameters as fields, and what they fit as fields ``name_`` that `__init__` does not take. The
+    latter are arrays, numbers or text and make up the whole model, which `qdrank.rankers.state` stores without pickle.
+    ``WEIGHTS`` names the one whose last axis is the features.
     """
 
     NAME: ClassVar[str]
-    STATE: ClassVar[tuple[str, ...]]
     WEIGHTS: ClassVar[str] = "coef_"
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:
@@ -94,8 +93,6 @@ class Learner(Estimator):
 @dataclass(kw_only=True, eq=False)
 class LinearLearner(Learner):
     """A learner whose model is one weight per feature."""
-
-    STATE: ClassVar[tuple[str, ...]] = ("coef_",)
 
     coef_: FloatArray = field(init=False, repr=False)
 

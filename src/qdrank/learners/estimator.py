@@ -20,9 +20,7 @@ _ROUTED = ("fit", "predict", "score")
 
 @dataclass(kw_only=True, eq=False)
 class Parameters:
-    """Parameters are the fields of a dataclass; names of fitted attributes end in ``_``, and ``STATE`` lists them."""
-
-    STATE: ClassVar[tuple[str, ...]]
+    """Parameters are the fields of a dataclass; fitted attributes are further fields, whose names end in ``_``."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; with ``deep`` those of estimators among them too, as ``name__parameter``."""
@@ -46,8 +44,8 @@ class Parameters:
         return self
 
     def refuse_unfitted(self) -> None:
-        """Raise if a fitted attribute, one of ``STATE``, is missing."""
-        if not all(hasattr(self, name) for name in self.STATE):
+        """Raise if a fitted attribute is missing."""
+        if not all(hasattr(self, name) for name in fitted_names(self)):
             raise self.not_fitted()
 
     def not_fitted(self) -> InputError:
@@ -114,6 +112,11 @@ class Estimator(Parameters):
             asked.add_request(param=name, alias=alias)
         self._metadata_request = routing
         return self
+
+
+def fitted_names(value: Any) -> list[str]:
+    """Fitted attributes of a dataclass that are stored: its fields ``name_``, but for those with the metadata ``stored: False``."""
+    return [f.name for f in fields(value) if not f.init and f.name.endswith("_") and f.metadata.get("stored", True)]
 
 
 def _has_params(value: Any) -> bool:

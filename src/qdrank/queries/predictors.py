@@ -61,7 +61,6 @@ class RunPredictors:
     """
 
     NAME: ClassVar[str] = "run-predictors"
-    STATE: ClassVar[tuple[str, ...]] = ()
 
     raw: bool = False
     terms: NDArray[np.object_] | None = None

@@ -6,7 +6,7 @@ so that new queries can be compared with them: terms that no training query has 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -49,9 +49,9 @@ class CandidateLists:
     """
 
     NAME: ClassVar[str] = "candidates"
-    STATE: ClassVar[tuple[str, ...]] = ("terms_",)
 
     reference: int | None = None
+    terms_: NDArray[np.object_] = field(init=False, repr=False)
 
     def fit(self, judged: Judged, given: ArrayLike | None = None) -> Self:  # noqa: ARG002
         """Learn which documents the training queries have."""
@@ -78,7 +78,10 @@ class QueryTexts:
     """The words of a query, each weighing its count times log((1 + n) / (1 + training queries that have it)) + 1."""
 
     NAME: ClassVar[str] = "words"
-    STATE: ClassVar[tuple[str, ...]] = ("terms_", "rarity_", "unseen_")
+
+    terms_: NDArray[np.object_] = field(init=False, repr=False)
+    rarity_: FloatArray = field(init=False, repr=False)
+    unseen_: float = field(init=False, repr=False)
 
     def fit(self, judged: Judged, given: ArrayLike | None = None) -> Self:
         """Learn the words of the training queries; ``given`` are their texts (n_queries,), if `Judged` has none."""
@@ -115,7 +118,8 @@ class QueryVectors:
     """The vector of a query; queries that point in opposite directions have nothing in common."""
 
     NAME: ClassVar[str] = "vectors"
-    STATE: ClassVar[tuple[str, ...]] = ("width_",)
+
+    width_: int = field(init=False, repr=False)
 
     def fit(self, judged: Judged, given: ArrayLike | None = None) -> Self:
         """Learn the number of columns; ``given`` are the vectors (n_queries, n_columns)."""

@@ -46,7 +46,6 @@ class DocumentVectors:
     """
 
     NAME: ClassVar[str] = "document-vectors"
-    STATE: ClassVar[tuple[str, ...]] = ()
 
     reference: int
     top: int

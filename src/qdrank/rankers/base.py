@@ -21,12 +21,11 @@ Validation = tuple[Judged, FloatArray]
 class QueryRanker(Parameters):
     """A ranker learned from judged documents and the vectors of their queries.
 
-    Subclasses declare their parameters as fields and their fitted state as ``name_``. ``STATE`` names the arrays, numbers or
-    texts that make up the fitted ranker; rankers and evidence among the parameters keep their own.
+    Subclasses declare their parameters as fields, and what they fit, arrays, numbers or text, as fields ``name_`` that
+    `__init__` does not take; rankers and evidence among the parameters keep their own.
     """
 
     NAME: ClassVar[str]
-    STATE: ClassVar[tuple[str, ...]]
     #: Parameters that hold the seed of something random; None in one of them means that nothing is drawn.
     SEEDS: ClassVar[tuple[str, ...]] = ()
     #: Whether the ranker uses document ids, and whether it needs the training documents when it predicts.
@@ -81,8 +80,6 @@ class QueryRanker(Parameters):
 @dataclass(kw_only=True, eq=False)
 class OnOtherFeatures(QueryRanker):
     """A ranker inside, ``base``, whose documents have other features; a subclass says which."""
-
-    STATE: ClassVar[tuple[str, ...]] = ()
 
     base: QueryRanker
 

@@ -35,7 +35,6 @@ class Bilinear(QueryRanker):
     """
 
     NAME: ClassVar[str] = "bilinear"
-    STATE: ClassVar[tuple[str, ...]] = ("coef_", "mean_", "map_")
 
     lam: float = 0.01
     interactions: float = 10.0
@@ -43,6 +42,8 @@ class Bilinear(QueryRanker):
     tol: float = 1e-6
     coef_: FloatArray = field(init=False, repr=False)
     """(1 + n_components, n_features): w, and below it M."""
+    mean_: FloatArray = field(init=False, repr=False)
+    map_: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.interactions > 0 or self.components < 0:

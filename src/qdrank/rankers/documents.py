@@ -88,7 +88,6 @@ class DocumentView:
     """
 
     NAME: ClassVar[str] = "documents"
-    STATE: ClassVar[tuple[str, ...]] = ()
 
     minmax: bool
     missing: bool

@@ -38,7 +38,6 @@ class QueryDependent(Learner):
     """
 
     NAME: ClassVar[str] = "query-dependent"
-    STATE: ClassVar[tuple[str, ...]] = ("ranker_", "scaler_")
 
     ranker: QueryRanker = field(default_factory=LocalRanker)
     reference: int = 0

@@ -46,21 +46,17 @@ class _Judgments:
 
     EQUAL: ClassVar[bool]
     NAME: ClassVar[str]
-    STATE: ClassVar[tuple[str, ...]] = (
-        "profiler_",
-        "query_id_",
-        "document_id_",
-        "doc_first_",
-        "doc_query_",
-        "doc_grade_",
-        "profiles_",
-    )
 
     similarity: Similarity = "candidates"
     reference: int | None = None
     exclude_near: float | None = None
+    profiler_: Profiler = field(init=False, repr=False)
     query_id_: NDArray[np.object_] = field(init=False, repr=False)
     document_id_: NDArray[np.object_] = field(init=False, repr=False)
+    doc_first_: IntArray = field(init=False, repr=False)
+    doc_query_: IntArray = field(init=False, repr=False)
+    doc_grade_: FloatArray = field(init=False, repr=False)
+    profiles_: tuple[NDArray[Any], ...] = field(init=False, repr=False)
 
     @property
     def _exponents(self) -> FloatArray:
@@ -68,7 +64,7 @@ class _Judgments:
 
     def fit(self, judged: Judged, given: ArrayLike | None = None) -> Self:
         """Keep the judgments of the training queries, and their profiles."""
-        self.profiler_: Profiler = profiler(self.similarity, self.reference).fit(judged, given)
+        self.profiler_ = profiler(self.similarity, self.reference).fit(judged, given)
         self.query_id_ = judged.query_id
         query, names, grades = judged.relevant
         self.document_id_, document = distinct(names)
@@ -77,8 +73,8 @@ class _Judgments:
         self.doc_query_ = query[order]
         self.doc_grade_ = grades[order].astype(np.float64)
         counts = np.bincount(document, minlength=len(self.document_id_))
-        self.doc_first_: IntArray = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        self.profiles_: tuple[NDArray[Any], ...] = self._kept(self.profiler_.transform(judged, given))
+        self.doc_first_ = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        self.profiles_ = self._kept(self.profiler_.transform(judged, given))
         return self
 
     def transform(self, judged: Judged, given: ArrayLike | None = None) -> FloatArray:

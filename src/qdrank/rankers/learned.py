@@ -20,7 +20,6 @@ class LearnerRanker(QueryRanker):
     """A learner of `qdrank.learners`, or an aggregator, for all queries; some of them combine whole lists."""
 
     NAME: ClassVar[str] = "learner"
-    STATE: ClassVar[tuple[str, ...]] = ()
 
     learner: Any
 

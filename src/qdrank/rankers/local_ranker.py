@@ -52,7 +52,6 @@ class LocalRanker(QueryRanker):
     """
 
     NAME: ClassVar[str] = "local"
-    STATE: ClassVar[tuple[str, ...]] = ("single_", "vectors_", "query_id_")
     SEEDS: ClassVar[tuple[str, ...]] = ("random",)
     NEEDS_TRAINING: ClassVar[bool] = True
 

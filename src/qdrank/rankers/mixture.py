@@ -34,7 +34,6 @@ class Mixture(QueryRanker):
     """
 
     NAME: ClassVar[str] = "mixture"
-    STATE: ClassVar[tuple[str, ...]] = ("weights_",)
     SEEDS: ClassVar[tuple[str, ...]] = ("seed",)
 
     bases: Sequence[QueryRanker]

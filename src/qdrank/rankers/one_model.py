@@ -40,7 +40,6 @@ class LinearRanker(QueryRanker):
     """Ranking SVM, one for all queries; ``lam`` and ``tol`` as for `RankSVM`."""
 
     NAME: ClassVar[str] = "linear"
-    STATE: ClassVar[tuple[str, ...]] = ("coef_",)
 
     lam: float = 0.01
     tol: float = 1e-6
@@ -69,7 +68,6 @@ class TreeRanker(QueryRanker):
     """
 
     NAME: ClassVar[str] = "trees"
-    STATE: ClassVar[tuple[str, ...]] = ("text_", "rounds_")
     SEEDS: ClassVar[tuple[str, ...]] = ("seed",)
 
     rounds: int = 300
@@ -140,7 +138,6 @@ class WithEvidence(OnOtherFeatures):
     """
 
     NAME: ClassVar[str] = "with-evidence"
-    STATE: ClassVar[tuple[str, ...]] = ("scale_",)
     NEEDS_NAMES: ClassVar[bool] = True
 
     evidence: NeighbourEvidence | DocumentPrior

@@ -44,7 +44,6 @@ class ReadyModels(QueryRanker):
     """
 
     NAME: ClassVar[str] = "ready"
-    STATE: ClassVar[tuple[str, ...]] = ("weights_", "vectors_", "query_id_", "neighbours_", "pairs_", "map_")
 
     k: float = 0.27
     lam: float = 0.01

@@ -21,7 +21,6 @@ class OneFeature(QueryRanker):
     """One feature is the score; a missing value comes last. ``column`` counts from 0."""
 
     NAME: ClassVar[str] = "feature"
-    STATE: ClassVar[tuple[str, ...]] = ()
 
     column: int
 

@@ -83,7 +83,6 @@ class FusedRuns(QueryRanker):
     """
 
     NAME: ClassVar[str] = "fused-runs"
-    STATE: ClassVar[tuple[str, ...]] = ()
 
     method: Literal["rrf", "combsum", "combmnz"] = "rrf"
     norm: Norm = "min-max"

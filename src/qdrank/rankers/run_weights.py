@@ -155,7 +155,6 @@ class FixedWeights(RunWeights):
     """The setting that is best on average over the training queries."""
 
     NAME: ClassVar[str] = "fixed-weights"
-    STATE: ClassVar[tuple[str, ...]] = ("settings_", "mean_")
 
     mean_: FloatArray = field(init=False, repr=False)
 
@@ -188,12 +187,10 @@ class NeighbourWeights(RunWeights):
     k : number of neighbours; up to 1 a share of the training queries
     similarity : {"candidates", "vectors"}
         What makes queries similar: the documents they have in common, or their vectors.
-    random : int, optional
-        Seed for random training queries instead: the control.
+    random : int, optional; seed for random training queries instead: the control
     """
 
     NAME: ClassVar[str] = "neighbour-weights"
-    STATE: ClassVar[tuple[str, ...]] = ("settings_", "curves_", "profiler_", "indptr_", "indices_", "values_", "shape_")
     SEEDS: ClassVar[tuple[str, ...]] = ("random",)
     NEEDS_NAMES: ClassVar[bool] = True
 
@@ -202,6 +199,10 @@ class NeighbourWeights(RunWeights):
     random: int | None = None
     curves_: FloatArray = field(init=False, repr=False)
     profiler_: Profiler = field(init=False, repr=False)
+    indptr_: IntArray = field(init=False, repr=False)
+    indices_: IntArray = field(init=False, repr=False)
+    values_: FloatArray = field(init=False, repr=False)
+    shape_: tuple[int, ...] = field(init=False, repr=False)
     _ordered: dict[int, tuple[Judged, NDArray[np.int32]]] | None = field(init=False, repr=False, default=None)
 
     def _learn(self, curves: FloatArray, train: Judged, vectors: FloatArray) -> Self:
@@ -268,7 +269,6 @@ class PredictedWeights(RunWeights):
     """
 
     NAME: ClassVar[str] = "predicted-weights"
-    STATE: ClassVar[tuple[str, ...]] = ("settings_", "mean_", "centre_", "scale_", "coef_", "text_")
 
     model: str = "ridge"
     lam: float = 1.0
@@ -277,6 +277,8 @@ class PredictedWeights(RunWeights):
     learning_rate: float = 0.05
     single: bool = False
     mean_: FloatArray = field(init=False, repr=False)
+    centre_: FloatArray = field(init=False, repr=False)
+    scale_: FloatArray = field(init=False, repr=False)
     coef_: FloatArray = field(init=False, repr=False)
     text_: str = field(init=False, repr=False)
 
@@ -333,12 +335,10 @@ class MarginWeights(RunWeights):
     Parameters
     ----------
     power : of the margin
-    others : int, optional
-        Seed: each query gets the margins of another one, the control.
+    others : int, optional; seed: each query gets the margins of another one, the control
     """
 
     NAME: ClassVar[str] = "margin-weights"
-    STATE: ClassVar[tuple[str, ...]] = ("settings_", "mean_")
     SEEDS: ClassVar[tuple[str, ...]] = ("others",)
 
     power: float = 1.0

@@ -41,7 +41,6 @@ class ServedRanker:
     """
 
     NAME: ClassVar[str] = "served"
-    STATE: ClassVar[tuple[str, ...]] = ()
 
     method: str
     study: str = ""

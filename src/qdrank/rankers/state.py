@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from qdrank.learners.estimator import fitted_names
 from qdrank.store.lists import list_matrix, open_list_column
 
 Arrays = dict[str, NDArray[Any]]
@@ -23,7 +24,7 @@ _INT32 = np.iinfo(np.int32)
 def described(value: Any, name: str, arrays: Arrays) -> Any:
     """``value`` as JSON; its arrays are added to ``arrays`` under names that begin with ``name``.
 
-    A fitted object has ``NAME``, its parameters are its fields, and ``STATE`` names its fitted attributes.
+    A fitted object has ``NAME``, its parameters are its fields, and its fitted attributes are those of `fitted_names`.
     """
     if isinstance(value, np.ndarray):
         arrays[name] = value
@@ -33,9 +34,9 @@ def described(value: Any, name: str, arrays: Arrays) -> Any:
         return {"items": [described(item, f"{name}.{i}", arrays) for i, item in enumerate(value)]}
     if isinstance(value, Mapping):
         return {"entries": {key: described(item, f"{name}.{key}", arrays) for key, item in value.items()}}
-    if hasattr(value, "STATE"):
+    if hasattr(value, "NAME"):
         params = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
-        state = {key: getattr(value, key) for key in value.STATE}
+        state = {key: getattr(value, key) for key in fitted_names(value)}
         return {"object": value.NAME} | {
             kind: {key: described(item, f"{name}.{key}", arrays) for key, item in items.items()}
             for kind, items in (("params", params), ("state", state))

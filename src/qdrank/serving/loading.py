@@ -39,10 +39,8 @@ def load_ranker(
 
     Raises
     ------
-    InputError
-        If there is no such ranker, or its models were not trained with these settings.
-    CorruptArtifact
-        If a file was changed after it was written.
+    InputError : if there is no such ranker, or its models were not trained with these settings
+    CorruptArtifact : if a file was changed after it was written
     """
     path = _file_of(Path(folder), method)
     ranker = stored.read_ranker(path, kind_of)

@@ -96,10 +96,8 @@ def open_artifact(path: AnyPath, kind: ArtifactKind) -> pq.ParquetFile:
 
     Raises
     ------
-    CorruptArtifact
-        If the file was changed after it was written.
-    InputError
-        If it is an artifact of another kind.
+    CorruptArtifact : if the file was changed after it was written
+    InputError : if it is an artifact of another kind
     """
     name = shape_of(kind).name
     verify(path)

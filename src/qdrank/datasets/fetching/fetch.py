@@ -43,8 +43,7 @@ def fetch(
 
     Returns
     -------
-    Path
-        ``destination / name``.
+    Path : ``destination / name``
     """
     file, folder = dataset.file(name), download_folder(dataset, downloads)
     target = (Path(destination) if destination is not None else folder) / file.name

@@ -54,8 +54,7 @@ def simulate_affine(seed: int = 0, **changes: Any) -> Simulated:
     Parameters
     ----------
     seed : seed of the draw; another seed is another rule
-    **changes
-        Fields of `AffineCopies` that differ, for instance ``shift=0``.
+    **changes : fields of `AffineCopies` that differ, for instance ``shift=0``
     """
     settings = changed_settings(AffineCopies(), changes)
     world, queries, documents, grades = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))

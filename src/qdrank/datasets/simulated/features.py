@@ -118,8 +118,7 @@ def simulate(what: str | Simulation = "sim1", seed: int = 0, **changes: Any) -> 
     ----------
     what : a name in ``SIMULATIONS``, or the settings themselves
     seed : seed of the draw; another seed is another world (weights and feature means too), not another sample
-    **changes
-        Settings that differ, for instance ``locality=0`` for the negative control.
+    **changes : settings that differ, for instance ``locality=0`` for the negative control
     """
     settings = simulation_settings(what, changes)
     world, queries, documents, grades = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))

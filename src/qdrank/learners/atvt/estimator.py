@@ -88,9 +88,6 @@ class ATVT(Learner):
     """
 
     NAME: ClassVar[str] = "atvt"
-    STATE: ClassVar[tuple[str, ...]] = (
-        *("alpha_", "beta_", "objectives_", "n_rounds_", "n_newton_", "n_guarded_", "converged_", "scale_", "model_"),
-    )
 
     GRADED: ClassVar[bool] = False
 

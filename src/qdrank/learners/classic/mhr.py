@@ -28,7 +28,6 @@ class MultipleHyperplaneRanker(Learner):
     """
 
     NAME: ClassVar[str] = "mhr-bc"
-    STATE: ClassVar[tuple[str, ...]] = ("grades_", "coef_")
 
     C: float | None = None
     lam: float = 0.01

@@ -29,7 +29,6 @@ class RankBoost(Learner):
     """
 
     NAME: ClassVar[str] = "rankboost"
-    STATE: ClassVar[tuple[str, ...]] = ("features_", "thresholds_", "alphas_")
 
     rounds: int = 500
     thresholds: int | None = 255

@@ -40,7 +40,6 @@ class BoostedTrees(Learner):
     monotone : for each feature 1 if a score may only rise with it, -1 if only fall, 0 if either; empty: either for all
     """
 
-    STATE: ClassVar[tuple[str, ...]] = ("text_",)
     OBJECTIVE: ClassVar[dict[str, Any]]
 
     rounds: int = 500

@@ -50,16 +50,6 @@ class SER(Learner):
     """
 
     NAME: ClassVar[str] = "ser"
-    STATE: ClassVar[tuple[str, ...]] = (
-        "weights_",
-        "objective_",
-        "gap_",
-        "kkt_",
-        "alpha_",
-        "eta_",
-        "coefficients_",
-        "n_iter_",
-    )
 
     WEIGHTS: ClassVar[str] = "weights_"
 

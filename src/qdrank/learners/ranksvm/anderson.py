@@ -104,22 +104,15 @@ def minimise(
 
     Parameters
     ----------
-    evaluate : callable
-        Losses and gradients of the active problems.
+    evaluate : callable; losses and gradients of the active problems
     start, centre : (n, d) float64
     lam : float
-    precondition : callable
-        Gradients to steps, see `qdrank.learners.ranksvm.preconditioning`.
-    first : losses (n,) and gradients (n, d), optional
-        Those of ``start``, if already known.
-    guess : (n, d) float64, optional
-        Points to try right after ``start``, instead of the first step.
-    limit : int
-        Evaluations after which a problem is given up; its gap then says how far it is from the optimum.
-    depth : int
-        Number of steps that are mixed.
-    noise : float
-        Rounding error of the gradients, see `gap`.
+    precondition : callable; gradients to steps, see `qdrank.learners.ranksvm.preconditioning`
+    first : losses (n,) and gradients (n, d), optional; those of ``start``, if already known
+    guess : (n, d) float64, optional; points to try right after ``start``, instead of the first step
+    limit : int; evaluations after which a problem is given up; its gap then says how far it is from the optimum
+    depth : int; number of steps that are mixed
+    noise : float; rounding error of the gradients, see `gap`
     """
     run = _Run(start, depth)
     evaluations = np.zeros(len(start), dtype=np.int64)

@@ -52,10 +52,8 @@ class RankSVM(LinearLearner):
     ----------
     C : float, optional
         Weight of the sum of losses; replaces ``lam`` if given. C = 1 / (lam p).
-    lam : float
-        Weight of the regulariser against the mean loss.
-    penalty : "half" or "whole"
-        Whether ``lam`` multiplies half the squared norm or the whole of it.
+    lam : float; weight of the regulariser against the mean loss
+    penalty : "half" or "whole"; whether ``lam`` multiplies half the squared norm or the whole of it
     loss : "squared_hinge" or "hinge"
         The squared hinge is the loss of the batched engine; the hinge takes several times longer.
     query_weights : "pairs" or "equal"
@@ -63,26 +61,19 @@ class RankSVM(LinearLearner):
     prox : (n_features,) array, optional
         Model to stay close to, instead of 0. For ``a/2 ||w||^2 + b/2 ||w - w0||^2`` take lam = a + b and
         prox = b / (a + b) w0.
-    tol : float
-        Certified relative duality gap to reach.
-    max_iter : int
-        Maximum number of Newton steps (with the hinge, for each width of smoothing).
+    tol : float; certified relative duality gap to reach
+    max_iter : int; maximum number of Newton steps (with the hinge, for each width of smoothing)
 
     Attributes
     ----------
     coef_ : (n_features,) float64
-    gap_ : float
-        Certified relative duality gap: (objective - dual value) / objective.
-    objective_ : float
-        Objective in the ``lam`` form.
-    lam_ : float
-        The factor of half the squared norm, computed from ``C`` if that was given.
-    n_iter_ : int
-        Evaluations and Newton steps.
+    gap_ : float; certified relative duality gap: (objective - dual value) / objective
+    objective_ : float; objective in the ``lam`` form
+    lam_ : float; the factor of half the squared norm, computed from ``C`` if that was given
+    n_iter_ : int; evaluations and Newton steps
     """
 
     NAME: ClassVar[str] = "ranksvm"
-    STATE: ClassVar[tuple[str, ...]] = ("coef_", "gap_", "objective_", "lam_", "n_iter_")
 
     GRADED: ClassVar[bool] = False
 

@@ -42,17 +42,13 @@ class TrainingBase:
 
     Attributes
     ----------
-    single : Model
-        The global model, trained on all queries; local models start from it.
-    inverse : (d, d) float64
-        Inverse of the all-pairs matrix of the whole training set.
+    single : Model; the global model, trained on all queries; local models start from it
+    inverse : (d, d) float64; inverse of the all-pairs matrix of the whole training set
     slacks : (n_queries,), gradients : (n_queries, d) float64
         Sum of slacks and gradient of each query's pairs at the global model. Sums of these are the first evaluation
         of every local model.
-    noise : float
-        Rounding error of a float32 gradient, relative to the root of the objective.
-    curvature : QueryCurvature
-        Second derivatives of each query's pairs at the global model.
+    noise : float; rounding error of a float32 gradient, relative to the root of the objective
+    curvature : QueryCurvature; second derivatives of each query's pairs at the global model
     """
 
     data: Preferences
@@ -73,11 +69,9 @@ class LocalModels:
 
     Attributes
     ----------
-    rows : (n,) int64
-        Row of each model in the neighbour table.
+    rows : (n,) int64; row of each model in the neighbour table
     W : (n, d) float64
-    gaps : (n,) float64
-        Certified relative duality gaps.
+    gaps : (n,) float64; certified relative duality gaps
     evaluations, pairs : (n,) int64
     """
 
@@ -202,14 +196,10 @@ def train_block(
     Parameters
     ----------
     base : TrainingBase
-    neighbours : (n, k) integer
-        Training queries of each model; -1 stands for none.
-    weights : (n, k) float64, optional
-        Weights of the queries (a kernel of the distance, for instance).
-    tol : float
-        Certified relative gap to reach; exact Newton finishes models that do not reach it in a few steps.
-    uses : int
-        Number of blocks that will use the curvature of ``base``, for estimating costs.
+    neighbours : (n, k) integer; training queries of each model; -1 stands for none
+    weights : (n, k) float64, optional; weights of the queries (a kernel of the distance, for instance)
+    tol : float; certified relative gap to reach; exact Newton finishes models that do not reach it in a few steps
+    uses : int; number of blocks that will use the curvature of ``base``, for estimating costs
     """
     with kernels.one_thread():
         return _train_block(base, np.asarray(neighbours), weights, tol, None, uses)[0]

@@ -99,10 +99,8 @@ def costs(curvature: QueryCurvature, use: csr_array, sweep: int) -> Costs:
     Parameters
     ----------
     curvature : QueryCurvature
-    use : (n_models, n_queries)
-        Weight of the pairs of each query in each model.
-    sweep : int
-        Number of times that the block is trained with the same matrices.
+    use : (n_models, n_queries); weight of the pairs of each query in each model
+    sweep : int; number of times that the block is trained with the same matrices
     """
     data, d, models = curvature.data, curvature.data.n_features, use.shape[0]
     n = np.diff(data.offsets).astype(np.float64)

@@ -24,15 +24,12 @@ class Preferences:
 
     Attributes
     ----------
-    X : (n_documents, n_features) float32 or float64
-        Features, sorted by falling grade and centred within each query.
-    offsets : (n_queries + 1,) int64
-        Query ``q`` owns the rows ``offsets[q]`` to ``offsets[q + 1] - 1``.
+    X : (n_documents, n_features) float32 or float64; features, sorted by falling grade and centred within each query
+    offsets : (n_queries + 1,) int64; query ``q`` owns the rows ``offsets[q]`` to ``offsets[q + 1] - 1``
     lower : (n_documents,) int64
         First document of the same query with a lower grade, counted from the query's first row; the query's
         length if there is none.
-    pairs : (n_queries,) int64
-        Pairs of documents with different grades.
+    pairs : (n_queries,) int64; pairs of documents with different grades
     """
 
     X: NDArray[Any]
@@ -56,14 +53,10 @@ def prepare(X: NDArray[Any], y: NDArray[Any], offsets: IntArray, *, overwrite: b
 
     Parameters
     ----------
-    X : (n_documents, n_features) array
-        Features; float32 stays float32, all else becomes float64.
-    y : (n_documents,) array
-        Grades, the higher the better.
-    offsets : (n_queries + 1,) int64
-        Bounds of the queries.
-    overwrite : bool
-        Whether the memory of ``X`` may be used for the result.
+    X : (n_documents, n_features) array; features; float32 stays float32, all else becomes float64
+    y : (n_documents,) array; grades, the higher the better
+    offsets : (n_queries + 1,) int64; bounds of the queries
+    overwrite : bool; whether the memory of ``X`` may be used for the result
     """
     from qdrank.learners.ranksvm import (
         kernels,  # numba takes long to import, and many users of preferences do not prepare them

@@ -65,8 +65,7 @@ def plain_model(ranker: Any, view: DocumentView) -> PlainModel:
 
     Raises
     ------
-    InputError
-        If the features are scaled within each query, values may be missing, or there is more than one model.
+    InputError : if the features are scaled within each query, values may be missing, or there is more than one model
     """
     _refuse_other_views(view)
     match ranker:

@@ -185,7 +185,6 @@ class _Weighed(QueryRanker):
     """A mixture whose rankers are already fitted and whose out-of-fold scores are known."""
 
     NAME = "weighed"
-    STATE = ()
 
     mixture: Mixture
     held_out: FloatArray

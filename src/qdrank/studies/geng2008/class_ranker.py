@@ -32,15 +32,6 @@ class ClassRanker(QueryRanker):
     """
 
     NAME: ClassVar[str] = "query-classes"
-    STATE: ClassVar[tuple[str, ...]] = (
-        "classes_",
-        "weights_",
-        "single_",
-        "centres_",
-        "softmax_",
-        "mean_",
-        "deviation_",
-    )
 
     n_classes: int = 3
     seed: int = 1

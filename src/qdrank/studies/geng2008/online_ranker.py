@@ -44,12 +44,12 @@ class OnlineRanker(LocalRanker):
     """
 
     NAME: ClassVar[str] = "online"
-    STATE: ClassVar[tuple[str, ...]] = ("vectors_", "query_id_", "map_")
 
     metric: str = "euclidean"
     mean: FloatArray
     inverse: FloatArray
     map_: FloatArray = field(init=False, repr=False)
+    single_: FloatArray = field(init=False, repr=False, metadata={"stored": False})
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
         """Train Single and keep the training queries."""

@@ -121,7 +121,6 @@ class QueryColumns:
     """
 
     NAME: ClassVar[str] = "query-columns"
-    STATE: ClassVar[tuple[str, ...]] = ()
 
     own_columns: int
     words: NDArray[np.object_] | None

@@ -54,7 +54,6 @@ class EnsembleRanker(QueryRanker):
     """
 
     NAME: ClassVar[str] = "ensemble"
-    STATE: ClassVar[tuple[str, ...]] = ()
 
     learner: SSER
     gammas: Sequence[float] = (0.0,)
@@ -105,7 +104,6 @@ class StackedRanker(QueryRanker):
     """
 
     NAME: ClassVar[str] = "stacked"
-    STATE: ClassVar[tuple[str, ...]] = ()
 
     bases: Sequence[QueryRanker]
     kind: Literal["ser", "sser", "borda"]

@@ -51,10 +51,6 @@ class ClusterRanker(QueryRanker):
     """
 
     NAME: ClassVar[str] = "clusters"
-    STATE: ClassVar[tuple[str, ...]] = (
-        *("single_", "weights_", "centres_", "member_cluster_", "member_delta_", "member_ap_"),
-        *("point_mean_", "point_inverse_", "width_"),
-    )
 
     SEEDS: ClassVar[tuple[str, ...]] = ("seed",)
 
