@@ -41,6 +41,7 @@ from qdrank.studies.geng2008.offline import OfflineModels, offline_table
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.query_classes import query_classes
 from qdrank.studies.geng2008.rankers import FoldRankers
+from qdrank.studies.geng2008.shapes import LOCAL_SHAPE
 from qdrank.workflow.recorded import recorded_text
 
 SIZES = {"train": 30, "vali": 10, "test": 10, "features": 8}
@@ -79,7 +80,7 @@ class Study:
         wanted = neighbourhoods(queries, nearest, self.geng, 1)
         local = train_shard(documents, queries, wanted, shard=0, n_shards=1, block=64, tol=1e-6)
         local = gathered([local], queries.query_id)
-        write(self.folder / "models/local.parquet", "local_models", local)
+        write(self.folder / "models/local.parquet", LOCAL_SHAPE, local)
         self.study = GengFold(
             documents=documents,
             queries=queries,

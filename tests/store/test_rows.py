@@ -23,18 +23,17 @@ def test_a_value_is_repeated_with_the_type_of_the_store() -> None:
 
 
 def test_a_table_without_rows_is_an_artifact_of_its_kind(tmp_path: Path) -> None:
-    write(tmp_path / "a.parquet", "local_models", no_rows("local_models", weights=4))
-    table = read(tmp_path / "a.parquet", "local_models")
+    write(tmp_path / "a.parquet", "queries", no_rows("queries", vector=4))
+    table = read(tmp_path / "a.parquet", "queries")
     assert len(table) == 0
-    assert table.schema.field("weights").type.list_size == 4
+    assert table.schema.field("vector").type.list_size == 4
     with pytest.raises(InputError, match="unknown kind of artifact"):
-        no_rows("local_model")
+        no_rows("query")
 
 
 def test_rows_join_a_table_without_rows() -> None:
-    head = {"neighbourhood": "equal", "role": "test", "query_id": "q1", "k": 2, "lam": 0.1}
-    numbers = {"pairs": pa.array([5]), "gap": pa.array([0.0]), "iterations": pa.array([3], pa.int32())}
-    one = pa.table(repeated(1, **head) | numbers | {"weights": list_column(np.ones((1, 2)))})
-    table = joined([no_rows("local_models", weights=2), one])
-    assert table.column_names == no_rows("local_models", weights=2).column_names
-    assert table.column("pairs").to_pylist() == [5]
+    head, vector = {"query_id": "q1", "role": "test"}, list_column(np.ones((1, 2)))
+    kind = {"type": pa.array(["short"]), "train_index": pa.array([-1], pa.int32())}
+    table = joined([no_rows("queries", vector=2), pa.table(repeated(1, **head) | kind | {"vector": vector})])
+    assert table.column_names == no_rows("queries", vector=2).column_names
+    assert table.column("train_index").to_pylist() == [-1]

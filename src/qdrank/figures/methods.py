@@ -80,8 +80,8 @@ def first_stages_table(
             rows.append(row)
     names = [_FROM_FIRST, f"{_FROM_FIRST}, low", f"{_FROM_FIRST}, high"]
     first = [("data set", pa.string()), ("candidates", pa.int64())]
-    own = [field for field in _schema() if field.name != "label"]
-    return pa.Table.from_pylist(rows, pa.schema([*first, *own, *((name, pa.float64()) for name in names)]))
+    others = [field for field in _schema() if field.name != "label"]
+    return pa.Table.from_pylist(rows, pa.schema([*first, *others, *((name, pa.float64()) for name in names)]))
 
 
 def tabulate_first_stages(

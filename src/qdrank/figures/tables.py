@@ -154,8 +154,8 @@ def write_table(
 def write_tables(tables: Mapping[str, tuple[pa.Table, str]], paths: Mapping[str, str | Path]) -> None:
     """Write tables with their titles; the names of the paths of one begin with its name and an underscore."""
     for name, (table, title) in tables.items():
-        own = {form: path for form, path in paths.items() if form.startswith(f"{name}_")}
-        write_table(table, own, title=title)
+        forms = {form: path for form, path in paths.items() if form.startswith(f"{name}_")}
+        write_table(table, forms, title=title)
 
 
 def chosen_by_fold(choices: Sequence[pa.Table]) -> dict[str, list[str]]:

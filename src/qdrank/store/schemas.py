@@ -109,21 +109,6 @@ _SHARED = [
         },
         nullable=frozenset({"text"}),
     ),
-    # Linear models of the neighbourhoods of queries: one row per kind of neighbourhood, query, k and lambda.
-    Shape(
-        "local_models",
-        {
-            "neighbourhood": _TEXT,
-            "role": _TEXT,
-            "query_id": _TEXT,
-            "k": pa.int32(),
-            "lam": _NUMBER,
-            "pairs": pa.int64(),
-            "gap": _NUMBER,
-            "iterations": pa.int32(),
-            "weights": Vector(_NUMBER),
-        },
-    ),
     Shape("scores", {"query_id": _TEXT, "doc_id": _TEXT, "score": _NUMBER}),
     # Scores of the further fits of a method with randomness; its first fit is in its scores.
     Shape("refits", {"fit": pa.int64(), "query_id": _TEXT, "doc_id": _TEXT, "score": _NUMBER}),

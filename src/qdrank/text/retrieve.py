@@ -116,9 +116,9 @@ def best_documents(scores: FloatArray, n_top: int) -> RankedDocuments:
     document = np.nonzero(kept)[1].reshape(n_queries, n_top)
     order = np.argsort(-np.take_along_axis(scores, document, axis=1), axis=1, kind="stable")
     document = np.take_along_axis(document, order, axis=1)
-    found = np.take_along_axis(worth, document, axis=1)
-    score = np.where(found, np.take_along_axis(scores, document, axis=1), 0.0)
-    return RankedDocuments(np.where(found, document, -1), score, found.sum(axis=1), worth.sum(axis=1))
+    ranked = np.take_along_axis(worth, document, axis=1)
+    score = np.where(ranked, np.take_along_axis(scores, document, axis=1), 0.0)
+    return RankedDocuments(np.where(ranked, document, -1), score, ranked.sum(axis=1), worth.sum(axis=1))
 
 
 PARTS = {"train": "train", "dev": "vali", "vali": "vali", "test": "test"}

@@ -12,13 +12,14 @@ from qdrank.rankers.sizes import Setting, by_lambda, neighbour_count, neighbour_
 from qdrank.store import write
 from qdrank.store.lists import list_matrix
 from qdrank.studies.geng2008.local_models import gathered, neighbourhoods
+from qdrank.studies.geng2008.shapes import LOCAL_SHAPE
 
 
 @pytest.mark.parametrize("n_shards", [3, 7])
 def test_the_number_of_shards_changes_no_byte(tmp_path, n_shards):
     ids = world()[2].query_id
     for name, n in (("one", 1), ("many", n_shards)):
-        write(tmp_path / name, "local_models", gathered([shard(i, n) for i in range(n)], ids))
+        write(tmp_path / name, LOCAL_SHAPE, gathered([shard(i, n) for i in range(n)], ids))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes()
 
 

@@ -250,6 +250,5 @@ def _sentences(array: str, path: Path, table: csv.DictReader[str]) -> str:
             raise ValueError
     except (ValueError, SyntaxError):
         fix = "an abstract is written as ['First sentence.' 'Second sentence.']"
-        found = array[:80]
-        raise InputError("not sentences in quotes", file=path, line=table.line_num, found=found, fix=fix) from None
+        raise InputError("not sentences in quotes", file=path, line=table.line_num, found=array[:80], fix=fix) from None
     return " ".join(" ".join(sentences).split())

@@ -175,10 +175,10 @@ def _checked(download: Any, folder: Path, home: Path, md5: Mapping[str, str]) ->
     if (home / place).exists():
         return home / place
     with source.open("rb") as file:
-        found = hashlib.file_digest(file, "md5").hexdigest()
-    if found != wanted:
-        fix = f"get the publisher's file, md5 {wanted}; or state that this one is meant: md5: {{{place}: {found}}}"
-        raise InputError("not the file that ir_datasets describes", file=source, found=f"md5 {found}", fix=fix)
+        digest = hashlib.file_digest(file, "md5").hexdigest()
+    if digest != wanted:
+        fix = f"get the publisher's file, md5 {wanted}; or state that this one is meant: md5: {{{place}: {digest}}}"
+        raise InputError("not the file that ir_datasets describes", file=source, found=f"md5 {digest}", fix=fix)
     (home / place).parent.mkdir(parents=True, exist_ok=True)
     (home / place).symlink_to(source)
     return home / place

@@ -47,8 +47,8 @@ def _xgboost_tree(tree: Tree, names: Sequence[str]) -> dict[str, Any]:
     def split(feature: int, threshold: np.float32, left: Any, right: Any) -> dict[str, Any]:
         limit = float(next_up(np.array([threshold]))[0])
         ways = {"yes": left["nodeid"], "no": right["nodeid"], "missing": left["nodeid"]}
-        own = {"nodeid": next(numbered), "split": names[feature], "split_condition": limit}
-        return {**own, **ways, "children": [left, right]}
+        node = {"nodeid": next(numbered), "split": names[feature], "split_condition": limit}
+        return {**node, **ways, "children": [left, right]}
 
     made: dict[str, Any] = _nested(tree, split, lambda value: {"nodeid": next(numbered), "leaf": value})
     return made
@@ -91,9 +91,9 @@ def ranklib(model: PlainModel, names: Sequence[str], title: str) -> str:
         return head.format("Coordinate Ascent") + weights + "\n"
 
     def split(feature: int, threshold: np.float32, left: Any, right: Any) -> list[str]:
-        own = [f"<feature> {feature + 1} </feature>", f"<threshold> {threshold} </threshold>"]
+        condition = [f"<feature> {feature + 1} </feature>", f"<threshold> {threshold} </threshold>"]
         sides = [[f'<split pos="{side}">', *_indented(node), "</split>"] for side, node in _sides(left, right)]
-        return own + sides[0] + sides[1]
+        return condition + sides[0] + sides[1]
 
     lines = ["<ensemble>"]
     for number, tree in enumerate(model.trees, 1):

@@ -26,6 +26,7 @@ from qdrank.rankers.sizes import Setting, by_lambda
 from qdrank.store import read, write
 from qdrank.store.lists import joined, list_column, list_matrix, no_rows, repeated
 from qdrank.studies.geng2008.options import Options
+from qdrank.studies.geng2008.shapes import LOCAL_SHAPE
 
 WEIGHTING = {"neighbours": "pairs", "equal": "equal", "random": "pairs"}
 
@@ -61,7 +62,7 @@ def train_shard(
 ) -> pa.Table:
     """Train shard number ``shard`` (from 0) of all neighbourhoods; the artifact ``local_models``."""
     data = documents.preferences()
-    tables = [no_rows("local_models", weights=data.n_features)]  # all there is, with more shards than blocks
+    tables = [no_rows(LOCAL_SHAPE, weights=data.n_features)]  # all there is, with more shards than blocks
     every_pair: dict[str, FloatArray] = {}
     singles: dict[tuple[str, float], Model] = {}
     for neighbourhood, blocks in _share(wanted, queries, block, shard, n_shards):
@@ -138,7 +139,7 @@ def gathered(shards: Sequence[pa.Table], query_id: NDArray[Any]) -> pa.Table:
 def gather_local(files: Mapping[str, Any], path: str) -> None:
     """Write the shards of local models of a fold as one table."""
     ids = read(files["queries"], "queries", ["query_id"]).column("query_id").to_numpy(zero_copy_only=False)
-    write(path, "local_models", gathered([read(shard, "local_models") for shard in files["shards"]], ids))
+    write(path, LOCAL_SHAPE, gathered([read(shard, LOCAL_SHAPE) for shard in files["shards"]], ids))
 
 
 class ModelBank:
@@ -218,4 +219,4 @@ def train_local(
     wanted, (number, shards) = neighbourhoods(queries, nearest, Options(**geng), seed), shard
     training: dict[str, Any] = {"block": block, "tol": tol, "penalty": penalty}
     models = train_shard(documents, queries, wanted, shard=number, n_shards=shards, **training, log=log)
-    write(path, "local_models", models)
+    write(path, LOCAL_SHAPE, models)

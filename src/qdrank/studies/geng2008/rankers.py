@@ -34,7 +34,7 @@ from qdrank.studies.geng2008.methods import LOCAL, OFFLINE, QC
 from qdrank.studies.geng2008.online_ranker import OnlineRanker
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.query_classes import K_MEANS, Classes, query_columns, true_classes, type_classifier
-from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
+from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, LOCAL_SHAPE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +172,7 @@ def pack_rankers(
         topics=topics,
         fitted=load_metric(files["metric"]),
         whole=GlobalModels(read(files["whole"], "models")),
-        local=ModelBank(read(files["local"], "local_models")),
+        local=ModelBank(read(files["local"], LOCAL_SHAPE)),
         classes=Classes.from_table(read(files["classes"], CLASSES_SHAPE)),
         options=Options(**geng),
         recipe=recipe,
@@ -225,7 +225,7 @@ def _global_with(method: str, ranker: LinearRanker, folder: Path, k: float | Non
 def _ready_with(method: str, ranker: ReadyModels, folder: Path, k: float | None, lam: float | None) -> ReadyModels:
     m = len(ranker.vectors_)
     wanted = Setting(neighbour_count(ranker.k if k is None else k, m), ranker.lam if lam is None else lam)
-    local = ModelBank(read(_there(folder / "models" / "local.parquet"), "local_models"))
+    local = ModelBank(read(_there(folder / "models" / "local.parquet"), LOCAL_SHAPE))
     _refuse_untrained(wanted, local.settings(LOCAL[method]), "k={k} lambda={lam!r}")
     made = replace(ranker, k=as_share(wanted.k, m), lam=wanted.lam)
     made.weights_ = local.weights(LOCAL[method], wanted, ranker.query_id_)

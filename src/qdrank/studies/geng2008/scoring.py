@@ -16,7 +16,7 @@ from qdrank.studies.geng2008.offline import OfflineModels
 from qdrank.studies.geng2008.options import Options
 from qdrank.studies.geng2008.query_classes import Classes
 from qdrank.studies.geng2008.rankers import pack_rankers
-from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, OFFLINE_SHAPE, SWEEP_SHAPE
+from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, LOCAL_SHAPE, OFFLINE_SHAPE, SWEEP_SHAPE
 
 
 def score_fold(
@@ -58,7 +58,7 @@ def write_scores(
         documents=load_fold(files["judged"], fold, scale, columns=["doc_id", "features"]),
         queries=load_queries(files["queries"]),
         offline=OfflineModels(read(files["offline"], OFFLINE_SHAPE)),
-        local=ModelBank(read(files["local"], "local_models")),
+        local=ModelBank(read(files["local"], LOCAL_SHAPE)),
         whole=GlobalModels(read(files["whole"], "models")),
         classes=Classes.from_table(read(files["classes"], CLASSES_SHAPE)),
         options=Options(**geng),
