@@ -69,7 +69,7 @@ def feature_names(file: str | None, models: Path, n_features: int) -> list[str]:
         names = [line.strip() for line in Path(file).read_text(encoding="utf-8").splitlines() if line.strip()]
         if len(names) != n_features or len(set(names)) < len(names):
             problem = f"{len(names)} names, {len(set(names))} of them different, for {n_features} features"
-            raise InputError(problem, file=file, fix="give one name per line and feature, each of its own")
+            raise InputError(problem, file=file, fix="give one name per line, a different one for each feature")
         return names
     place = models.parent / "columns.parquet"
     if not place.is_file():

@@ -178,7 +178,7 @@ class Dataset(_Row):
         if (self.kind == "simulated") == bool(self.files):
             raise ValueError("a data set has files unless it is simulated")
         if self.files and not self.instruction:
-            raise ValueError("an instruction must say how the files are had")
+            raise ValueError("an instruction must say how to get the files")
         if self.reference_feature and self.reference_feature > (self.n_features or 0):
             raise ValueError("the reference feature is not among the features")
         for file in self.files:

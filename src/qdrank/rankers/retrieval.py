@@ -168,7 +168,7 @@ def text_parts(chooser: Chooser) -> tuple[Retriever, ...]:
 
 
 def in_blocks(known: Known, n_asked: int) -> Iterator[slice]:
-    """Rows of queries, so many at a time that their scores of all documents fit into memory."""
+    """Rows of queries in blocks whose scores of all documents fit into memory."""
     size = max(1, _SCORES // max(1, known.text.n_documents))
     yield from (slice(start, start + size) for start in range(0, n_asked, size))
 

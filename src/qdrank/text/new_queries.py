@@ -1,6 +1,6 @@
 """Features of new queries over a collection: what a study's models need to rank its documents for them.
 
-The index is kept on the disk: analysing a collection takes seconds, reading what came of it does not.
+The index is kept on the disk: analysing a collection takes seconds, reading its index does not.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def new_query_features(
 ) -> tuple[Judged, pa.Table]:
     """Candidates of new queries with their features, as `judged_text` computes them for the collection's own queries.
 
-    With ``past``, so many documents more are candidates: the best by BM25 over documents that are expanded with the
+    ``past`` is a number of further candidates: the best by BM25 over documents that are expanded with the
     collection's own judged queries (`qdrank.text.past_queries`). ``index_file`` is one in which the index is kept for later calls.
 
     Returns

@@ -1,4 +1,4 @@
-"""Two runs whose best weights depend on the query by a known amount, for tests of whoever claims to find them.
+"""Two runs whose best weights depend on the query by a known amount, to test methods that claim to find them.
 
 Every query has a type t, 1 or -1, which shows in its documents: queries of one type retrieve from the same topics, so that
 they have documents in common, and queries of different types do not. Run 0 scores a document by ``(1 + d t) r + noise``,

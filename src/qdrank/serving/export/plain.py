@@ -148,7 +148,7 @@ def raw_thresholds(limit: FloatArray, mean: FloatArray, inverse: FloatArray) -> 
     """Largest number x of single precision that a model sees as ``limit`` or less, for each limit, shape (n_splits,).
 
     A model sees ``(x - mean) * inverse`` rounded to single precision, which never falls as x grows: x is found by halving the
-    numbers of single precision. Where none, or every one, is small enough, the smallest or largest number stands for that.
+    numbers of single precision. If no number is small enough it is the smallest one, if all are the largest.
     """
     low, high = np.full(len(limit), -LAST), np.full(len(limit), LAST + 1)
     while (high - low > 1).any():
