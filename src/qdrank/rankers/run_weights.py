@@ -202,7 +202,7 @@ class NeighbourWeights(RunWeights):
     indptr_: IntArray = field(init=False, repr=False)
     indices_: IntArray = field(init=False, repr=False)
     values_: FloatArray = field(init=False, repr=False)
-    shape_: tuple[int, ...] = field(init=False, repr=False)
+    shape_: tuple[int, int] = field(init=False, repr=False)
     _ordered: dict[int, tuple[Judged, NDArray[np.int32]]] | None = field(init=False, repr=False, default=None)
 
     def _learn(self, curves: FloatArray, train: Judged, vectors: FloatArray) -> Self:
@@ -212,7 +212,7 @@ class NeighbourWeights(RunWeights):
         self.profiler_ = profiler(self.similarity).fit(train, vectors)
         rows: Any = csr_array(self.profiler_.transform(train, vectors))
         self.indptr_, self.indices_, self.values_ = (np.asarray(x) for x in (rows.indptr, rows.indices, rows.data))
-        self.shape_ = tuple(rows.shape)
+        self.shape_ = rows.shape
         return self
 
     def sized(self, ks: Sequence[float]) -> list[Self]:
@@ -237,7 +237,7 @@ class NeighbourWeights(RunWeights):
     def _nearest(self, documents: Judged, vectors: FloatArray, k: int) -> NDArray[np.int32]:
         from scipy.sparse import csr_array
 
-        known: Any = csr_array((self.values_, self.indices_, self.indptr_), shape=tuple(self.shape_))
+        known: Any = csr_array((self.values_, self.indices_, self.indptr_), shape=self.shape_)
         asked: Any = csr_array(self.profiler_.transform(documents, vectors))
         near = np.empty((documents.n_queries, k), dtype=np.int32)
         for a in range(0, documents.n_queries, _BLOCK):

@@ -135,10 +135,10 @@ class _Block:
 
     def sums(self, active: IntArray, W: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Weighted sums of slacks (n_active,) and gradients (n_active, d) of the models ``active`` at ``W``."""
-        data, position = self.data, np.full(len(self.coef), -1)
+        data, position, (first, members, weights) = self.data, np.full(len(self.coef), -1), self.lists
         position[active] = np.arange(len(active))
         evaluated: Any = kernels.evaluate_block(
-            data.X, data.offsets, data.lower, *self.lists, position, W.astype(data.X.dtype), _DENSE
+            data.X, data.offsets, data.lower, first, members, weights, position, W.astype(data.X.dtype), _DENSE
         )
         return evaluated[0], evaluated[1]
 
