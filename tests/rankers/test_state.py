@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from qdrank.learners.estimator import fitted_names
 from qdrank.rankers.state import from_state_table, state_table
 from qdrank.store import read, write
 
@@ -17,10 +18,18 @@ from qdrank.store import read, write
 @dataclass(kw_only=True, eq=False)
 class Box:
     NAME: ClassVar[str] = "box"
-    STATE: ClassVar[tuple[str, ...]] = ("fitted_",)
 
     inside: Any
     fitted_: Any = field(init=False, default=None)
+
+
+def test_parameters_private_fields_and_fields_that_are_made_again_are_not_stored():
+    @dataclass(kw_only=True, eq=False)
+    class Other(Box):
+        _cache: Any = field(init=False, default=None)
+        again_: Any = field(init=False, default=None, metadata={"stored": False})
+
+    assert fitted_names(Other(inside=1)) == ["fitted_"]
 
 
 def back(value: Any, path) -> Any:
