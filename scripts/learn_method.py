@@ -1,7 +1,7 @@
-"""A classic learner or aggregator on a fold: tuned on validation, its model, and its scores of the test documents."""
+"""A classic learner or aggregator on one or more folds: tuned on validation, its model, its scores of the test documents."""
 
 from qdrank.rankers.learning import learn_method
 from qdrank.workflow.script import job
 
 with job() as this:
-    learn_method(this.files, this.out, this.fold, this.wildcards["method"], log=this.log, **this.params)
+    learn_method(this.files, this.out, this.wildcards["method"], log=this.log, **this.params)

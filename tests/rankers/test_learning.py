@@ -5,17 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from qdrank.aggregators import AGGREGATORS
-from qdrank.datasets.judged import Judged
+from qdrank.datasets.judged import Judged, judged_table
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
 from qdrank.learners.choose import ValidationQueries
 from qdrank.queries.artifacts import Queries
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.learned import LearnerRanker
-from qdrank.rankers.learning import choices_table, fit_method, model_table, rank_documents, with_query_vectors
+from qdrank.rankers.learning import (
+    choices_table,
+    fit_method,
+    learn_method,
+    model_table,
+    rank_documents,
+    with_query_vectors,
+)
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.state import from_state_table
 from qdrank.serving.loading import kind_of
@@ -173,3 +181,22 @@ def test_missed_documents_count_in_the_choice(name):
     scores = scored(LearnerRanker(learner=choice.chosen), documents.seen("vali"))
     assert choice.value == ValidationQueries.of(vali, measure="ap", seed=1).mean(scores)
     assert choice.value < ValidationQueries(vali.y, vali.offsets, measure="ap", seed=1).mean(scores)
+
+
+def test_folds_that_one_job_learns_are_as_if_learned_alone(tmp_path):
+    data = replace(judged(), part=np.array([f"S{number % 3 + 1}" for number in range(len(PARTS))], dtype=object))
+    files = {"judged": str(tmp_path / "judged.parquet")}
+    columns = (data.query, data.doc_id, np.repeat(data.part, PER_QUERY))
+    query_id, doc_id, part = (pa.array(column.tolist()) for column in columns)
+    write(files["judged"], "judged", judged_table(query_id, doc_id, data.y, part, data.X))
+    options = {"learner": "regression", "grid": CLASSIC["regression"].grid(), "ranks": False, "queries": None}
+    options |= {"scale": "zscore", "measure": "ap", "seed": 1, "log": lambda *_: None}
+    folds, kinds = ["fold1", "fold2", "fold3"], ("models", "choices", "scores", "served")
+    out = {kind: [str(tmp_path / f"{kind}-{fold}.parquet") for fold in folds] for kind in kinds}
+    learn_method(files, out, "regression", folds=folds, **options)
+    for place, fold in enumerate(folds):
+        alone = {kind: str(tmp_path / f"{kind}.parquet") for kind in kinds}
+        learn_method(files, alone, "regression", folds=[fold], **options)
+        for kind in kinds:
+            assert (tmp_path / f"{kind}.parquet").read_bytes() == (tmp_path / out[kind][place]).read_bytes()
+    assert len({(tmp_path / path).read_bytes() for path in out["scores"]}) == len(folds)

@@ -90,8 +90,15 @@ def test_learners_are_those_named_and_fit_the_data() -> None:
     assert run.learners_of("s1") == ["regression"]  # an aggregator needs ranks
     assert run.learners_of("s2") == run.learners_of("nothing") == []
     assert run.learner_datasets == ["s1"]
-    assert run.learner_scale(on("s1")) == "minmax"
-    assert run.learner_scale(on("s2")) == run.settings.training.scale
+    assert run.learner_scale("s1") == "minmax"
+    assert run.learner_scale("s2") == run.settings.training.scale
+
+
+def test_folds_of_quick_learners_are_one_job_where_folds_are_not_divided() -> None:
+    together = replace(run_of(), shards=1).learned_together
+    assert {"ranksvm", "regression"} <= set(together)
+    assert not {"lambdamart-tuned", "lambdamart-queries", "bordacount"} & set(together)
+    assert replace(run_of(), shards=2).learned_together == []
 
 
 def test_threads_of_trees_double_with_query_vectors() -> None:

@@ -99,6 +99,7 @@ rule train_lambdamart:
         mem_mb=memory(900, 30),
         runtime=minutes(60, 1),
     params:
+        folds=lambda wc: [wc.fold],
         learner="lambdamart",
         ranks=False,
         scale=settings.training.scale,

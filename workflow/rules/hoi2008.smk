@@ -102,7 +102,7 @@ rule stack_hoi:
         mem_mb=memory(800, 15),
         runtime=minutes(30, 0.2),
     params:
-        scale=run.learner_scale,
+        scale=lambda wc: run.learner_scale(wc.dataset),
         hoi=HOI_SOLVED,
         # Looked up when the stored rankers are read.
         learners=[CLASSIC[name].learner for name in settings.hoi.methods],

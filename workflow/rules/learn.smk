@@ -10,6 +10,8 @@
 #         results/{dataset}/tables/learners-tests.*            all methods against RankSVM
 #         results/{dataset}/tables/published.*                 published, ours, difference, verdict
 
+LEARNED_TOGETHER = run.learned_together
+
 
 rule learn_method:
     """One method on one fold: tuned on validation, its model, its scores of the test documents."""
@@ -22,21 +24,56 @@ rule learn_method:
         served="results/{dataset}/{fold}/served/{method}.parquet",
     # On any data set: a study may ask for a method that `learners` leaves out there.
     wildcard_constraints:
-        method=names_pattern(CLASSIC),
+        method=names_pattern([name for name in CLASSIC if name not in LEARNED_TOGETHER]),
     threads: run.learner_threads
     resources:
         mem_mb=memory(900, 30),
         runtime=minutes(120, 1),
     params:
+        folds=lambda wc: [wc.fold],
         learner=lambda wc: CLASSIC[wc.method].learner,
         grid=lambda wc: run.learner_grid(wc.method),
         ranks=lambda wc: CLASSIC[wc.method].aggregates,
         queries=lambda wc: run.vector_options(wc, CLASSIC[wc.method].query_vectors),
-        scale=run.learner_scale,
+        scale=lambda wc: run.learner_scale(wc.dataset),
         measure=settings.learners.measure,
         seed=settings.seed,
     script:
         "../../scripts/learn_method.py"
+
+
+# The quick methods: one job for all folds of a data set, which would each spend its time on starting.
+for _dataset in planned.datasets if LEARNED_TOGETHER else ():
+
+    rule:
+        name:
+            f"learn_{rule_name(_dataset)}"
+        input:
+            judged=f"results/{_dataset}/judged.parquet",
+        output:
+            **{
+                kind: filled(
+                    f"results/{_dataset}/{{fold}}/{kind}/{{{{method}}}}.parquet",
+                    fold=planned.datasets[_dataset].folds,
+                )
+                for kind in ("models", "choices", "scores", "served")
+            },
+        wildcard_constraints:
+            method=names_pattern(LEARNED_TOGETHER),
+        resources:
+            mem_mb=memory(900, 30),
+            runtime=minutes(120, 3),
+        params:
+            folds=planned.datasets[_dataset].folds,
+            learner=lambda wc: CLASSIC[wc.method].learner,
+            grid=lambda wc: run.learner_grid(wc.method),
+            ranks=False,
+            queries=None,
+            scale=run.learner_scale(_dataset),
+            measure=settings.learners.measure,
+            seed=settings.seed,
+        script:
+            "../../scripts/learn_method.py"
 
 
 rule tabulate_learners:

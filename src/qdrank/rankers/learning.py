@@ -1,4 +1,4 @@
-"""A classic method on one fold: tuning on validation, and the stored model."""
+"""A classic method on a fold: tuning on validation, and the stored model."""
 
 from __future__ import annotations
 
@@ -120,6 +120,20 @@ def model_table(method: str, learner: Any, inverse: FloatArray, train: Judged) -
 
 
 def learn_method(
+    files: Mapping[str, str],
+    out: Mapping[str, str | Sequence[str]],
+    method: str,
+    *,
+    folds: Sequence[str],
+    **options: Any,
+) -> None:
+    """`learn_fold` for each of ``folds``; an output of several folds is a list of files in their order."""
+    for place, fold in enumerate(folds):
+        made = {name: paths if isinstance(paths, str) else paths[place] for name, paths in out.items()}
+        learn_fold(files, made, fold, method, **options)
+
+
+def learn_fold(
     files: Mapping[str, str],
     out: Mapping[str, str],
     fold: str,

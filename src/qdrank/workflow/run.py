@@ -176,10 +176,20 @@ class WorkflowRun:
         """The same, for methods that use these vectors."""
         return self.query_options(wildcards) if looked_at else None
 
-    def learner_scale(self, wildcards: Any) -> str:
-        """Scale of the features for the classic methods on the data set of a job."""
+    @property
+    def learned_together(self) -> list[str]:
+        """Classic methods of which one job learns all folds of a data set: the quick ones, where folds are not divided."""
+        quick = [
+            name
+            for name, method in CLASSIC.items()
+            if not (method.query_vectors or method.refitted or method.aggregates)
+        ]
+        return quick if self.shards == 1 else []
+
+    def learner_scale(self, dataset: str) -> str:
+        """Scale of the features for the classic methods on a data set."""
         scales: Mapping[str, str] = self.settings.learners.scales
-        return scales.get(wildcards.dataset, self.settings.training.scale)
+        return scales.get(dataset, self.settings.training.scale)
 
     def learner_grid(self, method: str) -> dict[str, list[Any]]:
         """Values to try for each parameter of a method."""
