@@ -210,6 +210,18 @@ def test_outputs_read_what_their_study_declares(run: WorkflowRun) -> None:
         assert set(files.shown(output)["options"]) == {key.rpartition(".")[2] for key in output.options}
 
 
+def test_figures_of_the_same_files_are_one_job(run: WorkflowRun) -> None:
+    files = Files(run)
+    jobs = {figures[0].id: figures for figures in GENG.drawn_together}
+    assert [figure.id for figure in jobs["geng-fig7"]] == ["geng-fig7", "geng-differences", "geng-controls"]
+    assert sum(map(len, jobs.values())) == len(GENG.figures)
+    for figures in jobs.values():
+        assert len({str(files.of_output(GENG, figure).keys()) for figure in figures}) == 1
+        assert [one["make"] for one in files.drawn(figures)["figures"]] == [figure.make for figure in figures]
+    made = files.reported_figures(GENG, jobs["geng-fig8"])
+    assert made["f1_parquet"] == "results/{dataset}/figures/geng-fig9.parquet"
+
+
 def test_a_title_has_the_number_of_candidates_where_there_are_any() -> None:
     text = SimpleNamespace(name="mine", title="Mine", kind="text", kinds={"text"}, folds=["fold1"])
     run = WorkflowRun(resolve({"text": {"candidates": 70}}), SimpleNamespace(datasets={"mine": text}))  # type: ignore[arg-type]

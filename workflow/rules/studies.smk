@@ -55,25 +55,25 @@ for _study in ALL_STUDIES:
         script:
             "../../scripts/gather_observations.py"
 
-    for _output in _study.figures:
+    for _figures in _study.drawn_together:
 
         rule:
             name:
-                f"draw_{rule_name(_output.id)}"
+                f"draw_{rule_name(_figures[0].id)}"
             input:
-                **files.of_output(_study, _output),
+                **files.of_output(_study, _figures[0]),
             output:
-                **files.reported_figure(_study, _output.id, _output.shows[_output.id]),
+                **files.reported_figures(_study, _figures),
             wildcard_constraints:
                 dataset=names_pattern(run.datasets_of(_study)),
             resources:
                 mem_mb=memory(700, 20),
                 runtime=minutes(15),
             params:
-                **files.shown(_output),
+                **files.drawn(_figures),
                 dpi=settings.figures.dpi,
             script:
-                "../../scripts/draw_figure.py"
+                "../../scripts/draw_figures.py"
 
     for _output in _study.tables:
 

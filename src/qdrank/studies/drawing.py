@@ -1,8 +1,8 @@
-"""The job that draws a figure of a study."""
+"""The job that draws figures of a study."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -20,12 +20,23 @@ def without_intervals(numbers: pa.Table) -> bool:
     return bool(ends) and not lacks and all(pc.all(pc.is_null(end, nan_is_null=True)).as_py() for end in ends)
 
 
-def draw_figure(
-    files: Mapping[str, Any], out: Mapping[str, str], dataset: str, *, make: str, dpi: int, **shown: Any
+def draw_figures(
+    files: Mapping[str, Any],
+    out: Mapping[str, str],
+    dataset: str,
+    *,
+    makes: Sequence[str],
+    dpi: int,
+    **shown: Any,
 ) -> None:
-    """Write the figure that ``make`` draws, and the numbers behind it; ``shown`` as in `Shown`."""
-    figure, numbers = made(make, files, Shown(dataset, **shown))
-    write(out["parquet"], "figure", numbers)
-    if without_intervals(numbers):
-        add_to_title(figure, "no intervals: too few queries, or too few that differ")
-    save_figure(figure, {form: path for form, path in out.items() if form != "parquet"}, dpi=dpi)
+    """Write the figure that each of ``makes`` draws, and the numbers behind it; ``shown`` as in `Shown`.
+
+    Files of the first are named ``f0_svg`` and so on.
+    """
+    for place, make in enumerate(makes):
+        figure, numbers = made(make, files, Shown(dataset, **shown))
+        forms = {name.partition("_")[2]: path for name, path in out.items() if name.startswith(f"f{place}_")}
+        write(forms.pop("parquet"), "figure", numbers)
+        if without_intervals(numbers):
+            add_to_title(figure, "no intervals: too few queries, or too few that differ")
+        save_figure(figure, forms, dpi=dpi)

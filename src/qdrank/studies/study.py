@@ -163,3 +163,11 @@ class Study:
         """Class of its section of the configuration."""
         section: type[StudySection] = loaded(self.section)
         return section
+
+    @property
+    def drawn_together(self) -> list[list[Output]]:
+        """Figures by what they are drawn from: those that read the same files are one job, which starts once."""
+        jobs: dict[tuple[Any, ...], list[Output]] = {}
+        for figure in self.figures:
+            jobs.setdefault((*sorted(figure.reads.items()), figure.searched_only), []).append(figure)
+        return [*jobs.values()]

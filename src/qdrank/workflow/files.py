@@ -205,9 +205,15 @@ class Files:
         path = f"results/{{dataset}}/figures/{id_}.svg"
         return {**self.of_figure(id_), "svg": reported(folder, id_, path, category, what)}
 
-    def reported_figure(self, study: Study, id_: str, what: str) -> dict[str, str]:
-        """Files of a figure of a study; the svg goes into the report."""
-        return self.figure_outputs(f"{study.name}/", id_, study.paper, what)
+    def reported_figures(self, study: Study, figures: Iterable[Output]) -> dict[str, str]:
+        """Files of all figures that one job draws, named by place in the list and form; each svg goes into the report."""
+        return {
+            f"f{place}_{form}": path
+            for place, figure in enumerate(figures)
+            for form, path in self.figure_outputs(
+                f"{study.name}/", figure.id, study.paper, figure.shows[figure.id]
+            ).items()
+        }
 
     def all_forms_of_figure(self, id_: str, datasets: Iterable[str]) -> list[str]:
         """Every file of a figure, requested by name, so that a deleted one is made again."""
@@ -248,6 +254,12 @@ class Files:
             "interval": self.run.interval,
             "options": {key.rpartition(".")[2]: self.run.option(key) for key in output.options},
         }
+
+    def drawn(self, figures: Iterable[Output]) -> dict[str, Any]:
+        """Params of a job that draws several figures from the same files."""
+        several = [self.shown(figure) for figure in figures]
+        common = {name: several[0][name] for name in ("title", "folds", "interval")}
+        return {**common, "figures": [{name: shown[name] for name in ("make", "options")} for shown in several]}
 
     def by_id(self, study: Study) -> dict[str, list[str]]:
         """Files of every figure and table of a study, its claims included, by id."""
@@ -300,7 +312,8 @@ class Files:
 
     def of_each_job(self, study: Study, made_by: Mapping[str, str]) -> list[str]:
         """One file of each job whose files `whole_study` has; ``made_by`` says which rule makes a pattern."""
-        first = {output.id for output in (*study.figures, *study.tables, study.observations) if output}
+        figures = (together[0] for together in study.drawn_together)
+        first = {output.id for output in (*figures, *study.tables, study.observations) if output}
         outputs = [path for id_, files in self.by_id(study).items() if id_ in first for path in files]
         numbers = [path for path in outputs if path.endswith(".parquet")]
         # Of the patterns of a rule the first stays; one that is no rule's own stays, too.
