@@ -238,7 +238,7 @@ class First(LinearLearner):
     }
     add(study.folder, {"src/qdrank/learners/first.py": learner}, edits)
     planned = study.planned()
-    assert {"learn_tiny", "measure_methods", "tabulate_learners"} <= planned
+    assert {"learn_method", "measure_methods", "tabulate_learners"} <= planned
     assert not {name for name in planned if name.startswith(("train_", "score_", "fit_", "solve_", "measure_features"))}
     study.tiny("learners", "results/tiny/measures.parquet")
     assert "First feature" in (study.folder / "results/tiny/tables/learners.md").read_text()

@@ -21,7 +21,7 @@ DELETED = {
         "tiny/tables/learners-tests.parquet": "tabulate_learners",
         "claims-overview.md": "decide_claims",
     },
-    "a method's models": {"tiny/fold1/models/ranksvm.parquet": "learn_tiny"},
+    "a method's models": {"tiny/fold1/models/ranksvm.parquet": "learn_method"},
     "gathered models": {"tiny/fold1/models/local.parquet": "score_geng"},
     "the first page": {"index.html": "write_index"},
 }

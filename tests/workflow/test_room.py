@@ -222,7 +222,9 @@ def test_figures_of_the_same_files_are_one_job(run: WorkflowRun) -> None:
     assert sum(map(len, jobs.values())) == len(GENG.figures)
     for figures in jobs.values():
         assert len({str(files.of_output(GENG, figure).keys()) for figure in figures}) == 1
-        assert [one["make"] for one in files.drawn(figures)["figures"]] == [figure.make for figure in figures]
+        drawn = files.drawn(figures)
+        assert drawn["makes"] == [figure.make for figure in figures]
+        assert all(files.shown(figure)["options"].items() <= drawn["options"].items() for figure in figures)
     made = files.reported_figures(GENG, jobs["geng-fig8"])
     assert made["f1_parquet"] == "results/{dataset}/figures/geng-fig9.parquet"
 

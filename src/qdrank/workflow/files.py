@@ -256,10 +256,11 @@ class Files:
         }
 
     def drawn(self, figures: Iterable[Output]) -> dict[str, Any]:
-        """Params of a job that draws several figures from the same files."""
+        """Params of a job that draws several figures from the same files, with the options of all of them."""
         several = [self.shown(figure) for figure in figures]
-        common = {name: several[0][name] for name in ("title", "folds", "interval")}
-        return {**common, "figures": [{name: shown[name] for name in ("make", "options")} for shown in several]}
+        common = {name: value for name, value in several[0].items() if name != "make"}
+        options = {key: value for shown in several for key, value in shown["options"].items()}
+        return {**common, "options": options, "makes": [shown["make"] for shown in several]}
 
     def by_id(self, study: Study) -> dict[str, list[str]]:
         """Files of every figure and table of a study, its claims included, by id."""
