@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from snakemake.cli import get_argument_parser
-from snakemake.scheduling.job_scheduler import JobScheduler
-from snakemake.settings.types import MaxJobsPerTimespan, SchedulingSettings
 
 from qdrank.errors import InputError
 from qdrank.measures import CONVENTIONS
@@ -34,7 +30,6 @@ from qdrank.workflow.files import (
 from qdrank.workflow.page import claim_titles, described_run, labels_and_colours, published_counts, representatives
 from qdrank.workflow.plan import plan
 from qdrank.workflow.run import WorkflowRun, names_pattern, study_measures
-from qdrank.workflow.start import start_at_any_rate
 
 GENG, LIN, HOI = (STUDIES[name] for name in ("geng2008", "lin2011", "hoi2008"))
 SEEDS = {f"s{seed}": {"kind": "simulated", "like": "sim1", "settings": {"seed": seed, "train": 40}} for seed in (1, 2)}
@@ -312,19 +307,3 @@ def test_registered_data_have_published_counts() -> None:
     assert published_counts(planned["cranfield"]) == {"queries": 225, "collection": 1400, "judgments": 1837}
     assert published_counts(planned["mq2008"]) == {"queries": 784, "pairs": 15211}
     assert published_counts(planned["sim1"]) == {}
-
-
-@pytest.mark.parametrize(
-    ("limit", "local", "kept"), [("100/1s", True, False), ("5/1s", True, True), ("100/1s", False, True)]
-)
-def test_jobs_on_this_machine_start_at_any_rate_unless_one_was_asked_for(limit: str, local: bool, kept: bool) -> None:
-    settings = SchedulingSettings(max_jobs_per_timespan=MaxJobsPerTimespan.parse_choice(limit))
-    scheduler = SimpleNamespace(job_rate_limiter="limiter")
-    start_at_any_rate(SimpleNamespace(scheduling_settings=settings, local_exec=local, scheduler=scheduler))
-    assert (scheduler.job_rate_limiter is not None) == kept
-
-
-def test_snakemake_limits_the_rate_as_we_suppose() -> None:
-    """Else its limit would stay, and cost what it did."""
-    assert get_argument_parser().get_default("max_jobs_per_timespan") == "100/1s"
-    assert "if self.job_rate_limiter is None" in inspect.getsource(JobScheduler)

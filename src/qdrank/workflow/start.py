@@ -24,8 +24,6 @@ from qdrank.workflow.plan import plan, shards_of
 from qdrank.workflow.recorded import record_configuration, recorded_files, refuse_other_configuration, started_in
 from qdrank.workflow.run import WorkflowRun
 
-# Snakemake's own limit: jobs, seconds.
-_DEFAULT_RATE = (100, 1)
 _RECORDED_SHARDS = Path(".snakemake", "shards")
 _RESULTS = Path("results")
 
@@ -142,16 +140,3 @@ def on_start(workflow: Any, run: WorkflowRun) -> None:
         record_configuration(_RESULTS, run.config_files, settings)
     _RECORDED_SHARDS.parent.mkdir(exist_ok=True)
     _RECORDED_SHARDS.write_text(f"{run.shards}\n")
-    start_at_any_rate(workflow)
-
-
-def start_at_any_rate(workflow: Any) -> None:
-    """No limit to the jobs that are started in a second on this machine, unless one was asked for.
-
-    Snakemake limits them to 100. To see when more may start, it sets a timer after every look at the jobs that are ready;
-    each timer leads to another look, and every finished job begins one more such chain (its issue 3804). By now the
-    scheduler has taken the limit from the settings, which are not there yet when rules are read.
-    """
-    limit = workflow.scheduling_settings.max_jobs_per_timespan
-    if workflow.local_exec and limit and (limit.max_jobs, limit.timespan) == _DEFAULT_RATE:
-        workflow.scheduler.job_rate_limiter = None
