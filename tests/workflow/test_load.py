@@ -14,7 +14,7 @@ from tests.workflow.project import Project, copy_project
 
 JOBS = 2000
 # Snakemake matches every file with the outputs of every rule, and nothing of ours stands in its way.
-CPU_SECONDS = 25
+CPU_SECONDS = 40
 HEAVY = {"pandas", "sklearn", "numba", "scipy", "pyarrow", "matplotlib", "lightgbm"}
 PARSE = """
 import json, sys
