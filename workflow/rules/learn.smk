@@ -47,7 +47,7 @@ for _dataset in planned.datasets if LEARNED_TOGETHER else ():
 
     rule:
         name:
-            f"learn_{rule_name(_dataset)}"
+            f"learn_folds_{_dataset}"
         input:
             judged=f"results/{_dataset}/judged.parquet",
         output:

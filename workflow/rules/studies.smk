@@ -152,7 +152,7 @@ for _dataset in planned.datasets:
     # One job for all methods of a fold: a job for each would spend its time on starting.
     rule:
         name:
-            f"write_runs_{rule_name(_dataset)}"
+            f"write_runs_{_dataset}"
         input:
             judged=f"results/{_dataset}/judged.parquet",
             scores=[
