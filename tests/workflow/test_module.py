@@ -131,6 +131,22 @@ beyond: {datasets: []}
 """
 
 
+def in_storage(bucket: Path) -> list[str]:
+    """Options of Snakemake for a run whose files go through a folder that stands for a bucket."""
+    where = ["--default-storage-provider", "fs", "--default-storage-prefix", str(bucket)]
+    return [*where, "--shared-fs-usage", "persistence", "software-deployment", "sources", "source-cache"]
+
+
+def test_data_of_yours_and_published_figures_are_in_no_storage(project: Path, tmp_path: Path, mirror: Path) -> None:
+    pytest.importorskip("snakemake_storage_plugin_fs")
+    copy = copy_project(project, tmp_path / "copy")
+    runs = f"{{kind: runs, runs: '{mirror}/runs/codec', qrels: '{mirror}/runs/codec/document_ndcg.qrels.xz'}}"
+    (copy.folder / "c.yaml").write_text(f"mirror: {mirror}\ndatasets: [mq2008, mine]\nown:\n  mine: {runs}\n")
+    plan = ["--dry-run", "--quiet", "rules", "--configfile", "c.yaml"]
+    plain, stored = (copy.snakemake(*plan, *where) for where in ([], in_storage(tmp_path / "bucket")))
+    assert plain.partition("Job stats")[2] == stored.partition("Job stats")[2] != ""
+
+
 def test_a_study_in_a_storage_ends_with_the_manifest_of_a_plain_run(project: Path, tmp_path: Path) -> None:
     """Without a shared file system: jobs see what they are given, and all that they make is that of a plain run."""
     pytest.importorskip("snakemake_storage_plugin_fs")
@@ -138,8 +154,7 @@ def test_a_study_in_a_storage_ends_with_the_manifest_of_a_plain_run(project: Pat
         (tmp_path / "rsync").write_text(RSYNC.format(python=sys.executable))
         (tmp_path / "rsync").chmod(0o755)
     (tmp_path / "bucket").mkdir()
-    where = ["--default-storage-provider", "fs", "--default-storage-prefix", str(tmp_path / "bucket")]
-    where += ["--shared-fs-usage", "persistence", "software-deployment", "sources", "source-cache"]
+    where = in_storage(tmp_path / "bucket")
     copy = copy_project(project, tmp_path / "copy")
     (copy.folder / "one.yaml").write_text(ONE_STUDY)
     config = ["--cores", "2", "--configfile", "tests/configs/tiny.yaml", "one.yaml"]

@@ -108,7 +108,7 @@ rule compare_published:
     input:
         judged="results/{dataset}/judged.parquet",
         measures="results/{dataset}/measures.parquet",
-        expected=str(PROJECT / "resources/expected/{dataset}.yaml"),
+        expected=local(str(PROJECT / "resources/expected/{dataset}.yaml")),
     output:
         **table_outputs("", "published", "Learners", "published against ours"),
     wildcard_constraints:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from snakemake.io import is_flagged, report, strip_wildcard_constraints
+from snakemake.io import is_flagged, local, report, strip_wildcard_constraints
 
 from qdrank.rankers.methods import CLASSIC
 from qdrank.studies.study import Output, Study
@@ -166,9 +166,11 @@ class Files:
     # ---- what data sets and learners are made from ----
 
     def features(self, wildcards: Any) -> str | list[str]:
-        """Files that hold the features: the list of what was fetched, or the user's own."""
+        """Files that hold the features: the list of what was fetched, or the user's own, which are in no storage."""
         dataset = self.run.dataset(wildcards)
-        return f"resources/downloads/{dataset.name}.json" if dataset.registered else list(dataset.files.values())
+        if dataset.registered:
+            return f"resources/downloads/{dataset.name}.json"
+        return [local(path) for path in dataset.files.values()]
 
     def collection(self, wildcards: Any) -> str | list[str]:
         """Files of a text collection: the list of what was fetched, or all files in the user's folder."""
@@ -177,7 +179,7 @@ class Files:
             return self.features(wildcards)
         if dataset.options["like"] == "irds":  # the digests of its files are fixed
             return []
-        return sorted(str(path) for path in Path(dataset.options["folder"]).rglob("*") if path.is_file())
+        return [local(str(path)) for path in sorted(Path(dataset.options["folder"]).rglob("*")) if path.is_file()]
 
     def collection_of_text(self, wildcards: Any) -> str | list[str]:
         """The same, for jobs that take any data: nothing where they are no raw text."""
