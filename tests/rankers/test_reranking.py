@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from qdrank.rankers.one_model import LinearRanker, TreeRanker
-from qdrank.rankers.reranking import divided, listed, reranked
+from qdrank.rankers.reranking import divided, listed
 from qdrank.rankers.retrieval import Searchable
 from qdrank.rankers.retrievers import DocumentTotals, Latent, Lexical, Mixed, NearestQueries, z_scores
 from qdrank.text.index import FieldIndex
@@ -45,7 +45,8 @@ def test_only_the_candidates_are_ranked_again(data):
     (one,) = listed(known, data.asked(np.arange(8, 12), 8), [Mixed(parts, (1.0, 1.0))], parts, candidates=4, n_top=10)
     ranker = LinearRanker()
     ranker.coef_ = np.array([-1.0])
-    again = reranked(ranker, one, data.judgments[8:], [0])
+    documents = one.judged(data.judgments[8:], [0])
+    again = one.reordered(ranker.predict(documents, np.zeros((4, 0))))
     for q in range(4):
         before, after = one.ranking.document[q], again.document[q]
         order = np.argsort(one.columns[q, :, 0], kind="stable")

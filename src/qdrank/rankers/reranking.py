@@ -14,7 +14,6 @@ from scipy import sparse
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
-from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.retrieval import in_blocks
 from qdrank.rankers.retrievers import Known, Mixed, Retriever, weighted, z_scores
 from qdrank.text.past_queries import AskedQueries
@@ -126,9 +125,3 @@ def divided(n: int, share: float, seed: int) -> tuple[IntArray, IntArray]:
     order = np.random.default_rng(seed).permutation(n)
     held = max(1, round(share * n))
     return np.sort(order[held:]), np.sort(order[:held])
-
-
-def reranked(ranker: QueryRanker, test: Listed, grades: sparse.csr_array, columns: Sequence[int]) -> RankedDocuments:
-    """The ranking of test queries by a fitted ranker; their grades are not looked at."""
-    documents = test.judged(grades, columns)
-    return test.reordered(ranker.predict(documents, np.zeros((documents.n_queries, 0))))

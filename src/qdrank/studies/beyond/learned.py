@@ -15,7 +15,7 @@ from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.one_model import without_choice
-from qdrank.rankers.reranking import Listed, divided, listed, reranked
+from qdrank.rankers.reranking import Listed, divided, listed
 from qdrank.rankers.retrieval import Chooser, measured
 from qdrank.rankers.retrievers import Mixed, Retriever
 from qdrank.rankers.tuning import tune_rankers
@@ -65,6 +65,7 @@ def learned_values(
         for name in (name for name in LEARNED if (name == "learned-text") == on_text):
             columns = range(_WIDTH.get(name, len(PARTS)))
             train, vali = (seen(one, known.past.judgments[some], columns) for one, some in zip(past, rows, strict=True))
+            documents = test.judged(grades, columns)  # their grades are not looked at
             settings = tried(name, options)
             choice = tune_rankers(settings, train, vali, name=MEASURE, seed=options.seed)
             chooser.tried[name] = [setting_text(one) for one in settings], choice
@@ -72,7 +73,8 @@ def learned_values(
                 ranker = choice.chosen
                 if fit:
                     ranker = without_choice(ranker.redrawn(fit_seed(options.seed, fit)), ranker).fit(*train)
-                yield name, fit, measured(measures, reranked(ranker, test, grades, columns), grades)
+                scores = ranker.predict(documents, np.zeros((documents.n_queries, 0)))
+                yield name, fit, measured(measures, test.reordered(scores), grades)
 
 
 def seen(one: Listed, grades: sparse.csr_array, columns: Sequence[int]) -> Validation:

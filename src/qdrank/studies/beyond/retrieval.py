@@ -6,7 +6,7 @@ Training and validation queries are the past queries. Every setting is chosen on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -34,7 +34,7 @@ from qdrank.rankers.retrievers import (
 from qdrank.store import write
 from qdrank.studies.beyond.learned import learned_values
 from qdrank.studies.beyond.options import Options
-from qdrank.studies.beyond.retrieved import BUDGETS, FORMS, HUB, JOBS, RECOMMENDED, TEXT_MIX, WITHOUT_NEAR
+from qdrank.studies.beyond.retrieved import BUDGETS, FORMS, HUB, JOBS, RECOMMENDED, RETRIEVERS, TEXT_MIX, WITHOUT_NEAR
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.judged import TextSettings
 from qdrank.text.past_queries import AskedQueries
@@ -108,8 +108,8 @@ def searched(like: str, **source: Any) -> Collection:
     return simulate_web(**source["draw"]).collection if like == "simweb" else read_collection(like, **source)
 
 
-def chosen_methods(chooser: Chooser) -> dict[str, Retriever]:
-    """Every method with the settings chosen, by name; the last ones are mixes."""
+def chosen_methods(chooser: Chooser, wanted: Container[str] = RETRIEVERS) -> dict[str, Retriever]:
+    """Every method with the settings chosen, by name; the last ones are mixes, those that are ``wanted``."""
     text = text_parts(chooser)
     past = lexical(chooser, "past", chooser.grid.copies)
     near = chooser.best("nearest", _NEAR)
@@ -124,7 +124,8 @@ def chosen_methods(chooser: Chooser) -> dict[str, Retriever]:
         (RECOMMENDED, past),
         ("all-mix", (*past, near)),
     ):
-        methods[name] = chooser.mix(name, (*text, *parts))
+        if name in wanted:
+            methods[name] = chooser.mix(name, (*text, *parts))
     return methods
 
 
@@ -205,12 +206,13 @@ def write_retrieval(
         constants = {"k1": text["tried_k1"], "b": text["tried_b"]}
         grid = Grid.of(settings.bm25, constants, text["feedback"], measure=measure, seed=options.seed, **keys)
         chooser = Chooser(queries.known, grid)
-        methods = chosen_methods(chooser)
         values: Iterable[tuple[Any, ...]]
         if job == form:
+            methods = chosen_methods(chooser)
             controls = _controls(queries, chooser, methods, options.near, refits) if form == "all" else ()
             values = _retrieved(queries, chooser, methods, controls, measures)
         else:
+            methods = chosen_methods(chooser, (TEXT_MIX, RECOMMENDED))
             chooser.tried.clear()  # another job writes the choices of the mixes
             grades = queries.data.judgments[queries.test]
             values = learned_values(
