@@ -33,6 +33,7 @@ findings: $(READY) runs/hybrid/resources/runs ## run all configurations behind t
 runs/hybrid/resources/runs: $(READY)
 	for name in cranfield cisi scifact mq2007-agg mq2008-agg; do $(BIN)/qdrank retrieve $$name --output $@.part/$$name || exit 1; done
 	$(BIN)/qdrank retrieve nfcorpus --judgments beir --output $@.part/nfcorpus
+	$(BIN)/qdrank retrieve nfcorpus --judgments direct --output $@.part/nfcorpus-direct
 	mv $@.part $@
 
 test: $(READY) ## run the tests

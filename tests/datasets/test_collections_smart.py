@@ -255,6 +255,8 @@ def test_nfcorpus_has_its_published_counts(mirror):
     assert Counter(query.split for query in found.queries) == {"train": 2594, "dev": 325, "test": 325}
     assert Counter(query.type for query in found.queries) == {"topic": 1815, "video": 1016, "page": 413}
     assert sum(note.count for note in found.notes if "missing in BEIR" in note.kind) == 7
+    direct = read_nfcorpus(mirror / "raw/nfcorpus", qrels="direct")
+    assert Counter(direct.qrels.grade.tolist()) == {3: 5376}
 
 
 @pytest.mark.mirror

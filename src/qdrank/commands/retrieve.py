@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of rankings to aggregate: whether the best document has the lowest number or the highest (default: as the "
         "table of data sets says)",
     )
-    parser.add_argument("--judgments", metavar="NAME", help="of nfcorpus: 3-2-1 (default), 2-1-0 or beir")
+    parser.add_argument("--judgments", metavar="NAME", help="of nfcorpus: 3-2-1 (default), 2-1-0, direct or beir")
 
 
 def run(args: argparse.Namespace) -> int:

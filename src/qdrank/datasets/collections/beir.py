@@ -145,7 +145,11 @@ def _whole(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def read_nfcorpus(folder: Path, *, qrels: Literal["3-2-1", "2-1-0", "beir"] = "3-2-1") -> Collection:
+_NF_JUDGMENTS = ("3-2-1", "2-1-0", "direct", "beir")
+_DIRECT = 3
+
+
+def read_nfcorpus(folder: Path, *, qrels: Literal["3-2-1", "2-1-0", "direct", "beir"] = "3-2-1") -> Collection:
     """Read NFCorpus (Boteva et al., ECIR 2016) from ``folder`` with its subfolders ``beir`` and ``original``.
 
     Texts are as BEIR has them, judgments those of the original archive: 3 direct link, 2 indirect link, 1 marginal (shared
@@ -153,11 +157,11 @@ def read_nfcorpus(folder: Path, *, qrels: Literal["3-2-1", "2-1-0", "beir"] = "3
     queries that BEIR lost come from the original titles. Kinds of queries, by the pages of NutritionFacts.org that they
     title: ``topic``, ``video``, ``page`` (blog posts, questions).
 
-    ``qrels``: {"3-2-1", "2-1-0", "beir"}; which judgments; with ``"beir"`` also exactly BEIR's queries.
+    ``qrels``: which judgments; ``"direct"`` are the direct links alone, ``"beir"`` has also exactly BEIR's queries.
     """
     folder, book = Path(folder), Notebook()
-    if qrels not in ("3-2-1", "2-1-0", "beir"):
-        raise InputError(f"unknown judgments {qrels!r}", fix="allowed: 3-2-1, 2-1-0, beir")
+    if qrels not in _NF_JUDGMENTS:
+        raise InputError(f"unknown judgments {qrels!r}", fix="allowed: " + ", ".join(_NF_JUDGMENTS))
     asked = list(read_queries(folder / "beir" / "queries.jsonl"))
     if qrels != "beir":
         asked += _missing_queries(folder, {query.query_id for query in asked}, book)
@@ -177,6 +181,9 @@ def _nf_judgments(folder: Path, split: str, qrels: str) -> Iterator[Judgment]:
     if qrels == "beir":
         flat = folder / "beir" / f"{split}.tsv"
         return read_beir_judgments(flat if files.find(flat) else folder / "beir" / "qrels" / f"{split}.tsv")
+    if qrels == "direct":
+        every = trec.read_judgments(folder / "original" / f"{split}.3-2-1.qrel")
+        return (judgment for judgment in every if judgment.grade == _DIRECT)
     return trec.read_judgments(folder / "original" / f"{split}.{qrels}.qrel")
 
 
