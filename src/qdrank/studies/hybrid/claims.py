@@ -86,6 +86,12 @@ def _others(grid: str) -> Iterator[Claim]:
         budget="leaves on both sides, early stopping",
     )
     yield _explores(
+        name="chosen - trees",
+        text="weights per query beat LambdaMART on the columns of all runs, which knows nothing of the query",
+        budget="the chosen one is one of five; LambdaMART: leaves, early stopping",
+        note="whether the gain is due to the query, or any richer fusion has it",
+    )
+    yield _explores(
         name="query columns",
         text="predictors of the query help LambdaMART",
         expected="above LambdaMART with predictors of another query",

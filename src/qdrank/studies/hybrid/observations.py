@@ -46,6 +46,7 @@ def _differences(values: Values) -> Observations:
         "each - fixed": each(PER_QUERY),
         "each - control": each(PER_QUERY, controls=True),
         "trees - fixed": {"difference": values.difference(TREES, FIXED)},
+        "chosen - trees": {"difference": values.difference(CHOSEN, TREES)},
         "query columns": {"difference": values.difference(TREES_QUERIES, CONTROLS[TREES_QUERIES])},
         "evidence - prior": {"difference": values.difference(EVIDENCE, CONTROLS[EVIDENCE])},
     }

@@ -20,6 +20,7 @@ from qdrank.studies.hybrid.methods import (
     METHODS,
     OF_CHOSEN,
     PER_QUERY,
+    TREES,
 )
 from qdrank.studies.hybrid.values import Values, gathered_values, known
 from qdrank.studies.making import Inputs, Shown
@@ -66,8 +67,10 @@ def chosen_methods(choices: Sequence[pa.Table]) -> list[str]:
 
 
 def comparisons(values: Values) -> list[tuple[str, str]]:
-    """The primary comparisons, then every method against fixed weights and against its control."""
-    pairs = [(CHOSEN, FIXED), (CHOSEN, OF_CHOSEN)]
+    """The primary comparisons, the chosen method against a learner that knows nothing of the query, then every method
+    against fixed weights and against its control.
+    """
+    pairs = [(CHOSEN, FIXED), (CHOSEN, OF_CHOSEN)] + [(CHOSEN, name) for name in known([TREES], values)]
     for name in known([method.name for method in METHODS], values):
         if name not in (CHOSEN, FIXED):
             pairs.append((name, FIXED))
