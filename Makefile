@@ -25,8 +25,8 @@ run: $(READY) ## run a first study on all cores: results/index.html (CONFIG=file
 # Every configuration that a table on the pages comes from (docs/ledger.yaml has the same list); each has a folder of its own.
 FINDINGS := claims seeds nfcorpus affine hoi2008 hybrid
 findings: $(READY) runs/hybrid/resources/runs ## run all configurations behind the studies' pages, and write their tables (hours; goes on where it was stopped)
-	@for name in $(FINDINGS); do PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --cores all --rerun-incomplete --directory runs/$$name \
-	  --configfile config/$$name.yaml -- results/claims-overview.html || exit 1; done
+	@for name in $(FINDINGS); do PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --cores all --rerun-incomplete \
+	  --max-jobs-per-timespan 1000/60s --directory runs/$$name --configfile config/$$name.yaml -- results/claims-overview.html || exit 1; done
 	$(BIN)/qdrank findings $(FINDINGS:%=runs/%/results/claims.parquet)
 
 # The runs that config/hybrid.yaml fuses.
