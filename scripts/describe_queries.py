@@ -4,4 +4,5 @@ from qdrank.queries.recipe import write_queries
 from qdrank.workflow.script import job
 
 with job() as this:
-    write_queries(this.files, this.out, this.fold, **this.params)
+    for one in this.folds:
+        write_queries(one.files, one.out, one.fold, **one.params)

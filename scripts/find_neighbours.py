@@ -4,4 +4,5 @@ from qdrank.rankers.neighbour_lists import write_neighbours
 from qdrank.workflow.script import job
 
 with job() as this:
-    write_neighbours(this.files, this.out, this.fold, **this.params)
+    for one in this.folds:
+        write_neighbours(one.files, one.out, one.fold, **one.params)

@@ -4,4 +4,5 @@ from qdrank.rankers.learning import learn_method
 from qdrank.workflow.script import job
 
 with job() as this:
-    learn_method(this.files, this.out, this.wildcards["method"], log=this.log, **this.params)
+    for one in this.folds:
+        learn_method(one.files, one.out, one.fold, one.wildcards["method"], log=one.log, **one.params)

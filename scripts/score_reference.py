@@ -4,4 +4,5 @@ from qdrank.rankers.reference import write_reference
 from qdrank.workflow.script import job
 
 with job() as this:
-    write_reference(this.files, this.out, this.fold)
+    for one in this.folds:
+        write_reference(one.files, one.out, one.fold)

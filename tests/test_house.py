@@ -124,12 +124,12 @@ def rule_files(project: Path) -> list[Path]:
     return sorted((project / "workflow" / "rules").glob("*.smk"))
 
 
-_RULE = re.compile(r'^(?:for .+ in run\.divided\("(\w+)", .+\n\n)? *rule ?(\w*):$', re.MULTILINE)
+_RULE = re.compile(r'^(?:for .+ in run\.(?:divided|by_folds)\("(\w+)".+\n\n)? *rule ?(\w*):$', re.MULTILINE)
 _SCRIPT_OF = re.compile(r"scripts/([\w/]+)\.py")
 
 
 def scripts_by_rule(text: str) -> set[tuple[str, str]]:
-    """Each rule with its script; rules that share divided work go by the name that `run.divided` is given."""
+    """Each rule with its script; rules that share divided work go by the name that `run.divided` or `run.by_folds` is given."""
     _, *parts = _RULE.split(text)
     rules = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
     return {(divided or name, script) for divided, name, body in rules for script in _SCRIPT_OF.findall(body)}
@@ -154,8 +154,8 @@ def test_a_rule_with_the_script_of_another_is_seen() -> None:
 
 
 def script_faults(text: str) -> list[str]:
-    """What is wrong with a script: it has a docstring, imports one function and `job`, and calls the function once."""
-    body = ast.parse(text).body
+    """What is wrong with a script: it has a docstring, imports one function and `job`, and calls the function once, or once a fold."""
+    body = ast.parse(text.replace("    for one in this.folds:\n        ", "    ")).body
     match body:
         case [
             ast.Expr(ast.Constant(str())),
@@ -203,6 +203,9 @@ with job() as this:
 )
 def test_a_script_that_does_more_is_found(old: str, new: str) -> None:
     assert not script_faults(_SCRIPT)
+    assert not script_faults(
+        _SCRIPT.replace("    write", "    for one in this.folds:\n        write").replace("(this", "(one")
+    )
     assert script_faults(_SCRIPT.replace(old, new, 1))
 
 

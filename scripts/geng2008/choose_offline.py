@@ -4,4 +4,5 @@ from qdrank.studies.geng2008.offline import choose_offline
 from qdrank.workflow.script import job
 
 with job() as this:
-    choose_offline(this.files, this.path, this.fold, **this.params)
+    for one in this.folds:
+        choose_offline(one.files, one.path, one.fold, **one.params)

@@ -4,4 +4,5 @@ from qdrank.studies.geng2008.global_models import write_global
 from qdrank.workflow.script import job
 
 with job() as this:
-    write_global(this.files, this.out, this.fold, log=this.log, **this.params)
+    for one in this.folds:
+        write_global(one.files, one.out, one.fold, log=one.log, **one.params)

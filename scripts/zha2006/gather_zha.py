@@ -4,4 +4,5 @@ from qdrank.studies.zha2006.shapes import gather_tables
 from qdrank.workflow.script import job
 
 with job() as this:
-    gather_tables(this.files, this.out)
+    for one in this.folds:
+        gather_tables(one.files, one.out)

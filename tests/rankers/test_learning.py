@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +29,7 @@ from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.state import from_state_table
 from qdrank.serving.loading import kind_of
 from qdrank.store import read, write
+from qdrank.workflow.script import Job
 
 SMALL = {
     "rankboost": {"rounds": [5], "thresholds": [10]},
@@ -192,11 +194,16 @@ def test_folds_that_one_job_learns_are_as_if_learned_alone(tmp_path):
     options = {"learner": "regression", "grid": CLASSIC["regression"].grid(), "ranks": False, "queries": None}
     options |= {"scale": "zscore", "measure": "ap", "seed": 1, "log": lambda *_: None}
     folds, kinds = ["fold1", "fold2", "fold3"], ("models", "choices", "scores", "served")
-    out = {kind: [str(tmp_path / f"{kind}-{fold}.parquet") for fold in folds] for kind in kinds}
-    learn_method(files, out, "regression", folds=folds, **options)
+    out = {kind: [str(tmp_path / f"results/data/{fold}/{kind}.parquet") for fold in folds] for kind in kinds}
+    outputs = [path for paths in out.values() for path in paths]
+    for path in outputs:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    whole = Job(files, [], out, outputs, {}, {"dataset": "data"}, {}, print)
+    for one in whole.folds:
+        learn_method(one.files, one.out, one.fold, "regression", **options)
     for place, fold in enumerate(folds):
         alone = {kind: str(tmp_path / f"{kind}.parquet") for kind in kinds}
-        learn_method(files, alone, "regression", folds=[fold], **options)
+        learn_method(files, alone, fold, "regression", **options)
         for kind in kinds:
-            assert (tmp_path / f"{kind}.parquet").read_bytes() == (tmp_path / out[kind][place]).read_bytes()
-    assert len({(tmp_path / path).read_bytes() for path in out["scores"]}) == len(folds)
+            assert Path(alone[kind]).read_bytes() == Path(out[kind][place]).read_bytes()
+    assert len({Path(path).read_bytes() for path in out["scores"]}) == len(folds)

@@ -29,7 +29,7 @@ from qdrank.workflow.files import (
 )
 from qdrank.workflow.page import claim_titles, described_run, labels_and_colours, published_counts, representatives
 from qdrank.workflow.plan import plan
-from qdrank.workflow.run import WorkflowRun, names_pattern, study_measures
+from qdrank.workflow.run import JobFolds, WorkflowRun, names_pattern, study_measures
 
 GENG, LIN, HOI = (STUDIES[name] for name in ("geng2008", "lin2011", "hoi2008"))
 SEEDS = {f"s{seed}": {"kind": "simulated", "like": "sim1", "settings": {"seed": seed, "train": 40}} for seed in (1, 2)}
@@ -57,6 +57,19 @@ def test_work_is_divided_into_as_many_jobs_as_there_are_shards(run: WorkflowRun)
     assert run.divided("do", kinds) == {"do_a": ["a", "c"], "do_b": ["b"]}
     assert replace(run, shards=1).divided("do", kinds) == {"do": ["a", "b", "c"]}
     assert list(replace(run, shards=9).divided("do", kinds)) == ["do_a", "do_b", "do_c"]
+
+
+def test_short_jobs_take_all_folds_where_folds_are_not_divided() -> None:
+    run = run_of()
+    five = replace(run.planned.datasets["s1"], folds=("fold1", "fold2", "fold4"))
+    run = replace(run, planned=replace(run.planned, datasets={**run.planned.datasets, "s1": five}), shards=1)
+    one, several = run.by_folds("do").items()
+    assert one == ("do", JobFolds(("{fold}",), ["sim1", "s2"]))
+    assert several == ("do_3_folds", JobFolds(five.folds, ["s1"]))
+    assert several[1].each("{dataset}/{fold}/a") == [f"{{dataset}}/{fold}/a" for fold in five.folds]
+    assert run.by_folds("do", ["s1"]) == {"do": several[1]}
+    assert run.by_folds("do", []) == {}
+    assert replace(run, shards=2).by_folds("do") == {"do": JobFolds(("{fold}",), ["sim1", "s1", "s2"])}
 
 
 def test_methods_of_a_study_are_fitted_again_in_one_job() -> None:

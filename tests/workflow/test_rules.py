@@ -34,9 +34,10 @@ with open("rules.json", "w") as file:
 def refuse_other_params(rule: str, params: set[str], script: Path) -> None:
     """A script passes all params of its rule by name: those that the function takes, and none that it needs is missing."""
     tree = ast.parse(script.read_text())
-    call = next(node.body[0].value for node in tree.body if isinstance(node, ast.With))
+    work = next(node.body[0] for node in tree.body if isinstance(node, ast.With))
+    call = (work.body[0] if isinstance(work, ast.For) else work).value
     place = next(node for node in tree.body if isinstance(node, ast.ImportFrom))
-    if not any(word.arg is None and ast.unparse(word.value) == "this.params" for word in call.keywords):
+    if not any(word.arg is None and ast.unparse(word.value) in ("this.params", "one.params") for word in call.keywords):
         return
     function = getattr(import_module(place.module), call.func.id)
     given = {word.arg: None for word in call.keywords if word.arg} | dict.fromkeys(params)
@@ -54,9 +55,14 @@ def test_params_that_a_function_does_not_take_are_found(tmp_path: Path) -> None:
     )
     right = {"datasets", "left_out"}
     refuse_other_params("one", right, script)
-    for params in ({"datasets"}, {*right, "more"}):
-        with pytest.raises(AssertionError, match="rule one"):
-            refuse_other_params("one", params, script)
+    of_folds = (
+        script.read_text().replace("    write", "    for one in this.folds:\n        write").replace("this.p", "one.p")
+    )
+    for text in (script.read_text(), of_folds):
+        script.write_text(text)
+        for params in ({"datasets"}, {*right, "more"}):
+            with pytest.raises(AssertionError, match="rule one"):
+                refuse_other_params("one", params, script)
 
 
 def test_every_rule_has_a_log_a_benchmark_an_environment_and_a_digest(project: Path, tmp_path: Path) -> None:

@@ -36,27 +36,35 @@ scattergather:
     local=scattered(workflow, run, "local"),
 
 
-rule train_global:
-    """Models of all training queries and of each class of queries, for every lambda."""
-    input:
-        judged="results/{dataset}/judged.parquet",
-        topics="results/{dataset}/topics.parquet",
-        queries="results/{dataset}/{fold}/queries.parquet",
-    output:
-        models="results/{dataset}/{fold}/models/global.parquet",
-        classes="results/{dataset}/{fold}/classes.parquet",
-    resources:
-        mem_mb=memory(800, 12),
-        runtime=minutes(60, 0.5),
-    params:
-        **run.training,
-        penalty=settings.geng.penalty,
-        lambdas=sorted({*settings.training.lambdas, settings.geng.lam}, reverse=True),
-        n_classes=settings.geng.classes,
-        starts=settings.training.starts,
-        seed=settings.seed,
-    script:
-        "../../scripts/geng2008/train_global.py"
+# Models of all training queries and of each class of queries, for every lambda.
+for _name, _folds in run.by_folds("train_global").items():
+
+    rule:
+        name:
+            _name
+        input:
+            judged="results/{dataset}/judged.parquet",
+            topics="results/{dataset}/topics.parquet",
+            queries=_folds.each("results/{dataset}/{fold}/queries.parquet"),
+        output:
+            models=_folds.each("results/{dataset}/{fold}/models/global.parquet"),
+            classes=_folds.each("results/{dataset}/{fold}/classes.parquet"),
+        wildcard_constraints:
+            dataset=names_pattern(_folds.datasets),
+        resources:
+            mem_mb=memory(800, 12),
+            runtime=minutes(60, 0.5),
+        params:
+            **run.training,
+            penalty=settings.geng.penalty,
+            lambdas=sorted(
+                {*settings.training.lambdas, settings.geng.lam}, reverse=True
+            ),
+            n_classes=settings.geng.classes,
+            starts=settings.training.starts,
+            seed=settings.seed,
+        script:
+            "../../scripts/geng2008/train_global.py"
 
 
 rule train_local:
@@ -99,7 +107,6 @@ rule train_lambdamart:
         mem_mb=memory(900, 30),
         runtime=minutes(60, 1),
     params:
-        folds=lambda wc: [wc.fold],
         learner="lambdamart",
         ranks=False,
         scale=settings.training.scale,
@@ -115,23 +122,29 @@ rule train_lambdamart:
         "../../scripts/learn_method.py"
 
 
-rule choose_offline:
-    """Which ready model serves each query, for every k: known from the neighbours, while the models are trained."""
-    input:
-        judged="results/{dataset}/judged.parquet",
-        queries="results/{dataset}/{fold}/queries.parquet",
-        neighbours="results/{dataset}/{fold}/neighbours.parquet",
-    output:
-        "results/{dataset}/{fold}/geng/offline.parquet",
-    # Scores and the bound wait for it.
-    priority: 11
-    resources:
-        mem_mb=memory(600, 6),
-        runtime=minutes(30, 0.2),
-    params:
-        geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
-    script:
-        "../../scripts/geng2008/choose_offline.py"
+# Which ready model serves each query, for every k: known from the neighbours, while the models are trained.
+for _name, _folds in run.by_folds("choose_offline").items():
+
+    rule:
+        name:
+            _name
+        input:
+            judged="results/{dataset}/judged.parquet",
+            queries=_folds.each("results/{dataset}/{fold}/queries.parquet"),
+            neighbours=_folds.each("results/{dataset}/{fold}/neighbours.parquet"),
+        output:
+            _folds.each("results/{dataset}/{fold}/geng/offline.parquet"),
+        wildcard_constraints:
+            dataset=names_pattern(_folds.datasets),
+        # Scores and the bound wait for it.
+        priority: 11
+        resources:
+            mem_mb=memory(600, 6),
+            runtime=minutes(30, 0.2),
+        params:
+            geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
+        script:
+            "../../scripts/geng2008/choose_offline.py"
 
 
 rule score_geng:

@@ -30,7 +30,6 @@ rule learn_method:
         mem_mb=memory(900, 30),
         runtime=minutes(120, 1),
     params:
-        folds=lambda wc: [wc.fold],
         learner=lambda wc: CLASSIC[wc.method].learner,
         grid=lambda wc: run.learner_grid(wc.method),
         ranks=lambda wc: CLASSIC[wc.method].aggregates,
@@ -43,33 +42,32 @@ rule learn_method:
 
 
 # The quick methods: one job for all folds of a data set, which would each spend its time on starting.
-for _dataset in planned.datasets if LEARNED_TOGETHER else ():
+for _name, _folds in run.by_folds("learn_folds").items() if LEARNED_TOGETHER else ():
 
     rule:
         name:
-            f"learn_folds_{_dataset}"
+            _name
         input:
-            judged=f"results/{_dataset}/judged.parquet",
+            judged="results/{dataset}/judged.parquet",
         output:
             **{
-                kind: filled(
-                    f"results/{_dataset}/{{fold}}/{kind}/{{{{method}}}}.parquet",
-                    fold=planned.datasets[_dataset].folds,
+                kind: _folds.each(
+                    f"results/{{dataset}}/{{fold}}/{kind}/{{method}}.parquet"
                 )
                 for kind in ("models", "choices", "scores", "served")
             },
         wildcard_constraints:
+            dataset=names_pattern(_folds.datasets),
             method=names_pattern(LEARNED_TOGETHER),
         resources:
             mem_mb=memory(900, 30),
             runtime=minutes(120, 3),
         params:
-            folds=planned.datasets[_dataset].folds,
             learner=lambda wc: CLASSIC[wc.method].learner,
             grid=lambda wc: run.learner_grid(wc.method),
             ranks=False,
             queries=None,
-            scale=run.learner_scale(_dataset),
+            scale=lambda wc: run.learner_scale(wc.dataset),
             measure=settings.learners.measure,
             seed=settings.seed,
         script:

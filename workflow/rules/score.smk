@@ -7,22 +7,28 @@
 
 from qdrank.rankers.stages import FIRST_STAGES
 
+WITH_FEATURES = planned.of_kind("letor", "agg", "simulated")
 
-rule score_reference:
-    """The reference feature alone: the ranking that every method starts from."""
-    input:
-        judged="results/{dataset}/judged.parquet",
-        columns="results/{dataset}/columns.parquet",
-    output:
-        scores="results/{dataset}/{fold}/scores/reference.parquet",
-        served="results/{dataset}/{fold}/served/reference.parquet",
-    wildcard_constraints:
-        dataset=names_pattern(set(planned.datasets) - set(planned.of_kind("text"))),
-    resources:
-        mem_mb=memory(500, 6),
-        runtime=minutes(15, 0.05),
-    script:
-        "../../scripts/score_reference.py"
+
+# The reference feature alone: the ranking that every method starts from.
+for _name, _folds in run.by_folds("score_reference", WITH_FEATURES).items():
+
+    rule:
+        name:
+            _name
+        input:
+            judged="results/{dataset}/judged.parquet",
+            columns="results/{dataset}/columns.parquet",
+        output:
+            scores=_folds.each("results/{dataset}/{fold}/scores/reference.parquet"),
+            served=_folds.each("results/{dataset}/{fold}/served/reference.parquet"),
+        wildcard_constraints:
+            dataset=names_pattern(_folds.datasets),
+        resources:
+            mem_mb=memory(500, 6),
+            runtime=minutes(15, 0.05),
+        script:
+            "../../scripts/score_reference.py"
 
 
 rule retrieve:

@@ -70,25 +70,32 @@ use rule fit_zha as fit_zha_trees with:
         regressor="trees",
 
 
-rule gather_zha:
-    """Tables of all regressors of a fold in one."""
-    input:
-        **{
-            name: expand(
-                f"results/{{{{dataset}}}}/{{{{fold}}}}/zha/{{regressor}}/{name}.parquet",
-                regressor=settings.zha.regressors,
-            )
-            for name in ZHA_TABLES
-        },
-    output:
-        cells="results/{dataset}/{fold}/zha/cells.parquet",
-        maps="results/{dataset}/{fold}/zha/maps.parquet",
-        objectives="results/{dataset}/{fold}/zha/objectives.parquet",
-        choices="results/{dataset}/{fold}/choices/zha.parquet",
-    wildcard_constraints:
-        dataset=ZHA_DATASETS,
-    resources:
-        mem_mb=memory(400, 10),
-        runtime=minutes(15),
-    script:
-        "../../scripts/zha2006/gather_zha.py"
+# Tables of all regressors of a fold in one.
+for _name, _folds in run.by_folds("gather_zha", run.datasets_of(ZHA)).items():
+
+    rule:
+        name:
+            _name
+        input:
+            **{
+                name: [
+                    path
+                    for regressor in settings.zha.regressors
+                    for path in _folds.each(
+                        f"results/{{dataset}}/{{fold}}/zha/{regressor}/{name}.parquet"
+                    )
+                ]
+                for name in ZHA_TABLES
+            },
+        output:
+            cells=_folds.each("results/{dataset}/{fold}/zha/cells.parquet"),
+            maps=_folds.each("results/{dataset}/{fold}/zha/maps.parquet"),
+            objectives=_folds.each("results/{dataset}/{fold}/zha/objectives.parquet"),
+            choices=_folds.each("results/{dataset}/{fold}/choices/zha.parquet"),
+        wildcard_constraints:
+            dataset=names_pattern(_folds.datasets),
+        resources:
+            mem_mb=memory(400, 10),
+            runtime=minutes(15),
+        script:
+            "../../scripts/zha2006/gather_zha.py"

@@ -121,20 +121,6 @@ def model_table(method: str, learner: Any, inverse: FloatArray, train: Judged) -
 
 def learn_method(
     files: Mapping[str, str],
-    out: Mapping[str, str | Sequence[str]],
-    method: str,
-    *,
-    folds: Sequence[str],
-    **options: Any,
-) -> None:
-    """`learn_fold` for each of ``folds``; an output of several folds is a list of files in their order."""
-    for place, fold in enumerate(folds):
-        made = {name: paths if isinstance(paths, str) else paths[place] for name, paths in out.items()}
-        learn_fold(files, made, fold, method, **options)
-
-
-def learn_fold(
-    files: Mapping[str, str],
     out: Mapping[str, str],
     fold: str,
     method: str,

@@ -28,6 +28,18 @@ _STORED = ("documents", "document-vectors")
 ALL_STUDIES: list[Study] = [STUDIES[name] for name in STUDIES]
 
 
+@dataclass(frozen=True)
+class JobFolds:
+    """Folds of which one job does the work, ``{fold}`` for any one, and the data sets with these folds."""
+
+    folds: tuple[str, ...]
+    datasets: list[str]
+
+    def each(self, pattern: str) -> list[str]:
+        """Paths of ``pattern`` for each of the folds."""
+        return [pattern.replace("{fold}", fold) for fold in self.folds]
+
+
 @dataclass(frozen=True, eq=False)
 class WorkflowRun:
     """A run of the workflow.
@@ -78,6 +90,21 @@ class WorkflowRun:
         n = min(self.shards, len(kinds))
         shares = [list(kinds[first::n]) for first in range(n)]
         return {rule if n == 1 else f"{rule}_{share[0]}": share for share in shares}
+
+    def by_folds(self, rule: str, datasets: Iterable[str] | None = None) -> dict[str, JobFolds]:
+        """Folds of which one job does a rule's work on these data sets (all if None), by the name of the rule.
+
+        Where folds are not divided, a short job takes all folds of a data set: a job of each would spend its time on
+        starting. Else ``{fold}`` stands for any one. Data sets of as many folds have the same rule.
+        """
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for name in self.planned.datasets if datasets is None else datasets:
+            folds = self.planned.datasets[name].folds
+            alike.setdefault(folds if self.shards == 1 and len(folds) > 1 else ("{fold}",), []).append(name)
+        return {
+            f"{rule}_{len(folds)}_folds" if len(alike) > 1 < len(folds) else rule: JobFolds(folds, members)
+            for folds, members in alike.items()
+        }
 
     # ---- data sets ----
 

@@ -4,6 +4,8 @@ A script is one call of one function of the library::
 
     with job() as this:
         write_scores(this.files, this.out, this.fold, log=this.log, **this.params)
+
+A job that may have several folds makes that call for each of them: ``for one in this.folds``.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,8 +30,8 @@ class Job:
     ----------
     files : input files by name; a list where a name stands for several
     inputs : all input files in order
-    out : output files by name
-    path : the first output, for jobs that make one file
+    out : output files by name; a list where a job makes one of each fold
+    outputs : all output files in order
     params : the params of the rule: arguments of the function that does the work
     wildcards : values of the wildcards
     config : the configuration; what is taken from it must not change the result, since no rerun follows it
@@ -38,12 +40,17 @@ class Job:
 
     files: dict[str, Any]
     inputs: list[str]
-    out: dict[str, str]
-    path: str
+    out: dict[str, Any]
+    outputs: list[str]
     params: dict[str, Any]
     wildcards: dict[str, str]
     config: dict[str, Any]
     log: Callable[..., None]
+
+    @property
+    def path(self) -> str:
+        """The first output, for jobs that make one file."""
+        return self.outputs[0]
 
     @property
     def dataset(self) -> str:
@@ -54,6 +61,20 @@ class Job:
     def fold(self) -> str:
         """Name of the fold."""
         return self.wildcards["fold"]
+
+    @property
+    def folds(self) -> Iterator[Job]:
+        """The job of each fold that this one has, with that fold's files and those that belong to no fold."""
+        data = f"results/{self.dataset}/"  # further up is the folder of the run, or a storage
+        for fold in dict.fromkeys(path.rpartition(data)[2].partition("/")[0] for path in self.outputs):
+            own = f"{data}{fold}/"
+            yield replace(
+                self,
+                files=_of_fold(self.files, own),
+                out=_of_fold(self.out, own),
+                outputs=[path for path in self.outputs if own in path],
+                wildcards={**self.wildcards, "fold": fold},
+            )
 
     @property
     def shard(self) -> tuple[int, int]:
@@ -80,7 +101,7 @@ def job() -> Iterator[Job]:
             files=_by_name(given.input),
             inputs=[str(file) for file in given.input],
             out=_by_name(given.output),
-            path=str(given.output[0]),
+            outputs=[str(file) for file in given.output],
             params=params,
             wildcards=dict(given.wildcards.items()),
             config=given.config,
@@ -90,3 +111,9 @@ def job() -> Iterator[Job]:
 
 def _by_name(files: Any) -> dict[str, Any]:
     return {name: str(file) if isinstance(file, str) else list(map(str, file)) for name, file in files.items()}
+
+
+def _of_fold(files: dict[str, Any], own: str) -> dict[str, Any]:
+    """Files in the folder ``own`` of a fold, of names that have several; a name with one such file stands for it."""
+    chosen = {name: [path for path in paths if own in path] for name, paths in files.items() if isinstance(paths, list)}
+    return files | {name: paths[0] if len(paths) == 1 else paths for name, paths in chosen.items()}
