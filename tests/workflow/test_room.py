@@ -235,6 +235,11 @@ def test_figures_of_the_same_files_are_one_job(run: WorkflowRun) -> None:
         assert all(files.shown(figure)["options"].items() <= drawn["options"].items() for figure in figures)
     made = files.reported_figures(GENG, jobs["geng-fig8"])
     assert made["f1_parquet"] == "results/{dataset}/figures/geng-fig9.parquet"
+    # Files of one job: `score_lin`.
+    assert [[figure.id for figure in figures] for figures in LIN.drawn_together] == [
+        ["lin-fig2", "lin-fig3"],
+        ["lin-fig4"],
+    ]
 
 
 def test_a_title_has_the_number_of_candidates_where_there_are_any() -> None:
@@ -279,7 +284,7 @@ def test_one_file_stands_for_each_job(run: WorkflowRun) -> None:
     once = files.of_each_job(LIN, made_by([SimpleNamespace(name="score", output=patterns)]))
     assert [path for path in once if path in served] == served[:1]
     assert set(once) < set(whole)
-    outputs = [*LIN.figures, *LIN.tables, LIN.observations]
+    outputs = [*(figures[0] for figures in LIN.drawn_together), *LIN.tables, LIN.observations]
     for output in outputs:
         assert sum(f"/{id_}." in path for path in once for id_ in output.shows) == 1
 

@@ -9,6 +9,7 @@ _ROOM = "qdrank.studies.hoi2008"
 _MEASURES = {"measures": "hoi/measures.parquet"}
 _SWEEPS = {"sweeps": "{fold}/hoi/sweep.parquet"}
 _WEIGHTS = {"weights": "{fold}/hoi/weights.parquet"}
+_SCORED = {**_SWEEPS, **_WEIGHTS, "columns": "columns.parquet"}  # of one job: the figures of them are one job, too
 _CURVES = {"curves": "{fold}/hoi/curve.parquet"}
 
 STUDY = Study(
@@ -49,7 +50,7 @@ STUDY = Study(
         Output(
             f"{_ROOM}.figures:draw_gammas",
             {"hoi-fig3": "Figure 3: gamma"},
-            _SWEEPS,
+            _SCORED,
             ("hoi.gamma",),
             said="MAP rises up to gamma = 0.5 or so, and falls beyond.",
             claims=("gamma*", "fixed*"),
@@ -57,7 +58,7 @@ STUDY = Study(
         Output(
             f"{_ROOM}.figures:draw_weights",
             {"hoi-weights": "weights of the rankers"},
-            {**_WEIGHTS, "columns": "columns.parquet"},
+            _SCORED,
             ("hoi.gamma",),
             said="Not in the paper: which rankers the ensembles use.",
             claims=("no weight", "gap"),

@@ -12,6 +12,7 @@ _ROOM = "qdrank.studies.lin2011"
 _SEEDS = {"seeds": "{fold}/lin/seeds.parquet"}
 _CURVE = {"curve": "{fold}/lin/curve.parquet"}
 _RANKED = {"ranked": "{fold}/lin/ranked.parquet"}
+_SCORED = {**_CURVE, **_RANKED}  # of one job: the figures of both are one job, too
 _BASELINES = {"baselines": "lin/baselines.parquet"}
 _JUDGED = {"judged": "judged.parquet"}
 _CLASSES = ("difficulty.classes",)
@@ -31,14 +32,14 @@ STUDY = Study(
         Output(
             f"{_ROOM}.figures:draw_clusters",
             {"lin-fig2": "Figure 2: number of clusters"},
-            _CURVE,
+            _SCORED,
             said="Choosing the best local model for each query (UpperBound) would leave a lot of room above RankSVM.",
             claims=("lin-*", "most *", "relevant-only*", "upper-bound*"),
         ),
         Output(
             f"{_ROOM}.figures:draw_places",
             {"lin-fig3": "Figure 3: the j-th best model"},
-            _RANKED,
+            _SCORED,
             said="Among 100 local models, sorted by how well they rank a query, RankSVM is around the 19th.",
             claims=("place",),
         ),

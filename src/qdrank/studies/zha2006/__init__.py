@@ -8,6 +8,7 @@ from qdrank.studies.zha2006.methods import METHODS, run
 _ROOM = "qdrank.studies.zha2006"
 _CELLS = {"cells": "{fold}/zha/cells.parquet"}
 _MAPS = {"maps": "{fold}/zha/maps.parquet"}
+_FITTED = {**_MAPS, "objectives": "{first}/zha/objectives.parquet"}  # of one job: the figures of both are one job, too
 _PAPER = ("zha.paper_alpha", "zha.paper_beta")
 
 STUDY = Study(
@@ -25,7 +26,7 @@ STUDY = Study(
         Output(
             f"{_ROOM}.figures:draw_map",
             {"zha-map": "alpha and beta over queries"},
-            _MAPS,
+            _FITTED,
             _PAPER,
             said="The paper has a table (4): larger penalties bring alpha to 1 and beta to 0, and their variance to 0.",
             claims=("*weak", "*recovered*", "*limit"),
@@ -33,7 +34,7 @@ STUDY = Study(
         Output(
             f"{_ROOM}.figures:draw_gain",
             {"zha-gain": "gain against deviation"},
-            _MAPS,
+            _FITTED,
             _PAPER,
             said="The paper has a table (7): the more a query is adjusted, the more it gains.",
             claims=("*: *",),
@@ -41,7 +42,7 @@ STUDY = Study(
         Output(
             f"{_ROOM}.figures:draw_objective",
             {"zha-objective": "the objective by half steps"},
-            {"objectives": "{first}/zha/objectives.parquet"},
+            _FITTED,
             said="The paper proves that the alternation converges. Each half step must lower the objective, with ridge.",
         ),
     ),
