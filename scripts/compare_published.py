@@ -1,6 +1,6 @@
 """Table of published figures beside ours."""
 
-from qdrank.figures.learners import write_published
+from qdrank.figures.published import write_published
 from qdrank.workflow.script import job
 
 with job() as this:

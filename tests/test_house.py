@@ -347,6 +347,17 @@ def test_what_the_snakefile_imports_is_light(module: str) -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
 
 
+# In hybrid, the forms of noise stand beside the kernels that draw it.
+@pytest.mark.parametrize("name", [name for name in STUDIES if name != "hybrid"])
+def test_what_only_shows_results_loads_no_compiler(name: str) -> None:
+    """It would take most of a second, and tables would be made again whenever a learner changes."""
+    study = STUDIES[name]
+    outputs = (*study.figures, *study.tables, study.observations)
+    modules = {output.module for output in outputs if output.id != "hoi-table3"}  # which takes the times itself
+    code = f"import {', '.join(modules)}, sys; print(*(m for m in ('numba', 'lightgbm') if m in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
+
+
 def test_environment_files_are_in_step_with_the_lock(project: Path) -> None:
     code = "import runpy; print(runpy.run_path('envs/generate.py')['environment'](), end='')"
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=project).stdout

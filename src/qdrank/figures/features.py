@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.refits import shown_mean
 from qdrank.figures.palette import COLOURS, GREY
 from qdrank.figures.style import in_doubt, label_axes, new_figure, save_figure
 from qdrank.figures.tables import write_tables
@@ -114,6 +113,8 @@ def _label(row: Mapping[str, object]) -> str:
 
 def _best(measures: pa.Table, columns: pa.Table, name: str, interval: Mapping[str, Any]) -> pa.Table:
     """The features with the highest mean over all test queries, and the reference feature, wherever it ranks."""
+    from qdrank.evaluation.refits import shown_mean  # with SciPy, which the job that writes tables does not need
+
     method = measures.column("method").to_numpy(zero_copy_only=False).astype(np.int64)
     values: FloatArray = measures.column(name).to_numpy()
     rows: list[dict[str, Any]] = []

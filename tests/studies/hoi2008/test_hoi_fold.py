@@ -16,8 +16,8 @@ from qdrank.rankers.state import from_state_table
 from qdrank.serving.loading import kind_of
 from qdrank.store.lists import list_matrix
 from qdrank.studies.hoi2008.fold import shard_range
-from qdrank.studies.hoi2008.learning_curve import METHODS, subsets
-from qdrank.studies.hoi2008.methods import SOLVED, TIES, ensembles, with_ties
+from qdrank.studies.hoi2008.learning_curve import subsets
+from qdrank.studies.hoi2008.methods import ON_CURVE, SOLVED, TIES, ensembles, with_ties
 from qdrank.studies.hoi2008.options import Options
 from qdrank.studies.hoi2008.rankers import StackedRanker, as_rankers, query_rows
 from qdrank.studies.hoi2008.scoring import WeightBank, score_fold
@@ -141,7 +141,7 @@ def test_subsets_are_nested_and_end_with_all():
 def test_the_learning_curve_ends_at_the_methods_themselves():
     _, _, _, measures, curve = made()
     assert set(curve.column("size").to_pylist()) == {5, 10, 0}
-    assert set(curve.column("method").to_pylist()) == set(METHODS)
+    assert set(curve.column("method").to_pylist()) == set(ON_CURVE)
     for method, same in (("ser", "ser"), ("sser", "sser-fixed")):
         own = rows(curve, method=method, size=0).column("ap").to_pylist()
         assert own == rows(measures, method=same).column("ap").to_pylist()

@@ -94,7 +94,7 @@ STUDY = Study(
             titles={"geng-tests": "KNN against Single and QC, mean NDCG", "geng-qc": "classes for QC, test queries"},
         ),
         Output(
-            f"{_ROOM}.timing:tabulate",
+            f"{_ROOM}.tables:tabulate_times",
             {"geng-table1": "Table 1: time of testing"},
             {"times": "geng/table1-times.parquet"},
             titles={"geng-table1": "time of testing, one thread"},

@@ -29,7 +29,6 @@ from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
 from qdrank.rankers.knn import offline1
 from qdrank.rankers.sizes import neighbour_count
 from qdrank.store import write
-from qdrank.studies.making import Inputs, Shown
 
 SHARES, KS = (0.25, 0.5, 1.0), (0.1, 0.27, 0.53)
 _MOST = 2000
@@ -41,11 +40,6 @@ Step = tuple[str, str, str]
 """Name of a step, the methods that take it, its order in the paper."""
 COLD: Step = ("train the model, cold", "Online", "O((kp)^c)")
 WARM: Step = ("train the model, warm from Single", "Online", "O((kp)^c)")
-
-
-def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:  # noqa: ARG001
-    """Table 1 as measured. A separate job takes the times, so a new title does not measure them again."""
-    return {"geng-table1": inputs.table("times", "table")}
 
 
 def write_times(

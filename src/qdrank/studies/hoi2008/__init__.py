@@ -84,7 +84,7 @@ STUDY = Study(
             titles={"hoi-folds": "MAP by fold", "hoi-tests": "SER and SSER against the others, MAP"},
         ),
         Output(
-            f"{_ROOM}.tables:tabulate_times",
+            f"{_ROOM}.timing:tabulate",
             {"hoi-table3": "Table 3: training time"},
             {"judged": "judged.parquet"},
             ("hoi.scale",),

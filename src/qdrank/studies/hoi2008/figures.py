@@ -21,8 +21,7 @@ from qdrank.figures.style import error_bars, label_axes, new_figure
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.store.lists import list_matrix
 from qdrank.studies.hoi2008.curves import Curve, gamma_curve, size_curve
-from qdrank.studies.hoi2008.learning_curve import METHODS
-from qdrank.studies.hoi2008.methods import BY_NAME, PAPER, STACKED_METHODS, TIES, with_ties
+from qdrank.studies.hoi2008.methods import BY_NAME, ON_CURVE, PAPER, STACKED_METHODS, TIES, with_ties
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.method_tables import measured_methods
@@ -178,7 +177,7 @@ def _draw_gamma_panel(axes: Any, rows: list[dict[str, Any]], fixed: float) -> No
 
 def size_numbers(table: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """MAP of every method and size, over queries and repeats, and its difference from SER; size 0 means all queries."""
-    curves = {method: size_curve(table, method) for method in METHODS}
+    curves = {method: size_curve(table, method) for method in ON_CURVE}
     rows = []
     for method, curve in curves.items():
         apart = curve.values - curves["ser"].values
@@ -200,14 +199,14 @@ def draw_sizes(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """MAP of the four methods, and their paired differences from SER."""
     table = size_numbers(inputs.table("curves", "figure"), shown.interval)
     figure, panels = new_figure(1, 2, height=3.4)
-    for method in METHODS:
+    for method in ON_CURVE:
         rows = [row for row in table.to_pylist() if row["method"] == method]
         places, look = np.arange(len(rows)), BY_NAME[method]
         panels[0].plot(places, [row["mean"] for row in rows], **look.marked)
         if method != "ser":
             apart, low, high = (np.array([row[f"difference{end}"] for row in rows]) for end in ("", "_low", "_high"))
             bars = error_bars(apart, low, high)
-            panels[1].errorbar(places + 0.08 * (METHODS.index(method) - 2), apart, bars, elinewidth=0.8, **look.marked)
+            panels[1].errorbar(places + 0.08 * (ON_CURVE.index(method) - 2), apart, bars, elinewidth=0.8, **look.marked)
     panels[1].axhline(0, color="black", linewidth=0.8)
     labels = ["all" if row["size"] == 0 else str(row["size"]) for row in rows]
     for axes in panels:

@@ -17,10 +17,8 @@ from qdrank.measures.compute import measure
 from qdrank.store import write
 from qdrank.store.lists import repeated
 from qdrank.studies.hoi2008.fold import EnsembleFold, load_ensemble_fold
+from qdrank.studies.hoi2008.methods import ON_CURVE
 from qdrank.studies.hoi2008.rankers import query_rows, scores_by
-
-#: Methods of the curve, with fixed settings: choosing on validation would use labels that the curve does not count.
-METHODS = ("ser", "sser", "ranksvm", "listnet")
 
 
 def subsets(n: int, sizes: Sequence[int], repeats: int, seed: int) -> Iterator[tuple[int, int, IntArray]]:
@@ -67,7 +65,7 @@ def _scores(fold: EnsembleFold, train: Judged, test: Judged, roughness: list[Flo
         "ranksvm": lambda: RankSVM().fit(*judged).predict(test.X),
         "listnet": lambda: ListNet().fit(*judged).predict(test.X),
     }
-    return {method: learners[method]() for method in METHODS}
+    return {method: learners[method]() for method in ON_CURVE}
 
 
 def _table(fold: str, size: int, repeat: int, method: str, test: Judged, scores: FloatArray) -> pa.Table:

@@ -58,6 +58,8 @@ BY_NAME = {method.name: method for method in (*METHODS, *FIRST_STAGE_METHODS)}
 PAPER = (*(method.name for method in BASELINES), "ser", "sser")
 #: Ensembles whose weights depend on gamma, and all ensembles that are solved; names without the rule for ties.
 PATHS = ("sser", "sser-tuned", "sser-varying", "sser-printed", "sser-other")
+#: Methods of the learning curve, with fixed settings: choosing on validation would use labels that the curve does not count.
+ON_CURVE = ("ser", "sser", "ranksvm", "listnet")
 SOLVED = ("ser", "ser-tuned", "ser-varying", "ser-free", *PATHS)
 
 
