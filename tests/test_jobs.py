@@ -7,7 +7,8 @@ import pytest
 
 from qdrank.cli import main
 from qdrank.errors import InputError
-from qdrank.jobs import blas_kernel, forget_mistakes, job, mistakes, prepare_environment, processor_flags, seconds
+from qdrank.jobs import SAID_LAST, blas_kernel, job, prepare_environment, processor_flags, seconds
+from qdrank.workflow.mistakes import expect_mistakes, last_words
 
 
 def test_a_job_logs(tmp_path: Path) -> None:
@@ -77,17 +78,33 @@ def test_a_kernel_that_the_user_names_is_kept(monkeypatch: pytest.MonkeyPatch) -
     assert os.environ["OPENBLAS_CORETYPE"] == "NEOVERSEN1"
 
 
-def test_what_failed_jobs_said_is_kept_for_the_end_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_failed_jobs_said_is_said_once_at_the_end_of_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".snakemake").mkdir()
-    assert mistakes() == ""
-    for name in ("a", "b"):
+    monkeypatch.setenv(SAID_LAST, "0")  # so that what `expect_mistakes` sets is undone
+    expect_mistakes()
+    assert last_words() == ""
+    for name, words in (("one", "a is wrong"), ("two", "b is wrong"), ("three", "a is wrong")):
         with pytest.raises(SystemExit), job(f"logs/{name}.log"):
-            raise InputError(f"{name} is wrong", fix="right it")
-    assert mistakes().count("is wrong") == 2
-    assert "fix:   right it\n  log:   logs/" in mistakes()
-    forget_mistakes()
-    assert mistakes() == ""
+            raise InputError(words, fix="right it")
+    assert "is wrong" not in capsys.readouterr().err
+    once = "\nqdrank: a is wrong\n  fix:   right it\n  log:   logs/one.log, and 1 more that say the same\n"
+    assert last_words() == once + "\nqdrank: b is wrong\n  fix:   right it\n  log:   logs/two.log\n"
+    assert f"log:   {tmp_path.name}/logs/two.log\n" in last_words(tmp_path.parent)
+    expect_mistakes()
+    assert last_words() == ""
+
+
+def test_where_no_run_says_it_last_a_job_says_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(SAID_LAST, raising=False)
+    with pytest.raises(SystemExit), job("logs/one.log"):
+        raise InputError("a is wrong")
+    assert capsys.readouterr().err == "\nqdrank: a is wrong\n\n"
 
 
 def test_the_shortest_of_several_runs_counts() -> None:

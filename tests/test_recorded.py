@@ -96,6 +96,10 @@ def test_a_run_ends_with_where_to_look(results: Path) -> None:
     assert text.endswith("  snakemake --report results/report.html --configfile 'my data.yaml'")
 
 
+def test_a_run_far_away_is_shown_by_its_absolute_path(results: Path) -> None:
+    assert f"  {results.absolute()}/DATASET/" in where_to_look(results, [], "/a/b/c")
+
+
 def test_what_another_configuration_made_is_not_shown(results: Path) -> None:
     (results / "config.yaml").write_text(recorded_text(["first.yaml"], "seed: 1\n"))
     (results / "index.html").touch()

@@ -24,7 +24,10 @@ _KERNELS: dict[str, tuple[str, set[str]]] = {
 }
 """OpenBLAS kernel for every processor of an architecture, and the instructions that it needs."""
 _GIVEN = "QDRANK_THREADS"
-_MISTAKES = Path(".snakemake", "qdrank-mistakes")
+MISTAKES = Path(".snakemake", "qdrank-mistakes")
+"""Where failed jobs leave their words, each in a file: the log's path, then the words (`qdrank.workflow.mistakes`)."""
+SAID_LAST = "QDRANK_SAID_LAST"
+"""Variable that says that the run these jobs belong to ends with their words."""
 _FORMAT = "%(asctime)s %(message)s"
 # Explanations of what the machine refuses.
 _DISK = {
@@ -111,7 +114,8 @@ def job(log: str | Path, threads: int = 1) -> Iterator[logging.Logger]:
 
     ``threads`` are for work that gives the same bytes with any number of them (`threads_given`).
 
-    A user's mistake, or a disk that refuses, is explained once, in the log and on standard error; the job then fails.
+    A user's mistake, or a disk that refuses, is explained in the log, and once on the terminal: by the run, at its end,
+    or here where no run does so. The job then fails.
     Any other exception is a fault of the program: its traceback goes to both.
     """
     Path(log).parent.mkdir(parents=True, exist_ok=True)
@@ -130,8 +134,9 @@ def job(log: str | Path, threads: int = 1) -> Iterator[logging.Logger]:
         logger.error("%s", words or traceback.format_exc())
         if words is None:
             raise
-        print(f"\nqdrank: {words}\n", file=sys.stderr)
         _keep(words, log)
+        if SAID_LAST not in os.environ:
+            print(f"\nqdrank: {words}\n", file=sys.stderr)
         sys.exit(1)
     finally:
         os.environ.pop(_GIVEN, None)
@@ -141,22 +146,10 @@ def job(log: str | Path, threads: int = 1) -> Iterator[logging.Logger]:
 
 def _keep(words: str, log: str | Path) -> None:
     """Keep what a failed job said, for the end of the run, in the workflow engine's folder."""
-    if _MISTAKES.parent.is_dir():
-        _MISTAKES.mkdir(exist_ok=True)
+    if MISTAKES.parent.is_dir():
+        MISTAKES.mkdir(exist_ok=True)
         name = hashlib.sha256(str(log).encode()).hexdigest()[:16]
-        (_MISTAKES / name).write_text(f"qdrank: {words}\n  log:   {log}", encoding="utf-8")
-
-
-def mistakes() -> str:
-    """What the failed jobs of this run said; empty if none did."""
-    files = sorted(_MISTAKES.iterdir()) if _MISTAKES.is_dir() else []
-    return "\n\n".join(["", *(file.read_text(encoding="utf-8") for file in files)]) if files else ""
-
-
-def forget_mistakes() -> None:
-    """Forget what jobs of an earlier run said."""
-    for file in _MISTAKES.iterdir() if _MISTAKES.is_dir() else ():
-        file.unlink()
+        (MISTAKES / name).write_text(f"{log}\n{words}", encoding="utf-8")
 
 
 def _in_words(error: Exception) -> str | None:

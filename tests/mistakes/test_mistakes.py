@@ -73,3 +73,5 @@ def test_what_a_job_found_is_the_last_that_a_run_says_in_another_folder_too(proj
     last = ran.stderr.rstrip().splitlines()[-4:]
     assert last[0].endswith("rows.txt, line 2: the feature's value is not a number")
     assert [line.split(":")[0].strip() for line in last[1:]] == ["found", "fix", "log"]
+    assert last[-1].endswith(" run/logs/import_features/mine.log")  # as seen from where the command was typed
+    assert (ran.stdout + ran.stderr).count("is not a number") == 1

@@ -15,7 +15,6 @@ elif find_spec("qdrank") is None:
     raise WorkflowError(
         "This workflow needs its library: pip install 'qdrank[workflow]'"
     )
-from qdrank.jobs import mistakes
 from qdrank.measures import CONVENTIONS
 from qdrank.project import PROJECT, SOURCE
 from qdrank.rankers.methods import CLASSIC
@@ -38,6 +37,7 @@ from qdrank.workflow.files import (
     scores_and_rankers,
     table_outputs,
 )
+from qdrank.workflow.mistakes import last_words
 from qdrank.workflow.page import (
     claim_titles,
     described_datasets,

@@ -114,4 +114,4 @@ onsuccess:
 
 onerror:
     # Last, below what Snakemake says; read now, because at the end it has left the folder of the run.
-    atexit.register(print, mistakes(), file=sys.stderr)
+    atexit.register(print, last_words(run.started_in), end="", file=sys.stderr)

@@ -60,7 +60,7 @@ def options(files: Sequence[str]) -> str:
 def command(results: str | os.PathLike[str], *targets: str | os.PathLike[str]) -> str:
     """The snakemake command that makes ``targets``, with the configuration that ``results`` was made with."""
     folder = Path(results).parent
-    files = [_seen(folder / file) for file in _files(recorded_options(results))]
+    files = [seen_from(os.curdir, folder / file) for file in _files(recorded_options(results))]
     return _typed([*map(str, targets)], str(folder), files)
 
 
@@ -80,8 +80,8 @@ def refuse_other_configuration(
     before = recorded_options(results)
     if before is None or before == options(files):
         return
-    was, now = ([_seen(file, start) for file in given] for given in (_files(before), files))
-    place, beside = _seen(results, start), _free_folder(now, start)
+    was, now = ([seen_from(start, file) for file in given] for given in (_files(before), files))
+    place, beside = seen_from(start, results), _free_folder(now, start)
     raise InputError(
         f"{place} belongs to another run ({options(was)}); with files of this run ({options(now)}) it would be a mixture",
         fix=f"keep both, with results in {beside}/results:\n"
@@ -118,13 +118,13 @@ def where_to_look(
         "overview.html": "what was run on what",
     }
     ours = recorded_options(results) in (None, options(files))
-    folder = _seen(results, start)
+    folder = seen_from(start, results)
     known = {f"{folder}/{name}": words for name, words in places.items() if ours and (Path(results) / name).is_file()}
     known[f"{folder}/DATASET/"] = "figures (pdf, svg, png) and tables (html, csv, md, tex, parquet)"
     width = max(map(len, known))
     rows = ["Where to look:", *(f"  {path:<{width}}  {words}" for path, words in known.items())]
     if f"{folder}/index.html" in known and _has_snakefile(start):  # `qdrank run` writes the report itself
-        given, directory = [_seen(file, start) for file in files], _seen(os.curdir, start)
+        given, directory = [seen_from(start, file) for file in files], seen_from(start, os.curdir)
         words = ["snakemake", "--report", f"{results}/report.html"]
         words += ["--directory", directory] if directory != os.curdir else []
         words += ["--configfile", *given] if given else []
@@ -149,8 +149,9 @@ def _files(made_with: str | None) -> list[str]:
     return shlex.split(made_with)[1:] if made_with and made_with.startswith("--") else []
 
 
-def _seen(path: str | os.PathLike[str], start: str | os.PathLike[str] = os.curdir) -> str:
-    return os.fspath(path) if os.path.isabs(path) else os.path.relpath(path, start)
+def seen_from(start: str | os.PathLike[str], path: str | os.PathLike[str]) -> str:
+    """A path as seen from ``start``; absolute if that is shorter, as for a run far from where it was started."""
+    return os.fspath(path) if os.path.isabs(path) else min(os.path.relpath(path, start), os.path.abspath(path), key=len)
 
 
 def _typed(targets: Sequence[str], folder: str, files: Sequence[str], start: str | os.PathLike[str] = os.curdir) -> str:

@@ -17,9 +17,10 @@ from snakemake.logging import logger
 
 from qdrank import __version__
 from qdrank.errors import QdrankError
-from qdrank.jobs import forget_mistakes, prepare_environment
+from qdrank.jobs import prepare_environment
 from qdrank.project import PROJECT, SOURCE
 from qdrank.workflow.config_files import layered, load_sources, located, merged, resolve
+from qdrank.workflow.mistakes import expect_mistakes
 from qdrank.workflow.plan import plan, shards_of
 from qdrank.workflow.recorded import record_configuration, recorded_files, refuse_other_configuration, started_in
 from qdrank.workflow.run import WorkflowRun
@@ -130,7 +131,7 @@ def on_start(workflow: Any, run: WorkflowRun) -> None:
 
     A folder of results belongs to one configuration from its first job on, whatever the target.
     """
-    forget_mistakes()
+    expect_mistakes()
     if any(workflow.dag.needrun_jobs()):
         try:
             refuse_other_configuration(_RESULTS, run.config_files, run.started_in)
