@@ -4,4 +4,4 @@ from qdrank.figures.imported import import_dataset
 from qdrank.workflow.script import job
 
 with job() as this:
-    import_dataset(this.dataset, this.inputs[0], this.out, **this.params)
+    import_dataset(this.dataset, this.inputs[0], this.out, log=this.log, **this.params)

@@ -503,6 +503,19 @@ def test_no_pickle_and_no_eval(project: Path) -> None:
 DOC_WIDTH = 120
 
 
+def test_the_work_of_a_job_writes_nothing_to_the_terminal(project: Path) -> None:
+    """A line of a job would be drawn over by the panel that shows the progress, and leave a piece of it behind."""
+    source = project / "src" / "qdrank"
+    may = {"cli.py", "jobs.py", "kernel_cache.py", "datasets/fetching/progress.py", "workflow/start.py"}
+    printing = {
+        str(path.relative_to(source))
+        for path in modules(project)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    }
+    assert {name for name in printing if not name.startswith("commands/")} == may
+
+
 def long_lines(text: str) -> list[int]:
     """Numbers of the lines of prose that are longer than `DOC_WIDTH`, counted from 1."""
     long, fenced, generated = [], False, False

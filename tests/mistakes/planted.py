@@ -93,11 +93,11 @@ def first_job() -> str:
     out = {name: f"results/{name}.parquet" for name in ("judged", "columns", "topics")}
     out |= {form: f"results/notes.{form}" for form in ("csv", "html")}
     common: dict[str, Any] = {"options": dataset.options, "title": "mine", "seed": settings.seed}
-    with redirect_stdout(StringIO()):
-        if dataset.kind == "text":
-            write_text_features(out, settings=settings.text.model_dump(), published={}, log=lambda *_: None, **common)
-        else:
-            import_dataset("mine", "", out, files={k: os.fspath(v) for k, v in dataset.files.items()}, **common)
+    common["log"] = lambda *_: None
+    if dataset.kind == "text":
+        write_text_features(out, settings=settings.text.model_dump(), published={}, **common)
+    else:
+        import_dataset("mine", "", out, files={k: os.fspath(v) for k, v in dataset.files.items()}, **common)
     return "(the data were read)"
 
 

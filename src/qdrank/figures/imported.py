@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from qdrank.datasets.importing import fetched_parts, import_features
@@ -20,8 +20,9 @@ def import_dataset(
     options: Mapping[str, Any],
     title: str,
     seed: int,
+    log: Callable[..., None],
 ) -> None:
-    """Write the artifacts of a data set, and the table of notes to the other paths of ``out``; print the notes.
+    """Write the artifacts of a data set, and the table of notes to the other paths of ``out``; log the notes.
 
     ``files`` are the user's own, by part; for a registered data set they are in the ``listing`` that fetching it left.
     ``options`` has ``like: runs`` for runs and judgments.
@@ -30,6 +31,7 @@ def import_dataset(
     reading = {name: value for name, value in options.items() if name != "like"}
     read = import_runs if options.get("like") == "runs" else import_features
     notes = read(files or fetched_parts(dataset, listing), made, seed=seed, **reading)
-    print(*map(": ".join, notes), sep="\n")
+    for note in notes:  # not to the terminal, where a panel shows the progress
+        log("%s: %s", *note)
     paths = {form: path for form, path in out.items() if form not in made}
     write_table(notes_table(notes), paths, title=f"{title}: what was read")
