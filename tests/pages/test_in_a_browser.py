@@ -76,6 +76,17 @@ def test_a_map_that_was_drawn_is_printed(opened: Browser) -> None:
     assert printed_map(with_map(opened)) == "block"
 
 
+def test_what_is_folded_is_printed(opened: Browser) -> None:
+    folded = "[...document.querySelectorAll('details:not([open]) > :not(summary)')]"
+    seen = f"{folded}.filter((element) => element.checkVisibility()).length"
+    assert opened.run(seen) == 0
+    opened.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        assert opened.run(seen) == opened.run(f"{folded}.length") > 0
+    finally:
+        opened.call("Emulation.setEmulatedMedia", media="")
+
+
 def test_printing_unpacks_every_figure(shown: Browser, page: Path) -> None:
     """Where the browser was never idle; what is unpacked too late for one print is there for the next."""
     script = "window.requestIdleCallback = () => 0; window.IntersectionObserver = class { observe() {} unobserve() {} disconnect() {} }"
