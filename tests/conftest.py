@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.workflow.project import Project, copy_project
@@ -16,6 +17,10 @@ from tests.workflow.project import Project, copy_project
 # One thread per job is the house's rule; set before NumPy is first imported.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+
+# How fast input is generated depends on the machine: its tables of Unicode took 92 s beside other work.
+hypothesis.settings.register_profile("busy", suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("busy")
 
 PROJECT = Path(__file__).resolve().parents[1]
 # Files whose tests take minutes. They go first, so that no worker is left alone with one at the end.
