@@ -159,7 +159,7 @@ def test_queries_without_a_document_are_named(study: Path, capsys: pytest.Captur
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_queries_may_come_through_a_pipe(study: Path, form: str) -> None:
+def test_queries_and_features_may_go_through_a_pipe(study: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = FORMS[form]([{"_id": "a", "text": "wing lift"}])
     os.mkfifo("pipe")
     threading.Thread(target=Path("pipe").write_text, args=(text,), daemon=True).start()
@@ -167,6 +167,9 @@ def test_queries_may_come_through_a_pipe(study: Path, form: str) -> None:
     Path("new.txt").write_text(text)
     assert main(["features", "--data", "results/mine", "--queries", "new.txt", "--output", "filed.txt"]) == 0
     assert Path("piped.txt").read_bytes() == Path("filed.txt").read_bytes()
+    capsys.readouterr()
+    assert main(["features", "--data", "results/mine", "--queries", "new.txt", "--output", "-"]) == 0
+    assert capsys.readouterr().out == Path("filed.txt").read_text()
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,12 @@ def test_runs_are_joined_in_one_table(page, tmp_path):
     assert "Made by `toy.yaml` at commit abcdef0." in text
 
 
+def test_a_folder_without_pages_is_refused(tmp_path, capsys):
+    file = verdicts(tmp_path / "one.parquet", "one", 0.1)
+    assert main(["findings", file, "--docs", str(tmp_path / "nowhere")]) == 2
+    assert "nowhere: no study has a page here" in capsys.readouterr().err
+
+
 def test_two_configurations_may_judge_one_data_set(page, tmp_path):
     files = [verdicts(tmp_path / f"{name}.parquet", "one", 0.1, f"{name}.yaml") for name in "ab"]
     assert main(["findings", *files, "--docs", str(page.parent)]) == 0

@@ -85,6 +85,7 @@ RUN_FILES = [
         rows_txt="1 qid:1 1:1\n0 qid:1 1:0\n",
         s_txt="1\nx\n",
     ),
+    given("evaluate: judgments as a run too", "evaluate qrels.txt qrels.txt", "the same file as judgments", "fix:"),
     given("evaluate: a folder", "evaluate qrels.txt .", "Is a directory", "fix:"),
     given("compare: no margin", "compare qrels.txt a.run b.run", "--margin"),
     given("compare: a run with itself", "compare qrels.txt a.run a.run --margin .01", "a.run", "fix:"),

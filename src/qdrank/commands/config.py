@@ -50,9 +50,10 @@ def run(args: argparse.Namespace) -> int:
         check_grids(settings)
     ready = WorkflowRun(settings, planned)
     ready.refuse_leaks()
+    print(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False), end="", flush=True)
+    # Below the settings, where a person looks.
     for words in [*(f"{name} is left out: {reason}" for name, reason in planned.left_out.items()), *not_run(settings)]:
         print(f"qdrank: {words}", file=sys.stderr)
-    print(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False), end="")
     print(f"# ok: {'; '.join(what_runs(ready, dataset) for dataset in planned.datasets.values())}")
     return 0
 
@@ -67,8 +68,9 @@ def what_runs(run: WorkflowRun, dataset: PlannedDataset) -> str:
 
 def not_run(settings: Settings) -> Iterator[str]:
     """What the configuration names and does not run, which may be meant, or a name forgotten under ``datasets``."""
+    brought = type(settings).model_fields["own"].get_default(call_default_factory=True)
     for name in settings.own:
-        if name not in settings.datasets:
+        if name not in settings.datasets and name not in brought:
             yield f"own.{name} is not run: datasets does not list it"
     for study in STUDIES.values():
         for name in settings.of_study(study).datasets or ():

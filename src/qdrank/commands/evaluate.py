@@ -14,7 +14,7 @@ import numpy as np
 
 from qdrank.commands.run_tables import RUN_FORMATS, RunTable
 from qdrank.datasets.runs.reading import read_qrels
-from qdrank.errors import AnyPath
+from qdrank.errors import AnyPath, InputError
 from qdrank.evaluation.run_files import (
     LETOR,
     MeasuredRun,
@@ -104,6 +104,9 @@ def measured_files(
     qrels: AnyPath, paths: Sequence[AnyPath], names: Sequence[str], *, ties: bool = False
 ) -> tuple[str, Iterator[MeasuredRun]]:
     """A description of the judgments, and the runs, read and measured one at a time."""
+    if qrels in paths:
+        fix = "give the judgments first, then files of runs or scores; only one of them can be standard input"
+        raise InputError("the same file as judgments and as a run", file=qrels, fix=fix)
     if is_letor(qrels):
         labels = read_labels(qrels)
         empty = int((np.maximum.reduceat(labels.y, labels.offsets[:-1]) == 0).sum())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--queries", required=True, type=Path, metavar="FILE", help=QUERIES)
     parser.add_argument(
-        "--output", required=True, type=Path, metavar="FILE", help="LETOR text, for qdrank rank --input"
+        "--output",
+        required=True,
+        type=Path,
+        metavar="FILE",
+        help="LETOR text, for qdrank rank --input; - for standard output",
     )
     parser.add_argument(
         "--topics", type=Path, metavar="FILE", help="also write the artifact topics, for qdrank rank --topics"
@@ -51,7 +56,12 @@ def run(args: argparse.Namespace) -> int:
     from qdrank.datasets.letor.importing import export_letor
     from qdrank.store import write
 
-    export_letor(judged, args.output)
+    if args.output == Path("-"):
+        with tempfile.TemporaryDirectory() as folder:
+            export_letor(judged, Path(folder, "features"))
+            sys.stdout.write(Path(folder, "features").read_text(encoding="utf-8"))
+    else:
+        export_letor(judged, args.output)
     if args.topics is not None:
         write(args.topics, "topics", topics)
     return 0

@@ -36,6 +36,8 @@ def run(args: argparse.Namespace) -> int:
     from qdrank.figures.verdicts import findings_table
 
     verdicts = joined_verdicts(args.claims)
+    if not any((args.docs / f"{name}.md").is_file() for name in STUDIES):
+        raise InputError("no study has a page here", file=args.docs, fix="give --docs, docs/studies of a checkout")
     for name in STUDIES:
         page, table = args.docs / f"{name}.md", findings_table(verdicts, name)
         if page.is_file() and len(table):
