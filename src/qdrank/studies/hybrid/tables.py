@@ -67,8 +67,9 @@ def chosen_methods(choices: Sequence[pa.Table]) -> list[str]:
 
 
 def comparisons(values: Values) -> list[tuple[str, str]]:
-    """The primary comparisons, the chosen method against a learner that knows nothing of the query, then every method
-    against fixed weights and against its control.
+    """The primary comparisons, then the chosen method against a learner without the query, then each against its control.
+
+    Every method is also compared with fixed weights.
     """
     pairs = [(CHOSEN, FIXED), (CHOSEN, OF_CHOSEN)] + [(CHOSEN, name) for name in known([TREES], values)]
     for name in known([method.name for method in METHODS], values):
