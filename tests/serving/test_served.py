@@ -152,6 +152,18 @@ def test_input_may_be_a_pipe_and_compressed(fold, tmp_path, way, packed):
     np.testing.assert_allclose([float(line) for line in done.stdout.splitlines()], expected, rtol=0, atol=1e-12)
 
 
+def test_a_linear_model_answers_without_what_takes_long_to_load(fold, tmp_path):
+    """Each takes about as long to load as a few queries to rank."""
+    place, judged, *_ = fold
+    stored(fold, "linear")
+    file = letor(tmp_path / "new.txt", judged.of_role("fold1", "test"))
+    late = {"numba", "scipy", "pandas", "pyarrow.compute", "numpy.ma", "numpy.random"}
+    code = f"import sys; from qdrank.cli import main; main(sys.argv[1:]); print(*sorted({late} & {{*sys.modules}}))"
+    words = ["rank", "--models", str(place), "--method", "linear", "--input", str(file)]
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\n\n"), done.stdout[-200:]
+
+
 def test_a_pipe_of_topics_is_refused_in_words(fold, capsys):
     place, judged, *_ = fold
     stored(fold, "linear")

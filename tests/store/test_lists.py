@@ -31,6 +31,7 @@ def test_slices_and_chunks_are_respected(make: object) -> None:
     column = make(matrix)  # type: ignore[operator]
     chunks = pa.chunked_array([column.slice(1, 2), column.slice(4)])
     np.testing.assert_array_equal(list_matrix(chunks), matrix[[1, 2, 4, 5]])
+    np.testing.assert_array_equal(list_matrix(pa.chunked_array([column.slice(2, 3)])), matrix[2:5])
 
 
 def test_a_view_of_a_larger_matrix_is_copied_right() -> None:

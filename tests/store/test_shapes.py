@@ -108,3 +108,18 @@ def test_not_a_number_is_a_value(tmp_path: Path) -> None:
     write(tmp_path / "t.parquet", "judged", table.append_column("features", lists))
     found = read(tmp_path / "t.parquet", "judged").column("features").combine_chunks().flatten().to_numpy()
     np.testing.assert_array_equal(found.view(np.int32), features.ravel().view(np.int32))
+
+
+@pytest.mark.parametrize("rows", [slice(0, 3), slice(1, 2), slice(0, 0)])
+def test_lists_of_the_right_type_are_renamed_as_a_cast_would(rows: slice) -> None:
+    """Parquet calls the items of a list ``element``; their name is part of what is written."""
+    read_back = pa.list_(pa.field("element", pa.float64(), nullable=False))
+    lists = pa.array([[1.0, 2.0], [], [3.0]], read_back)[rows]
+    n = len(lists)
+    columns = {"array": ["a"] * n, "row": pa.array(range(n), pa.int32()), "text": pa.nulls(n, pa.string())}
+    table = pa.table({**columns, "numbers": lists, "wholes": pa.array([[1]] * n, pa.list_(pa.int32()))})
+    wholes = pa.list_(pa.field("element", pa.int32(), nullable=False))
+    stored = table.set_column(4, "wholes", table["wholes"].cast(wholes))
+    made = conform(stored, "rankers")
+    assert made.equals(conform(table, "rankers"), check_metadata=True)
+    assert [str(made.schema.field(name).type.value_field.name) for name in ("numbers", "wholes")] == ["item", "item"]

@@ -30,16 +30,23 @@ def list_matrix(column: pa.ChunkedArray) -> NDArray[Any]:
 
     Raises `InputError` if the lists are of different lengths.
     """
-    flat = column.combine_chunks()
-    width = column.type.list_size if pa.types.is_fixed_size_list(column.type) else _common_length(flat)
-    return np.asarray(flat.flatten().to_numpy(zero_copy_only=False)).reshape(len(column), width)
+    lists = column.combine_chunks()
+    if pa.types.is_fixed_size_list(column.type):
+        width = column.type.list_size
+        first = lists.offset * width
+    else:
+        offsets = lists.offsets.to_numpy()
+        width, first = _common_length(np.diff(offsets)), int(offsets[0])
+    # Not `flatten`, which loads pyarrow.compute. Lists are never null, so that all items between the ends are theirs.
+    items = lists.values.slice(first, len(lists) * width)
+    return np.asarray(items.to_numpy(zero_copy_only=False)).reshape(len(column), width)
 
 
-def _common_length(lists: pa.ListArray) -> int:
-    lengths = np.unique(lists.value_lengths().to_numpy(zero_copy_only=False))
-    if len(lengths) > 1:
-        raise InputError(f"lists of {lengths[0]} to {lengths[-1]} values are not a matrix")
-    return int(lengths[0]) if len(lengths) else 0
+def _common_length(lengths: NDArray[Any]) -> int:
+    shortest, longest = (lengths.min(), lengths.max()) if len(lengths) else (0, 0)
+    if shortest < longest:
+        raise InputError(f"lists of {shortest} to {longest} values are not a matrix")
+    return int(longest)
 
 
 def _item(matrix: NDArray[Any]) -> pa.Field:

@@ -209,11 +209,22 @@ def conform(table: pa.Table, kind: ArtifactKind) -> pa.Table:
     wanted = shape.schema(_widths(table, shape, name))
     wanted = pa.schema([*wanted, *optional, *(table.schema.field(column).remove_metadata() for column in extra)])
     try:
-        cast = table.select(wanted.names).cast(wanted)
+        cast = _cast(table.select(wanted.names), wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
         raise InputError(f"not a {name} table: {error}") from None
     _check_items(cast, shape, name)
     return cast.replace_schema_metadata(None)
+
+
+def _cast(table: pa.Table, wanted: pa.Schema) -> pa.Table:
+    """``table`` with the columns of ``wanted``; where all types are right, as in a stored table, items of lists are renamed alone."""
+    pairs = list(zip(table.columns, wanted, strict=True))
+    if any(column.type != field.type or (column.null_count and not field.nullable) for column, field in pairs):
+        return table.cast(wanted)  # loads pyarrow.compute, which takes longer than reading a small artifact
+    columns = [
+        pa.chunked_array([chunk.view(field.type) for chunk in column.chunks], field.type) for column, field in pairs
+    ]
+    return pa.Table.from_arrays(columns, schema=wanted)
 
 
 def _check_items(table: pa.Table, shape: Shape, name: str) -> None:
@@ -221,7 +232,9 @@ def _check_items(table: pa.Table, shape: Shape, name: str) -> None:
     for column in shape.columns:
         kind = table.schema.field(column).type
         is_list = pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind)
-        if is_list and any(chunk.flatten().null_count for chunk in table.column(column).chunks):
+        if is_list and any(
+            chunk.values.null_count and chunk.flatten().null_count for chunk in table.column(column).chunks
+        ):
             raise InputError(f"not a {name} table: a list in {column} holds a null")
 
 

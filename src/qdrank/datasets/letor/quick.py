@@ -7,6 +7,7 @@ report what is wrong.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from typing import NamedTuple
@@ -176,7 +177,8 @@ def _names_differ(text: QuickText) -> bool:
         return True
     wide = -(-text.document.dtype.itemsize // 8) * 8
     words = np.ascontiguousarray(text.document.astype(f"S{wide}")).view(np.uint64).reshape(len(text.y), -1)
-    factors = np.random.default_rng(0).integers(1, 2**63, words.shape[1] + 1, dtype=np.uint64) | np.uint64(1)
+    # Not from numpy.random, which takes as long to load as a small file to read.
+    factors = np.frombuffer(hashlib.shake_128().digest(8 * (words.shape[1] + 1)), np.uint64) | np.uint64(1)
     hashes = np.repeat(np.arange(len(heads), dtype=np.uint64), np.diff(offsets)) * factors[0]
     for word, factor in zip(words.T, factors[1:], strict=True):
         hashes = (hashes + word * factor) ^ (hashes >> np.uint64(29))

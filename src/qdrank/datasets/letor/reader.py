@@ -127,7 +127,7 @@ def _quick(path: AnyPath, form: Form, max_label: int, most: int) -> Chunk | None
         return None
     import pyarrow as pa
 
-    names = pa.array(text.doc_id.tolist(), pa.binary()).cast(pa.string())
+    names = pa.array([name.decode() for name in text.doc_id.tolist()], pa.string())
     return Chunk(text.X, text.y, text.query_id, text.offsets, names, continues=False)
 
 
