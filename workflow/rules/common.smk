@@ -35,6 +35,7 @@ from qdrank.workflow.files import (
     rule_name,
     run_outputs,
     scores_and_rankers,
+    several,
     table_outputs,
 )
 from qdrank.workflow.mistakes import last_words

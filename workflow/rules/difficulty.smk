@@ -5,9 +5,6 @@
 #         results/{dataset}/figures/difficulty.*     differences by class
 
 
-DIFFICULTY_LABELS, DIFFICULTY_COLOURS = labels_and_colours()
-
-
 rule break_down:
     """Every method by the difficulty of the queries."""
     input:
@@ -34,8 +31,8 @@ rule break_down:
         classes=settings.difficulty.classes,
         measures=settings.difficulty.measures,
         against=settings.difficulty.against,
-        labels=DIFFICULTY_LABELS,
-        colours=DIFFICULTY_COLOURS,
+        labels=METHOD_LABELS,
+        colours=METHOD_COLOURS,
         interval=run.interval,
         formats=sorted({*settings.figures.formats, "svg"}),
         dpi=settings.figures.dpi,

@@ -26,7 +26,7 @@ scattergather:
 
 
 rule solve_hoi:
-    """The programs of one shard of the queries of a fold, through every gamma."""
+    """The programs of one of several shards of the queries of a fold, through every gamma."""
     input:
         judged="results/{dataset}/judged.parquet",
     output:
@@ -43,11 +43,16 @@ rule solve_hoi:
 
 
 rule score_hoi:
-    """All weights of a fold in one table; every gamma measured, one chosen, and the scores of the test documents."""
+    """All weights of a fold in one table; every gamma measured, one chosen, and the scores of the test documents.
+
+    A fold that is not divided is solved here, too.
+    """
     input:
         judged="results/{dataset}/judged.parquet",
-        shards=gather.hoi(
-            "results/{{dataset}}/{{fold}}/hoi/weights/{scatteritem}.parquet"
+        shards=several(
+            gather.hoi(
+                "results/{{dataset}}/{{fold}}/hoi/weights/{scatteritem}.parquet"
+            )
         ),
     output:
         **scores_and_rankers(ensembles()),
@@ -58,7 +63,7 @@ rule score_hoi:
         dataset=names_pattern(run.datasets_of(HOI)),
     resources:
         mem_mb=memory(800, 10),
-        runtime=minutes(30, 0.5),
+        runtime=minutes(60, 0.5),
     params:
         **HOI_FOLD,
     script:

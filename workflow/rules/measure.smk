@@ -8,6 +8,9 @@
 #         results/first-stages.*                  these on all text sets
 
 
+METHOD_LABELS, METHOD_COLOURS = labels_and_colours()
+
+
 rule measure_methods:
     """Join scores and grades on query and document, and measure."""
     input:
@@ -45,7 +48,7 @@ rule tabulate_methods:
     params:
         title=run.title,
         labels=lambda wc: {
-            name: labels_and_colours()[0][name] for name in run.methods_of(wc.dataset)
+            name: METHOD_LABELS[name] for name in run.methods_of(wc.dataset)
         },
         convention=lambda wc: run.learner_convention(wc.dataset),
         interval=run.interval,
@@ -88,10 +91,7 @@ rule tabulate_first_stages:
         runtime=minutes(30),
     params:
         titles=[planned.datasets[name].title for name in planned.of_kind("text")],
-        labels={
-            name: labels_and_colours()[0][name]
-            for name in run.first_stages_and_one_model
-        },
+        labels={name: METHOD_LABELS[name] for name in run.first_stages_and_one_model},
         conventions=[run.learner_convention(name) for name in planned.of_kind("text")],
         depth=settings.text.candidates,
         interval=run.interval,

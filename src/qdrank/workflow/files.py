@@ -40,6 +40,11 @@ def passing_outputs(rules: Iterable[Any]) -> list[str]:
     return sorted({re.sub(r"\{[^}]*\}", "*", str(output)).partition("results/")[2] for output in outputs})
 
 
+def several(shards: list[str]) -> list[str]:
+    """Files of shards; none where there is one: its work is done by the job that would gather them, which starts once."""
+    return shards if len(shards) > 1 else []
+
+
 def scores_and_rankers(methods: Iterable[str]) -> dict[str, str]:
     """Outputs of a job that scores the test documents by several methods, and stores these for `qdrank rank`."""
     made = {"": "scores", "served_": "served"}

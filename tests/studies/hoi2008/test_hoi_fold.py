@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow.compute as pc
 import pytest
@@ -14,13 +16,16 @@ from qdrank.measures import average_precision
 from qdrank.rankers.reference import OneFeature
 from qdrank.rankers.state import from_state_table
 from qdrank.serving.loading import kind_of
+from qdrank.store import write
 from qdrank.store.lists import list_matrix
-from qdrank.studies.hoi2008.fold import shard_range
+from qdrank.studies.hoi2008 import scoring
+from qdrank.studies.hoi2008.fold import shard_range, solve_shard
 from qdrank.studies.hoi2008.learning_curve import subsets
 from qdrank.studies.hoi2008.methods import ON_CURVE, SOLVED, TIES, ensembles, with_ties
 from qdrank.studies.hoi2008.options import Options
 from qdrank.studies.hoi2008.rankers import StackedRanker, as_rankers, query_rows
 from qdrank.studies.hoi2008.scoring import WeightBank, score_fold
+from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.hoi2008.stacking import stacked_rankers
 
 
@@ -34,6 +39,19 @@ def rows(table, **where):
 def test_the_number_of_shards_changes_no_bit(n_shards):
     of, solved, *_ = made()
     assert weights(of, n_shards).equals(solved)
+
+
+def test_a_fold_that_is_not_divided_is_solved_where_it_is_scored(tmp_path, monkeypatch):
+    of, shard = fold(), tmp_path / "1-of-1.parquet"
+    monkeypatch.setattr(scoring, "load_ensemble_fold", lambda *_: of)
+    write(shard, ENSEMBLES_SHAPE, solve_shard(of, shard=0, n_shards=1))
+    names = ["weights", "sweep", "choices", *ensembles(), *(f"served_{name}" for name in ensembles())]
+    made = {}
+    for shards in ([shard], []):
+        out = {name: str(tmp_path / f"{name}.parquet") for name in names}
+        scoring.write_scores({"judged": "", "shards": shards}, out, "fold1", log=lambda *_: None)
+        made[len(shards)] = {name: Path(path).read_bytes() for name, path in out.items()}
+    assert made[1] == made[0]
 
 
 def test_shards_are_all_queries_once():

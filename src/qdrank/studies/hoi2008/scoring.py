@@ -18,7 +18,8 @@ from qdrank.measures.compute import measure
 from qdrank.rankers.served import ServedRanker, write_method
 from qdrank.store import read, write
 from qdrank.store.lists import list_matrix, repeated
-from qdrank.studies.hoi2008.fold import TIE_RULES, EnsembleFold, gathered_weights, load_ensemble_fold
+from qdrank.store.schemas import conform
+from qdrank.studies.hoi2008.fold import TIE_RULES, EnsembleFold, gathered_weights, load_ensemble_fold, solve_shard
 from qdrank.studies.hoi2008.methods import PATHS, with_ties
 from qdrank.studies.hoi2008.rankers import EnsembleRanker, scores_by
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
@@ -94,11 +95,13 @@ def write_scores(
 ) -> None:
     """Gather the weights of a fold, measure every gamma, and write scores and rankers with the chosen ones.
 
-    ``given`` as for `load_ensemble_fold`.
+    Without shards all programs are solved here. ``given`` as for `load_ensemble_fold`.
     """
     study = load_ensemble_fold(files["judged"], fold, **given)
     documents = study.documents
-    weights = gathered_weights([read(path, ENSEMBLES_SHAPE) for path in files["shards"]], documents)
+    shards = [read(path, ENSEMBLES_SHAPE) for path in files["shards"]]
+    shards = shards or [conform(solve_shard(study, shard=0, n_shards=1), ENSEMBLES_SHAPE)]
+    weights = gathered_weights(shards, documents)
     write(out["weights"], ENSEMBLES_SHAPE, weights)
     scored = score_fold(fold, study, WeightBank(weights))
     write(out["sweep"], "figure", scored.sweep)
