@@ -100,6 +100,11 @@ def test_a_run_far_away_is_shown_by_its_absolute_path(results: Path) -> None:
     assert f"  {results.absolute()}/DATASET/" in where_to_look(results, [], "/a/b/c")
 
 
+def test_a_run_in_a_storage_says_so(results: Path) -> None:
+    text = where_to_look(results, [], storage="s3://bucket/")
+    assert text.startswith("Where to look: in the storage, s3://bucket/results/;")
+
+
 def test_what_another_configuration_made_is_not_shown(results: Path) -> None:
     (results / "config.yaml").write_text(recorded_text(["first.yaml"], "seed: 1\n"))
     (results / "index.html").touch()

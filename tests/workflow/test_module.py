@@ -158,7 +158,8 @@ def test_a_study_in_a_storage_ends_with_the_manifest_of_a_plain_run(project: Pat
     copy = copy_project(project, tmp_path / "copy")
     (copy.folder / "one.yaml").write_text(ONE_STUDY)
     config = ["--cores", "2", "--configfile", "tests/configs/tiny.yaml", "one.yaml"]
-    copy.snakemake(*config, *where, PATH=f"{os.environ['PATH']}:{tmp_path}")
+    printed = copy.snakemake(*config, *where, PATH=f"{os.environ['PATH']}:{tmp_path}")
+    assert f"in the storage, {tmp_path}/bucket/results/;" in printed
     assert not (copy.folder / SUMMARY).exists()
     copy.snakemake(*config)
     stored, plain = (json.loads((folder / MANIFEST).read_text()) for folder in (tmp_path / "bucket", copy.folder))

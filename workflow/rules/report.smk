@@ -107,7 +107,12 @@ onsuccess:
     # At the very end: a progress view would draw over it.
     atexit.register(
         print,
-        where_to_look("results", run.config_files, run.started_in),
+        where_to_look(
+            "results",
+            run.config_files,
+            run.started_in,
+            workflow.storage_settings.default_storage_prefix,
+        ),
         file=sys.stderr,
     )
 

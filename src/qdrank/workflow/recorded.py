@@ -105,13 +105,18 @@ def _free_name(place: str) -> str:
 
 
 def where_to_look(
-    results: str | os.PathLike[str], files: Sequence[str], start: str | os.PathLike[str] = os.curdir
+    results: str | os.PathLike[str],
+    files: Sequence[str],
+    start: str | os.PathLike[str] = os.curdir,
+    storage: str | None = None,
 ) -> str:
     """What to open after a run: the usual files that exist, and the command that makes the report.
 
     Paths are shown as seen from ``start``, where the command was typed. The summary of another configuration is not
-    shown.
+    shown. What went to a ``storage`` is not here to be looked for.
     """
+    if storage:
+        return f"Where to look: in the storage, {storage.rstrip('/')}/{results}/; index.html there first, after a whole run"
     places = {
         "index.html": "start here: findings, claims, figures and queries, on one page",
         "claims-overview.html": "every claim on every data set, as a table",
