@@ -17,6 +17,9 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from snakemake_logger_plugin_qdrank.progress import Progress
 
+#: Snakemake's words for a script that failed: five lines, before a line that names the job and its log.
+_OF_A_JOB = "RuleException:\nCalledProcessError in file"
+
 
 class LogHandler(LogHandlerBase):
     """Draws the state of a run over itself; errors and warnings stand above it, all else is in Snakemake's log file."""
@@ -63,7 +66,7 @@ class LogHandler(LogHandlerBase):
             self.progress.failed(said.get("jobid"))
             log = ", ".join(map(str, said.get("log") or []))
             self.console.print(f"[bold red]failed[/] {said.get('rule_name', 'a group of jobs')}: see {log}")
-        elif record.levelno >= ERROR or event == LogEvent.ERROR:
+        elif (record.levelno >= ERROR or event == LogEvent.ERROR) and not record.getMessage().startswith(_OF_A_JOB):
             self.console.print(Text(record.getMessage(), style="red"))
 
     def _drawn(self) -> Text:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from io import StringIO
+from logging import ERROR, makeLogRecord
 
+import pytest
+from rich.console import Console
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from snakemake_logger_plugin_qdrank import LogHandler
 from snakemake_logger_plugin_qdrank.progress import Progress
 
 
@@ -46,6 +52,20 @@ def test_a_failed_job_runs_no_longer() -> None:
     bar, *rows = state.lines(220.0, 100, 29)
     assert bar.endswith("1 failed")
     assert len(rows) == 1
+
+
+def test_a_failed_job_is_one_line_and_other_errors_are_shown() -> None:
+    handler = LogHandler.__new__(LogHandler)
+    handler.progress, handler.console = Progress(), Console(file=StringIO(), width=100)
+    script = 'RuleException:\nCalledProcessError in file "a.smk", line 3:\nCommand returned non-zero exit status 1.'
+    for said in (
+        {"msg": script},
+        {"event": LogEvent.JOB_ERROR, "rule_name": "fit", "log": ["logs/fit.log"]},
+        {"msg": "x"},
+    ):
+        record = makeLogRecord({"levelno": ERROR, **said})
+        handler._noted(getattr(record, "event", None), record)
+    assert handler.console.file.getvalue() == "failed fit: see logs/fit.log\nx\n"
 
 
 def test_snakemake_finds_the_panel() -> None:
