@@ -78,7 +78,8 @@ def test_a_module_from_github_runs_with_the_installed_package(
     """As the catalog and snakedeploy write it: rules and scripts from the repository, the library from the wheel."""
     outer = using(tmp_path / "outer", project, github(f"v{__version__}"))
     where = {"XDG_CACHE_HOME": str(hosted), "PYTHONPATH": str(installed)}
-    outer.snakemake("mine", "--cores", "1", **where)
+    printed = outer.snakemake("mine", "--cores", "1", **where)
+    assert "not present in the Snakefile" not in printed  # rules are given other names, and stay local
     assert int((outer.folder / "mine.txt").read_text()) == 5  # head, three parts, all
     assert (outer.folder / "results/tiny/judged.parquet").is_file()
     other = using(tmp_path / "other", project, github("v0.0.1"))

@@ -4,14 +4,11 @@
 # writes: resources/downloads/{dataset}.json    where each file of the data set lies, checked by sha256
 
 
-localrules:
-    fetch_dataset,
-
-
 rule fetch_dataset:
     """Bring every file of a registered data set here, verified; or say how to get it."""
     output:
         "resources/downloads/{dataset}.json",
+    localrule: True
     resources:
         mem_mb=memory(500, 0),
         runtime=minutes(120),

@@ -9,17 +9,11 @@
 # The page itself is written by `snakemake --report results/report.html` (`make run` does it).
 
 
-localrules:
-    write_config,
-    write_overview,
-    write_manifest,
-    write_crate,
-
-
 rule write_config:
     """The resolved configuration: every key, also those left at their default."""
     output:
         "results/config.yaml",
+    localrule: True
     resources:
         mem_mb=memory(300, 0),
         runtime=minutes(5),
@@ -39,6 +33,7 @@ rule write_overview:
             caption="../report/overview.rst",
             labels={"what": "this run"},
         ),
+    localrule: True
     resources:
         mem_mb=memory(300, 0),
         runtime=minutes(5),
@@ -71,6 +66,7 @@ rule write_manifest:
         "results/overview.html",
     output:
         "results/manifest.json",
+    localrule: True
     resources:
         mem_mb=memory(300, 0),
         runtime=minutes(15),
@@ -87,6 +83,7 @@ rule write_crate:
         "results/manifest.json",
     output:
         "results/ro-crate-metadata.json",
+    localrule: True
     resources:
         mem_mb=memory(300, 0),
         runtime=minutes(15),
