@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import shlex
@@ -22,7 +23,13 @@ from qdrank.project import PROJECT, SOURCE
 from qdrank.workflow.config_files import layered, load_sources, located, merged, resolve
 from qdrank.workflow.mistakes import expect_mistakes
 from qdrank.workflow.plan import plan, shards_of
-from qdrank.workflow.recorded import record_configuration, recorded_files, refuse_other_configuration, started_in
+from qdrank.workflow.recorded import (
+    record_configuration,
+    recorded_files,
+    refuse_other_configuration,
+    seen_from,
+    started_in,
+)
 from qdrank.workflow.run import WorkflowRun
 
 _RECORDED_SHARDS = Path(".snakemake", "shards")
@@ -114,8 +121,9 @@ def _given(workflow: Any) -> list[Path]:
 def _continued(workflow: Any, files: Sequence[Path]) -> dict[str, Any]:
     """Values of the configuration that the results were begun with, below those of the command line."""
     if workflow.is_main_process:
-        named = shlex.join(map(str, files))
-        logger.info(f"results was begun with --configfile {named}; this run goes on with it.")
+        start = started_in(workflow.overwrite_workdir)
+        named = shlex.join(seen_from(start, file) for file in files)
+        logger.info(f"{seen_from(start, _RESULTS)} was begun with --configfile {named}; this run goes on with it.")
     return layered([*load_sources(files), ("--config", workflow.config_settings.overwrite_config)])
 
 
@@ -136,7 +144,9 @@ def on_start(workflow: Any, run: WorkflowRun) -> None:
         try:
             refuse_other_configuration(_RESULTS, run.config_files, run.started_in)
         except QdrankError as error:
-            raise WorkflowError(str(error)) from None
+            # Last, below the places in our files that Snakemake adds.
+            atexit.register(print, f"\nqdrank: {error}", file=sys.stderr)
+            raise WorkflowError("these results belong to another run; see below") from None
         settings = yaml.safe_dump(run.settings.model_dump(mode="json"), sort_keys=False)
         record_configuration(_RESULTS, run.config_files, settings)
     _RECORDED_SHARDS.parent.mkdir(exist_ok=True)
