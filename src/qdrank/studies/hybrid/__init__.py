@@ -25,7 +25,7 @@ STUDY = Study(
             {"hybrid-methods-figure": "weights per query against fixed weights"},
             _VALUES,
             said="The primary comparison: the method that validation chose against tuned fixed weights.",
-            claims=("gain", "control", "papers", "rrf", "each*", "trees*", "query columns", "evidence*"),
+            claims=("gain", "control", "papers", "rrf", "each*", "*trees*", "query columns", "evidence*"),
         ),
         Output(
             f"{_ROOM}.figures:draw_weights",
