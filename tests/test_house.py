@@ -347,8 +347,7 @@ def test_what_the_snakefile_imports_is_light(module: str) -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
 
 
-# In hybrid, the forms of noise stand beside the kernels that draw it.
-@pytest.mark.parametrize("name", [name for name in STUDIES if name != "hybrid"])
+@pytest.mark.parametrize("name", STUDIES)
 def test_what_only_shows_results_loads_no_compiler(name: str) -> None:
     """It would take most of a second, and tables would be made again whenever a learner changes."""
     study = STUDIES[name]

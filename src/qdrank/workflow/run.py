@@ -102,7 +102,7 @@ class WorkflowRun:
             folds = self.planned.datasets[name].folds
             alike.setdefault(folds if self.shards == 1 and len(folds) > 1 else ("{fold}",), []).append(name)
         return {
-            f"{rule}_{len(folds)}_folds" if len(alike) > 1 < len(folds) else rule: JobFolds(folds, members)
+            f"{rule}_{len(folds)}_folds" if len(alike) > 1 and len(folds) > 1 else rule: JobFolds(folds, members)
             for folds, members in alike.items()
         }
 

@@ -17,7 +17,7 @@ from qdrank.studies.beyond.claims import declare
 from qdrank.studies.beyond.learned import seen
 from qdrank.studies.beyond.retrieval import fold_queries, hiding_lists, in_form, near_duplicates, write_retrieval
 from qdrank.studies.beyond.retrieval_figure import draw
-from qdrank.studies.beyond.retrieval_tables import gather_retrieval, retrieved, tabulate
+from qdrank.studies.beyond.retrieval_tables import gather_retrieval, label, retrieved, tabulate
 from qdrank.studies.beyond.retrieved import CONTROLS, FORMS, JOBS, LEARNED, MEASURES, RECOMMENDED, RETRIEVERS, TEXT_MIX
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.making import Inputs, Shown
@@ -126,6 +126,10 @@ def test_tables_have_every_method_control_and_form(inputs):
     assert {CONTROLS["permuted"][0], CONTROLS["another"][0]} <= set(against)
     forms = made["beyond-forms"].column("judgments").to_pylist()
     assert set(forms) == {FORMS[form] for form in ("all", "grade-2", "highest")}, "no document is a hub here"
+    hidden = [
+        row["judgments"] for row in made["beyond-forms"].to_pylist() if row["method"] == label((RECOMMENDED, 0.9))
+    ]
+    assert hidden == list(dict.fromkeys(forms)), "near-duplicates are hidden in every form"
     text = next(row for row in made["beyond-retrieval"].to_pylist() if row["method"] == RETRIEVERS[TEXT_MIX])
     assert text["difference in MAP"] == 0
 

@@ -39,8 +39,9 @@ from qdrank.studies.hybrid.methods import (
     TREES_QUERIES,
 )
 from qdrank.studies.hybrid.options import Options
-from qdrank.studies.hybrid.oracle import DECLARED, Oracles, distance, first_documents, matched_size, oracle_table
+from qdrank.studies.hybrid.oracle import Oracles, distance, first_documents, matched_size, oracle_table
 from qdrank.studies.hybrid.settings import Hybrid
+from qdrank.studies.hybrid.shown import DECLARED
 from qdrank.studies.hybrid.tables_of_fold import checks_table, single_runs, values_table
 from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.making import Inputs, Shown

@@ -186,7 +186,7 @@ def write_retrieval(
 
     Parameters
     ----------
-    job : one of `retrieved.JOBS`: mixes in a form of the judgments, with controls for all judgments; or learners
+    job : one of `retrieved.JOBS`: mixes in a form of the judgments, with random controls for all judgments; or learners
     source, text : the collection (`searched`), and the section ``text`` of the configuration (`qdrank.text.extract`)
     retrieval : keys of section ``beyond`` that retrieval uses
     beyond : the keys of `Options`, for near-duplicates and learners
@@ -209,8 +209,10 @@ def write_retrieval(
         values: Iterable[tuple[Any, ...]]
         if job == form:
             methods = chosen_methods(chooser)
-            controls = _controls(queries, chooser, methods, options.near, refits) if form == "all" else ()
-            values = _retrieved(queries, chooser, methods, controls, measures)
+            further = _without_near(queries, chooser, methods, options.near)
+            if form == "all":
+                further = chain(further, _controls(queries, chooser, methods, refits))
+            values = _retrieved(queries, chooser, methods, further, measures)
         else:
             methods = chosen_methods(chooser, (TEXT_MIX, RECOMMENDED))
             chooser.tried.clear()  # another job writes the choices of the mixes
@@ -232,26 +234,31 @@ def _retrieved(
     queries: FoldQueries,
     chooser: Chooser,
     methods: Mapping[str, Retriever],
-    controls: Iterable[_Asked],
+    further: Iterable[_Asked],
     measures: Sequence[str],
 ) -> Iterator[tuple[str, int, dict[str, FloatArray], float]]:
-    """Values of every method and control: name, number of the draw, values, threshold of near-duplicates."""
+    """Values of every method, and of what is asked further: name, number of the draw, values, threshold of near-duplicates."""
     plain = ((name, 0, 0.0, one, chooser.known, queries.asked) for name, one in methods.items())
-    for name, fit, near, one, known, asked in chain(plain, controls):
+    for name, fit, near, one, known, asked in chain(plain, further):
         yield name, fit, values_of(queries, one, known, asked, measures), near
 
 
-def _controls(
-    queries: FoldQueries, chooser: Chooser, methods: Mapping[str, Retriever], near: list[float], refits: int
+def _without_near(
+    queries: FoldQueries, chooser: Chooser, methods: Mapping[str, Retriever], near: list[float]
 ) -> Iterator[_Asked]:
-    """Near-duplicates hidden, and the controls: name, number of the draw, threshold, and who retrieves from what for whom."""
-    known, asked = chooser.known, queries.asked
+    """The main mixes, with near-duplicates of the query hidden."""
     for threshold in near:
-        rest = near_duplicates(known, asked, threshold)
+        rest = near_duplicates(chooser.known, queries.asked, threshold)
         for name in WITHOUT_NEAR:
-            yield name, 0, threshold, methods[name], known, rest
-    for name, fit, of_control, one in control_methods(chooser, methods, refits):
-        yield name, fit, 0.0, one, of_control, asked
+            yield name, 0, threshold, methods[name], chooser.known, rest
+
+
+def _controls(
+    queries: FoldQueries, chooser: Chooser, methods: Mapping[str, Retriever], refits: int
+) -> Iterator[_Asked]:
+    """The controls; they draw at random, and have their weights chosen anew."""
+    for name, fit, known, one in control_methods(chooser, methods, refits):
+        yield name, fit, 0.0, one, known, queries.asked
 
 
 def _rows(

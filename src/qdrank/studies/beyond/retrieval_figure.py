@@ -24,9 +24,8 @@ _COLOURS = dict.fromkeys(CONTROLS, GREY) | dict.fromkeys(_SHOWN, GREEN) | {RECOM
 
 def numbers(values: Retrieved, interval: Mapping[str, Any]) -> pa.Table:
     """Difference of every mix and control from the mix of text, with its interval; ``near`` is 0 if nothing is hidden."""
-    near = sorted({threshold for _, threshold in values.of if threshold}, reverse=True)
     keys: list[Key] = [(name, 0.0) for name in (*MIXES, *_SHOWN, *CONTROLS)]
-    keys += [(name, threshold) for name in WITHOUT_NEAR for threshold in near]
+    keys += [(name, threshold) for name in WITHOUT_NEAR for threshold in values.thresholds]
     pairs = [values.pairs(key, (TEXT_MIX, 0.0)) for key in keys]
     ends = np.array([table_ends(one.by_fit, **interval) for one in pairs if one.by_fit is not None])
     columns = {"method": [name for name, _ in keys], "near": [threshold for _, threshold in keys]}

@@ -52,9 +52,14 @@ class Retrieved:
     recurring: FloatArray
     of: Mapping[Key, Mapping[str, FloatArray]]
 
-    def mean(self, name: str, measure: str) -> float:
+    @property
+    def thresholds(self) -> list[float]:
+        """Similarities from which past queries are hidden, from the highest."""
+        return sorted({near for _, near in self.of if near}, reverse=True)
+
+    def mean(self, key: Key, measure: str) -> float:
         """Mean of a method over queries and fits."""
-        return float(self.of[name, 0.0][measure].mean())
+        return float(self.of[key][measure].mean())
 
     def pairs(self, a: Key, b: Key, measure: str = AP) -> Pairs:
         """Two methods on the same queries, in every fit."""
@@ -131,14 +136,19 @@ def _methods(
 ) -> Iterator[dict[str, Any]]:
     for name, words in (RETRIEVERS | LEARNED).items():
         row: dict[str, Any] = {"method": words}
-        row |= {measure: values.mean(name, measure) for measure in (AP, NDCG, "r@100", "r@1000")}
+        row |= {measure: values.mean((name, 0.0), measure) for measure in (AP, NDCG, "r@100", "r@1000")}
         row |= _difference(values, (name, 0.0), (TEXT_MIX, 0.0), interval, len(RETRIEVERS | LEARNED) - 1)
         yield row | {"settings by fold": "; ".join(chosen.get(name, []))}
 
 
 def _budgets(values: Retrieved) -> Iterator[dict[str, Any]]:
     for name, words in (RETRIEVERS | LEARNED).items():
-        yield {"method": words} | {measure: values.mean(name, measure) for measure in MEASURES}
+        yield {"method": words} | {measure: values.mean((name, 0.0), measure) for measure in MEASURES}
+
+
+def without_near(values: Retrieved) -> list[tuple[Key, Key]]:
+    """The main mixes without near-duplicates of the query, from the highest similarity, against text alone."""
+    return [((name, near), (TEXT_MIX, 0.0)) for name in WITHOUT_NEAR for near in values.thresholds]
 
 
 def comparisons(values: Retrieved) -> list[tuple[Key, Key]]:
@@ -151,8 +161,7 @@ def comparisons(values: Retrieved) -> list[tuple[Key, Key]]:
     pairs += [((name, 0.0), (RECOMMENDED, 0.0)) for name in LEARNED if name != "learned-text"]
     pairs += [(("learned-text", 0.0), (TEXT_MIX, 0.0)), (("learned-monotone", 0.0), ("learned-past", 0.0))]
     pairs += [(("learned-all", 0.0), ("learned-monotone", 0.0))]
-    near = sorted({threshold for _, threshold in values.of if threshold}, reverse=True)
-    return pairs + [((name, threshold), (TEXT_MIX, 0.0)) for name in WITHOUT_NEAR for threshold in near]
+    return pairs + without_near(values)
 
 
 def _comparisons(values: Retrieved, interval: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -167,21 +176,24 @@ def _comparisons(values: Retrieved, interval: Mapping[str, Any]) -> Iterator[dic
 def _forms(forms: Mapping[str, Retrieved], interval: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The main comparisons in each form, with the recurrence that should predict them."""
     for form, values in forms.items():
-        for a, b in (
-            (RECOMMENDED, TEXT_MIX),
-            ("nearest-mix", TEXT_MIX),
-            ("prior-mix", TEXT_MIX),
-            ("all-mix", RECOMMENDED),
-            ("learned-monotone", RECOMMENDED),
-            ("learned-all", "learned-monotone"),
-        ):
-            if (a, 0.0) not in values.of:  # learners are not run in every form
-                continue
+        pairs: list[tuple[Key, Key]] = [
+            ((a, 0.0), (b, 0.0))
+            for a, b in (
+                (RECOMMENDED, TEXT_MIX),
+                ("nearest-mix", TEXT_MIX),
+                ("prior-mix", TEXT_MIX),
+                ("all-mix", RECOMMENDED),
+                ("learned-monotone", RECOMMENDED),
+                ("learned-all", "learned-monotone"),
+            )
+            if (a, 0.0) in values.of  # learners are not run in every form
+        ]
+        for a, b in pairs + without_near(values):
             row: dict[str, Any] = {"judgments": FORMS[form], "queries": len(values.query_id)}
             row |= {"relevant documents that recur": float(values.recurring.mean())}
-            row |= {"method": label((a, 0.0)), "against": label((b, 0.0))}
+            row |= {"method": label(a), "against": label(b)}
             row |= {"MAP": values.mean(a, AP), "MAP of the other": values.mean(b, AP)}
-            yield row | _difference(values, (a, 0.0), (b, 0.0), interval, len(forms))
+            yield row | _difference(values, a, b, interval, len(forms))
 
 
 def gather_retrieval(inputs: Inputs) -> Observations:
@@ -196,7 +208,6 @@ def gather_retrieval(inputs: Inputs) -> Observations:
         assert apart is not None
         return refitted(apart, of.query_id, of.fold)
 
-    near = sorted((threshold for name, threshold in values.of if name == RECOMMENDED and threshold), reverse=True)
     claims = {
         "expansion": {"difference": apart(main, text)},
         "expansion, NDCG@10": {"difference": apart(main, text, NDCG)},
@@ -204,7 +215,7 @@ def gather_retrieval(inputs: Inputs) -> Observations:
         "expansion - permuted": {"difference": apart(main, ("permuted", 0.0))},
         "expansion - prior": {"difference": apart(main, ("prior-mix", 0.0))},
         "expansion, no near-duplicates": {
-            f"past queries below {one:g}": apart((RECOMMENDED, one), text) for one in near
+            f"past queries below {one:g}": apart((RECOMMENDED, one), text) for one in values.thresholds
         },
         "similar queries - another query": {"difference": apart(("nearest-mix", 0.0), ("another", 0.0))},
         "similar queries on expansion": {"difference": apart(("all-mix", 0.0), main)},

@@ -12,14 +12,11 @@ from qdrank.rankers.run_scores import normalised, weighted
 from qdrank.rankers.run_weights import RunWeights
 from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.hybrid.fold import Methods
-from qdrank.studies.hybrid.methods import FIXED, MEASURE
+from qdrank.studies.hybrid.methods import MEASURE
+from qdrank.studies.hybrid.shown import GROUPS, LEARNED, MOST_RUNS
 
-#: Weights of a run that are drawn, and the most runs.
+#: Weights of a run that are drawn.
 SHARES = np.round(np.linspace(0, 1, 21), 9)
-MOST_RUNS = 4
-GROUPS = ("low", "middle", "high")
-#: Methods of the learning curve.
-LEARNED = (FIXED, "hybrid-neighbours", "hybrid-ridge")
 
 
 # ---- measure against the weight ------------------------------------------------------------------------------------

@@ -16,9 +16,8 @@ from qdrank.evaluation.refits import column_ends
 from qdrank.figures.palette import BLACK, BLUE, GREY, ORANGE, VERMILION
 from qdrank.figures.style import label_axes, new_figure, say_instead
 from qdrank.layout import FloatArray
-from qdrank.studies.hybrid.curves import GROUPS, LEARNED, MOST_RUNS
 from qdrank.studies.hybrid.methods import BY_NAME, CONTROLS, FIXED, METHODS
-from qdrank.studies.hybrid.oracle import DECLARED, SENSITIVITY
+from qdrank.studies.hybrid.shown import DECLARED, GROUPS, LEARNED, MOST_RUNS, SENSITIVITY
 from qdrank.studies.hybrid.values import by_query, gathered_values, known
 from qdrank.studies.making import Inputs, Shown
 

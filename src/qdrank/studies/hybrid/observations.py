@@ -20,7 +20,7 @@ from qdrank.studies.hybrid.methods import (
     TREES,
     TREES_QUERIES,
 )
-from qdrank.studies.hybrid.oracle import DECLARED
+from qdrank.studies.hybrid.shown import DECLARED
 from qdrank.studies.hybrid.values import Values, by_query, gathered_values, known
 from qdrank.studies.making import Inputs, Shown
 

@@ -23,7 +23,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -35,35 +34,12 @@ from qdrank.rankers.run_scores import Norm, normalised
 from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.hybrid.methods import MEASURE
 from qdrank.studies.hybrid.oracle_kernels import BY_RANK, SHARE, distances, first_places, matched_sizes
+from qdrank.studies.hybrid.shown import DECLARED, SENSITIVITY, Form
 
 _KINDS = {"overlap by rank": BY_RANK, "first ten": SHARE}
 _DEPTH, _P = 10, 0.9
 _STEPS, _WIDEST = 12, 64.0
 _PAIRS = 100
-
-
-class Form(NamedTuple):
-    """How noise rankings are made: form of the noise, distance that is matched, factor on the matched size."""
-
-    noise: Literal["runs", "jitter", "shuffled"]
-    distance: Literal["overlap by rank", "first ten"]
-    factor: float
-
-    @property
-    def text(self) -> str:
-        """For tables."""
-        times = "" if self.factor == 1 else f", times {self.factor:g}"
-        return f"{self.noise}, {self.distance}{times}"
-
-
-DECLARED = Form("runs", "overlap by rank", 1.0)
-SENSITIVITY = (
-    Form("runs", "first ten", 1.0),
-    Form("jitter", "overlap by rank", 1.0),
-    Form("shuffled", "overlap by rank", 1.0),
-    Form("runs", "overlap by rank", 0.5),
-    Form("runs", "overlap by rank", 2.0),
-)
 
 
 # ---- distances -----------------------------------------------------------------------------------------------------
