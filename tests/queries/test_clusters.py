@@ -26,6 +26,31 @@ def test_from_the_same_start_the_result_is_scikit_learns(seed: int) -> None:
     np.testing.assert_allclose(centres, theirs.cluster_centers_, atol=1e-12)
 
 
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e3])
+@pytest.mark.parametrize("k", [1, 2, 7, 30])
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_that_are_not_looked_at_again_would_not_have_moved(seed: int, k: int, scale: float) -> None:
+    """Points on a small grid: equal distances everywhere, points that coincide, and centres that lose all queries."""
+    rng = np.random.default_rng([seed, k])
+    vectors = scale * np.concatenate([rng.integers(0, 5, (150, 2)), rng.normal(2, 1, (100, 2)).round(1)])
+    centres, _ = k_means(vectors, k, seed=seed, limit=0)
+    nearest = _plain_nearest(vectors, centres, scale)
+    for rounds in range(1, 60):
+        sizes = np.bincount(nearest, minlength=k)
+        means = np.array([vectors[nearest == c].sum(axis=0) / max(sizes[c], 1) for c in range(k)])
+        apart = (((vectors - centres[nearest]) / scale) ** 2).sum(axis=1).round(8)
+        means[sizes == 0] = vectors[np.argsort(-apart, kind="stable")[: (sizes == 0).sum()]]
+        centres, nearest = means, _plain_nearest(vectors, means, scale)
+        ours, own = k_means(vectors, k, seed=seed, limit=rounds)
+        np.testing.assert_array_equal(own, nearest)
+        np.testing.assert_allclose(ours, centres, atol=1e-12 * scale)
+
+
+def _plain_nearest(vectors: np.ndarray, centres: np.ndarray, scale: float) -> np.ndarray:
+    apart = (((vectors[:, None] - centres[None]) / scale) ** 2).sum(axis=2)
+    return apart.round(8).argmin(axis=1)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_best_of_several_starts_is_near_that_of_scikit_learn(seed: int) -> None:
     """More clusters than groups, so that starts end in different places; more starts are never worse."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
-from qdrank.queries.clusters import k_means, nearest_centre
+from qdrank.queries.clusters import k_means, nearest_centre, sums_by_label
 
 PAIRS, TRANSFORMED = "pairs", "transformed"
 #: Each scheme has a twin of random clusters of the same sizes.
@@ -98,8 +98,7 @@ def _state(base: int, scheme: str, seed: int, m: int) -> int:
 
 def means(vectors: FloatArray, label: IntArray, m: int) -> FloatArray:
     """Mean of every cluster, shape (m, n_columns), NaN where it is empty."""
-    total = np.zeros((m, vectors.shape[1]))
-    np.add.at(total, label, vectors)
+    total = sums_by_label(vectors, label, m)
     sizes = np.bincount(label, minlength=m)
     total[sizes == 0] = np.nan
     return total / np.maximum(sizes, 1)[:, None]
