@@ -52,7 +52,7 @@ rule fit_beyond:
 
 
 rule retrieve_beyond:
-    """Retrieval from a whole text collection with past queries, its baselines and controls, or learners, in one form of the judgments."""
+    """Retrieval from a whole text collection with past queries, its baselines, or its controls, or learners, in one form of the judgments."""
     input:
         collection=files.searched,
     output:

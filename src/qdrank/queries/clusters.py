@@ -34,7 +34,7 @@ class _Points:
     @property
     def margin(self) -> float:
         """Distances that differ by more than this are in the same order after rounding."""
-        return 2 * 10 ** (-self.digits / 2) + 1e-6 * float(self.lengths.max(initial=0.0)) ** 0.5
+        return float(2 * 10.0 ** (-self.digits / 2) + 1e-6 * np.sqrt(self.lengths.max(initial=0.0)))
 
     def squared_distances(self, centres: FloatArray, rows: IntArray | slice = slice(None)) -> FloatArray:
         """From every point, or from some, to every centre, (n_points, k)."""
@@ -101,8 +101,7 @@ def nearest_centre(vectors: FloatArray, centres: FloatArray) -> IntArray:
 def sums_by_label(vectors: FloatArray, label: IntArray, k: int) -> FloatArray:
     """Sum of the vectors of each label 0 to k - 1, shape (k, n_columns), added in the order of the rows."""
     members = sparse.csc_array((np.ones(len(label)), label, np.arange(len(label) + 1)), shape=(k, len(label)))
-    sums: FloatArray = members.tocsr() @ vectors
-    return sums
+    return np.asarray(members.tocsr() @ vectors)
 
 
 def _spread_out(points: _Points, k: int, rng: np.random.Generator) -> FloatArray:

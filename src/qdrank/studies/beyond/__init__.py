@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from qdrank.studies.beyond.methods import METHODS, SINGLE, run
-from qdrank.studies.beyond.retrieved import JOBS, LEARNED_ON
+from qdrank.studies.beyond.retrieved import JOBS, jobs_of
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.beyond"
 _VALUES = {"measures": "beyond/measures.parquet", "controls": "{fold}/beyond/controls.parquet"}
 _RETRIEVED = {job: f"{{fold}}/beyond/retrieval/{job}.parquet" for job in JOBS}
-_TRIED = {f"{job}-tried": f"{{fold}}/beyond/retrieval/{job}.choices.parquet" for job in ("all", LEARNED_ON["all"])}
+_TRIED = {f"{job}-tried": f"{{fold}}/beyond/retrieval/{job}.choices.parquet" for job in jobs_of("all")}
 
 STUDY = Study(
     name="beyond",
@@ -43,10 +43,10 @@ STUDY = Study(
         Output(
             f"{_ROOM}.retrieval_figure:draw",
             {"beyond-gains": "gains of retrieval with past queries"},
-            {job: _RETRIEVED[job] for job in ("all", LEARNED_ON["all"])},
+            {job: _RETRIEVED[job] for job in jobs_of("all")},
             said="Past queries help retrieval where a mix with them beats the mix of text, and its control does not.",
             claims=("expansion*", "similar queries*", "closed collection", "learned*"),
-            searched_only=("all", LEARNED_ON["all"]),
+            searched_only=jobs_of("all"),
         ),
     ),
     tables=(

@@ -6,9 +6,8 @@ Training and validation queries are the past queries. Every setting is chosen on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,17 @@ from qdrank.rankers.retrievers import (
 from qdrank.store import write
 from qdrank.studies.beyond.learned import learned_values
 from qdrank.studies.beyond.options import Options
-from qdrank.studies.beyond.retrieved import BUDGETS, FORMS, HUB, JOBS, RECOMMENDED, RETRIEVERS, TEXT_MIX, WITHOUT_NEAR
+from qdrank.studies.beyond.retrieved import (
+    BUDGETS,
+    CONTROLS_JOB,
+    FORMS,
+    HUB,
+    JOBS,
+    RECOMMENDED,
+    RETRIEVERS,
+    TEXT_MIX,
+    WITHOUT_NEAR,
+)
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.judged import TextSettings
 from qdrank.text.past_queries import AskedQueries
@@ -186,7 +195,7 @@ def write_retrieval(
 
     Parameters
     ----------
-    job : one of `retrieved.JOBS`: mixes in a form of the judgments, with random controls for all judgments; or learners
+    job : one of `retrieved.JOBS`: mixes in a form of the judgments, random controls, or learners
     source, text : the collection (`searched`), and the section ``text`` of the configuration (`qdrank.text.extract`)
     retrieval : keys of section ``beyond`` that retrieval uses
     beyond : the keys of `Options`, for near-duplicates and learners
@@ -199,66 +208,59 @@ def write_retrieval(
     queries = fold_queries(searched(**source), settings, fold, form)
     if queries is None or len(queries.past) < 2 or not len(queries.test):
         log("%s leave nothing to compare", FORMS[form])
-        tables = [_rows(fold, np.zeros(0, dtype=object), np.zeros(0), "", 0, {name: np.zeros(0) for name in measures})]
+        tables = [
+            _rows(fold, np.zeros(0, dtype=object), np.zeros(0), "", 0, {name: np.zeros(0) for name in measures}, 0.0)
+        ]
         choices = pa.table({"fold": pa.array([], pa.string())})
     else:
         keys: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in retrieval.items()}
         constants = {"k1": text["tried_k1"], "b": text["tried_b"]}
         grid = Grid.of(settings.bm25, constants, text["feedback"], measure=measure, seed=options.seed, **keys)
         chooser = Chooser(queries.known, grid)
-        values: Iterable[tuple[Any, ...]]
         if job == form:
-            methods = chosen_methods(chooser)
-            further = _without_near(queries, chooser, methods, options.near)
-            if form == "all":
-                further = chain(further, _controls(queries, chooser, methods, refits))
-            values = _retrieved(queries, chooser, methods, further, measures)
+            values = _mixes(queries, chooser, options.near, measures)
+        elif job == CONTROLS_JOB:
+            values = _controls(queries, chooser, refits, measures)
         else:
-            methods = chosen_methods(chooser, (TEXT_MIX, RECOMMENDED))
-            chooser.tried.clear()  # another job writes the choices of the mixes
-            grades = queries.data.judgments[queries.test]
-            values = learned_values(
-                chooser, methods, queries.asked, grades, options=options, refits=refits, measures=measures
-            )
+            values = _learners(queries, chooser, options, refits, measures)
         tables = [_rows(fold, queries.names, queries.recurring, *one) for one in values]
         choices = _choices(fold, chooser)
     write(out["values"], "figure", pa.concat_tables(tables))
     write(out["choices"], "figure", choices)
 
 
-#: Name, number of the draw, threshold of near-duplicates, and who retrieves from what for whom.
-_Asked = tuple[str, int, float, Retriever, Known, AskedQueries]
+_Values = Iterator[tuple[str, int, dict[str, FloatArray], float]]
+"""Method or control, number of the draw or fit, values of the test queries, threshold of near-duplicates."""
 
 
-def _retrieved(
-    queries: FoldQueries,
-    chooser: Chooser,
-    methods: Mapping[str, Retriever],
-    further: Iterable[_Asked],
-    measures: Sequence[str],
-) -> Iterator[tuple[str, int, dict[str, FloatArray], float]]:
-    """Values of every method, and of what is asked further: name, number of the draw, values, threshold of near-duplicates."""
-    plain = ((name, 0, 0.0, one, chooser.known, queries.asked) for name, one in methods.items())
-    for name, fit, near, one, known, asked in chain(plain, further):
-        yield name, fit, values_of(queries, one, known, asked, measures), near
-
-
-def _without_near(
-    queries: FoldQueries, chooser: Chooser, methods: Mapping[str, Retriever], near: list[float]
-) -> Iterator[_Asked]:
-    """The main mixes, with near-duplicates of the query hidden."""
+def _mixes(queries: FoldQueries, chooser: Chooser, near: list[float], measures: Sequence[str]) -> _Values:
+    """Every method; the main mixes also with near-duplicates of the query hidden."""
+    known, methods = chooser.known, chosen_methods(chooser)
+    for name, one in methods.items():
+        yield name, 0, values_of(queries, one, known, queries.asked, measures), 0.0
     for threshold in near:
-        rest = near_duplicates(chooser.known, queries.asked, threshold)
+        rest = near_duplicates(known, queries.asked, threshold)
         for name in WITHOUT_NEAR:
-            yield name, 0, threshold, methods[name], chooser.known, rest
+            yield name, 0, values_of(queries, methods[name], known, rest, measures), threshold
 
 
-def _controls(
-    queries: FoldQueries, chooser: Chooser, methods: Mapping[str, Retriever], refits: int
-) -> Iterator[_Asked]:
-    """The controls; they draw at random, and have their weights chosen anew."""
+def _controls(queries: FoldQueries, chooser: Chooser, refits: int, measures: Sequence[str]) -> _Values:
+    """The random controls."""
+    methods = chosen_methods(chooser, (TEXT_MIX,))
+    chooser.tried.clear()  # the job of the mixes writes their choices
     for name, fit, known, one in control_methods(chooser, methods, refits):
-        yield name, fit, 0.0, one, known, queries.asked
+        yield name, fit, values_of(queries, one, known, queries.asked, measures), 0.0
+
+
+def _learners(
+    queries: FoldQueries, chooser: Chooser, options: Options, refits: int, measures: Sequence[str]
+) -> _Values:
+    """The learners."""
+    methods = chosen_methods(chooser, (TEXT_MIX, RECOMMENDED))
+    chooser.tried.clear()
+    grades = queries.data.judgments[queries.test]
+    found = learned_values(chooser, methods, queries.asked, grades, options=options, refits=refits, measures=measures)
+    yield from ((name, fit, values, 0.0) for name, fit, values in found)
 
 
 def _rows(
@@ -268,7 +270,7 @@ def _rows(
     method: str,
     fit: int,
     values: Mapping[str, FloatArray],
-    near: float = 0.0,
+    near: float,
 ) -> pa.Table:
     n = len(query_id)
     head = {

@@ -21,13 +21,13 @@ from qdrank.studies.beyond.retrieved import (
     CONTROLS,
     FORMS,
     LEARNED,
-    LEARNED_ON,
     MEASURES,
     NDCG,
     RECOMMENDED,
     RETRIEVERS,
     TEXT_MIX,
     WITHOUT_NEAR,
+    jobs_of,
 )
 from qdrank.studies.making import Inputs, Shown
 
@@ -68,8 +68,8 @@ class Retrieved:
 
 
 def retrieved(inputs: Inputs, form: str = "all") -> Retrieved | None:
-    """Values of a form from the tables of its folds, learners included; None where the form does not exist."""
-    tables = [table for job in (form, LEARNED_ON.get(form)) if job for table in inputs.tables(job, "figure")]
+    """Values of a form from the tables of its folds, of all its jobs; None where the form does not exist."""
+    tables = [table for job in jobs_of(form) for table in inputs.tables(job, "figure")]
     table = pa.concat_tables(tables) if tables else pa.table({})
     if not table.num_rows:
         return None
@@ -121,7 +121,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables by id."""
     forms = {form: values for form in FORMS if (values := retrieved(inputs, form)) is not None}
     values = forms["all"]
-    tried = [table for job in ("all", LEARNED_ON["all"]) for table in inputs.tables(f"{job}-tried", "figure")]
+    tried = [table for job in jobs_of("all") for table in inputs.tables(f"{job}-tried", "figure")]
     tables = {
         "beyond-retrieval": _methods(values, chosen_by_fold(tried), shown.interval),
         "beyond-budgets": _budgets(values),
