@@ -4,4 +4,4 @@ from qdrank.studies.beyond.retrieval import write_retrieval
 from qdrank.workflow.script import job
 
 with job() as this:
-    write_retrieval(this.out, this.fold, this.wildcards["job"], log=this.log, **this.params)
+    write_retrieval(this.files, this.out, this.fold, this.wildcards["job"], log=this.log, **this.params)

@@ -77,6 +77,18 @@ def test_what_is_chosen_is_the_best_on_past_queries(world):
     assert value >= chooser.tried["text-bm25"][1].value - 1e-6, "BM25 alone is among the mixes"
 
 
+def test_what_was_chosen_before_is_taken_over(world):
+    first = Chooser(world.known(np.arange(8)), GRID)
+    parts = (*text_parts(first), *lexical(first, "past", GRID.copies))
+    settled = {name: settings[choice.place] for name, (settings, choice) in first.tried.items()}
+    mix = first.mix("mix", parts)
+    settled["mix"] = first.tried["mix"][0][0]
+    again = Chooser(world.known(np.arange(8)), GRID, settled)
+    assert (*text_parts(again), *lexical(again, "past", GRID.copies)) == parts
+    assert again.mix("mix", parts) == mix
+    assert not again.tried, "nothing is tried again"
+
+
 def test_queries_that_are_asked_have_no_say(world):
     """The judgments of other queries than the past ones decide nothing."""
     past = np.arange(6)

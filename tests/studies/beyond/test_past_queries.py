@@ -76,7 +76,9 @@ def inputs(folder, tmp_path_factory):
         for fold in FOLDS if job.startswith("all") else FOLDS[:1]:
             paths = {"values": str(out / f"{fold}-{job}.parquet"), "choices": str(out / f"{fold}-{job}.c.parquet")}
             source = {"like": "beir", "folder": str(folder)}
+            settled = [] if job == JOBS[job] else [str(out / f"{fold}-{JOBS[job]}.c.parquet")]
             write_retrieval(
+                {"chosen": settled},
                 paths,
                 fold,
                 job,

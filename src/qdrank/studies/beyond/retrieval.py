@@ -30,7 +30,7 @@ from qdrank.rankers.retrievers import (
     Retriever,
     similarities,
 )
-from qdrank.store import write
+from qdrank.store import read, write
 from qdrank.studies.beyond.learned import learned_values
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.retrieved import (
@@ -178,6 +178,7 @@ def values_of(
 
 
 def write_retrieval(
+    files: Mapping[str, Any],
     out: Mapping[str, str],
     fold: str,
     job: str,
@@ -195,6 +196,7 @@ def write_retrieval(
 
     Parameters
     ----------
+    files : ``chosen``, the choices of the job of the mixes; none for that job itself
     job : one of `retrieved.JOBS`: mixes in a form of the judgments, random controls, or learners
     source, text : the collection (`searched`), and the section ``text`` of the configuration (`qdrank.text.extract`)
     retrieval : keys of section ``beyond`` that retrieval uses
@@ -216,7 +218,7 @@ def write_retrieval(
         keys: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in retrieval.items()}
         constants = {"k1": text["tried_k1"], "b": text["tried_b"]}
         grid = Grid.of(settings.bm25, constants, text["feedback"], measure=measure, seed=options.seed, **keys)
-        chooser = Chooser(queries.known, grid)
+        chooser = Chooser(queries.known, grid, _settled(files["chosen"]))
         if job == form:
             values = _mixes(queries, chooser, options.near, measures)
         elif job == CONTROLS_JOB:
@@ -247,7 +249,6 @@ def _mixes(queries: FoldQueries, chooser: Chooser, near: list[float], measures: 
 def _controls(queries: FoldQueries, chooser: Chooser, refits: int, measures: Sequence[str]) -> _Values:
     """The random controls."""
     methods = chosen_methods(chooser, (TEXT_MIX,))
-    chooser.tried.clear()  # the job of the mixes writes their choices
     for name, fit, known, one in control_methods(chooser, methods, refits):
         yield name, fit, values_of(queries, one, known, queries.asked, measures), 0.0
 
@@ -257,7 +258,6 @@ def _learners(
 ) -> _Values:
     """The learners."""
     methods = chosen_methods(chooser, (TEXT_MIX, RECOMMENDED))
-    chooser.tried.clear()
     grades = queries.data.judgments[queries.test]
     found = learned_values(chooser, methods, queries.asked, grades, options=options, refits=refits, measures=measures)
     yield from ((name, fit, values, 0.0) for name, fit, values in found)
@@ -291,3 +291,9 @@ def _choices(fold: str, chooser: Chooser) -> pa.Table:
         for place, (text, value) in enumerate(zip(settings, choice.values, strict=True))
     ]
     return pa.Table.from_pylist(rows)
+
+
+def _settled(paths: Sequence[str]) -> dict[str, str]:
+    """Settings that the job of the mixes chose, by method, from the table that `_choices` makes."""
+    rows = [row for path in paths for row in read(path, "figure").to_pylist()]
+    return {row["method"]: row["setting"] for row in rows if row["chosen"]}
