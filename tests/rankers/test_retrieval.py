@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -77,13 +79,15 @@ def test_what_is_chosen_is_the_best_on_past_queries(world):
     assert value >= chooser.tried["text-bm25"][1].value - 1e-6, "BM25 alone is among the mixes"
 
 
-def test_what_was_chosen_before_is_taken_over(world):
-    first = Chooser(world.known(np.arange(8)), GRID)
+@pytest.mark.parametrize("third", [0.5, 1 / 3])
+def test_what_was_chosen_before_is_taken_over(world, third):
+    grid = replace(GRID, weights=(0.0, third, 1.0))
+    first = Chooser(world.known(np.arange(8)), grid)
     parts = (*text_parts(first), *lexical(first, "past", GRID.copies))
     settled = {name: settings[choice.place] for name, (settings, choice) in first.tried.items()}
     mix = first.mix("mix", parts)
     settled["mix"] = first.tried["mix"][0][0]
-    again = Chooser(world.known(np.arange(8)), GRID, settled)
+    again = Chooser(world.known(np.arange(8)), grid, settled)
     assert (*text_parts(again), *lexical(again, "past", GRID.copies)) == parts
     assert again.mix("mix", parts) == mix
     assert not again.tried, "nothing is tried again"

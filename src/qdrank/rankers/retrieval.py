@@ -133,7 +133,8 @@ class Chooser:
     def mix(self, method: str, parts: Sequence[Retriever]) -> Mixed:
         """Weights of the parts' z-scores: the best part has weight 1; the others follow one by one, twice round."""
         if method in self.settled:
-            return Mixed(tuple(parts), tuple(float(weight) for weight in self.settled[method].split(", ")))
+            in_words = {f"{weight:g}": weight for weight in (0.0, 1.0, *self.grid.weights)}
+            return Mixed(tuple(parts), tuple(in_words[word] for word in self.settled[method].split(", ")))
         z = [self._z_scores(part) for part in parts]
         leading = choose((place, self.value(one)) for place, one in enumerate(z)).chosen
         weights = [float(place == leading) for place in range(len(parts))]
