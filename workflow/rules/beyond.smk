@@ -11,6 +11,7 @@
 from qdrank.studies.beyond.retrieved import (
     JOBS as BEYOND_JOBS,
     MEASURES as BEYOND_MEASURES,
+    settled_choices,
 )
 
 BEYOND = STUDIES["beyond"]
@@ -51,18 +52,11 @@ rule fit_beyond:
         "../../scripts/beyond/fit_beyond.py"
 
 
-def settled_mixes(wildcards):
-    """What controls and learners take over from the job of the mixes in the same form of the judgments: their settings."""
-    form = BEYOND_JOBS[wildcards.job]
-    choices = f"results/{wildcards.dataset}/{wildcards.fold}/beyond/retrieval/{form}.choices.parquet"
-    return [] if form == wildcards.job else [choices]
-
-
 rule retrieve_beyond:
     """Retrieval from a whole text collection with past queries, its baselines, or its controls, or learners, in one form of the judgments."""
     input:
         collection=files.searched,
-        chosen=settled_mixes,
+        chosen=settled_choices,
     output:
         values="results/{dataset}/{fold}/beyond/retrieval/{job}.parquet",
         choices="results/{dataset}/{fold}/beyond/retrieval/{job}.choices.parquet",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 TEXT_MIX, RECOMMENDED = "text-mix", "beyond-recommended"
 
 #: Methods with their labels; the last five are mixes.
@@ -57,3 +59,10 @@ MEASURES = (*(f"ap@{n}" for n in BUDGETS), NDCG, *(f"r@{n}" for n in BUDGETS))
 def jobs_of(form: str) -> tuple[str, ...]:
     """Jobs of a form of the judgments, the mixes first."""
     return tuple(job for job, of in JOBS.items() if of == form)
+
+
+def settled_choices(wildcards: Any) -> list[str]:
+    """Choices of the job of the mixes, which controls and learners in the same form take over; none for that job itself."""
+    form = JOBS[wildcards.job]
+    path = f"results/{wildcards.dataset}/{wildcards.fold}/beyond/retrieval/{form}.choices.parquet"
+    return [] if form == wildcards.job else [path]
