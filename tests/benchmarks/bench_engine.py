@@ -383,6 +383,8 @@ def main() -> None:
             print(*turn(options.turn))
         return
     if options.against:
+        if not (Path(options.against) / "qdrank").is_dir():
+            parser.error(f"--against {options.against}: no library there; give the folder src of a checkout")
         for name in ("MQ2007 sample", *TURNS):
             print("| {} | {} |".format(*in_turn(options.against, name)), flush=True)
         return
