@@ -41,9 +41,9 @@ def test_rows_that_are_not_looked_at_again_would_not_have_moved(seed: int, k: in
         apart = (((vectors - centres[nearest]) / scale) ** 2).sum(axis=1).round(8)
         means[sizes == 0] = vectors[np.argsort(-apart, kind="stable")[: (sizes == 0).sum()]]
         centres, nearest = means, _plain_nearest(vectors, means, scale)
-        ours, own = k_means(vectors, k, seed=seed, limit=rounds)
-        np.testing.assert_array_equal(own, nearest)
-        np.testing.assert_allclose(ours, centres, atol=1e-12 * scale)
+        their_centres, theirs = k_means(vectors, k, seed=seed, limit=rounds)
+        np.testing.assert_array_equal(theirs, nearest)
+        np.testing.assert_allclose(their_centres, centres, atol=1e-12 * scale)
 
 
 def _plain_nearest(vectors: np.ndarray, centres: np.ndarray, scale: float) -> np.ndarray:

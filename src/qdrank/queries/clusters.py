@@ -122,6 +122,6 @@ def _means(points: _Points, nearest: IntArray, centres: FloatArray) -> FloatArra
     means: FloatArray = sums_by_label(points.vectors, nearest, len(centres)) / np.maximum(sizes, 1)[:, None]
     lonely = np.flatnonzero(sizes == 0)
     if len(lonely):
-        own = points.squared_distances(centres)[np.arange(len(nearest)), nearest]
-        means[lonely] = points.vectors[np.argsort(-own, kind="stable")[: len(lonely)]]
+        apart = points.squared_distances(centres)[np.arange(len(nearest)), nearest]
+        means[lonely] = points.vectors[np.argsort(-apart, kind="stable")[: len(lonely)]]
     return means

@@ -259,8 +259,8 @@ def _learners(
     """The learners."""
     methods = chosen_methods(chooser, (TEXT_MIX, RECOMMENDED))
     grades = queries.data.judgments[queries.test]
-    found = learned_values(chooser, methods, queries.asked, grades, options=options, refits=refits, measures=measures)
-    yield from ((name, fit, values, 0.0) for name, fit, values in found)
+    fits = learned_values(chooser, methods, queries.asked, grades, options=options, refits=refits, measures=measures)
+    yield from ((name, fit, values, 0.0) for name, fit, values in fits)
 
 
 def _rows(

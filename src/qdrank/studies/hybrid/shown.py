@@ -1,6 +1,6 @@
 """What the curves and the oracle of the study show: groups of queries, methods, and the forms of noise.
 
-Here alone, because a job that only draws them needs no kernel.
+They stand apart from the kernels, which a job that only draws does not need.
 """
 
 from __future__ import annotations
