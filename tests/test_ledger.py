@@ -22,7 +22,8 @@ LEDGER = checked(yaml.safe_load((ROOT / "docs" / "ledger.yaml").read_text(encodi
 def budget(name, file):
     """Values of the keys that a study's claims name as the budget, in one configuration; empty where it is not run."""
     values = merged(load_sources([ROOT / file]))
-    if values[STUDIES[name].short]["datasets"] == []:
+    short = STUDIES[name].short
+    if short not in (values["studies"] or [short]) or values[short]["datasets"] == []:
         return {}
     found = {}
     for key in STUDIES[name].budget:

@@ -39,6 +39,8 @@ CONFIGURATIONS = [
     config(
         "own data set that is not listed", LETOR.replace("[mine]", "[sim1]"), "own.mine is not run: datasets does not"
     ),
+    config("an unknown study", "studies: [gang]\n", "mine.yaml: studies.0", "unknown study; did you mean geng?"),
+    config("a study twice", "studies: [lin, lin]\n", "mine.yaml: studies: each name may be listed once"),
     config("a string for a list", "datasets: sim1\n", "mine.yaml: datasets", "list", "'sim1'"),
     config("an empty list", "datasets: []\n", "mine.yaml: datasets", "at least 1 item"),
     config("a data set twice", "datasets: [sim1, sim1]\n", "mine.yaml: datasets: each name may be listed once", "sim1"),

@@ -78,10 +78,14 @@ def test_the_page_begins_with_the_best_ranker_of_each_data_set(tmp_path: Path) -
 
 def test_the_page_names_studies_that_are_left_out(tmp_path: Path) -> None:
     run = made_run()
-    run["studies"].append(run["studies"][0] | {"name": "other", "short": "oth", "paper": "Other 1999", "datasets": {}})
+    idle = run["studies"][0] | {"datasets": {}}
+    run["studies"] += [idle | {"paper": "Other 1999", "wanted": False}, idle | {"paper": "Third 2001", "wanted": True}]
     made_page(tmp_path, "")
     page = index_page(run, verdicts_table(ROWS), {}, {}, "", **made_tables())
-    assert "Other 1999 (<code>oth: {datasets: null}</code>)" in page
+    assert (
+        "Other 1999 (the key <code>studies</code> leaves it out), Third 2001 (no data set of this run is for it)."
+        in page
+    )
 
 
 def test_findings_on_too_few_seeds_are_starred_as_in_the_overview(project: Path, tmp_path: Path) -> None:

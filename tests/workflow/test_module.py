@@ -125,10 +125,7 @@ shutil.copy2(source, os.path.join(target, os.path.basename(source)) if os.path.i
 
 ONE_STUDY = """\
 learners: {methods: [ranksvm]}
-geng: {datasets: []}
-lin: {datasets: []}
-hoi: {datasets: []}
-beyond: {datasets: []}
+studies: [zha]
 """
 
 

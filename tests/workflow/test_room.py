@@ -89,6 +89,13 @@ def test_studies_run_where_the_configuration_says(run: WorkflowRun) -> None:
     assert LIN not in run.studies_of("s1")
 
 
+def test_studies_that_are_not_named_run_on_nothing() -> None:
+    run = run_of(studies=["lin"])
+    assert run.studies_of("sim1") == [LIN]
+    assert not run.datasets_of(GENG)
+    assert run_of(studies=[]).studies_of("sim1") == []
+
+
 def test_methods_of_a_data_set_have_the_reference_first_and_no_method_twice(run: WorkflowRun) -> None:
     methods = run.methods_of("s1")
     assert methods[0] == REFERENCE

@@ -186,15 +186,11 @@ def _left_out(left_out: Mapping[str, str]) -> str:
 
 
 def _not_run(studies: Sequence[Described]) -> str:
-    """Studies that the configuration leaves out, and the line that turns each on again."""
-    items = ", ".join(
-        f"{escape(study['paper'])} (<code>{escape(study['short'])}: {{datasets: null}}</code>)"
-        for study in studies
-        if not study["datasets"]
-    )
-    if not items:
-        return ""
-    return f"<p>This configuration leaves out studies; one line in it brings each back: {items}.</p>"
+    """Studies without a data set, and the reason."""
+    idle = [study for study in studies if not study["datasets"]]
+    reasons = {True: "no data set of this run is for it", False: "the key <code>studies</code> leaves it out"}
+    items = ", ".join(f"{escape(study['paper'])} ({reasons[study['wanted']]})" for study in idle)
+    return f"<p>Studies that were not run: {items}.</p>" if items else ""
 
 
 def _findings(

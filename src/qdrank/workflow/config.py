@@ -39,6 +39,8 @@ MetricName = Annotated[
 MethodName = Annotated[
     str, AfterValidator(known("method", CLASSIC)), WithJsonSchema({"type": "string", "enum": list(CLASSIC)})
 ]
+_SHORT = [STUDIES[name].short for name in STUDIES]
+StudyName = Annotated[str, AfterValidator(known("study", _SHORT)), WithJsonSchema({"type": "string", "enum": _SHORT})]
 
 
 def _control() -> dict[str, OwnDataset]:
@@ -263,6 +265,9 @@ class Settings(Section):
         min_length=1,
         description="Data sets to study: names from config/datasets.yaml or from own, below.",
     )
+    studies: list[StudyName] | None = Field(
+        default=None, description="Studies to run, by the names of their sections; null: all that suit the data sets."
+    )
     missing: Literal["stop", "skip"] = Field(
         default="stop",
         description="Whether a data set that is not available stops the run, or is left out and named in the report.",
@@ -300,10 +305,14 @@ class Settings(Section):
         section: StudySection = getattr(self, study.short)
         return section
 
-    @field_validator("datasets", "folds")
+    def wants(self, study: Study) -> bool:
+        """Whether the configuration has a study among those to run."""
+        return self.studies is None or study.short in self.studies
+
+    @field_validator("datasets", "folds", "studies")
     @classmethod
-    def _no_repeats(cls, names: list[str]) -> list[str]:
-        if len(set(names)) < len(names):
+    def _no_repeats(cls, names: list[str] | None) -> list[str] | None:
+        if names and len(set(names)) < len(names):
             raise ValueError("each name may be listed once")
         return names
 

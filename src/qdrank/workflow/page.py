@@ -119,6 +119,7 @@ def _described_study(run: WorkflowRun, study: Study) -> dict[str, Any]:
     return {
         "name": study.name,
         "short": study.short,
+        "wanted": run.settings.wants(study),
         "paper": study.paper,
         "idea": study.idea,
         "against": study.against,

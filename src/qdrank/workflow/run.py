@@ -247,7 +247,7 @@ class WorkflowRun:
         return {
             name: dataset
             for name, dataset in self.planned.datasets.items()
-            if dataset.kinds & {*study.kinds} and (wanted is None or name in wanted)
+            if self.settings.wants(study) and dataset.kinds & {*study.kinds} and (wanted is None or name in wanted)
         }
 
     def refuse_leaks(self) -> None:
