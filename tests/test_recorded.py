@@ -94,6 +94,8 @@ def test_a_run_ends_with_where_to_look(results: Path) -> None:
     (results / "index.html").touch()
     text = where_to_look(results, ["my data.yaml"])
     assert text.endswith("  snakemake --report results/report.html --configfile 'my data.yaml'")
+    text = where_to_look(results, ["mine.yaml"], values={"studies": ["lin"], "seed": 2})
+    assert text.endswith("""--configfile mine.yaml --config 'studies=["lin"]' seed=2""")
 
 
 def test_a_run_far_away_is_shown_by_its_absolute_path(results: Path) -> None:

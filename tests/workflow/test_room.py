@@ -89,6 +89,12 @@ def test_studies_run_where_the_configuration_says(run: WorkflowRun) -> None:
     assert LIN not in run.studies_of("s1")
 
 
+def test_tables_name_the_values_that_were_given_beside_the_files(run: WorkflowRun) -> None:
+    given = replace(run, config_files=["a/mine.yaml"], values={"studies": ["lin"], "seed": 2})
+    assert given.configuration == "mine.yaml, seed=2"
+    assert replace(run, config_files=[], values={"studies": []}).configuration == "config.yaml"
+
+
 def test_studies_that_are_not_named_run_on_nothing() -> None:
     run = run_of(studies=["lin"])
     assert run.studies_of("sim1") == [LIN]

@@ -109,6 +109,7 @@ onsuccess:
             run.config_files,
             run.started_in,
             workflow.storage_settings.default_storage_prefix,
+            run.values,
         ),
         file=sys.stderr,
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,11 @@ def write_configuration(path: str, *, files: Sequence[str], settings: Any) -> No
 def options(files: Sequence[str]) -> str:
     """Options of snakemake that name configuration files; "the default configuration" if there are none."""
     return f"--configfile {shlex.join(files)}" if files else "the default configuration"
+
+
+def typed_values(values: Mapping[str, Any]) -> list[str]:
+    """Words that give ``values`` of the configuration on the command line, after ``--config``."""
+    return [f"{key}={json.dumps(value)}" for key, value in values.items()]
 
 
 def command(results: str | os.PathLike[str], *targets: str | os.PathLike[str]) -> str:
@@ -109,10 +115,11 @@ def where_to_look(
     files: Sequence[str],
     start: str | os.PathLike[str] = os.curdir,
     storage: str | None = None,
+    values: Mapping[str, Any] | None = None,
 ) -> str:
     """What to open after a run: the usual files that exist, and the command that makes the report.
 
-    Paths are shown as seen from ``start``, where the command was typed. The summary of another configuration is not
+    ``values`` were given with ``--config``. Paths are shown as seen from ``start``, where the command was typed. The summary of another configuration is not
     shown. What went to a ``storage`` is not here to be looked for.
     """
     if storage:
@@ -133,6 +140,7 @@ def where_to_look(
         words = ["snakemake", "--report", f"{results}/report.html"]
         words += ["--directory", directory] if directory != os.curdir else []
         words += ["--configfile", *given] if given else []
+        words += ["--config", *typed_values(values)] if values else []
         rows += ["All on one page, with captions:", f"  {shlex.join(words)}"]
     return "\n".join(rows)
 

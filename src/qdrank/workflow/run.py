@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from qdrank.studies import STUDIES
 from qdrank.studies.study import Study
 from qdrank.workflow.config import Settings
 from qdrank.workflow.plan import Plan, PlannedDataset
+from qdrank.workflow.recorded import typed_values
 
 #: What every stored ranker has besides the ranker itself.
 _STORED = ("documents", "document-vectors")
@@ -49,6 +50,7 @@ class WorkflowRun:
     settings : the configuration, checked
     planned : the data sets that it stands for
     config_files : configuration files that were given, as seen from the folder of the run
+    values : parts of the configuration that were given on the command line, with ``--config``
     started_in : folder in which the command was typed, as seen from the folder of the run
     shards : jobs among which the work of a fold is divided
     """
@@ -56,6 +58,7 @@ class WorkflowRun:
     settings: Settings
     planned: Plan
     config_files: Sequence[str] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
     started_in: str = "."
     shards: int = 1
 
@@ -75,8 +78,12 @@ class WorkflowRun:
 
     @property
     def configuration(self) -> str:
-        """Names of the configuration files, for the tables that say what made them."""
-        return ", ".join(Path(file).name for file in self.config_files) or "config.yaml"
+        """Names of the configuration files, and values given beside them, for the tables that say what made them.
+
+        Which studies are run changes none of them, and is not said.
+        """
+        files = [Path(file).name for file in self.config_files] or ["config.yaml"]
+        return ", ".join(files + typed_values({key: self.values[key] for key in self.values if key != "studies"}))
 
     def option(self, key: str) -> Any:
         """Value of a key of the configuration, such as ``training.tol``."""

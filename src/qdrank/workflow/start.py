@@ -79,6 +79,7 @@ def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
         settings,
         planned,
         config_files=[os.path.relpath(file) for file in given],
+        values=dict(workflow.config_settings.config),
         # By now Snakemake is in the folder of the run, but users type printed commands where they typed this one.
         started_in=started_in(workflow.overwrite_workdir),
         shards=given_shards or shards_of(settings, planned, resources.cores or resources.nodes or 1, _RECORDED_SHARDS),
