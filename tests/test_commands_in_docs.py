@@ -15,6 +15,7 @@ from snakemake.cli import get_argument_parser
 
 from qdrank.cli import COMMANDS, main
 from qdrank.datasets.letor.reader import read_letor
+from qdrank.studies import STUDIES
 from qdrank.text.extract import read_collection
 from qdrank.workflow.config_files import load_yaml, resolve
 from qdrank.workflow.plan import plan
@@ -114,8 +115,10 @@ def test_make_and_scripts_exist(project: Path) -> None:
     for command in commands(project, "make"):
         assert all(word in targets or "=" in word for word in command.split()[1:2]), command
         for key, value in re.findall(r"([A-Z]+)=(\S+)", command):
-            assert key in ("CONFIG", "DIRECTORY", "PYTHON"), command
+            assert key in ("CONFIG", "DIRECTORY", "PYTHON", "FINDINGS", "STUDIES"), command
             assert key != "CONFIG" or value == "file" or (project / value).is_file(), command
+            assert key != "FINDINGS" or (project / f"config/{value}.yaml").is_file(), command
+            assert key != "STUDIES" or set(value.split(",")) <= {STUDIES[name].short for name in STUDIES}, command
     for command in commands(project, "python"):
         assert (project / command.split()[1]).is_file(), command
 
