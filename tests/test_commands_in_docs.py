@@ -114,10 +114,10 @@ def test_make_and_scripts_exist(project: Path) -> None:
     targets = re.findall(r"^([a-z-]+):.*##", (project / "Makefile").read_text(), re.MULTILINE)
     for command in commands(project, "make"):
         assert all(word in targets or "=" in word for word in command.split()[1:2]), command
-        for key, value in re.findall(r"([A-Z]+)=(\S+)", command):
+        for key, value in (word.split("=") for word in shlex.split(command)[1:] if "=" in word):
             assert key in ("CONFIG", "DIRECTORY", "PYTHON", "FINDINGS", "STUDIES"), command
             assert key != "CONFIG" or value == "file" or (project / value).is_file(), command
-            assert key != "FINDINGS" or (project / f"config/{value}.yaml").is_file(), command
+            assert key != "FINDINGS" or all((project / f"config/{name}.yaml").is_file() for name in value.split())
             assert key != "STUDIES" or set(value.split(",")) <= {STUDIES[name].short for name in STUDIES}, command
     for command in commands(project, "python"):
         assert (project / command.split()[1]).is_file(), command

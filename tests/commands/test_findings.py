@@ -65,6 +65,16 @@ def test_two_configurations_may_judge_one_data_set(page, tmp_path):
     assert "Made by `a.yaml` at commit abcdef0, `b.yaml` at commit abcdef0." in text
 
 
+def test_a_run_that_the_new_table_lacks_is_named(page, tmp_path, capsys):
+    files = [verdicts(tmp_path / f"{name}.parquet", name, 0.1, f"{name}.yaml") for name in "ab"]
+    assert main(["findings", *files, "--docs", str(page.parent)]) == 0
+    assert "former" not in capsys.readouterr().out
+    assert main(["findings", files[1], "--docs", str(page.parent)]) == 0
+    printed = capsys.readouterr().out
+    assert "  a.yaml made part of the former table; its claims.parquet was not given" in printed
+    assert "b.yaml made" not in printed
+
+
 def test_a_claim_that_two_runs_judge_is_refused(page, tmp_path, capsys):
     files = [verdicts(tmp_path / f"{name}.parquet", "one", 0.1) for name in "ab"]
     assert main(["findings", *files, "--docs", str(page.parent)]) != 0

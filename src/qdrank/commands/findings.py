@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,9 +42,11 @@ def run(args: argparse.Namespace) -> int:
     for name in STUDIES:
         page, table = args.docs / f"{name}.md", findings_table(verdicts, name)
         if page.is_file() and len(table):
-            text = f"{made_by(verdicts, name)}\n\n{markdown(table)}"
-            write_text(page, with_table(page.read_text(encoding="utf-8"), text, page))
+            text, before = f"{made_by(verdicts, name)}\n\n{markdown(table)}", page.read_text(encoding="utf-8")
+            write_text(page, with_table(before, text, page))
             print(page)
+            for file in no_longer(before, text):
+                print(f"  {file} made part of the former table; its claims.parquet was not given")
     return 0
 
 
@@ -98,6 +101,13 @@ def made_by(verdicts: pa.Table, study: str) -> str:
         {(row["configuration"], row["commit"] or "unknown") for row in verdicts.to_pylist() if row["study"] == study}
     )
     return "Made by " + ", ".join(f"`{file}` at commit {commit}" for file, commit in made) + "."
+
+
+def no_longer(before: str, table: str) -> list[str]:
+    """Configurations that made the table of a page ``before``, and not the new one."""
+    former = before.partition(BEGIN)[2].strip().partition("\n\n")[0]
+    named = [set(re.findall(r"[\w.-]+\.yaml", text)) for text in (former, table.partition("\n\n")[0])]
+    return sorted(named[0] - named[1])
 
 
 def with_table(text: str, table: str, page: Path) -> str:
