@@ -119,8 +119,8 @@ def where_to_look(
 ) -> str:
     """What to open after a run: the usual files that exist, and the command that makes the report.
 
-    ``values`` were given with ``--config``. Paths are shown as seen from ``start``, where the command was typed. The summary of another configuration is not
-    shown. What went to a ``storage`` is not here to be looked for.
+    ``values`` were given with ``--config``. Paths are shown as seen from ``start``, where the command was typed. The
+    summary of another configuration is not shown. What went to a ``storage`` is not here to be looked for.
     """
     if storage:
         return f"Where to look: in the storage, {storage.rstrip('/')}/{results}/; index.html there first, after a whole run"
