@@ -186,11 +186,14 @@ def _left_out(left_out: Mapping[str, str]) -> str:
 
 
 def _not_run(studies: Sequence[Described]) -> str:
-    """Studies without a data set, and the reason."""
-    idle = [study for study in studies if not study["datasets"]]
-    reasons = {True: "no data set of this run is for it", False: "the key <code>studies</code> leaves it out"}
-    items = ", ".join(f"{escape(study['paper'])} ({reasons[study['wanted']]})" for study in idle)
-    return f"<p>Studies that were not run: {items}.</p>" if items else ""
+    """Studies without a data set, by the reason."""
+    reasons = {False: "The key <code>studies</code> leaves out", True: "No data set of this run is for"}
+    idle = {
+        reason: [escape(study["paper"]) for study in studies if not study["datasets"] and study["wanted"] == wanted]
+        for wanted, reason in reasons.items()
+    }
+    said = " ".join(f"{reason} {', '.join(papers)}." for reason, papers in idle.items() if papers)
+    return f"<p>{said}</p>" if said else ""
 
 
 def _findings(
