@@ -137,10 +137,6 @@ EDITED = {
         '    {\n        "geng2008"',
         '    {\n        "toy2026": "qdrank.studies.toy2026:STUDY",\n        "geng2008"',
     ),
-    "workflow/Snakefile": (
-        'include: "rules/studies.smk"',
-        'include: "rules/toy2026.smk"\ninclude: "rules/studies.smk"',
-    ),
 }
 
 

@@ -9,7 +9,7 @@
 #         results/{dataset}/{fold}/runs/{method}.ir-metadata.yml how it was made
 #         results/{dataset}/{fold}/runs/judgments.qrels.gz       the judgments of the test queries
 
-for _study in ALL_STUDIES:
+for _study in filter(run.datasets_of, ALL_STUDIES):
 
     # A study waits for no method of another one.
     rule:

@@ -55,7 +55,7 @@ def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
     _refuse_other_version(workflow)
     prepare_environment(SOURCE)
     # All objects of a large graph of jobs are in use: looking for garbage among them took a sixth of the planning time.
-    gc.set_threshold(50_000, 20, 100)
+    gc.set_threshold(500_000, 20, 100)
     default = PROJECT / "config" / "config.yaml"
     typed = _given(workflow)
     given = [file for file in typed if file != default]
