@@ -189,7 +189,8 @@ def test_other_commands_of_make(made: Project) -> None:
     """`make bench` goes through its scripts with a program that only names them; test_documented_benchmarks.py loads them."""
     others = {command for command in to_run(PROJECT, "make") if not command.startswith("make run")}
     findings = 'make findings FINDINGS="claims nfcorpus" STUDIES=lin'
-    assert others == {"make setup", "make bench", "make picture", findings}
+    assert others == {"make setup", "make bench", "make picture", "make findings", findings}
+    assert "qdrank retrieve nfcorpus" in make(made, "--dry-run", "findings")
     printed = make(made, "--dry-run", *shlex.split(findings)[1:])
     assert "for name in claims nfcorpus; do" in printed
     assert "qdrank retrieve" not in printed, "runs are for the findings of hybrid alone"
