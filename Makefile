@@ -23,11 +23,13 @@ run: $(READY) ## run a first study on all cores: results/index.html (CONFIG=file
 	@PYTHONPATH="$(CURDIR)/src" PATH="$(CURDIR)/$(BIN):$$PATH" qdrank run $(CONFIG) --directory "$(DIRECTORY)"
 
 # Every configuration that a table on the pages comes from (docs/ledger.yaml has the same list); each has a folder of its own.
-# FINDINGS="claims nfcorpus" STUDIES=lin runs some of them, and of these the studies named: hours less.
-FINDINGS := claims seeds nfcorpus affine hoi2008 hybrid
+# STUDY=lin is for those that name this study, and for it alone: hours less.
+ALL_FINDINGS := claims seeds nfcorpus affine hoi2008 hybrid
+FINDINGS := $(if $(STUDY),$(basename $(notdir $(shell grep -lw 'studies: .*$(STUDY)' $(ALL_FINDINGS:%=config/%.yaml)))),$(ALL_FINDINGS))
 findings: $(READY) $(if $(filter hybrid,$(FINDINGS)),runs/hybrid/resources/runs) ## run all configurations behind the studies' pages, and write their tables (hours; goes on where it was stopped)
+	$(if $(FINDINGS),,$(error no configuration behind the pages names a study $(STUDY)))
 	@for name in $(FINDINGS); do PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --cores all --rerun-incomplete \
-	  --max-jobs-per-timespan 1000/60s --directory runs/$$name --configfile config/$$name.yaml $(if $(STUDIES),--config 'studies=[$(STUDIES)]') -- results/claims-overview.html || exit 1; done
+	  --max-jobs-per-timespan 1000/60s --directory runs/$$name --configfile config/$$name.yaml $(if $(STUDY),--config 'studies=[$(STUDY)]') -- results/claims-overview.html || exit 1; done
 	$(BIN)/qdrank findings $(FINDINGS:%=runs/%/results/claims.parquet)
 
 # The runs that config/hybrid.yaml fuses.

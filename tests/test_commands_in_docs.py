@@ -115,10 +115,9 @@ def test_make_and_scripts_exist(project: Path) -> None:
     for command in commands(project, "make"):
         assert all(word in targets or "=" in word for word in command.split()[1:2]), command
         for key, value in (word.split("=") for word in shlex.split(command)[1:] if "=" in word):
-            assert key in ("CONFIG", "DIRECTORY", "PYTHON", "FINDINGS", "STUDIES"), command
+            assert key in ("CONFIG", "DIRECTORY", "PYTHON", "STUDY"), command
             assert key != "CONFIG" or value == "file" or (project / value).is_file(), command
-            assert key != "FINDINGS" or all((project / f"config/{name}.yaml").is_file() for name in value.split())
-            assert key != "STUDIES" or set(value.split(",")) <= {STUDIES[name].short for name in STUDIES}, command
+            assert key != "STUDY" or value in {STUDIES[name].short for name in STUDIES}, command
     for command in commands(project, "python"):
         assert (project / command.split()[1]).is_file(), command
 
