@@ -22,7 +22,9 @@ from qdrank.studies.zha2006.fits import Fitter, setting_of, values_of_trees
 from qdrank.studies.zha2006.fold import chosen, refits
 from qdrank.studies.zha2006.kernel import KernelFitter, kernel_values, sampled
 from qdrank.studies.zha2006.methods import FITTED_KINDS, METHODS, REFITTED, is_refitted, method_name
+from qdrank.studies.zha2006.options import Options
 from qdrank.studies.zha2006.reading import chosen_rows, fits_of, values
+from qdrank.studies.zha2006.settings import Zha
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
 from qdrank.studies.zha2006.targets import dcg, resolved, target_values
 
@@ -124,6 +126,21 @@ def test_every_side_has_about_as_many_settings(h):
     assert sides == dict.fromkeys(sides, fitter.budget)
     if h == "trees":
         assert (grid["rounds"], grid["leaves"], grid["min_leaf"]) == ([OPTIONS.trees], OPTIONS.leaves, OPTIONS.min_leaf)
+
+
+def test_with_the_default_options_trees_of_every_side_choose_from_as_many_settings():
+    data, _, _ = fold("trees")
+    fitter = Fitter(data, "trees", Options(**Zha().computed(), refits=1))
+    dense, settings = fitter.dense_settings(), fitter.settings()
+    of_lambdamart = prod(len(values) for values in fitter.pairwise_grid(USUAL).values())
+    assert len(dense) == of_lambdamart == 16
+    # aTVT: all penalties at the setting that plain trees chose, then every other setting.
+    tried = {len(fitter.options.cells) + len([one for one in settings if one != start]) for start in dense}
+    assert tried == {16, 17}
+    for name in ("leaves", "min_leaf", "learning_rate"):
+        offered, plain = ({one[name] for one in side} for side in (settings, dense))
+        assert len(offered) > 1
+        assert (min(offered), max(offered)) == pytest.approx((min(plain), max(plain)))
 
 
 @BOTH

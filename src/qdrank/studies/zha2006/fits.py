@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from math import ceil, inf
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -114,12 +114,12 @@ class Fitter:
         return len(self.options.cells) + len(self.settings())
 
     def dense_settings(self) -> list[Params]:
-        """Equally many settings of h alone, over the same range, for methods without penalties."""
+        """Equally many settings of h alone, over the same range, for methods without penalties; trees to the nearest grid."""
         if self.h == "ridge":
             low, high = min(self.options.lam_h), max(self.options.lam_h)
             return [{"lam_h": float(value)} for value in np.geomspace(high, low, self.budget)]
         rates = self.options.rates
-        n = ceil(self.budget * len(rates) / len(self.settings()))
+        n = max(2, round(self.budget * len(rates) / len(self.settings())))
         ends = (rates[0] / 2, rates[0] * 2) if len(rates) == 1 else (rates[0], rates[-1])
         return self._trees(np.geomspace(*ends, n).tolist())
 

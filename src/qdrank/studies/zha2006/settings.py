@@ -63,9 +63,10 @@ class Zha(StudySection):
         description="Most trees; how many of them rank is chosen on validation, for plain regression, aTVT and LambdaMART.",
     )
     learning_rates: list[PositiveFloat] = Field(
-        default=[0.1],
+        default=[0.05, 0.2],
         min_length=1,
-        description="Shrinkages of the trees to choose from; LambdaMART has more between them.",
+        description="Shrinkages of the trees to choose from; plain trees and LambdaMART have more between them, and aTVT also "
+        "has the one that plain trees chose.",
     )
     leaves: list[Annotated[int, Field(ge=2)]] = Field(
         default=[7, 15], min_length=1, description="Leaves of a tree to choose from, also for LambdaMART."
