@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 from qdrank.errors import InputError
-from qdrank.evaluation.ledger import Present, checked, claim_digest, ledger_page, problems
+from qdrank.evaluation.declared import Rules
+from qdrank.evaluation.ledger import Present, checked, claim_digest, differences, digest, ledger_page, problems
+from qdrank.learners.grids import GRIDS
 from qdrank.registry import loaded
 from qdrank.studies import STUDIES
 from qdrank.workflow.config_files import load_sources, merged
@@ -19,25 +21,27 @@ ROOT = Path(__file__).parents[1]
 LEDGER = checked(yaml.safe_load((ROOT / "docs" / "ledger.yaml").read_text(encoding="utf-8")))
 
 
-def budget(name, file):
-    """Values of the keys that a study's claims name as the budget, in one configuration; empty where it is not run."""
+def settings(name, file):
+    """All that decides what a study computes, in one configuration, by section; empty where it is not run."""
     values = merged(load_sources([ROOT / file]))
     short = STUDIES[name].short
     idle = values["studies"] is not None and short not in values["studies"]
     if idle or values[short]["datasets"] == []:
         return {}
-    found = {}
-    for key in STUDIES[name].budget:
-        where, _, called = key.partition(" as ")
-        section, _, field = where.partition(".")
-        found[called or field] = values[section][field]
-    return found
+    section = {key: value for key, value in values[short].items() if key != "datasets"}
+    return {short: section, "training": values["training"], "refits": values["refits"]}
+
+
+def budget(name, of_file):
+    """Values of the keys that a study's claims name as the budget."""
+    keys = [(key.partition(" as ")[0].split("."), key.partition(" as ")[2]) for key in STUDIES[name].budget]
+    return {called or field: of_file[section][field] for (section, field), called in keys}
 
 
 def present(name):
     """What a study declares now; its claims do not depend on the grid but for their budget."""
-    grids = {file: grid for file in LEDGER["configurations"] if (grid := budget(name, file))}
-    claims = tuple(loaded(STUDIES[name].claims)(next(iter(grids.values()))))
+    grids = {file: of_file for file in LEDGER["configurations"] if (of_file := settings(name, file))}
+    claims = tuple(loaded(STUDIES[name].claims)(budget(name, next(iter(grids.values())))))
     module = import_module(STUDIES[name].claims.partition(":")[0].rpartition(".")[0] + ".methods")
     methods = [[method.name, method.label, method.models] for method in module.METHODS]
     return Present(claims, methods, grids)
@@ -48,17 +52,34 @@ def test_nothing_is_declared_that_the_ledger_does_not_have(name):
     assert list(problems(name, LEDGER["studies"][name], present(name))) == []
 
 
+def test_rules_of_verdicts_and_grids_of_learners_are_those_of_the_ledger():
+    shared = {"rules of verdicts": asdict(Rules()), "grids of learners": GRIDS}
+    known = LEDGER["shared"]
+    assert list(differences("all studies:", known, {key: digest(value) for key, value in shared.items()})) == []
+    shared["rules of verdicts"] = asdict(Rules(differing=9))
+    now = {key: digest(value) for key, value in shared.items()}
+    assert ["'rules of verdicts' changed" in text for text in differences("all studies:", known, now)] == [True]
+
+
 def test_a_default_run_has_the_grids_of_the_findings():
-    """But for those that a configuration leaves out or makes smaller for its time, as its page says."""
-    smaller = {
+    """But for what a configuration leaves out, adds or makes smaller for its time, as its page says."""
+    apart = {
         ("geng2008", "config/seeds.yaml"): {"trees"},
         ("lin2011", "config/nfcorpus.yaml"): {"ms", "lambdas"},
+        ("zha2006", "config/seeds.yaml"): {"regressors"},
+        ("zha2006", "config/affine.yaml"): {"targets", "gains"},
+        ("hoi2008", "config/hoi2008.yaml"): {"baselines", "methods"},
     }
     for name in STUDIES:
-        default = budget(name, "config/config.yaml")
+        default = settings(name, "config/config.yaml")
         for file in LEDGER["configurations"]:
-            other = {key for key, value in budget(name, file).items() if value != default[key]}
-            assert other == smaller.get((name, file), set()), (name, file)
+            other = {
+                key
+                for section, values in settings(name, file).items()
+                for key in (values if isinstance(values, dict) else ())
+                if values[key] != default[section][key]
+            }
+            assert other == apart.get((name, file), set()), (name, file)
 
 
 def test_a_planted_change_of_a_claim_a_grid_or_a_method_is_refused():
@@ -73,8 +94,9 @@ def test_a_planted_change_of_a_claim_a_grid_or_a_method_is_refused():
     fewer = replace(now, claims=tuple(rest))
     assert ["declared no more" in text for text in problems("geng2008", recorded, fewer)] == [True]
     file, grid = next(iter(now.grids.items()))
-    finer = replace(now, grids={**now.grids, file: {**grid, "lambdas": [*grid["lambdas"], 3.0]}})
-    assert [f"grid of {file!r} changed" in text for text in problems("geng2008", recorded, finer)] == [True]
+    for section, key in (("geng", "lambdas"), ("geng", "classes"), ("training", "starts")):
+        finer = replace(now, grids={**now.grids, file: {**grid, section: {**grid[section], key: [3.0]}}})
+        assert [f"grid of {file!r} changed" in text for text in problems("geng2008", recorded, finer)] == [True]
     other = replace(now, methods=[*now.methods, ["knn-new", "KNN, new", "neighbours"]])
     assert ["list of 'methods' changed" in text for text in problems("geng2008", recorded, other)] == [True]
 

@@ -30,7 +30,7 @@ class Present:
     ----------
     claims : its claims
     methods : name, label and models of every method; how a method computes is code, and its history that of the code
-    grids : values that validation chooses from, by the file of the configuration and the key
+    grids : by the file of the configuration, all settings of the study, those of training, and the number of fits
     """
 
     claims: Sequence[Claim]
@@ -53,12 +53,13 @@ def problems(name: str, recorded: Mapping[str, Any], now: Present) -> Iterator[s
     """What a study declares differently from the ledger, in words; nothing if they agree."""
     known = {claim: value for entry in recorded["entries"] for claim, value in entry["claims"].items()}
     present = {claim.name: claim_digest(claim) for claim in now.claims}
-    yield from _differences(f"{name}: claim", known, present)
-    yield from _differences(f"{name}: grid of", recorded["grids"], {file: digest(g) for file, g in now.grids.items()})
-    yield from _differences(f"{name}: list of", {"methods": recorded["methods"]}, {"methods": digest(now.methods)})
+    yield from differences(f"{name}: claim", known, present)
+    yield from differences(f"{name}: grid of", recorded["grids"], {file: digest(g) for file, g in now.grids.items()})
+    yield from differences(f"{name}: list of", {"methods": recorded["methods"]}, {"methods": digest(now.methods)})
 
 
-def _differences(what: str, known: Mapping[str, str], present: Mapping[str, str]) -> Iterator[str]:
+def differences(what: str, known: Mapping[str, str], present: Mapping[str, str]) -> Iterator[str]:
+    """Digests that are not those of the ledger, in words."""
     for key, value in present.items():
         if known.get(key) != value:
             was = f"changed, and the ledger has {known[key]}" if key in known else "is not in the ledger"
