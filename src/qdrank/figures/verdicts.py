@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from qdrank.evaluation.deciding import THESE_WORLDS, VALUES
-from qdrank.evaluation.declared import CHECK, CONTROL, FAILS, HOLDS, UNCLEAR
+from qdrank.evaluation.declared import CHECK, CONTROL, FAILS, HOLDS, UNCLEAR, Rules
 
 PUBLIC, SIMULATED = "findings on public data", "findings on simulated worlds"
 CHECKS, CANNOT_TELL = "checks of the implementation", "what the data cannot tell"
@@ -37,20 +37,24 @@ def verdicts_overview(verdicts: pa.Table) -> pa.Table:
 def expected_errors(verdicts: pa.Table) -> str:
     """How many families and verdicts there are, and how many of them are expected to be wrong, at most; checks are exact.
 
-    A family of k intervals has the level alpha / k for each: on average at most alpha of its verdicts are wrong.
+    The k intervals of a family have the level alpha / k each: on average at most alpha of them miss the truth, however many
+    lead to a yes or a no. So every family that has an interval counts, also one in which the data cannot tell.
     """
-    decided = [one for one in verdicts.to_pylist() if one["purpose"] != CHECK]
-    families: dict[tuple[str, str, str], float] = {}
-    for one in decided:
-        name = (one["study"], one["dataset"], one["family"] or f"({one['claim']})")
-        families[name] = families.get(name, 0.0) + (one["level"] or 0.0) * (one["verdict"] != UNCLEAR)
-    told = sum(one["verdict"] != UNCLEAR for one in decided)
-    wrong = sum(families.values())
+    judged = [one for one in verdicts.to_pylist() if one["purpose"] != CHECK]
+    families = {_family(one) for one in judged}
+    with_intervals = {_family(one) for one in judged if one["low"] is not None}
+    told = sum(one["verdict"] != UNCLEAR for one in judged)
+    wrong = Rules().alpha * len(with_intervals)
     return (
-        f"{len(decided)} verdicts in {len(families)} families (a family is decided on each data set apart): {told} say yes or "
-        f"no, for {len(decided) - told} the data cannot tell. Of the {told}, at most {wrong:.1f} are expected to be wrong by "
-        "chance: the intervals of a family miss at 5 % together, and nothing is corrected across families and data sets."
+        f"{len(judged)} verdicts in {len(families)} families (a family is decided on each data set apart): {told} say yes or "
+        f"no, for {len(judged) - told} the data cannot tell. Up to {wrong:.1f} of the {told} are expected to be wrong by chance: "
+        f"the intervals of each of the {len(with_intervals)} families that have any miss at {Rules().alpha:.0%} together, and "
+        "nothing is corrected across families and data sets."
     )
+
+
+def _family(one: Mapping[str, Any]) -> tuple[str, str, str]:
+    return one["study"], one["dataset"], one["family"] or f"({one['claim']})"
 
 
 def section_of(one: Mapping[str, Any]) -> str:
