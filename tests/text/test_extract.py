@@ -42,7 +42,9 @@ def test_a_folder_in_beir_form_becomes_the_artifacts(folder: Path, tmp_path: Pat
     assert len(columns) == judged.X.shape[1]
     assert read(out["topics"], "topics").column("text").to_pylist()[0] == "wing "
     published = {"collection": 25, "queries": 10, "pairs": 7}
-    table = notes_table(Text().model_dump(), notes, {"over all relevant documents": 0.25}, published).to_pylist()
+    table = notes_table(
+        Text().model_dump(), notes, {"MAP of the first stage over all relevant documents": 0.25}, published
+    ).to_pylist()
     assert table[:5] == [
         {"what": "documents read", "value": "24 (published: 25)"},
         {"what": "queries read", "value": "10 (published: 10)"},

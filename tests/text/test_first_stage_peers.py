@@ -31,7 +31,7 @@ def test_bm25s_gives_the_same_run(mirror, name):
     collection = collection_of(mirror, name)
     index = build_index(collection.documents, Analyser())
     queries = analyse_queries(index, [query.text for query in collection.queries])
-    ranking = retrieve(index.main, queries, BM25(variant="lucene", k1=0.9, b=0.4), n_top=100)
+    ranking = retrieve(index.main, queries, BM25(variant="lucene", k1=0.9, b=0.4), n_top=1000)
     counts = index.main.counts
     rows = [
         np.repeat(counts.indices[a:b], counts.data[a:b]).tolist()
@@ -40,7 +40,7 @@ def test_bm25s_gives_the_same_run(mirror, name):
     peer = bm25s.BM25(method="lucene", k1=0.9, b=0.4)
     peer.index([[f"t{term}" for term in row] for row in rows], show_progress=False)
     asked = queries.counts
-    for query in range(0, len(queries), max(1, len(queries) // 60)):
+    for query in range(len(queries)):
         own = slice(asked.indptr[query], asked.indptr[query + 1])
         words = [f"t{term}" for term, n in zip(asked.indices[own], asked.data[own], strict=True) for _ in range(n)]
         if not words:
@@ -48,8 +48,8 @@ def test_bm25s_gives_the_same_run(mirror, name):
         scores = peer.get_scores(words)
         size = int(ranking.size[query])
         best = np.sort(scores)[::-1][:size]
-        assert np.allclose(ranking.score[query, :size], best, atol=1e-4, rtol=1e-4)
-        assert np.allclose(scores[ranking.document[query, :size]], best, atol=1e-4, rtol=1e-4)
+        assert np.allclose(ranking.score[query, :size], best, atol=1e-4, rtol=0)
+        assert np.allclose(scores[ranking.document[query, :size]], best, atol=1e-4, rtol=0)
 
 
 @pytest.mark.parametrize(

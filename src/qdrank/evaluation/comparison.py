@@ -101,3 +101,22 @@ def corrected_p(comparisons: Sequence[Comparison], *, family: str) -> list[float
     """P-values of the t tests, corrected together after Holm, in the order of ``comparisons``; ``family`` in words."""
     adjusted = holm({str(i): one.t.p for i, one in enumerate(comparisons)}, family=family).adjusted
     return [adjusted[str(i)] for i in range(len(comparisons))]
+
+
+def compared_rows(
+    names: Sequence[tuple[str, str]], comparisons: Sequence[Comparison], *, family: str
+) -> list[dict[str, Any]]:
+    """Rows of a table of tests: two names each, and their comparison, with p-values corrected together."""
+    corrected = corrected_p(comparisons, family=family)
+    return [
+        {"method": name, "against": other, **one.columns(p)}
+        for (name, other), one, p in zip(names, comparisons, corrected, strict=True)
+    ]
+
+
+def stands(pairs: Pairs, level: float) -> bool:
+    """Whether a difference that the t test finds at ``level`` may be said: enough queries differ, and the bootstrap agrees."""
+    if lacking(pairs.differences, level):
+        return False
+    low, high = over_pairs(pairs).bootstrap(level)
+    return not low <= 0 <= high

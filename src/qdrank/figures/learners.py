@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from qdrank.evaluation.comparison import DETECTABLE, compare, corrected_p
+from qdrank.evaluation.comparison import DETECTABLE, compare, compared_rows
 from qdrank.evaluation.pairs import FoldMeans, fit_columns, fold_means, method_pairs
 from qdrank.figures.tables import chosen_by_fold, write_tables
 from qdrank.rankers.methods import CLASSIC
@@ -100,8 +100,5 @@ def _tests(
 ) -> list[dict[str, Any]]:
     pairs = [method_pairs(measures, method, against, name) for method in methods]
     compared = [compare(one, family=len(methods), **interval) for one in pairs]
-    corrected = corrected_p(compared, family=f"{name} against {against}")
-    return [
-        {"measure": name, "method": method_label(method), "against": method_label(against), **one.columns(p)}
-        for method, one, p in zip(methods, compared, corrected, strict=True)
-    ]
+    labels = [(method_label(method), method_label(against)) for method in methods]
+    return [{"measure": name} | row for row in compared_rows(labels, compared, family=f"{name} against {against}")]

@@ -8,6 +8,7 @@ from typing import Any
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
 from qdrank.figures.tables import write_table
+from qdrank.store import read
 from qdrank.text.extract import extract_features, notes_table, reference_maps
 
 
@@ -30,6 +31,8 @@ def write_text_features(
     notes = extract_features(made, options, seed=seed, **settings)
     for note in notes:
         log("%s", note)
-    maps = reference_maps(load_judged(made["judged"], ["features"]), reference_column(made["columns"]))
+    reference = reference_column(made["columns"])
+    name = read(made["columns"], "columns").column("name")[reference].as_py()
+    maps = reference_maps(load_judged(made["judged"], ["features"]), reference, name)
     paths = {form: path for form, path in out.items() if form not in made}
     write_table(notes_table(settings, notes, maps, published), paths, title=f"{title}: how text became features")

@@ -38,6 +38,7 @@ def methods_table(
         apart = compare(method_pairs(measures, method, against, by), **interval)
         row |= {f"difference from {methods[against].label}": apart.difference}
         row |= {"low": apart.interval.low, "high": apart.interval.high, "p": apart.t.p}
+        row |= {"verdict": "" if method == against else apart.verdict()}
         row |= fit_columns(measures, method, by)
         rows.append(row | {"settings by fold": "; ".join(chosen.get(method, []))})
     return pa.Table.from_pylist(rows)

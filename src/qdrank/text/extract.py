@@ -18,6 +18,7 @@ from qdrank.errors import placed
 from qdrank.measures import measure
 from qdrank.text.analyser import Analyser
 from qdrank.text.bm25 import BM25
+from qdrank.text.features import FIRST_STAGE
 from qdrank.text.judged import TextSettings, write_judged_text
 from qdrank.text.models import OHSUMED, Constants
 
@@ -89,13 +90,21 @@ def _judgments(source: Mapping[str, Any]) -> str:
     return ", ".join(map(str, qrels.values())) if isinstance(qrels, Mapping) else str(qrels)
 
 
-def reference_maps(judged: Judged, reference: int) -> dict[str, float]:
-    """MAP of the reference over all relevant documents, and over those among the candidates."""
+def reference_maps(judged: Judged, reference: int, name: str) -> dict[str, float]:
+    """MAP of the reference feature, whose ``name`` is given, over all relevant documents and over those among the candidates.
+
+    It is the first stage's score only where that is a feature (`text.features`).
+    """
+    which = (
+        "the first stage" if name == FIRST_STAGE else f"the reference feature {name}, which is not the first stage's,"
+    )
     scores = judged.X[:, reference].astype(np.float64)
     ways: dict[str, Any] = {"over all relevant documents": judged.unranked} if judged.unranked is not None else {}
     ways |= {"over the relevant documents among the candidates": None}
     return {
-        way: float(measure(["ap"], judged.y, scores, judged.offsets, unranked=unranked)["ap"].mean())
+        f"MAP of {which} {way}": float(
+            measure(["ap"], judged.y, scores, judged.offsets, unranked=unranked)["ap"].mean()
+        )
         for way, unranked in ways.items()
     }
 
@@ -108,7 +117,7 @@ def notes_table(
     rows = [
         {"what": note.kind, "value": f"{note.count:,}{known.get(note.kind, '')}"} for note in notes if not note.examples
     ]
-    rows += [{"what": f"MAP of the first stage {way}", "value": f"{value:.4f}"} for way, value in maps.items()]
+    rows += [{"what": what, "value": f"{value:.4f}"} for what, value in maps.items()]
     rows += [{"what": f"setting {name}", "value": _words(value)} for name, value in settings.items()]
     rows += [
         {"what": f"note: {note.kind}", "value": f"{note.count} (for instance {', '.join(note.examples)})"}

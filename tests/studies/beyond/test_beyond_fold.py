@@ -11,6 +11,7 @@ from tests.text.test_judged_text import made
 
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.errors import InputError
+from qdrank.evaluation.comparison import DETECTABLE
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
@@ -212,7 +213,7 @@ def test_tables_and_figures_have_their_numbers(inputs):
     assert list(tabled) == shown
     tests = tabled["beyond-tests"].to_pylist()
     assert len(tests) == 8 * 3 + 1 + 2 + 2  # three each, the other gate, the fixed mixture, near-duplicates
-    assert all(row["p, Holm"] >= row["p, t test"] and row["detectable"] >= 0 for row in tests)
+    assert all(row["p (Holm)"] >= row["p (t test)"] and row[DETECTABLE] >= 0 for row in tests)
     assert len(tabled["beyond-methods"]) == len(METHODS)
     assert tabled["beyond-documents"].num_rows == 2
     for draw in (draw_ladder, draw_controls):

@@ -129,7 +129,10 @@ def test_tables_1_to_4(made):
     assert first["BordaCount", "ranks: 1 is best"]["MAP"] == pytest.approx(mean(seeds, SELECT))
     assert first["BordaCount", "ranks: 1 is worst (upside down)"]["MAP"] == pytest.approx(mean(seeds, TRANSFORM))
     assert first["SelectRanker", "features made of the same ranks"]["MAP"] == pytest.approx(mean(seeds, SELECT))
+    stage = "first stage (reference)"
+    assert first[stage, ""]["MAP"] == pytest.approx(mean(seeds, RANKSVM))
     second = {r["method"]: r for r in found["lin-table2"].to_pylist()}
+    assert stage in second
     assert list(second)[:4] == ["RankSVM", "Naive", "SelectRanker", "Transform"]
     assert "ListNet" in second
     apart = mean(seeds, SELECT) - mean(seeds, RANKSVM)
@@ -137,6 +140,7 @@ def test_tables_1_to_4(made):
     assert ("+" in second["SelectRanker"]["MAP"]) == (apart > 0)
     third = [r for r in found["lin-table3"].to_pylist() if r["class"] == "all" and r["measure"] == "MAP"]
     assert {r["method"]: r["mean"] for r in third}["Transform"] == pytest.approx(mean(seeds, TRANSFORM))
+    assert {r["method"] for r in third} == {"RankSVM", "Naive", "SelectRanker", "Transform", stage}
 
 
 def test_table_4_has_the_largest_gains_and_losses_with_words(made):

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.comparison import Comparison, compare
+from qdrank.evaluation.comparison import Comparison, compare, compared_rows
 from qdrank.evaluation.pairs import fit_columns, query_values
-from qdrank.evaluation.significance import holm
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.learners.choose import choose
 from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, CONTROLS, OF_CHOSEN, SINGLE, TREES
@@ -79,14 +78,8 @@ def chosen_methods(choices: Sequence[pa.Table]) -> list[str]:
 def _tests_table(values: Values, pairs: Sequence[tuple[Key, Key]], interval: Mapping[str, Any]) -> pa.Table:
     """Differences in MAP with p-values Holm-corrected over the whole table, and the smallest detectable difference."""
     comparisons: list[Comparison] = [compare(values.pairs(*pair), family=len(pairs), **interval) for pair in pairs]
-    adjusted = holm({str(i): one.t.p for i, one in enumerate(comparisons)}, family="this table").adjusted
-    rows = []
-    for i, (pair, one) in enumerate(zip(pairs, comparisons, strict=True)):
-        row: dict[str, Any] = {"method": _label(pair[0]), "against": _label(pair[1])}
-        row |= {"difference in MAP": one.difference, "low": one.interval.low, "high": one.interval.high}
-        row |= {"p, t test": one.t.p, "p, Holm": adjusted[str(i)], "p, Wilcoxon": one.wilcoxon.p}
-        rows.append(row | {"p, permutation": one.permutation.p, "detectable": one.detectable, "queries": one.n})
-    return pa.Table.from_pylist(rows)
+    labels = [(_label(name), _label(other)) for name, other in pairs]
+    return pa.Table.from_pylist(compared_rows(labels, comparisons, family="this table"))
 
 
 def documents_table(tables: Sequence[pa.Table]) -> pa.Table:

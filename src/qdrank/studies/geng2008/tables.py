@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from qdrank.evaluation.comparison import Comparison, compare, corrected_p
+from qdrank.evaluation.comparison import Comparison, compare, compared_rows
 from qdrank.evaluation.pairs import method_pairs
 from qdrank.queries.types import type_scores
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES, VARIANT_KINDS
@@ -48,12 +48,8 @@ def comparisons_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Tab
     """Each KNN method against Single and both QCs in mean NDCG, with p-values Holm-corrected together."""
     asked = [(a, b) for b in ("single", "qc", "qc-documents") for a in KNN]
     comparisons = [compared(measures, a, b, interval, family=len(asked)) for a, b in asked]
-    corrected = corrected_p(comparisons, family="KNN methods against Single and QC")
-    rows = [
-        {"method": BY_NAME[a].label, "against": BY_NAME[b].label, **one.columns(p)}
-        for (a, b), one, p in zip(asked, comparisons, corrected, strict=True)
-    ]
-    return pa.Table.from_pylist(rows)
+    labels = [(BY_NAME[a].label, BY_NAME[b].label) for a, b in asked]
+    return pa.Table.from_pylist(compared_rows(labels, comparisons, family="KNN methods against Single and QC"))
 
 
 def classes_table(classes: Mapping[str, pa.Table]) -> pa.Table:
@@ -91,7 +87,7 @@ def variants_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
         of_variant = measures.filter(pc.equal(measures.column("method"), name))
         apart = compare(method_pairs(measures, name, BASE, MEASURE), **interval)
         row = {"variant": name, "mean NDCG": apart.mean_a, "difference from KNN Online": apart.difference}
-        row |= {"low": apart.interval.low, "high": apart.interval.high, "p": apart.t.p}
+        row |= {"low": apart.interval.low, "high": apart.interval.high, "p": apart.t.p, "verdict": apart.verdict()}
         row |= {
             column: float(pc.mean(of_variant.column(column)).as_py()) for column in ("neighbours", "models", "work")
         }

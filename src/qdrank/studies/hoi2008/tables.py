@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.comparison import Comparison, compare, corrected_p
+from qdrank.evaluation.comparison import Comparison, compare, compared_rows
 from qdrank.evaluation.pairs import method_pairs
 from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, TIES, with_ties
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
@@ -54,14 +54,9 @@ def _pairs(measured: set[str]) -> list[tuple[str, str]]:
 def _tests_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """Three tests of every pair, Holm-corrected p-values of the t test, and the smallest detectable difference."""
     pairs = _pairs(set(measures.column("method").to_pylist()))
-    comparisons = [compared(measures, *pair, interval) for pair in pairs]
-    rows = []
-    for pair, one, p in zip(pairs, comparisons, corrected_p(comparisons, family="SER and SSER"), strict=True):
-        row: dict[str, Any] = {"method": BY_NAME[pair[0]].label, "against": BY_NAME[pair[1]].label}
-        row |= {"difference in MAP": one.difference, "low": one.interval.low, "high": one.interval.high}
-        row |= {"p, t test": one.t.p, "p, Holm": p, "p, Wilcoxon": one.wilcoxon.p}
-        rows.append(row | {"p, permutation": one.permutation.p, "detectable": one.detectable, "queries": one.n})
-    return pa.Table.from_pylist(rows)
+    comparisons = [compared(measures, *pair, {**interval, "family": len(pairs)}) for pair in pairs]
+    labels = [(BY_NAME[name].label, BY_NAME[other].label) for name, other in pairs]
+    return pa.Table.from_pylist(compared_rows(labels, comparisons, family="SER and SSER"))
 
 
 def solver_table(tables: Sequence[pa.Table]) -> pa.Table:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from qdrank.evaluation.comparison import compare
-from qdrank.evaluation.significance import holm
+from qdrank.evaluation.comparison import compare, compared_rows
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.learners.choose import choose
 from qdrank.studies.hybrid.figures import oracle_numbers
@@ -80,14 +79,8 @@ def comparisons(values: Values) -> list[tuple[str, str]]:
 
 
 def tests_table(values: Values, interval: Mapping[str, Any]) -> pa.Table:
-    """Differences with p-values Holm-corrected over the whole table, and the smallest detectable difference."""
+    """Differences in NDCG@10 with p-values Holm-corrected over the whole table, and the smallest detectable difference."""
     pairs = comparisons(values)
     made = [compare(values.pairs(*pair), family=len(pairs), **interval) for pair in pairs]
-    adjusted = holm({str(i): one.t.p for i, one in enumerate(made)}, family="this table").adjusted
-    rows = []
-    for i, (pair, one) in enumerate(zip(pairs, made, strict=True)):
-        row: dict[str, Any] = {"method": _label(pair[0]), "against": _label(pair[1])}
-        row |= {"difference in NDCG@10": one.difference, "low": one.interval.low, "high": one.interval.high}
-        row |= {"p, t test": one.t.p, "p, Holm": adjusted[str(i)], "p, permutation": one.permutation.p}
-        rows.append(row | {"detectable": one.detectable, "queries": one.n})
-    return pa.Table.from_pylist(rows)
+    labels = [(_label(name), _label(other)) for name, other in pairs]
+    return pa.Table.from_pylist(compared_rows(labels, made, family="this table"))

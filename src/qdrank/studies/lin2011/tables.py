@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from qdrank.datasets.judged import load_judged
-from qdrank.evaluation.comparison import compare
+from qdrank.evaluation.comparison import compare, stands
 from qdrank.evaluation.difficulty import Difficulty, breakdown, difficulty
 from qdrank.evaluation.pairs import Pairs, fit_columns, method_pairs, query_values
 from qdrank.evaluation.significance import holm
@@ -40,7 +40,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     return {
         "lin-table1": aggregation_table(values, baselines),
         "lin-table2": methods_table(seeds, baselines, shown.interval),
-        "lin-table3": difficulty_table(values, classes, shown.interval),
+        "lin-table3": difficulty_table(_with(values, baselines, _stages(baselines)), classes, shown.interval),
         "lin-table4": queries_table(values, inputs.table("topics", "topics"), classes),
     }
 
@@ -77,6 +77,7 @@ def aggregation_table(values: pa.Table, baselines: pa.Table) -> pa.Table:
             rows.append({"method": name, "input": reading, **_means(baselines, method, _SHORT)})
     known = "features made of the same ranks" if rows else "features"
     rows += [{"method": _label(name), "input": known, **_means(values, name, _SHORT)} for name in (RANKSVM, *PAPER)]
+    rows += [{"method": _label(name), "input": "", **_means(baselines, name, _SHORT)} for name in _stages(baselines)]
     return pa.Table.from_pylist(rows)
 
 
@@ -91,9 +92,7 @@ def methods_table(seeds: pa.Table, baselines: pa.Table, interval: Mapping[str, A
     """
     values = as_fits(seeds)
     others = _others(baselines)
-    ours = values.select(baselines.column_names)
-    wanted = baselines.filter(pc.is_in(baselines.column("method"), pa.array(others, pa.string())))
-    whole = pa.concat_tables([ours, wanted.cast(ours.schema)])
+    whole = _with(values, baselines, others)
     names = [name for name in TABLE2 if name in values.column_names]
     methods = [*_present(values), *others]
     marks = {name: _marks(whole, methods, name) for name in names}
@@ -120,8 +119,21 @@ def methods_table(seeds: pa.Table, baselines: pa.Table, interval: Mapping[str, A
 def _others(baselines: pa.Table) -> list[str]:
     """Learners and first stages among the baselines; aggregators are in Table 1."""
     known = set(baselines.column("method").to_pylist())
-    learners = [name for name, method in CLASSIC.items() if not method.aggregates]
-    return [name for name in (*learners, *FIRST_STAGES) if name in known]
+    learners = [name for name, method in CLASSIC.items() if not method.aggregates and name in known]
+    return [*learners, *_stages(baselines)]
+
+
+def _stages(baselines: pa.Table) -> list[str]:
+    """First stages among the baselines: a row in every table of methods."""
+    known = set(baselines.column("method").to_pylist())
+    return [name for name in FIRST_STAGES if name in known]
+
+
+def _with(values: pa.Table, baselines: pa.Table, methods: Sequence[str]) -> pa.Table:
+    """Measures of the study's methods, and those of ``methods`` among the baselines."""
+    ours = values.select(baselines.column_names)
+    wanted = baselines.filter(pc.is_in(baselines.column("method"), pa.array(methods, pa.string())))
+    return pa.concat_tables([ours, wanted.cast(ours.schema)])
 
 
 def _apart(measures: pa.Table, method: str, name: str) -> Pairs:
@@ -132,13 +144,15 @@ def _marks(measures: pa.Table, methods: Sequence[str], name: str) -> dict[str, s
     """Means as text with the marks of the paper."""
     from qdrank.evaluation.significance import paired_t
 
-    tests = {method: paired_t(_apart(measures, method, name)) for method in methods if method != RANKSVM}
+    apart = {method: _apart(measures, method, name) for method in methods if method != RANKSVM}
+    tests = {method: paired_t(pairs) for method, pairs in apart.items()}
     corrected = holm({method: test.p for method, test in tests.items()}, family=name).adjusted
+    sure = {method for method, p in corrected.items() if p < _SURE and stands(apart[method], _SURE / len(apart))}
     marked = {}
     for method in methods:
         mean = float(query_values(measures, [method], name)[1].mean())
         plus = "+" if method in tests and tests[method].difference > 1e-12 else ""
-        marked[method] = f"{mean:.4f}{plus}{'*' if corrected.get(method, 1.0) < _SURE else ''}"
+        marked[method] = f"{mean:.4f}{plus}{'*' if method in sure else ''}"
     return marked
 
 
@@ -146,10 +160,12 @@ def _marks(measures: pa.Table, methods: Sequence[str], name: str) -> dict[str, s
 
 
 def difficulty_table(values: pa.Table, classes: Difficulty, interval: Mapping[str, Any]) -> pa.Table:
-    """RankSVM and the methods on hard, normal and easy queries, with shares, intervals and tests."""
+    """RankSVM, the methods and the first stages on hard, normal and easy queries, with shares, intervals and tests."""
     names = [name for name in ("ap", "mean_ndcg/letor4", "p@5/letor4", "ndcg@5/letor4") if name in values.column_names]
-    by_class = breakdown(values, classes, names, baseline=RANKSVM, methods=[RANKSVM, *PAPER], interval=interval)
-    return readable_breakdown(by_class, {method.name: method.label for method in METHODS}, RANKSVM)
+    by_class = breakdown(
+        values, classes, names, baseline=RANKSVM, methods=[RANKSVM, *PAPER, *FIRST_STAGES], interval=interval
+    )
+    return readable_breakdown(by_class, {method.name: method.label for method in METHODS} | FIRST_STAGES, RANKSVM)
 
 
 def queries_table(values: pa.Table, topics: pa.Table, classes: Difficulty, n: int = _SHOWN) -> pa.Table:
