@@ -12,7 +12,7 @@ from tests.learners.ensemble.ensemble_world import brute_force_trace, dual, ense
 
 from qdrank.errors import InputError
 from qdrank.layout import query_offsets
-from qdrank.learners import SER
+from qdrank.learners import SER, SSER
 from qdrank.learners.ensemble.kernels.quadratic import SATISFIED, VIOLATED
 from qdrank.learners.ensemble.program import DUALITY_GAP, Program, printed_weights
 from qdrank.learners.ensemble.trace_coefficients import (
@@ -252,11 +252,21 @@ def test_levels_out_of_range_are_refused():
         relevance_levels([-2, 0, 1])
 
 
+@pytest.mark.parametrize("learner", [SER, SSER])
 @pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
-def test_the_digits_of_a_score_know_the_size_of_the_features(size):
+def test_the_digits_of_a_score_know_the_size_of_the_features(size, learner):
     """Features of any size rank alike: the digits are relative to max |X| times sum |w|."""
     X, y, query = ensemble(3)
-    model = SER().fit(X, y, query)
+    model = learner().fit(X, y, query) if learner is SER else learner(gamma=0.0).fit(X, y, query)
     expected, found = model.predict(X), model.predict(X * size)
     assert len(np.unique(found)) == len(np.unique(expected)) > 10
     np.testing.assert_allclose(found / size, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_a_query_with_small_features_keeps_its_order_beside_one_with_large_ones():
+    X, y, query = ensemble(3)
+    model = SER().fit(X, y, query)
+    alone = model.predict(X * 1e-12)
+    beside = model.predict(np.vstack([X * 1e-12, X]), np.r_[np.zeros(len(X)), np.ones(len(X))])[: len(X)]
+    np.testing.assert_array_equal(beside, alone)
+    assert np.isfinite(model.predict(X * 1e-302)).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import floor, log10
 from typing import Any, ClassVar, Self
 
@@ -13,6 +14,7 @@ from qdrank.layout import FloatArray
 from qdrank.learners.base import Learner
 from qdrank.learners.ensemble.program import Program, ProgramSolution
 from qdrank.learners.ensemble.trace_coefficients import EnsembleSimilarity, Ties, coefficients, relevance_levels
+from qdrank.learners.inputs import as_offsets
 
 #: Significant digits of a score, relative to the largest feature times the sum of the weights; the rest is rounding.
 DIGITS = 10
@@ -103,9 +105,14 @@ class SER(Learner):
         names = ("theta", "delta", "ties", "similarity", "width", "normalise")
         return {name: getattr(self, name) for name in names}
 
-    def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:  # noqa: ARG002
-        """Scores (n_documents,) of the rows of ``X``, rounded to the accuracy of the weights."""
-        return rounded_scores(self.documents(X), self.weights_)
+    def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:
+        """Scores (n_documents,) of the rows of ``X``, each query's rounded to the accuracy of the weights.
+
+        Without ``query`` all rows belong to one.
+        """
+        X = self.documents(X)
+        rows = pairwise(as_offsets(query, len(X)).tolist())
+        return np.concatenate([np.empty(0), *(rounded_scores(X[start:end], self.weights_) for start, end in rows)])
 
     @property
     def coef_(self) -> FloatArray:
@@ -120,4 +127,5 @@ def rounded_scores(X: Any, w: FloatArray) -> FloatArray:
     """
     total = float(np.abs(w).sum()) * float(np.abs(X).max(initial=0.0))
     scores: FloatArray = np.einsum("nf,f->n", X.astype(np.float64), w)
-    return scores if total == 0 else np.round(scores, DIGITS - 1 - floor(log10(total)))
+    # NumPy's rounding overflows beyond 300 decimals.
+    return scores if total == 0 else np.round(scores, min(DIGITS - 1 - floor(log10(total)), 300))
