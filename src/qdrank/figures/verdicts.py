@@ -40,14 +40,14 @@ def expected_errors(verdicts: pa.Table) -> str:
     The k intervals of a family have the level alpha / k each: on average at most alpha of them miss the truth, however many
     lead to a yes or a no. So every family that has an interval counts, also one in which the data cannot tell.
     """
-    judged = [one for one in verdicts.to_pylist() if one["purpose"] != CHECK]
-    families = {_family(one) for one in judged}
-    with_intervals = {_family(one) for one in judged if one["low"] is not None}
-    told = sum(one["verdict"] != UNCLEAR for one in judged)
+    rows = [one for one in verdicts.to_pylist() if one["purpose"] != CHECK]
+    families = {_family(one) for one in rows}
+    with_intervals = {_family(one) for one in rows if one["low"] is not None}
+    told = sum(one["verdict"] != UNCLEAR for one in rows)
     wrong = Rules().alpha * len(with_intervals)
     return (
-        f"{len(judged)} verdicts in {len(families)} families (a family is decided on each data set apart): {told} say yes or "
-        f"no, for {len(judged) - told} the data cannot tell. Up to {wrong:.1f} of the {told} are expected to be wrong by chance: "
+        f"{len(rows)} verdicts in {len(families)} families (a family is decided on each data set apart): {told} say yes or "
+        f"no, for {len(rows) - told} the data cannot tell. Up to {wrong:.1f} of the {told} are expected to be wrong by chance: "
         f"the intervals of each of the {len(with_intervals)} families that have any miss at {Rules().alpha:.0%} together, and "
         "nothing is corrected across families and data sets."
     )
