@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 import pytest
 
@@ -49,6 +51,7 @@ def test_runs_are_joined_in_one_table(page, tmp_path):
     assert "+0.100" in text
     assert "+0.200" in text
     assert "Made by `toy.yaml` at commit abcdef0." in text
+    assert re.search(r"\d+ verdicts in \d+ families .*expected to be wrong by chance", text)
 
 
 def test_a_folder_without_pages_is_refused(tmp_path, capsys):

@@ -96,11 +96,14 @@ def _refuse_twice(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def made_by(verdicts: pa.Table, study: str) -> str:
-    """The commits and configurations that made a study's verdicts, as a sentence."""
-    made = sorted(
-        {(row["configuration"], row["commit"] or "unknown") for row in verdicts.to_pylist() if row["study"] == study}
-    )
-    return "Made by " + ", ".join(f"`{file}` at commit {commit}" for file, commit in made) + "."
+    """The commits and configurations that made a study's verdicts, and how many may be wrong by chance, in sentences."""
+    from qdrank.evaluation.deciding import verdicts_table
+    from qdrank.figures.verdicts import expected_errors
+
+    rows = [row for row in verdicts.to_pylist() if row["study"] == study]
+    made = sorted({(row["configuration"], row["commit"] or "unknown") for row in rows})
+    files = ", ".join(f"`{file}` at commit {commit}" for file, commit in made)
+    return f"Made by {files}. {expected_errors(verdicts_table(rows))}"
 
 
 def no_longer(before: str, table: str) -> list[str]:
