@@ -1,9 +1,10 @@
 """Who measures rankings and who takes the largest of some values, found in the syntax trees of the library.
 
 A chooser needs both: a measure of its candidates, and the best of them. A function measures if it refers to anything of
-`qdrank.measures` that takes scores, under whatever name it imports it, or to a function or method that does so, in however many
-steps. `learners/choose.py` ends such a chain: who measures through it follows the convention. A measure written out by hand is not
-seen, but then the largest value has to be taken, too.
+`qdrank.measures` that takes scores, under whatever name or by whatever text it imports it, to a function or method that does so, in
+however many steps, or to a learner's ``score``. `learners/choose.py` ends such a chain: who measures through it follows the
+convention. A measure written out by hand is not seen, but then the largest value has to be taken, too; and a comparison in a loop
+with a measure written out by hand is not seen at all.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ HARMLESS = (
 )
 #: Methods of the containers of Python, NumPy and Arrow: an attribute of that name says nothing.
 COMMON = {name for kind in (dict, list, str, set) for name in dir(kind)}
-LARGEST = {"argmax", "nanargmax", "idxmax", "argpartition"}
+LARGEST = {"argmax", "nanargmax", "idxmax", "argpartition", "argmin", "nanargmin", "idxmin", "nlargest", "nsmallest"}
+#: What sorts: with one place taken from it, it is a largest value.
+SORTING = {"sorted", "argsort", "lexsort"}
 
 
 @dataclass
@@ -49,7 +52,7 @@ def _of_module(path: Path, source: Path, package: str) -> Iterator[Unit]:
     parts = path.relative_to(source).with_suffix("").parts
     module = ".".join([package, *(part for part in parts if part != "__init__")])
     tree = ast.parse(path.read_text())
-    known = _imports(tree) | {
+    known = _imports(tree, module if path.stem == "__init__" else module.rpartition(".")[0]) | {
         node.name: f"{module}.{node.name}" for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)
     }
     rest = Unit(module, "<module>")
@@ -65,8 +68,8 @@ def _of_module(path: Path, source: Path, package: str) -> Iterator[Unit]:
     yield rest
 
 
-def _imports(tree: ast.Module) -> dict[str, str]:
-    """What each imported name stands for, wherever in the module it is imported."""
+def _imports(tree: ast.Module, package: str) -> dict[str, str]:
+    """What each imported name stands for, wherever in the module it is imported; ``package`` is what a dot means."""
     known = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -74,8 +77,10 @@ def _imports(tree: ast.Module) -> dict[str, str]:
                 known[alias.asname or alias.name.partition(".")[0]] = (
                     alias.name if alias.asname else alias.name.partition(".")[0]
                 )
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            known |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package.rsplit(".", node.level - 1)[0] if node.level else ""
+            source = ".".join(filter(None, [above, node.module]))
+            known |= {alias.asname or alias.name: f"{source}.{alias.name}" for alias in node.names}
     return known
 
 
@@ -88,8 +93,16 @@ def _unit(unit: Unit, node: ast.AST, known: dict[str, str]) -> Unit:
             if (dotted := _dotted(inner)) and dotted.partition(".")[0] in known:
                 first, _, rest = dotted.partition(".")
                 unit.refers.add(f"{known[first]}.{rest}")
+        elif isinstance(inner, ast.Constant) and str(inner.value).startswith(SOURCES):
+            unit.refers.add(f"{inner.value}".replace(":", ".") + ".")
         elif isinstance(inner, ast.Call):
             unit.takes_largest |= _largest(inner, known)
+            if isinstance(inner.func, ast.Attribute) and inner.func.attr == "score":
+                unit.refers.add(f"{SOURCES}.score")
+        elif isinstance(inner, ast.Subscript):
+            unit.takes_largest |= _first_of_sorted(inner)
+        elif isinstance(inner, ast.Compare):
+            unit.takes_largest |= _equals_largest(inner)
     return unit
 
 
@@ -108,8 +121,33 @@ def _largest(call: ast.Call, known: dict[str, str]) -> bool:
         return function.attr in LARGEST
     if not isinstance(function, ast.Name):
         return False
+    if known.get(function.id, "").rpartition(".")[2] in LARGEST:
+        return True
     keyed = any(keyword.arg == "key" for keyword in call.keywords)
-    return known.get(function.id, "").rpartition(".")[2] in LARGEST or (function.id == "max" and keyed)
+    pairs = any(isinstance(one, ast.GeneratorExp) and isinstance(one.elt, ast.Tuple) for one in call.args)
+    return function.id in ("max", "min") and (keyed or pairs)
+
+
+def _first_of_sorted(subscript: ast.Subscript) -> bool:
+    """``sorted(...)[-1]``, ``np.argsort(...)[0]`` and the like: one place, no slice."""
+    call, place = subscript.value, subscript.slice
+    if isinstance(place, ast.UnaryOp):
+        place = place.operand
+    if not (isinstance(call, ast.Call) and isinstance(place, ast.Constant) and isinstance(place.value, int)):
+        return False
+    function = call.func
+    return (function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")) in SORTING
+
+
+def _equals_largest(compared: ast.Compare) -> bool:
+    """``v == v.max()`` and ``v == max(v)``."""
+    sides = [compared.left, *compared.comparators]
+    if not any(isinstance(one, ast.Eq) for one in compared.ops):
+        return False
+    calls = [side.func for side in sides if isinstance(side, ast.Call)]
+    return any(
+        (one.attr if isinstance(one, ast.Attribute) else getattr(one, "id", "")) in ("max", "min") for one in calls
+    )
 
 
 def measuring(every: Iterable[Unit], ends: Collection[str] = ()) -> set[str]:
@@ -149,6 +187,27 @@ def _measures(unit: Unit, found: set[str], methods: dict[str, set[str]]) -> bool
         return True
     near = methods.get(unit.module.rpartition(".")[0], set()) - COMMON
     return bool(unit.attributes & near)
+
+
+def callers(every: Iterable[Unit], ends: Collection[str]) -> set[tuple[str, str]]:
+    """Units that refer to one of ``ends`` from another module, with what they refer to."""
+    return {
+        (unit.path, end)
+        for unit in every
+        for end in ends
+        if unit.module != end.rpartition(".")[0] and any(name == end for name in unit.refers)
+    }
+
+
+def measuring_without_choice(every: Iterable[Unit]) -> set[str]:
+    """Modules that make `ValidationQueries` and refer to nothing that chooses."""
+    by_module: dict[str, set[str]] = {}
+    for unit in every:
+        by_module.setdefault(unit.module, set()).update(unit.refers)
+    makes = {module for module, refers in by_module.items() if any("ValidationQueries" in name for name in refers)}
+    return {
+        module for module in makes - {CHOOSER} if not by_module[module] & {f"{CHOOSER}.choose", f"{CHOOSER}.Choice"}
+    }
 
 
 def taking_largest(every: Iterable[Unit]) -> set[str]:

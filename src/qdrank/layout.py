@@ -87,3 +87,13 @@ def rows_of(ids: NDArray[Any], known: NDArray[Any], *, what: str = "query", amon
         return np.array([place[name] for name in ids.tolist()], dtype=np.int64)
     except KeyError as error:
         raise InputError(f"{what} {error} is not among {among}") from None
+
+
+def shuffled_within(offsets: IntArray, seed: int) -> IntArray:
+    """Order of the rows, shape (n_documents,), that keeps the queries in place and shuffles the documents of each.
+
+    Measures keep tied documents in row order. If the rows are sorted by grade, a ranker that ties all documents looks
+    perfect: a constant feature in AdaRank, the first round of a booster on validation data. So learners shuffle rows.
+    """
+    noise = np.random.default_rng(seed).random(int(offsets[-1]))
+    return np.lexsort((noise, query_index(offsets))).astype(np.int64)

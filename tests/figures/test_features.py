@@ -139,6 +139,18 @@ def test_without_a_reference_the_best_feature_takes_its_place(tmp_path: Path) ->
     assert read(out["topics"], "topics").num_rows == 45
 
 
+def test_a_constant_feature_is_no_reference_where_rows_are_sorted_by_grade(tmp_path: Path) -> None:
+    """Tied documents in row order would give it the best MAP there is."""
+    rows = [(2 - d // 2, d) for d in range(6)]
+    text = "".join(f"{y} qid:{q} 1:1 2:{(9 - d) + 5 * ((d + q) % 6 == 5)}\n" for q in range(15) for y, d in rows)
+    for part in ("train", "vali", "test"):
+        (tmp_path / part).write_text(text.replace("qid:", f"qid:{part}"))
+    out = {name: tmp_path / f"{name}.parquet" for name in ("judged", "columns", "topics")}
+    files = {part: tmp_path / part for part in ("train", "vali", "test")}
+    import_features(files, out, reference=None, max_label=2, missing_values=False, seed=0)
+    assert reference_column(out["columns"]) == 1
+
+
 def test_the_notes_say_where_documents_have_their_names_from(tmp_path: Path) -> None:
     rows = [f"{d % 2} qid:{q} 1:{d} 2:{q}" for q in range(20) for d in range(3)]
     out = {name: tmp_path / f"{name}.parquet" for name in ("judged", "columns", "topics")}

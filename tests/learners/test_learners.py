@@ -11,8 +11,8 @@ import pytest
 from tests.learners.stored import stored
 
 from qdrank.errors import InputError
+from qdrank.layout import shuffled_within
 from qdrank.learners import LEARNERS, tune
-from qdrank.learners.choose import shuffled_within
 from qdrank.learners.classic.regression import Regression
 from qdrank.learners.validation import RoundChoice
 from qdrank.rankers.state import state_table

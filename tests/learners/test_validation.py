@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from qdrank.errors import InputError
+from qdrank.layout import shuffled_within
 from qdrank.learners import LEARNERS
-from qdrank.learners.choose import ValidationQueries, shuffled_within
+from qdrank.learners.choose import ValidationQueries
 from qdrank.learners.inputs import as_judged
 from qdrank.learners.validation import RoundChoice
 

@@ -19,6 +19,7 @@ from qdrank.datasets.letor.reader import document_names
 from qdrank.datasets.topics import topics_table
 from qdrank.datasets.usable import refuse_unusable
 from qdrank.errors import InputError, placed
+from qdrank.layout import shuffled_within
 from qdrank.measures import average_precision
 from qdrank.store import open_artifact, write
 
@@ -82,9 +83,11 @@ def refuse_the_wrong_end(ranks: Judged, dataset: str, best: str) -> None:
 
 
 def best_feature(judged: Judged) -> int:
-    """Feature, counted from 0, with the highest MAP on the training queries of the first fold."""
+    """Feature, counted from 0, with the highest MAP on the training queries of the first fold; tied documents are shuffled."""
     train = judged.select(roles(judged.parts, "fold1")["train"])
-    return int(np.argmax(average_precision(train.y, np.nan_to_num(train.X, nan=-np.inf), train.offsets).mean(axis=0)))
+    order = shuffled_within(train.offsets, seed=1)
+    X = np.nan_to_num(train.X[order], nan=-np.inf)
+    return int(np.argmax(average_precision(train.y[order], X, train.offsets).mean(axis=0)))
 
 
 def import_ranks(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.layout import FloatArray, IntArray, query_index
+from qdrank.layout import FloatArray, IntArray, shuffled_within
 from qdrank.learners.inputs import Unranked
 from qdrank.measures.compute import measure_ranked
 from qdrank.measures.ranking import Judgements
@@ -24,16 +24,6 @@ T = TypeVar("T")
 
 #: Decimals used to compare settings; beyond them two sums of the same values may differ.
 _DECIMALS = 12
-
-
-def shuffled_within(offsets: IntArray, seed: int) -> IntArray:
-    """Order of the rows, shape (n_documents,), that keeps the queries in place and shuffles the documents of each.
-
-    Measures keep tied documents in row order. If the rows are sorted by grade, a ranker that ties all documents looks
-    perfect: a constant feature in AdaRank, the first round of a booster on validation data. So learners shuffle rows.
-    """
-    noise = np.random.default_rng(seed).random(int(offsets[-1]))
-    return np.lexsort((noise, query_index(offsets))).astype(np.int64)
 
 
 class _Documents(Protocol):

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.datasets.fetching import http_server as web
 
 import qdrank.commands.datasets as listing
 from qdrank.cli import main
@@ -24,8 +25,6 @@ from qdrank.datasets.fetching.download import Expected, Patience, download
 from qdrank.datasets.fetching.fetch import fetch, fetch_all
 from qdrank.datasets.registry import Dataset
 from qdrank.errors import InputError
-
-from . import http_server as web
 
 BODY = bytes(range(256)) * 2000
 QUICK = Patience(attempts=4, first_wait=0.01, longest_wait=0.02, timeout=2.0)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from tests.studies.geng2008.world import GENG, TOL, study, world
 
-from qdrank.learners.choose import shuffled_within
+from qdrank.layout import shuffled_within
 from qdrank.measures import measure
 from qdrank.rankers.sizes import Setting
 from qdrank.studies.geng2008 import stability

@@ -20,9 +20,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qdrank.layout import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray, shuffled_within
 from qdrank.learners.base import LinearLearner
-from qdrank.learners.choose import shuffled_within
 from qdrank.learners.inputs import JudgedArrays
 from qdrank.learners.validation import RoundChoice
 from qdrank.measures.compute import measure

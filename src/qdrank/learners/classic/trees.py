@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
 from qdrank.jobs import threads_given
-from qdrank.layout import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray, shuffled_within
 from qdrank.learners.base import Learner
-from qdrank.learners.choose import ValidationQueries, shuffled_within
+from qdrank.learners.choose import ValidationQueries
 from qdrank.learners.inputs import JudgedArrays, as_judged
 from qdrank.learners.validation import validation_queries
 from qdrank.registry import needed
