@@ -77,5 +77,5 @@ class Sample:
 
 
 def lacking(values: FloatArray, level: float = 0.05, rules: Rules | None = None) -> str:
-    """What ``values`` (n_queries,) lack for an interval of their mean at ``level``: for tables; empty if nothing."""
+    """Why ``values`` (n_queries,) can have no interval of their mean at ``level``, in words; empty if they can."""
     return Sample.of(np.asarray(values, dtype=np.float64)).lacks(level, rules or Rules())

@@ -28,7 +28,7 @@ def power(difference: float, *, deviation: float, n: int, alpha: float = 0.05) -
         )
     if deviation == 0:
         return 1.0 if difference else alpha
-    return _found(abs(difference) * sqrt(n) / deviation, n - 1, alpha)
+    return _power(abs(difference) * sqrt(n) / deviation, n - 1, alpha)
 
 
 def detectable_difference(*, deviation: float, n: int, alpha: float = 0.05, wanted: float = 0.8) -> float:
@@ -80,15 +80,15 @@ def detectable_effect(*, error: float, df: float, alpha: float = 0.05, wanted: f
     if not error > 0:
         return 0.0 if error == 0 else inf
     low, high = 0.0, 1.0
-    while _found(high, df, alpha) < wanted:
+    while _power(high, df, alpha) < wanted:
         low, high = high, 2 * high
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if _found(middle, df, alpha) < wanted else (low, middle)
+        low, high = (middle, high) if _power(middle, df, alpha) < wanted else (low, middle)
     return high * error
 
 
-def _found(noncentrality: float, df: float, alpha: float) -> float:
+def _power(noncentrality: float, df: float, alpha: float) -> float:
     """Probability that |t| passes the critical value, for noncentral t."""
     critical = stdtrit(df, 1 - alpha / 2)
     return float(1 - nctdtr(df, noncentrality, critical) + nctdtr(df, noncentrality, -critical))

@@ -1,4 +1,4 @@
-"""A difference by groups of queries, shrunk towards the whole, so that small groups do not shout.
+"""A difference by groups of queries, shrunk towards the whole, so that small groups are not overstated.
 
 The model is that of random effects: a query of group g has the difference theta_g + noise of variance s^2, and theta_g itself is
 drawn around mu with variance tau^2. With n_g queries of mean d_g and v_g = s^2 / n_g,

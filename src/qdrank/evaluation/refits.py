@@ -110,7 +110,7 @@ def table_ends(values: FloatArray, **interval: Any) -> tuple[float, float]:
 
 
 def doubt(values: FloatArray, level: float) -> str:
-    """Why the mean of ``values`` (n_queries, n_fits) may not be called other than 0 at ``level``, in words; empty if nothing speaks against it.
+    """Why the mean of ``values`` (n_queries, n_fits) cannot be said to differ from 0 at ``level``, in words; empty if it can.
 
     The guard of claims, for pictures and tables: too few queries, or too few that differ, or Student's interval excludes 0 and
     the studentised bootstrap's does not.

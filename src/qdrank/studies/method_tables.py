@@ -45,7 +45,7 @@ def methods_table(
 
 
 def folds_table(measures: pa.Table, methods: Mapping[str, Method], names: Sequence[str]) -> pa.Table:
-    """Means by fold, over the folds and over all queries, one row per method and measure; one measure is not named."""
+    """Means by fold, over the folds and over all queries, one row per method and measure; a single measure is left unnamed."""
     shown = [name for name in names if name in measures.column_names]
     rows = [
         ({"measure": name} if len(names) > 1 else {})

@@ -109,7 +109,7 @@ def plan(settings: Settings, folders: Sequence[str | Path] = ()) -> Plan:
     left_out: dict[str, str] = {}
     for name in settings.datasets:
         if name in settings.own:
-            dataset = _own(name, settings, folders)
+            dataset = _planned_own_data(name, settings, folders)
             _refuse_missing_files(dataset)
         elif name in known:
             dataset = _registered(known[name], settings)
@@ -198,7 +198,7 @@ def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
     )
 
 
-def _own(name: str, settings: Settings, folders: Sequence[str | Path]) -> PlannedDataset:
+def _planned_own_data(name: str, settings: Settings, folders: Sequence[str | Path]) -> PlannedDataset:
     section = settings.own[name]
     bare = PlannedDataset(name, "letor", section.title or name, section.note, registered=False)
     at = partial(_path, settings=settings, folders=folders)

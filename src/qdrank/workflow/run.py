@@ -80,7 +80,7 @@ class WorkflowRun:
     def configuration(self) -> str:
         """Names of the configuration files, and values given beside them, for the tables that say what made them.
 
-        Which studies are run changes none of them, and is not said.
+        The choice of studies is left out: it changes no table.
         """
         files = [Path(file).name for file in self.config_files] or ["config.yaml"]
         return ", ".join(files + typed_values({key: self.values[key] for key in self.values if key != "studies"}))
@@ -99,7 +99,7 @@ class WorkflowRun:
         return {rule if n == 1 else f"{rule}_{share[0]}": share for share in shares}
 
     def by_folds(self, rule: str, datasets: Iterable[str] | None = None) -> dict[str, JobFolds]:
-        """Folds of which one job does a rule's work on these data sets (all if None), by the name of the rule.
+        """Folds that each job of a rule takes on these data sets (all if None), by the name of the rule.
 
         Where folds are not divided, a short job takes all folds of a data set: a job of each would spend its time on
         starting. Else ``{fold}`` stands for any one. Data sets of as many folds have the same rule.

@@ -114,6 +114,6 @@ def _by_name(files: Any) -> dict[str, Any]:
 
 
 def _of_fold(files: dict[str, Any], own: str) -> dict[str, Any]:
-    """Files in the folder ``own`` of a fold, of names that have several; a name with one such file stands for it."""
+    """The files of one fold, in its folder ``own``, of names that have a file per fold; a list of one becomes that file."""
     chosen = {name: [path for path in paths if own in path] for name, paths in files.items() if isinstance(paths, list)}
     return files | {name: paths[0] if len(paths) == 1 else paths for name, paths in chosen.items()}

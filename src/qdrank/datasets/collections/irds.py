@@ -164,7 +164,7 @@ def _reading(folder: Path, md5: Mapping[str, str]) -> Iterator[Any]:
 
 
 def _checked(download: Any, folder: Path, home: Path, md5: Mapping[str, str]) -> Path:
-    """Place in the private home of a file that a download stands for."""
+    """Path of a downloaded file in the private home."""
     cached = download._cache_path
     place = Path(cached).relative_to(home) if cached else Path("downloads", str(download.expected_md5))
     wanted = md5.get(str(place), download.expected_md5)

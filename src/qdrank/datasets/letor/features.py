@@ -70,7 +70,7 @@ def scaled(X: NDArray[Any], mean: NDArray[np.float64], inverse: NDArray[np.float
 
 
 def turned_ranks(ranks: _Floats, offsets: NDArray[np.int64]) -> _Floats:
-    """Ranks (n_documents, m) of which the highest number of each query and ranker becomes 1; NaN stays."""
+    """Ranks (n_documents, m) turned round by query and ranker: the highest number becomes 1; NaN stays."""
     highest = np.fmax.reduceat(ranks, offsets[:-1], axis=0)
     return np.asarray(np.repeat(highest, np.diff(offsets), axis=0) + 1 - ranks, dtype=np.float32)
 

@@ -174,7 +174,7 @@ def row_error(
     if status == kernels.GAP and _out_of_order(data, at):
         status = kernels.UNORDERED
     problem, fix = (text.format(width=width, max_label=max_label) for text in REASONS[status])
-    token = _found(status, data, at)
+    token = _token_at(status, data, at)
     if status == kernels.BAD_LABEL and _REAL.fullmatch(token):
         fix = GRADE_FIX
     return InputError(problem, file=file, line=line, found=token, fix=fix)
@@ -194,7 +194,7 @@ def _row(data: NDArray[np.uint8], at: int, limit: int = 1 << 20) -> bytes:
     return before[before.rfind(b"\n") + 1 :] + behind.partition(b"\n")[0]
 
 
-def _found(status: int, data: NDArray[np.uint8], at: int, limit: int = 120) -> bytes:
+def _token_at(status: int, data: NDArray[np.uint8], at: int, limit: int = 120) -> bytes:
     """Token or comment at ``at``; the line's start if the line ends there."""
     if status == kernels.SHORT or data[at] in b"\r\n":
         return _row(data, at)[:limit].strip()

@@ -143,10 +143,10 @@ def preconditioner_of(
     """The preconditioner of some models; ``inverse`` (d, d) is the inverse of the matrix that all share."""
     if kind == "shared":
         return shared(inverse)
-    return (own if kind == "own" else of_block)(curvature, use, lam, inverse)
+    return (of_each_model if kind == "own" else of_block)(curvature, use, lam, inverse)
 
 
-def own(curvature: QueryCurvature, use: csr_array, lam: float, fallback: FloatArray) -> Precondition:
+def of_each_model(curvature: QueryCurvature, use: csr_array, lam: float, fallback: FloatArray) -> Precondition:
     """A matrix for each model."""
     factors = np.empty((use.shape[0], curvature.size))
     for start in range(0, len(factors), _TOGETHER):

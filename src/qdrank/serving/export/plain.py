@@ -159,5 +159,5 @@ def raw_thresholds(limit: FloatArray, mean: FloatArray, inverse: FloatArray) -> 
 
 
 def next_up(threshold: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The next larger numbers: what is not above a threshold is below them."""
+    """The next larger numbers: ``x <= threshold`` is ``x < next_up(threshold)``."""
     return numbers(np.minimum(places(threshold) + 1, LAST))

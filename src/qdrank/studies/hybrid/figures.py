@@ -101,7 +101,7 @@ def draw_weights(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
 
 
 def most_weighted(table: pa.Table) -> list[int]:
-    """Up to four runs, in order: those among the most weighted of most folds; the tuned weight decides between equals."""
+    """Up to four runs, in order: those that most folds weight highest; the tuned weight decides between equals."""
     run, tuned = table.column("run").to_numpy(), table.column("tuned").to_numpy()
     rows, total = np.bincount(run), np.bincount(run, tuned)
     order = np.lexsort((-total, -rows))

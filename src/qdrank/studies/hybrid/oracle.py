@@ -1,4 +1,4 @@
-"""The oracle over the settings of the grid, beside oracles over as many rankings that differ as much and know nothing.
+"""The oracle over the settings of the grid, beside oracles over as many random rankings that differ as much.
 
 The oracle takes the best setting of each test query by the query's own judgments. Whoever chooses among G rankings by
 the judgments gains, even if the rankings differ by noise alone. So the same is done with noise. *As much* means: as many
@@ -96,7 +96,7 @@ class Lists:
 
 
 def matched_size(base: FloatArray, change: FloatArray, wanted: FloatArray, kind: str) -> FloatArray:
-    """Size t of a change for each query at which the first ten of ``base + t change`` are ``wanted`` away; (n_queries,).
+    """For each query the size t of a change that moves the first ten of ``base + t change`` by ``wanted``; (n_queries,).
 
     ``base`` and ``change`` have the shape (n_queries, n_places), ``wanted`` (n_queries,). The distance is a step function
     of t, so the match is as close as twelve bisections of t, from 2^-6 to 2^6 times the spread of the scores, bring it.

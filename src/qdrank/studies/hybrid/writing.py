@@ -89,11 +89,11 @@ def _document_vectors(files: Mapping[str, Any], queries: Mapping[str, Any], docu
 def _recipe(train: Judged, topics: pa.Table) -> RunPredictors:
     """How runs, and texts where all queries have one, become predictors."""
     known = "run_scores" in topics.column_names
-    _, texts = _own(train, topics)
+    _, texts = _scales_and_texts(train, topics)
     return text_predictors([] if None in texts else texts, raw=known)
 
 
-def _own(part: Judged, topics: pa.Table) -> tuple[FloatArray | None, list[str | None]]:
+def _scales_and_texts(part: Judged, topics: pa.Table) -> tuple[FloatArray | None, list[str | None]]:
     """Mean and deviation of the raw scores, (n_queries, 2 n_runs), None if not known; and the texts of the queries."""
     rows = topics.take(pa.array(rows_of(part.query_id, topics.column("query_id").to_numpy(zero_copy_only=False))))
     raw = None
@@ -108,7 +108,7 @@ def _fold_data(
     """Documents, vectors and predictors by role, joined on the ids of the queries."""
     parts = [documents.parts[role] for role in ROLES]
     vectors = [queries.vectors[rows_of(part.query_id, queries.query_id)] for part in parts]
-    predictors = [recipe.vectors(part.X, part.offsets, *_own(part, topics)) for part in parts]
+    predictors = [recipe.vectors(part.X, part.offsets, *_scales_and_texts(part, topics)) for part in parts]
     return FoldData(
         parts=(parts[0], parts[1], parts[2]),
         scaled=(documents.seen("train"), documents.seen("vali"), documents.seen("test")),

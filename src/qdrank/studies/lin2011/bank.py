@@ -119,7 +119,7 @@ class FoldBank:
 
     def clusters(self, key: Key) -> Clusters:
         """The clustering ``key``."""
-        table = self._found(self._clusters, tuple(key))
+        table = self._table_of(self._clusters, tuple(key))
         counts = table.column("counts").combine_chunks()
         cluster = np.repeat(np.arange(len(table)), counts.value_lengths().to_numpy())
         ids = table.column("queries").combine_chunks().flatten().to_numpy(zero_copy_only=False)
@@ -130,7 +130,7 @@ class FoldBank:
 
     def weights(self, key: Key, lam: float, trained_on: str = ALL_QUERIES) -> FloatArray:
         """Weights of the models of a clustering, shape (m, n_features)."""
-        table = self._found(self._models, (*key, trained_on, lam))
+        table = self._table_of(self._models, (*key, trained_on, lam))
         return np.asarray(list_matrix(table.column("weights")))
 
     def models(self) -> list[tuple[Key, float, pa.Table]]:
@@ -138,7 +138,7 @@ class FoldBank:
         return [(Key(*key[:3]), key[4], table) for key, table in self._models.items() if key[3] == ALL_QUERIES]
 
     @staticmethod
-    def _found(tables: dict[tuple[Any, ...], pa.Table], key: tuple[Any, ...]) -> pa.Table:
+    def _table_of(tables: dict[tuple[Any, ...], pa.Table], key: tuple[Any, ...]) -> pa.Table:
         if key not in tables:
             raise InputError(f"there are no clusters {key}", fix="run the training job again with these settings")
         return tables[key]

@@ -61,7 +61,7 @@ class Role:
         return self.part.offsets
 
     @cached_property
-    def found(self) -> FloatArray:
+    def retrieved_share(self) -> FloatArray:
         """Share of each query's relevant documents that are candidates, shape (n_queries,); 1 if the query has none."""
         unranked = self.part.unranked
         here = np.add.reduceat(self.part.y > 0, self.offsets[:-1], dtype=np.float64)
@@ -70,7 +70,7 @@ class Role:
 
     def ap(self, S: FloatArray) -> FloatArray:
         """Average precision (n_rankers, n_queries) of scores (n_rankers, n_documents), missed documents counted."""
-        return np.asarray(ap_matrix(np.ascontiguousarray(S), self.part.y > 0, self.offsets)) * self.found
+        return np.asarray(ap_matrix(np.ascontiguousarray(S), self.part.y > 0, self.offsets)) * self.retrieved_share
 
 
 def role_of(part: Judged, documents: FoldDocuments, reference: int, single: FloatArray, readings: Readings) -> Role:
@@ -301,7 +301,7 @@ class LocalScores(ClusterScores):
             left_out = np.where(self.fold.first_half[query], 0, 1)
             scores = np.einsum("nf,nf->n", train.X[rows], W[left_out, cluster][member])
         ap = ap_matrix(np.ascontiguousarray(scores[None]), train.part.y[rows] > 0, bounds)[0]
-        return Members(cluster, delta, ap * train.found[query])
+        return Members(cluster, delta, ap * train.retrieved_share[query])
 
     @cached_property
     def width(self) -> float:

@@ -276,7 +276,7 @@ def interval_rows(queries: pa.Table) -> list[dict[str, Any]]:
 def adjusted_rows(queries: pa.Table) -> list[dict[str, Any]]:
     """Table 7: gain of the most adjusted queries by ``|alpha^0.1 - 1| + |beta / 10|``, with Wilcoxon's p.
 
-    Queries that several folds train on are not independent of themselves: there is no p then.
+    A query that several folds train on is there several times, not independently: there is no p then.
     """
     independent = len(set(queries.column("query_id").to_pylist())) == queries.num_rows
     alpha, beta, plain, gain = _columns(queries)
