@@ -48,7 +48,7 @@ def expected_errors(verdicts: pa.Table) -> str:
     return (
         f"{len(rows)} verdicts in {len(families)} families (a family is decided on each data set apart): {told} say yes or "
         f"no, for {len(rows) - told} the data cannot tell. Up to {wrong:.1f} of the {told} are expected to be wrong by chance: "
-        f"the intervals of each of the {len(with_intervals)} families that have any miss at {Rules().alpha:.0%} together, and "
+        f"the intervals of each of the {len(with_intervals)} families that have any miss at {100 * Rules().alpha:g} % together, and "
         "nothing is corrected across families and data sets."
     )
 
