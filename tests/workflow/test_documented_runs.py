@@ -77,6 +77,13 @@ def test_commands_of_snakemake_run(finished: Project, desk: Project, command: st
         lock.write_text("results/tiny/judged.parquet\n")
         desk.snakemake(*words)
         assert not lock.exists()
+    elif "--delete-temp-output" in words:
+        late = folder / "results/tiny/fold1/zha/trees/cells.parquet"
+        late.parent.mkdir(exist_ok=True)
+        late.write_text("of a job that ended late")
+        desk.snakemake(*words)
+        assert not late.exists()
+        assert (folder / "results/tiny/fold1/zha/cells.parquet").exists()
     elif "--report" in words:
         shutil.copy(finished.folder / LACKING, folder / LACKING)
         shutil.copy(finished.folder / "results/config.yaml", folder / "results")
