@@ -29,7 +29,7 @@ def settings(name, file):
     if idle or values[short]["datasets"] == []:
         return {}
     section = {key: value for key, value in values[short].items() if key != "datasets"}
-    return {short: section, "training": values["training"], "refits": values["refits"]}
+    return {short: section, "training": values["training"] | {"refits": values["refits"]}}
 
 
 def budget(name, of_file):
@@ -73,11 +73,9 @@ def test_a_default_run_has_the_grids_of_the_findings():
     for name in STUDIES:
         default = settings(name, "config/config.yaml")
         for file in LEDGER["configurations"]:
+            of_file = settings(name, file)
             other = {
-                key
-                for section, values in settings(name, file).items()
-                for key in (values if isinstance(values, dict) else ())
-                if values[key] != default[section][key]
+                key for section in of_file for key, value in of_file[section].items() if value != default[section][key]
             }
             assert other == apart.get((name, file), set()), (name, file)
 

@@ -216,4 +216,5 @@ def test_the_head_says_how_many_verdicts_are_expected_to_be_wrong():
     assert head.startswith("8 verdicts in 6 families")
     assert "4 say yes or no, for 4 the data cannot tell" in head
     # Every family that has intervals counts, also where nothing was told: what is told is told because it is extreme.
-    assert "Up to 0.3 of the 4 are expected to be wrong by chance: the intervals of each of the 6 families" in head
+    assert "Up to 0.3 of the 4 are expected to be wrong by chance: 6 families have intervals" in head
+    assert "Up to 0.0 of the 0" in expected_errors(tables[1])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from qdrank.errors import InputError
-from qdrank.evaluation.comparison import compare, stands
+from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.intervals import bootstrap_interval
 from qdrank.evaluation.pairs import Pairs, join
 from qdrank.evaluation.power import detectable_difference, power
@@ -278,16 +278,6 @@ def test_a_comparison_of_next_to_nothing_has_no_interval_and_no_verdict():
 def test_a_difference_that_the_bootstrap_does_not_find_is_not_told():
     found = replace(compare(drawn(80, 1, effect=-0.2), seed=0), boot=(-0.3, 0.1))
     assert found.verdict().startswith("cannot tell: the t test finds a difference")
-
-
-def test_a_mark_of_significance_needs_what_a_verdict_needs():
-    clear = drawn(80, 1, effect=-0.2)
-    assert stands(clear, 0.05)
-    assert not stands(pairs_of(clear.differences[:50]), 0.05)  # too few queries
-    five = np.r_[np.full(5, 1.0), np.zeros(395)]  # P@1 of five queries: p = .025, and next to nothing behind it
-    assert paired_t(pairs_of(five)).p < 0.05
-    assert not stands(pairs_of(five), 0.05)
-    assert not stands(drawn(80, 3, effect=0.0), 0.05)
 
 
 def test_what_could_be_found_is_at_the_level_left_to_one_of_a_family():

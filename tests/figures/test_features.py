@@ -127,13 +127,19 @@ def test_the_reference_must_be_a_feature(tmp_path: Path) -> None:
     assert reference_column(tmp_path / "c.parquet") == 1
 
 
+def imported(folder: Path, text: str, max_label: int) -> dict[str, Path]:
+    """Artifacts of rows that are the same in every part, with no reference named."""
+    files = {part: folder / part for part in ("train", "vali", "test")}
+    for part, file in files.items():
+        file.write_text(text.replace("qid:", f"qid:{part}"))
+    out = {name: folder / f"{name}.parquet" for name in ("judged", "columns", "topics")}
+    import_features(files, out, reference=None, max_label=max_label, missing_values=False, seed=0)
+    return out
+
+
 def test_without_a_reference_the_best_feature_takes_its_place(tmp_path: Path) -> None:
     text = "".join(f"{d % 2} qid:{q} 1:{(d * 7 + q) % 5} 2:{d % 2}\n" for q in range(15) for d in range(4))
-    for part in ("train", "vali", "test"):
-        (tmp_path / part).write_text(text.replace("qid:", f"qid:{part}"))
-    out = {name: tmp_path / f"{name}.parquet" for name in ("judged", "columns", "topics")}
-    files = {part: tmp_path / part for part in ("train", "vali", "test")}
-    import_features(files, out, reference=None, max_label=1, missing_values=False, seed=0)
+    out = imported(tmp_path, text, max_label=1)
     assert reference_column(out["columns"]) == 1
     assert load_judged(out["judged"]).n_queries == 45
     assert read(out["topics"], "topics").num_rows == 45
@@ -143,11 +149,7 @@ def test_a_constant_feature_is_no_reference_where_rows_are_sorted_by_grade(tmp_p
     """Tied documents in row order would give it the best MAP there is."""
     rows = [(2 - d // 2, d) for d in range(6)]
     text = "".join(f"{y} qid:{q} 1:1 2:{(9 - d) + 5 * ((d + q) % 6 == 5)}\n" for q in range(15) for y, d in rows)
-    for part in ("train", "vali", "test"):
-        (tmp_path / part).write_text(text.replace("qid:", f"qid:{part}"))
-    out = {name: tmp_path / f"{name}.parquet" for name in ("judged", "columns", "topics")}
-    files = {part: tmp_path / part for part in ("train", "vali", "test")}
-    import_features(files, out, reference=None, max_label=2, missing_values=False, seed=0)
+    out = imported(tmp_path, text, max_label=2)
     assert reference_column(out["columns"]) == 1
 
 

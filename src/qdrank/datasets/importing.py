@@ -57,7 +57,7 @@ def import_features(
         import_letor(source, out["judged"], sparse=sparse, missing=missing_values, max_label=max_label, seed=seed)
         judged = load_judged(out["judged"], ["features"] if reference is None else ["doc_id"])
         refuse_unusable(judged)
-        number = best_feature(judged) if reference is None else reference - 1
+        number = best_feature(judged, seed) if reference is None else reference - 1
         columns = columns_table(feature_names(_width(out["judged"]), names), number)
     write(out["columns"], "columns", columns)
     write(out["topics"], "topics", topics_table(judged.query_id, judged.part))
@@ -82,10 +82,10 @@ def refuse_the_wrong_end(ranks: Judged, dataset: str, best: str) -> None:
         )
 
 
-def best_feature(judged: Judged) -> int:
+def best_feature(judged: Judged, seed: int) -> int:
     """Feature, counted from 0, with the highest MAP on the training queries of the first fold; tied documents are shuffled."""
     train = judged.select(roles(judged.parts, "fold1")["train"])
-    order = shuffled_within(train.offsets, seed=1)
+    order = shuffled_within(train.offsets, seed)
     X = np.nan_to_num(train.X[order], nan=-np.inf)
     return int(np.argmax(average_precision(train.y[order], X, train.offsets).mean(axis=0)))
 

@@ -112,11 +112,3 @@ def compared_rows(
         {"method": name, "against": other, **one.columns(p)}
         for (name, other), one, p in zip(names, comparisons, corrected, strict=True)
     ]
-
-
-def stands(pairs: Pairs, level: float) -> bool:
-    """Whether a difference that the t test finds at ``level`` may be said: enough queries differ, and the bootstrap agrees."""
-    if lacking(pairs.differences, level):
-        return False
-    low, high = over_pairs(pairs).bootstrap(level)
-    return not low <= 0 <= high

@@ -44,12 +44,12 @@ def expected_errors(verdicts: pa.Table) -> str:
     families = {_family(one) for one in rows}
     with_intervals = {_family(one) for one in rows if one["low"] is not None}
     told = sum(one["verdict"] != UNCLEAR for one in rows)
-    wrong = Rules().alpha * len(with_intervals)
+    wrong = min(Rules().alpha * len(with_intervals), told)
     return (
         f"{len(rows)} verdicts in {len(families)} families (a family is decided on each data set apart): {told} say yes or "
         f"no, for {len(rows) - told} the data cannot tell. Up to {wrong:.1f} of the {told} are expected to be wrong by chance: "
-        f"the intervals of each of the {len(with_intervals)} families that have any miss at {100 * Rules().alpha:g} % together, and "
-        "nothing is corrected across families and data sets."
+        f"{len(with_intervals)} families have intervals, those of a family miss at {100 * Rules().alpha:g} % together, and nothing "
+        "is corrected across families and data sets."
     )
 
 

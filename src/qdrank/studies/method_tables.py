@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from qdrank.evaluation.comparison import compare
+from qdrank.evaluation.comparison import compare, corrected_p
 from qdrank.evaluation.pairs import fit_columns, fold_columns, method_pairs, query_values
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.studies.study import Method
@@ -29,16 +29,23 @@ def methods_table(
     by: str,
     interval: Mapping[str, Any],
 ) -> pa.Table:
-    """Every method: means of the measures ``names``, difference from ``against`` in ``by``, and the settings chosen."""
+    """Every method: means of the measures ``names``, difference from ``against`` in ``by``, and the settings chosen.
+
+    A verdict is by Holm's p-value over the table.
+    """
     chosen, shown = chosen_by_fold(choices), [name for name in names if name in measures.column_names]
+    present = measured_methods(measures, methods)
+    pairs = [method_pairs(measures, method, against, by) for method in present]
+    comparisons = [compare(one, family=max(1, len(present) - 1), **interval) for one in pairs]
+    others = [one for method, one in zip(present, comparisons, strict=True) if method != against]
+    corrected = iter(corrected_p(others, family=f"against {against}"))
     rows = []
-    for method in measured_methods(measures, methods):
+    for method, apart in zip(present, comparisons, strict=True):
         row: dict[str, Any] = {"method": methods[method].label}
         row |= {name: float(query_values(measures, [method], name)[1].mean()) for name in shown}
-        apart = compare(method_pairs(measures, method, against, by), **interval)
         row |= {f"difference from {methods[against].label}": apart.difference}
         row |= {"low": apart.interval.low, "high": apart.interval.high, "p": apart.t.p}
-        row |= {"verdict": "" if method == against else apart.verdict()}
+        row |= {"verdict": "" if method == against else apart.verdict(p=next(corrected))}
         row |= fit_columns(measures, method, by)
         rows.append(row | {"settings by fold": "; ".join(chosen.get(method, []))})
     return pa.Table.from_pylist(rows)

@@ -10,6 +10,7 @@ from tests.studies.lin2011.lin_world import GRID, documents, fold, judged
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CONTROL, FINDING
 from qdrank.evaluation.difficulty import difficulty
+from qdrank.evaluation.significance import paired_t
 from qdrank.figures.style import save_figure
 from qdrank.store import write
 from qdrank.studies.lin2011 import STUDY, figures, tables
@@ -141,6 +142,22 @@ def test_tables_1_to_4(made):
     third = [r for r in found["lin-table3"].to_pylist() if r["class"] == "all" and r["measure"] == "MAP"]
     assert {r["method"]: r["mean"] for r in third}["Transform"] == pytest.approx(mean(seeds, TRANSFORM))
     assert {r["method"] for r in third} == {"RankSVM", "Naive", "SelectRanker", "Transform", stage}
+
+
+def test_a_star_needs_what_a_verdict_needs():
+    """Five queries of 400 with another first document: p = .025, and next to nothing behind it."""
+    five, many = np.zeros(400), np.random.default_rng(1).normal(0.1, 0.3, 400)
+    five[:5] = 1.0
+    ids = [f"q{i}" for i in range(400)]
+    parts = [(RANKSVM, np.zeros(400)), (NAIVE, five), (SELECT, many)]
+    measures = pa.concat_tables(
+        pa.table({"fold": ["fold1"] * 400, "method": [name] * 400, "query_id": ids, "fit": [1] * 400, "p@1/letor4": v})
+        for name, v in parts
+    )
+    for methods, starred in (([RANKSVM, NAIVE], []), ([RANKSVM, SELECT], [SELECT])):
+        marks = tables._marks(measures, methods, "p@1/letor4")
+        assert [name for name in methods if marks[name].endswith("*")] == starred
+        assert paired_t(tables._apart(measures, methods[1], "p@1/letor4")).p < 0.05
 
 
 def test_table_4_has_the_largest_gains_and_losses_with_words(made):

@@ -40,7 +40,7 @@ def read_as_data(
     ----------
     files : the judgments and parts (`read_judgments`), the runs under any names that begin with ``runs``, and, if there are,
         ``queries`` (their texts) and ``vectors``, which become the query columns
-    seed, n_parts : for parts that rotate
+    seed, n_parts : for parts that rotate; the seed also for ties where the reference is looked for
     reference : tag of the run that ranks like BM25; by default the column that ranks the training queries of the first fold best
     max_label : highest grade
     """
@@ -55,7 +55,7 @@ def read_as_data(
     if reference is not None and reference not in tags:
         problem, fix = "reference: it is none of the runs", "name a tag: " + ", ".join(tags)
         raise InputError(problem, file=_joined(files, "runs"), found=reference, fix=fix)
-    number = best_feature(judged) if reference is None else tags.index(reference) * len(COLUMNS)
+    number = best_feature(judged, seed) if reference is None else tags.index(reference) * len(COLUMNS)
     names = judged.query_id.tolist()
     texts = read_texts(files["queries"]) if "queries" in files else {}
     vectors = read_vectors(files["vectors"], names) if "vectors" in files else None

@@ -106,13 +106,16 @@ class SER(Learner):
         return {name: getattr(self, name) for name in names}
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:
-        """Scores (n_documents,) of the rows of ``X``, each query's rounded to the accuracy of the weights.
-
-        Without ``query`` all rows belong to one.
-        """
+        """Scores (n_documents,), each query's by its weights and rounded to their accuracy; without ``query`` all rows are one."""
         X = self.documents(X)
-        rows = pairwise(as_offsets(query, len(X)).tolist())
-        return np.concatenate([np.empty(0), *(rounded_scores(X[start:end], self.weights_) for start, end in rows)])
+        scores = np.empty(len(X))
+        for start, end in pairwise(as_offsets(query, len(X)).tolist()):
+            scores[start:end] = rounded_scores(X[start:end], self.weights_for(X[start:end]))
+        return scores
+
+    def weights_for(self, X_query: ArrayLike) -> FloatArray:  # noqa: ARG002
+        """Weights (n_rankers,) for the documents of one query: the same for every query."""
+        return self.weights_
 
     @property
     def coef_(self) -> FloatArray:

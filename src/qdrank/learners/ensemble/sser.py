@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import ClassVar, Self
 
 import numpy as np
@@ -14,8 +13,7 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.learners.ensemble.document_graph import Edges, Laplacian, NeighbourTies, Symmetry, document_graph, roughness
 from qdrank.learners.ensemble.program import ProgramSolution, printed_weights
-from qdrank.learners.ensemble.ser import SER, rounded_scores
-from qdrank.learners.inputs import as_offsets
+from qdrank.learners.ensemble.ser import SER
 
 
 @dataclass(kw_only=True, eq=False)
@@ -87,12 +85,3 @@ class SSER(SER):
             raise InputError("the scores hold missing or infinite values", fix="fill them first")
         S = document_graph(G, self.neighbours, edges=self.edges, symmetry=self.symmetry, ties=self.neighbour_ties)
         return roughness(G, S, self.laplacian)
-
-    def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:
-        """Scores (n_documents,), each query's by its own weights; without ``query`` all rows belong to one query."""
-        X = self.documents(X)
-        offsets = as_offsets(query, len(X))
-        scores = np.empty(len(X))
-        for start, end in pairwise(offsets.tolist()):
-            scores[start:end] = rounded_scores(X[start:end], self.weights_for(X[start:end]))
-        return scores

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from qdrank.evaluation.comparison import Comparison, compare, compared_rows
+from qdrank.evaluation.comparison import compare, compared_rows
 from qdrank.evaluation.pairs import method_pairs
 from qdrank.queries.types import type_scores
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES, VARIANT_KINDS
@@ -20,11 +20,6 @@ from qdrank.studies.method_tables import folds_table, methods_table
 
 #: Measures of the table of methods.
 _MEANS = (MEASURE, "ndcg@1/geng", "ndcg@5/geng", "ndcg@10/geng", "ap")
-
-
-def compared(measures: pa.Table, a: str, b: str, interval: Mapping[str, Any], *, family: int = 1) -> Comparison:
-    """Method ``a`` against ``b`` on all test queries, as one of ``family`` comparisons."""
-    return compare(method_pairs(measures, a, b, MEASURE), family=family, **interval)
 
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
@@ -47,7 +42,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
 def comparisons_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """Each KNN method against Single and both QCs in mean NDCG, with p-values Holm-corrected together."""
     asked = [(a, b) for b in ("single", "qc", "qc-documents") for a in KNN]
-    comparisons = [compared(measures, a, b, interval, family=len(asked)) for a, b in asked]
+    comparisons = [compare(method_pairs(measures, a, b, MEASURE), family=len(asked), **interval) for a, b in asked]
     labels = [(BY_NAME[a].label, BY_NAME[b].label) for a, b in asked]
     return pa.Table.from_pylist(compared_rows(labels, comparisons, family="KNN methods against Single and QC"))
 
@@ -87,7 +82,7 @@ def variants_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
         of_variant = measures.filter(pc.equal(measures.column("method"), name))
         apart = compare(method_pairs(measures, name, BASE, MEASURE), **interval)
         row = {"variant": name, "mean NDCG": apart.mean_a, "difference from KNN Online": apart.difference}
-        row |= {"low": apart.interval.low, "high": apart.interval.high, "p": apart.t.p, "verdict": apart.verdict()}
+        row |= {"low": apart.interval.low, "high": apart.interval.high, "p": apart.t.p}
         row |= {
             column: float(pc.mean(of_variant.column(column)).as_py()) for column in ("neighbours", "models", "work")
         }

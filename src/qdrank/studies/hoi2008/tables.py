@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.comparison import Comparison, compare, compared_rows
+from qdrank.evaluation.comparison import compare, compared_rows
 from qdrank.evaluation.pairs import method_pairs
 from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, TIES, with_ties
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
@@ -37,11 +37,6 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     }
 
 
-def compared(measures: pa.Table, a: str, b: str, interval: Mapping[str, Any], name: str = "ap") -> Comparison:
-    """Method ``a`` against ``b`` on all test queries."""
-    return compare(method_pairs(measures, a, b, name), **interval)
-
-
 def _pairs(measured: set[str]) -> list[tuple[str, str]]:
     """Pairs to test: SSER and SER against every baseline, under both rules, and against each other."""
     pairs = []
@@ -54,7 +49,7 @@ def _pairs(measured: set[str]) -> list[tuple[str, str]]:
 def _tests_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """Three tests of every pair, Holm-corrected p-values of the t test, and the smallest detectable difference."""
     pairs = _pairs(set(measures.column("method").to_pylist()))
-    comparisons = [compared(measures, *pair, {**interval, "family": len(pairs)}) for pair in pairs]
+    comparisons = [compare(method_pairs(measures, *pair, "ap"), family=len(pairs), **interval) for pair in pairs]
     labels = [(BY_NAME[name].label, BY_NAME[other].label) for name, other in pairs]
     return pa.Table.from_pylist(compared_rows(labels, comparisons, family="SER and SSER"))
 

@@ -13,11 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from qdrank.datasets.judged import load_judged
-from qdrank.evaluation.comparison import compare, stands
+from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.difficulty import Difficulty, breakdown, difficulty
 from qdrank.evaluation.pairs import Pairs, fit_columns, method_pairs, query_values
+from qdrank.evaluation.refits import doubt
 from qdrank.evaluation.significance import holm
 from qdrank.figures.difficulty import readable_breakdown
+from qdrank.layout import FloatArray
 from qdrank.measures.names import parse
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES
@@ -140,6 +142,11 @@ def _apart(measures: pa.Table, method: str, name: str) -> Pairs:
     return method_pairs(measures, method, RANKSVM, name)
 
 
+def _by_fit(pairs: Pairs) -> FloatArray:
+    """Differences, (n_queries, n_fits)."""
+    return pairs.differences[:, None] if pairs.by_fit is None else pairs.by_fit
+
+
 def _marks(measures: pa.Table, methods: Sequence[str], name: str) -> dict[str, str]:
     """Means as text with the marks of the paper."""
     from qdrank.evaluation.significance import paired_t
@@ -147,7 +154,7 @@ def _marks(measures: pa.Table, methods: Sequence[str], name: str) -> dict[str, s
     apart = {method: _apart(measures, method, name) for method in methods if method != RANKSVM}
     tests = {method: paired_t(pairs) for method, pairs in apart.items()}
     corrected = holm({method: test.p for method, test in tests.items()}, family=name).adjusted
-    sure = {method for method, p in corrected.items() if p < _SURE and stands(apart[method], _SURE / len(apart))}
+    sure = {method for method, p in corrected.items() if p < _SURE and not doubt(_by_fit(apart[method]), _SURE)}
     marked = {}
     for method in methods:
         mean = float(query_values(measures, [method], name)[1].mean())
