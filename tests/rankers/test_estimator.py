@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.queries.vectors import Standardiser, query_vectors
+from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.estimator import QueryDependent
 from qdrank.rankers.local_ranker import LocalRanker
-from qdrank.rankers.one_model import LinearRanker
+from qdrank.rankers.one_model import LinearRanker, TreeRanker
+
+# Rankers of any features; those of runs refuse data that are no runs, so scikit-learn's checks cannot be run on them.
+RANKERS = [LocalRanker(k=2), LinearRanker(), Bilinear(), TreeRanker(rounds=5, min_leaf=1)]
+# The checks of scikit-learn that cannot hold, and why. Each is tried all the same: one that came to hold would fail.
+EXPECTED = {
+    "check_dtype_object": "what is no number is refused with our sentence, a ValueError, not with a TypeError",
+    "check_parameters_default_constructible": "its default is a ranker, so that ranker__k can be set at once",
+}
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", message=".*does not inherit from `sklearn.base.BaseEstimator`")
+    with_checks = parametrize_with_checks(
+        [QueryDependent(ranker=ranker) for ranker in RANKERS], expected_failed_checks=lambda _: EXPECTED
+    )
+
+
+@with_checks
+@pytest.mark.filterwarnings("ignore:no query has documents of different grades")
+def test_the_checks_of_scikit_learn(estimator, check):
+    check(estimator)
 
 
 def judged(seed: int = 0, n: int = 20):
