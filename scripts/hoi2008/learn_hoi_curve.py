@@ -1,7 +1,8 @@
-"""The learning curve of a fold."""
+"""The learning curve of each fold."""
 
 from qdrank.studies.hoi2008.learning_curve import write_curve
 from qdrank.workflow.script import job
 
 with job() as this:
-    write_curve(this.files, this.path, this.fold, **this.params)
+    for one in this.folds:
+        write_curve(one.files, one.path, one.fold, **one.params)

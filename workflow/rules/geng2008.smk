@@ -189,29 +189,35 @@ rule score_geng:
         "../../scripts/geng2008/score_geng.py"
 
 
-rule check_bound:
-    """The bound of theorem 1 and the differences of loss that are observed, with models of the hinge loss."""
-    input:
-        judged="results/{dataset}/judged.parquet",
-        queries="results/{dataset}/{fold}/queries.parquet",
-        neighbours="results/{dataset}/{fold}/neighbours.parquet",
-        offline="results/{dataset}/{fold}/geng/offline.parquet",
-    output:
-        "results/{dataset}/{fold}/geng/bound.parquet",
-    # As long as a shard of local models, and it can begin no later.
-    priority: 11
-    resources:
-        mem_mb=memory(800, 8),
-        runtime=minutes(60, 1),
-    params:
-        **run.training,
-        penalty=settings.geng.penalty,
-        geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
-        queries=settings.geng.bound_queries,
-        pairs=settings.geng.bound_pairs,
-        seed=settings.seed,
-    script:
-        "../../scripts/geng2008/check_bound.py"
+# The bound of theorem 1 and the differences of loss that are observed, with models of the hinge loss.
+for _name, _folds in run.by_folds("check_bound").items():
+
+    rule:
+        name:
+            _name
+        input:
+            judged="results/{dataset}/judged.parquet",
+            queries=_folds.each("results/{dataset}/{fold}/queries.parquet"),
+            neighbours=_folds.each("results/{dataset}/{fold}/neighbours.parquet"),
+            offline=_folds.each("results/{dataset}/{fold}/geng/offline.parquet"),
+        output:
+            _folds.each("results/{dataset}/{fold}/geng/bound.parquet"),
+        wildcard_constraints:
+            dataset=names_pattern(_folds.datasets),
+        # As long as a shard of local models, and it can begin no later.
+        priority: 11
+        resources:
+            mem_mb=memory(800, 8),
+            runtime=minutes(60, 3),
+        params:
+            **run.training,
+            penalty=settings.geng.penalty,
+            geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
+            queries=settings.geng.bound_queries,
+            pairs=settings.geng.bound_pairs,
+            seed=settings.seed,
+        script:
+            "../../scripts/geng2008/check_bound.py"
 
 
 # Variants of KNN Online, most of them the paper's future work, on one fold: by kind where local models are in shards.

@@ -70,23 +70,27 @@ rule score_hoi:
         "../../scripts/hoi2008/score_hoi.py"
 
 
-rule learn_hoi_curve:
-    """SER, SSER, Ranking SVM and ListNet on random subsets of the training queries."""
-    input:
-        judged="results/{dataset}/judged.parquet",
-    output:
-        "results/{dataset}/{fold}/hoi/curve.parquet",
-    wildcard_constraints:
-        dataset=names_pattern(run.datasets_of(HOI)),
-    resources:
-        mem_mb=memory(800, 15),
-        runtime=minutes(60, 0.5),
-    params:
-        **HOI_FOLD,
-        sizes=settings.hoi.sizes,
-        repeats=settings.hoi.repeats,
-    script:
-        "../../scripts/hoi2008/learn_hoi_curve.py"
+# SER, SSER, Ranking SVM and ListNet on random subsets of the training queries.
+for _name, _folds in run.by_folds("learn_hoi_curve", run.datasets_of(HOI)).items():
+
+    rule:
+        name:
+            _name
+        input:
+            judged="results/{dataset}/judged.parquet",
+        output:
+            _folds.each("results/{dataset}/{fold}/hoi/curve.parquet"),
+        wildcard_constraints:
+            dataset=names_pattern(_folds.datasets),
+        resources:
+            mem_mb=memory(800, 15),
+            runtime=minutes(60, 0.5),
+        params:
+            **HOI_FOLD,
+            sizes=settings.hoi.sizes,
+            repeats=settings.hoi.repeats,
+        script:
+            "../../scripts/hoi2008/learn_hoi_curve.py"
 
 
 rule stack_hoi:

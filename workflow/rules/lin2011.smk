@@ -26,26 +26,30 @@ scattergather:
     lin=scattered(workflow, run, "lin"),
 
 
-rule train_lin_single:
-    """The global Ranking SVM, its lambda chosen among as many as the methods have settings."""
-    input:
-        judged="results/{dataset}/judged.parquet",
-    output:
-        models="results/{dataset}/{fold}/models/lin-singles.parquet",
-        choices="results/{dataset}/{fold}/choices/lin-ranksvm.parquet",
-    wildcard_constraints:
-        dataset=LIN_DATASETS,
-    # The longest jobs wait for it.
-    priority: 11
-    resources:
-        mem_mb=memory(800, 12),
-        runtime=minutes(30, 1),
-    params:
-        **run.training,
-        grid=settings.lin.grid(),
-        seed=settings.seed,
-    script:
-        "../../scripts/lin2011/train_lin_single.py"
+# The global Ranking SVM, its lambda chosen among as many as the methods have settings.
+for _name, _folds in run.by_folds("train_lin_single", run.datasets_of(LIN)).items():
+
+    rule:
+        name:
+            _name
+        input:
+            judged="results/{dataset}/judged.parquet",
+        output:
+            models=_folds.each("results/{dataset}/{fold}/models/lin-singles.parquet"),
+            choices=_folds.each("results/{dataset}/{fold}/choices/lin-ranksvm.parquet"),
+        wildcard_constraints:
+            dataset=names_pattern(_folds.datasets),
+        # The longest jobs wait for it.
+        priority: 11
+        resources:
+            mem_mb=memory(800, 12),
+            runtime=minutes(30, 3),
+        params:
+            **run.training,
+            grid=settings.lin.grid(),
+            seed=settings.seed,
+        script:
+            "../../scripts/lin2011/train_lin_single.py"
 
 
 rule train_lin:
