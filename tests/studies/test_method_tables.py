@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -41,6 +42,30 @@ def test_methods_have_means_a_difference_and_their_settings() -> None:
     assert (a["difference from A"], a["settings by fold"]) == (0, "")
     assert b["settings by fold"] == "k=3; k=9"
     assert "not measured" not in table.column_names
+
+
+def test_a_verdict_is_corrected_over_the_table() -> None:
+    """A method that alone is better with p = .02 is not, as one of seven; one that is far better still is."""
+    noise = np.random.default_rng(1).normal(0, 0.1, (7, 200))
+    noise -= noise.mean(axis=1, keepdims=True)
+    shifts = [0.0, 2.34 * noise[1].std(ddof=1) / np.sqrt(200), 0.1, 0.0, 0.0, 0.0, 0.0]
+    values = {"a": np.zeros(200)} | {f"m{i}": noise[i] + shifts[i] for i in range(7)}
+    table = pa.concat_tables(
+        pa.table({"fold": ["fold1"] * 200, "method": [name] * 200, "query_id": [f"q{i}" for i in range(200)], "ap": v})
+        for name, v in values.items()
+    )
+
+    def verdicts(names: list[str]) -> dict[str, str]:
+        methods = {name: Method(name, name, "black", "o") for name in names}
+        interval = {"level": 0.95, "resamples": 100, "seed": 1}
+        rows = methods_table(table, methods, ["ap"], [], against="a", by="ap", interval=interval).to_pylist()
+        return {row["method"]: row["verdict"] for row in rows}
+
+    assert verdicts(["a", "m1"])["m1"].startswith("better")
+    together = verdicts(list(values))
+    assert together["m1"].startswith("not significant")
+    assert together["m2"].startswith("better")
+    assert together["a"] == ""
 
 
 def test_folds_weigh_alike_whatever_their_size() -> None:

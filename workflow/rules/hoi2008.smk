@@ -84,7 +84,7 @@ for _name, _folds in run.by_folds("learn_hoi_curve", run.datasets_of(HOI)).items
             dataset=names_pattern(_folds.datasets),
         resources:
             mem_mb=memory(800, 15),
-            runtime=minutes(60, 0.5),
+            runtime=minutes(60, 2),
         params:
             **HOI_FOLD,
             sizes=settings.hoi.sizes,

@@ -76,7 +76,8 @@ def compare(
     ``alpha / family``, the level of the first step of Holm's procedure.
     """
     d, estimate = pairs.differences, over_pairs(pairs)
-    lacks, interval = lacking(d, alpha / family), table_interval(d, seed=seed, level=level, resamples=resamples)
+    lacks, boot = guarded(pairs, alpha / family)
+    interval = table_interval(d, seed=seed, level=level, resamples=resamples)
     low, high = estimate.widened((interval.low, interval.high), 1 - level)
     return Comparison(
         mean_a=float(pairs.a.mean()),
@@ -91,10 +92,16 @@ def compare(
         if estimate.fits == 1
         else estimate.detectable(alpha / family, 0.8),
         lacks=lacks,
-        boot=(nan, nan) if lacks else estimate.bootstrap(alpha / family),
+        boot=boot,
         fits=estimate.fits,
         fit_spread=estimate.fit_spread,
     )
+
+
+def guarded(pairs: Pairs, level: float) -> tuple[str, tuple[float, float]]:
+    """What is missing for a verdict at ``level``, in words, and the bootstrap interval that must agree with the t test."""
+    lacks = lacking(pairs.differences, level)
+    return lacks, (nan, nan) if lacks else over_pairs(pairs).bootstrap(level)
 
 
 def corrected_p(comparisons: Sequence[Comparison], *, family: str) -> list[float]:

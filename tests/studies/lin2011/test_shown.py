@@ -160,6 +160,19 @@ def test_a_star_needs_what_a_verdict_needs():
         assert paired_t(tables._apart(measures, methods[1], "p@1/letor4")).p < 0.05
 
 
+def test_a_star_is_guarded_at_the_level_of_one_of_its_methods():
+    """80 queries are enough for one comparison, and not for one of six."""
+    names = [RANKSVM, SELECT, NAIVE, TRANSFORM, "a", "b", "c"]
+    values = np.random.default_rng(1).normal(0.3, 0.3, (7, 80))
+    values[0] = 0
+    measures = pa.concat_tables(
+        pa.table({"fold": ["fold1"] * 80, "method": [n] * 80, "query_id": [f"q{i}" for i in range(80)], "ap": v})
+        for n, v in zip(names, values, strict=True)
+    )
+    assert tables._marks(measures, names[:2], "ap")[SELECT].endswith("*")
+    assert not [mark for mark in tables._marks(measures, names, "ap").values() if mark.endswith("*")]
+
+
 def test_table_4_has_the_largest_gains_and_losses_with_words(made):
     rows = [r for r in tables.tabulate(*made)["lin-table4"].to_pylist() if r["method"] == "Transform"]
     gains = [r["difference"] for r in rows if r[""] == "gain"]

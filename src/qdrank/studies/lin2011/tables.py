@@ -13,13 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from qdrank.datasets.judged import load_judged
-from qdrank.evaluation.comparison import compare
+from qdrank.evaluation.comparison import compare, guarded
 from qdrank.evaluation.difficulty import Difficulty, breakdown, difficulty
 from qdrank.evaluation.pairs import Pairs, fit_columns, method_pairs, query_values
-from qdrank.evaluation.refits import doubt
 from qdrank.evaluation.significance import holm
 from qdrank.figures.difficulty import readable_breakdown
-from qdrank.layout import FloatArray
 from qdrank.measures.names import parse
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES
@@ -142,9 +140,10 @@ def _apart(measures: pa.Table, method: str, name: str) -> Pairs:
     return method_pairs(measures, method, RANKSVM, name)
 
 
-def _by_fit(pairs: Pairs) -> FloatArray:
-    """Differences, (n_queries, n_fits)."""
-    return pairs.differences[:, None] if pairs.by_fit is None else pairs.by_fit
+def _stands(pairs: Pairs, level: float) -> bool:
+    """Whether a difference that the t test finds may be told at ``level``, as in tables of tests."""
+    lacks, (low, high) = guarded(pairs, level)
+    return not lacks and not low <= 0 <= high
 
 
 def _marks(measures: pa.Table, methods: Sequence[str], name: str) -> dict[str, str]:
@@ -154,7 +153,7 @@ def _marks(measures: pa.Table, methods: Sequence[str], name: str) -> dict[str, s
     apart = {method: _apart(measures, method, name) for method in methods if method != RANKSVM}
     tests = {method: paired_t(pairs) for method, pairs in apart.items()}
     corrected = holm({method: test.p for method, test in tests.items()}, family=name).adjusted
-    sure = {method for method, p in corrected.items() if p < _SURE and not doubt(_by_fit(apart[method]), _SURE)}
+    sure = {method for method, p in corrected.items() if p < _SURE and _stands(apart[method], _SURE / len(apart))}
     marked = {}
     for method in methods:
         mean = float(query_values(measures, [method], name)[1].mean())
