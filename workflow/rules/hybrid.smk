@@ -3,23 +3,37 @@
 # reads:  results/{dataset}/judged.parquet (made of runs), columns.parquet, topics.parquet, {fold}/queries.parquet
 # writes: results/{dataset}/{fold}/scores/{method}.parquet      with the settings that validation chose
 #         results/{dataset}/{fold}/refits/{method}.parquet      the same from further fits of methods that draw at random
-#         results/{dataset}/{fold}/choices/hybrid.parquet       the settings tried, and which was chosen
+#         results/{dataset}/{fold}/choices/hybrid*.parquet      the settings tried, and which was chosen
 #         results/{dataset}/{fold}/hybrid/*.parquet             controls and single runs, checks, curves, oracles
 #         results/{dataset}/{fold}/served/{method}.parquet      rankers for `qdrank fuse --models`
 
 from qdrank.studies import stored_kinds
+from qdrank.studies.hybrid.methods import PAPERS
 
 HYBRID = STUDIES["hybrid"]
 
 
+_RANKED = run.methods_run(HYBRID)
+_PAPERS = [method for method in _RANKED if method in PAPERS]
+_OTHERS = [method for method in _RANKED if method not in PAPERS]
+_OPTIONS = {
+    **settings.hybrid.solved(),
+    "seed": settings.seed,
+    "tol": settings.training.tol,
+    "refits": settings.refits,
+    "readings": settings.lin.readings(),
+    "kinds": {kind: stored_kinds()[kind] for kind in ("clusters", "ensemble")},
+}
+
+
 rule fit_hybrid:
-    """All methods and controls of a fold, tuned on validation, the oracles and the curves."""
+    """All methods and controls of a fold but the papers', tuned on validation, the oracles and the curves."""
     input:
         **query_files("results/{dataset}", "{fold}"),
         judged="results/{dataset}/judged.parquet",
     output:
-        **scores_and_rankers(run.methods_run(HYBRID)),
-        **further_fits(run.refitted(run.methods_run(HYBRID))),
+        **scores_and_rankers(_OTHERS),
+        **further_fits(run.refitted(_OTHERS)),
         choices="results/{dataset}/{fold}/choices/hybrid.parquet",
         controls="results/{dataset}/{fold}/hybrid/controls.parquet",
         checks="results/{dataset}/{fold}/hybrid/checks.parquet",
@@ -34,14 +48,33 @@ rule fit_hybrid:
     params:
         scale=settings.training.scale,
         queries=run.query_options,
-        hybrid={
-            **settings.hybrid.solved(),
-            "seed": settings.seed,
-            "tol": settings.training.tol,
-            "refits": settings.refits,
-            "readings": settings.lin.readings(),
-            "kinds": {kind: stored_kinds()[kind] for kind in ("clusters", "ensemble")},
-        },
-        methods=run.methods_run(HYBRID),
+        hybrid=_OPTIONS,
+        methods=_OTHERS,
     script:
         "../../scripts/hybrid/fit_hybrid.py"
+
+
+# A job of its own: five folds as ten jobs keep two cores busy to the end.
+rule fit_hybrid_papers:
+    """The papers' methods on the runs' scores, in the norm of the tuned fixed weights, and their controls."""
+    input:
+        **query_files("results/{dataset}", "{fold}"),
+        judged="results/{dataset}/judged.parquet",
+        fixed="results/{dataset}/{fold}/served/hybrid-fixed.parquet",
+    output:
+        **scores_and_rankers(_PAPERS),
+        **further_fits(run.refitted(_PAPERS)),
+        choices="results/{dataset}/{fold}/choices/hybrid-papers.parquet",
+        controls="results/{dataset}/{fold}/hybrid/paper-controls.parquet",
+    wildcard_constraints:
+        dataset=names_pattern(run.datasets_of(HYBRID)),
+    resources:
+        mem_mb=memory(1500, 40),
+        runtime=minutes(60, 2),
+    params:
+        scale=settings.training.scale,
+        queries=run.query_options,
+        hybrid=_OPTIONS,
+        methods=_PAPERS,
+    script:
+        "../../scripts/hybrid/fit_hybrid_papers.py"

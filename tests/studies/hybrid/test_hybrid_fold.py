@@ -34,6 +34,8 @@ from qdrank.studies.hybrid.methods import (
     EVIDENCE,
     MEASURE,
     METHODS,
+    OF_CHOSEN,
+    PAPERS,
     PREDICTED_TREES,
     REFITTED,
     TREES_QUERIES,
@@ -59,7 +61,7 @@ SMALL = {
 SECTION = Hybrid(**SMALL, norms=["min-max"], draws=2, sizes=[20], semi_supervised=True)
 OPTIONS = Options(**SECTION.solved(), seed=1, tol=1e-4, refits=3, readings=Lin().readings(), kinds=stored_kinds())
 SHOWN = Shown("world", "World", ["fold1"], {"level": 0.95, "resamples": 200, "seed": 1}, {})
-TABLES = ("controls", "checks", "weights", "learning", "oracle")
+TABLES = ("controls", "paper_controls", "checks", "weights", "learning", "oracle")
 
 
 def fold_of(dependence):
@@ -78,6 +80,7 @@ def fold_of(dependence):
 def made():
     data, names = fold_of(0.6)
     methods = Methods(data, OPTIONS).run()
+    methods.run_papers(methods.norm)
     oracles = Oracles(data.parts[2], methods.fixed.settings_, methods.fixed.place, methods.norm)
     curves = oracles.curves()
     return SimpleNamespace(methods=methods, oracles=oracles, curves=curves, names=names)
@@ -86,9 +89,12 @@ def made():
 @pytest.fixture(scope="module")
 def inputs(made, tmp_path_factory):
     folder, methods = tmp_path_factory.mktemp("fold"), made.methods
-    values = {**methods.control_values(), **single_runs(methods, ["first", "second"])}
+    controls = methods.control_values()
+    of_papers = {CONTROLS[name]: controls.pop(CONTROLS[name]) for name in PAPERS if name in CONTROLS}
+    values = {**controls, OF_CHOSEN: controls[CONTROLS[methods.chosen()]], **single_runs(methods, ["first", "second"])}
     shown = {
         "controls": values_table("fold1", methods, values),
+        "paper_controls": values_table("fold1", methods, of_papers),
         "checks": checks_table("fold1", methods, made.curves),
         "weights": weight_curves("fold1", methods),
         "learning": learning_curve("fold1", methods, made.curves),
@@ -96,7 +102,12 @@ def inputs(made, tmp_path_factory):
     }
     for name, table in shown.items():
         write(folder / f"{name}.parquet", "figure", table)
-    write(folder / "choices.parquet", "choices", choices_table("fold1", methods.tuned, methods.tried))
+    for name, wanted in (
+        ("choices", set(methods.tuned) - {*PAPERS, *of_papers}),
+        ("paper_choices", {*PAPERS, *of_papers}),
+    ):
+        tuned = {method: choice for method, choice in methods.tuned.items() if method in wanted}
+        write(folder / f"{name}.parquet", "choices", choices_table("fold1", tuned, methods.tried))
     write(folder / "columns.parquet", "columns", columns_table(made.names, 0))
     names = [method.name for method in METHODS]
     measured = []
@@ -107,7 +118,9 @@ def inputs(made, tmp_path_factory):
             measures_table(STUDY.measures, methods.data.parts[2], scores, fitted, "fold1", [fit] * len(fitted))
         )
     write(folder / "measures.parquet", "measures", pa.concat_tables(measured))
-    paths = {name: [str(folder / f"{name}.parquet")] for name in (*TABLES, "choices", "columns", "measures")}
+    paths = {
+        name: [str(folder / f"{name}.parquet")] for name in (*TABLES, "choices", "paper_choices", "columns", "measures")
+    }
     return Inputs(paths)
 
 
@@ -140,9 +153,11 @@ def test_trees_are_fitted_several_times(made):
     assert {one.shape[1] for one in scores.values()} == {OPTIONS.refits}
     (train, _, test), curves = methods.data.with_predictors(), methods.curves[0]
     seed = fit_seed(OPTIONS.seed, 1)
-    again = methods.rankers[TREES_QUERIES].redrawn(seed)
-    shallow = among_first(train[0], OPTIONS.lambdamart_depth)
-    again.fit(shallow, train[1], validation=methods.data.with_predictors()[1])
+    chosen = methods.rankers[TREES_QUERIES]
+    again = chosen.redrawn(seed)
+    again.base.rounds = chosen.base.rounds_
+    again.fit(among_first(train[0], OPTIONS.lambdamart_depth), train[1])
+    assert again.base.rounds_ == chosen.base.rounds_
     np.testing.assert_array_equal(scores[TREES_QUERIES][:, 1], again.predict(*test))
     moved = jittered(curves.ravel(), fit=1, seed=OPTIONS.seed).reshape(curves.shape)
     predicted = methods.rankers[PREDICTED_TREES].redrawn(seed).fit_curves(methods.fixed.settings_, moved, *train)

@@ -158,7 +158,7 @@ class Trees:
         "objective": "l2",
         "metric": "None",
         "deterministic": True,
-        "force_col_wise": True,
+        "force_row_wise": True,
         "num_threads": 1,
         "verbosity": -1,
     }

@@ -6,7 +6,12 @@ from qdrank.studies.hybrid.methods import CHOSEN, FIXED, METHODS, run
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.hybrid"
-_VALUES = {"measures": "hybrid/measures.parquet", "controls": "{fold}/hybrid/controls.parquet"}
+_VALUES = {
+    "measures": "hybrid/measures.parquet",
+    "controls": "{fold}/hybrid/controls.parquet",
+    "paper_controls": "{fold}/hybrid/paper-controls.parquet",
+}
+_CHOICES = {"choices": "{fold}/choices/hybrid.parquet", "paper_choices": "{fold}/choices/hybrid-papers.parquet"}
 _ORACLE = {"oracle": "{fold}/hybrid/oracle.parquet"}
 
 STUDY = Study(
@@ -52,7 +57,7 @@ STUDY = Study(
         Output(
             f"{_ROOM}.tables:tabulate",
             {"hybrid-methods": "methods and controls", "hybrid-tests": "comparisons", "hybrid-oracles": "oracles"},
-            {**_VALUES, **_ORACLE, "choices": "{fold}/choices/hybrid.parquet"},
+            {**_VALUES, **_ORACLE, **_CHOICES},
         ),
     ),
     observations=Output(

@@ -27,6 +27,11 @@ _SHOWN = {
     "atvt": ("lam_h",),
 }
 
+_SCHEMA = pa.schema(
+    {name: pa.string() for name in ("fold", "method", "setting")}
+    | {"k": pa.int32(), "lam": pa.float64(), "measure": pa.string(), "value": pa.float64(), "chosen": pa.bool_()}
+)
+
 
 def setting_text(ranker: Any) -> str:
     """The parameters of a ranker that differ between settings; of tuned fixed weights also the weights."""
@@ -47,8 +52,4 @@ def choices_table(fold: str, tuned: Mapping[str, Choice[Any]], tried: Mapping[st
         for name, choice in tuned.items()
         for i, (text, value) in enumerate(zip(tried[name], choice.values, strict=True))
     ]
-    empty = {"k": pa.nulls(len(rows), pa.int32()), "lam": pa.nulls(len(rows), pa.float64())}
-    columns = {key: pa.array([row[key] for row in rows]) for key in rows[0]} | empty
-    return pa.table(
-        {key: columns[key] for key in ("fold", "method", "setting", "k", "lam", "measure", "value", "chosen")}
-    )
+    return pa.Table.from_pylist(rows, schema=_SCHEMA)

@@ -38,7 +38,7 @@ def _bars(rows: list[dict[str, Any]], middle: str) -> FloatArray:
 
 def draw_methods(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """Difference of every method from tuned fixed weights, with its control's below it."""
-    values = gathered_values(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
+    values = gathered_values(inputs)
     rows: list[dict[str, Any]] = []
     for name in known([method.name for method in METHODS], values):
         rows.append({"method": name, "shown": BY_NAME[name].label, "control": False})

@@ -16,6 +16,7 @@ from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries, choose
 from qdrank.queries.others import other_rows
 from qdrank.rankers.base import QueryRanker, Validation
+from qdrank.rankers.one_model import WithEvidence, without_choice
 from qdrank.rankers.run_scores import FusedRuns, Norm, among_first, count_runs, normalised
 from qdrank.rankers.run_weights import FixedWeights, NeighbourWeights, RunWeights, measured_curves
 from qdrank.rankers.tuning import query_values_of, tune_rankers
@@ -27,7 +28,6 @@ from qdrank.studies.hybrid.methods import (
     EVIDENCE,
     FIXED,
     MEASURE,
-    OF_CHOSEN,
     PER_QUERY,
     PREDICTED_TREES,
     REFITTED,
@@ -100,7 +100,6 @@ class Methods:
 
     data: FoldData
     options: Options
-    papers: bool = True
     log: Callable[[str], object] = lambda _: None
     tuned: dict[str, Choice[Any]] = field(default_factory=dict)
     tried: dict[str, list[str]] = field(default_factory=dict)
@@ -109,7 +108,7 @@ class Methods:
     norm: Norm = "min-max"
 
     def run(self) -> Methods:
-        """Tune and score every method and every control."""
+        """Tune and score every method and every control but those of the papers."""
         data, options = self.data, self.options
         plain, linear, predicted = data.with_vectors(), data.for_linear(), data.with_predictors()
         self._tune(BEST, options.alone(count_runs(data.parts[0])), plain)
@@ -119,10 +118,24 @@ class Methods:
         self.weigh()
         self._tune("hybrid-linear", options.linear(), linear)
         self._trees(plain, predicted)
-        self._tune(EVIDENCE, options.evidence(data.reference), linear)
-        self._tune(CONTROLS[EVIDENCE], options.evidence(data.reference, prior=True), linear)
-        if self.papers:
-            self._papers(plain)
+        self._tune_on(EVIDENCE, options.evidence(data.reference), linear)
+        self._tune_on(CONTROLS[EVIDENCE], options.evidence(data.reference, prior=True), linear)
+        return self
+
+    def run_papers(self, norm: Norm) -> Methods:
+        """Tune and score the papers' methods and their controls on the runs' scores, in the norm of the fixed weights."""
+        plain, options, seed = self.data.with_vectors(), self.options, self.options.seed
+        alone = options.alone(count_runs(self.data.parts[0]))
+        shape = len(alone), tune_rankers(alone, *plain[:2], name=MEASURE, seed=seed).place
+        papers, controls = options.paper_methods(norm, shape), options.paper_controls(norm, shape, seed)
+        if not options.semi_supervised:
+            del papers[SSER], controls[SSER]
+        for name, tried in papers.items():
+            self._tune(name, tried, plain, (lambda _: plain) if name in REFITTED else None)
+        for name, tried in controls.items():
+            self._tune(CONTROLS[name], tried, plain, lambda _: plain)
+        gate = [ranker.fresh() for ranker in papers["hybrid-gate"]]
+        self._tune(CONTROLS["hybrid-gate"], gate, of_others(plain, seed), lambda drawn: of_others(plain, drawn))
         return self
 
     def _trees(self, plain: Parts, predicted: Parts) -> None:
@@ -142,24 +155,21 @@ class Methods:
         (train, vectors), vali, test = parts
         return (among_first(train, self.options.lambdamart_depth), vectors), vali, test
 
-    def _papers(self, plain: Parts) -> None:
-        options, seed = self.options, self.options.seed
-        shape = count_runs(self.data.parts[0]), self.tuned[BEST].place
-        papers, controls = options.paper_methods(self.norm, shape), options.paper_controls(self.norm, shape, seed)
-        if not options.semi_supervised:
-            del papers[SSER], controls[SSER]
-        for name, tried in papers.items():
-            self._tune(name, tried, plain, (lambda _: plain) if name in REFITTED else None)
-        for name, tried in controls.items():
-            self._tune(CONTROLS[name], tried, plain, lambda _: plain)
-        gate = [ranker.fresh() for ranker in papers["hybrid-gate"]]
-        self._tune(CONTROLS["hybrid-gate"], gate, of_others(plain, seed), lambda drawn: of_others(plain, drawn))
-
     def _tune(self, name: str, tried: Sequence[QueryRanker], parts: Parts, again: Again | None = None) -> None:
         """Tune rankers; those that draw at random are fitted several times, ``again`` being what they see with a seed."""
         train, vali, test = parts
         choice = tune_rankers(tried, train, vali, name=MEASURE, seed=self.options.seed)
         self._keep(name, choice, tried, choice.chosen.predict(*test), again)
+
+    def _tune_on(self, name: str, ranker: WithEvidence, parts: Parts) -> None:
+        """Tune Ranking SVMs on documents with columns of evidence, which are made once for all penalties."""
+        (train, vectors), vali, test = parts
+        wide = ranker.fit_columns(train, vectors), vectors
+        watched = (ranker.inside(*vali), vali[1]) if vali[0].n_queries else wide
+        tried = self.options.linear()
+        choice = tune_rankers(tried, wide, watched, name=MEASURE, seed=self.options.seed)
+        ranker.base, choice.chosen = choice.chosen, ranker
+        self._keep(name, choice, tried, ranker.predict(*test), None)
 
     def _keep(
         self, name: str, choice: Choice[Any], tried: Sequence[QueryRanker], scores: FloatArray, again: Again | None
@@ -173,18 +183,19 @@ class Methods:
     def _fit_again(self, name: str, chosen: QueryRanker, fit: int, again: Again) -> FloatArray:
         """Scores (n_documents,) of the test documents by one more fit of a ranker, with the setting that was chosen.
 
-        Trees that predict curves draw nothing: their targets are moved by a hair instead.
+        LambdaMART keeps its number of trees, too. Trees that predict curves draw nothing: their targets are moved by a
+        hair instead.
         """
         seed = fit_seed(self.options.seed, fit)
-        train, vali, test = again(seed)
-        ranker = chosen.redrawn(seed)
+        train, _, test = again(seed)
+        ranker = without_choice(chosen.redrawn(seed), chosen)
         if isinstance(ranker, RunWeights):
             curves = self.curves[0]
             if name == PREDICTED_TREES:
                 curves = jittered(curves.ravel(), fit=fit, seed=self.options.seed).reshape(curves.shape)
             ranker.fit_curves(self.fixed.settings_, curves, *train)
         else:
-            ranker.fit(*train, validation=vali if vali[0].n_queries else train)
+            ranker.fit(*train)
         return ranker.predict(*test)
 
     # ---- weights ----
@@ -278,7 +289,5 @@ class Methods:
         return np.stack([query_values_of(MEASURE, test, one) for one in scores.T], axis=1)
 
     def control_values(self) -> dict[str, FloatArray]:
-        """Measure of the test queries by every control, (n_queries, n_fits), the chosen method's control included."""
-        names = [name for name in CONTROLS.values() if name in self.scores]
-        values = {name: self.values_of(self.scores[name]) for name in names}
-        return {**values, OF_CHOSEN: values[CONTROLS[self.chosen()]]}
+        """Measure of the test queries by every control, (n_queries, n_fits)."""
+        return {name: self.values_of(self.scores[name]) for name in CONTROLS.values() if name in self.scores}

@@ -27,7 +27,7 @@ from qdrank.studies.making import Inputs, Shown
 
 def gather(inputs: Inputs, shown: Shown) -> Observations:  # noqa: ARG001
     """Observations of one data set from its artifacts."""
-    values = gathered_values(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
+    values = gathered_values(inputs)
     claims = _differences(values) | {"oracle": _oracle(values, inputs.table("oracle", "figure"))}
     claims |= check_observations(inputs.table("checks", "figure"))
     return {claim: contrasts for claim, contrasts in claims.items() if contrasts}

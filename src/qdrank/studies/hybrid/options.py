@@ -112,10 +112,10 @@ class Options(_Keys):
         grown: list[QueryRanker] = [TreeRanker(leaves=n, **shared) for n in leaves]  # type: ignore[arg-type]
         return [WithQueryVectors(base=ranker) for ranker in grown] if queries else grown
 
-    def evidence(self, reference: int, *, prior: bool = False) -> list[QueryRanker]:
+    def evidence(self, reference: int, *, prior: bool = False) -> WithEvidence:
         """Ranking SVM with judgments of similar queries, or of all queries."""
         kind = DocumentPrior if prior else NeighbourEvidence
-        return [WithEvidence(base=base, evidence=kind(reference=reference)) for base in self.linear()]
+        return WithEvidence(base=LinearRanker(tol=self.tol), evidence=kind(reference=reference))
 
     def paper_methods(self, norm: Norm, shape: tuple[int, int]) -> dict[str, Sequence[QueryRanker]]:
         """The papers' methods on the runs' scores, by name; ``shape``: the number of runs, and the reference among them."""

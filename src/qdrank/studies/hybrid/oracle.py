@@ -30,8 +30,9 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
+from qdrank.measures.compute import measure_ranked
+from qdrank.measures.ranking import Judgements
 from qdrank.rankers.run_scores import Norm, normalised
-from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.hybrid.methods import MEASURE
 from qdrank.studies.hybrid.oracle_kernels import BY_RANK, SHARE, distances, first_places, matched_sizes
 from qdrank.studies.hybrid.shown import DECLARED, SENSITIVITY, Form
@@ -171,8 +172,13 @@ class Oracles:
         """First documents at every setting."""
         return [first_documents(self._lists.rows(one, -np.inf)) for one in self._fused()]
 
+    @cached_property
+    def _judgements(self) -> Judgements:
+        test = self.documents
+        return Judgements(test.y, test.offsets, unranked=test.unranked)
+
     def _value(self, scores: FloatArray) -> FloatArray:
-        return query_values_of(MEASURE, self.documents, scores)
+        return measure_ranked([MEASURE], self._judgements, scores)[MEASURE]
 
     def noise(self, form: Form, seed: list[int]) -> dict[str, FloatArray]:
         """Of each query: the best value among the noise rankings, and how far rankings are from one another."""

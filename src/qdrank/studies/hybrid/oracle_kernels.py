@@ -72,6 +72,9 @@ def matched_sizes(
     sizes = np.empty(len(base))
     moved, best = np.empty(first.shape[1], np.int64), np.empty(first.shape[1])
     for q in range(len(base)):
+        if not wanted[q] > 0:  # nothing is to be moved, and the caller knows
+            sizes[q] = -widest
+            continue
         low, high = -widest, widest
         for _ in range(steps):
             middle = (low + high) / 2

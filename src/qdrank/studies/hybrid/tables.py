@@ -27,10 +27,10 @@ from qdrank.studies.making import Inputs, Shown
 
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables by id."""
-    values = gathered_values(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
-    choices = inputs.tables("choices", "choices")
+    values = gathered_values(inputs)
+    choices, of_papers = (inputs.tables(name, "choices") for name in ("choices", "paper_choices"))
     return {
-        "hybrid-methods": methods_table(values, choices, shown.interval),
+        "hybrid-methods": methods_table(values, choices, of_papers, shown.interval),
         "hybrid-tests": tests_table(values, shown.interval),
         "hybrid-oracles": oracle_numbers(inputs.table("oracle", "figure"), shown.interval),
     }
@@ -40,9 +40,11 @@ def _label(name: str) -> str:
     return BY_NAME[name].label if name in BY_NAME else name
 
 
-def methods_table(values: Values, choices: Sequence[pa.Table], interval: Mapping[str, Any]) -> pa.Table:
+def methods_table(
+    values: Values, choices: Sequence[pa.Table], of_papers: Sequence[pa.Table], interval: Mapping[str, Any]
+) -> pa.Table:
     """Single runs, methods and controls: mean, difference from fixed weights with its interval, settings chosen."""
-    chosen = chosen_by_fold(choices)
+    chosen = chosen_by_fold([*choices, *of_papers])
     chosen[CHOSEN] = [_label(name) for name in chosen_methods(choices)]
     runs = [name for name in values.of if name.startswith("run ")]
     rows = []

@@ -15,6 +15,10 @@ from qdrank.studies.hybrid.methods import FIXED, PREDICTED_TREES
 #: Methods that choose among the settings of the grid.
 ON_THE_GRID = (FIXED, "hybrid-neighbours", "hybrid-ridge", PREDICTED_TREES, "hybrid-select")
 
+_VALUES = pa.schema(
+    {name: pa.string() for name in ("fold", "query_id", "control")} | {"fit": pa.int64(), "value": pa.float64()}
+)
+
 
 def single_runs(methods: Methods, tags: Sequence[str]) -> dict[str, FloatArray]:
     """Measure of the test queries, (n_queries, 1), by each run alone."""
@@ -26,17 +30,16 @@ def single_runs(methods: Methods, tags: Sequence[str]) -> dict[str, FloatArray]:
 
 def values_table(fold: str, methods: Methods, values: Mapping[str, FloatArray]) -> pa.Table:
     """Values (n_queries, n_fits) of the test queries by control or run."""
-    ids = methods.data.parts[2].query_id
-    texts = {"fold": [fold] * len(ids), "query_id": ids}
+    ids, n = methods.data.parts[2].query_id, methods.data.parts[2].n_queries
     tables = [
-        pa.table(
-            {key: pa.array(text, pa.string()) for key, text in {**texts, "control": [name] * len(ids)}.items()}
-            | {"fit": np.full(len(ids), fit), "value": value}
+        pa.Table.from_pydict(
+            {"fold": [fold] * n, "query_id": ids, "control": [name] * n, "fit": [fit] * n, "value": value},
+            schema=_VALUES,
         )
         for name, fits in values.items()
         for fit, value in enumerate(fits.T)
     ]
-    return pa.concat_tables(tables)
+    return pa.concat_tables([_VALUES.empty_table(), *tables])
 
 
 def checks_table(fold: str, methods: Methods, test_curves: FloatArray) -> pa.Table:

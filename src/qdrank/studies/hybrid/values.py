@@ -15,6 +15,7 @@ from qdrank.evaluation.pairs import Pairs, fit_values, paired_fits
 from qdrank.evaluation.refits import by_fit
 from qdrank.layout import FloatArray, rows_of
 from qdrank.studies.hybrid.methods import MEASURE, METHODS
+from qdrank.studies.making import Inputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +35,10 @@ class Values:
         return pairs_contrast(self.pairs(a, b), self.fold)
 
 
-def gathered_values(measures: pa.Table, controls: pa.Table) -> Values:
+def gathered_values(inputs: Inputs) -> Values:
     """Values of the methods from the artifact ``measures``, of controls and runs from the tables of all folds."""
+    measures = inputs.table("measures", "measures")
+    controls = pa.concat_tables([inputs.table(name, "figure") for name in ("controls", "paper_controls")])
     measured = set(measures.column("method").to_pylist())
     names = [method.name for method in METHODS if method.name in measured]
     ids = fit_values(measures, names[:1], MEASURE)[0]

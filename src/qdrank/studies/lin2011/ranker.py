@@ -15,6 +15,7 @@ from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.bank import FoldBank, Key
+from qdrank.studies.lin2011.clusters import RANDOM
 from qdrank.studies.lin2011.fold import (
     ClusterScores,
     ClusterSetting,
@@ -29,7 +30,7 @@ from qdrank.studies.lin2011.methods import Algorithm, Weights
 from qdrank.studies.lin2011.options import Readings
 from qdrank.studies.lin2011.representations import point_scale
 from qdrank.studies.lin2011.training import train_singles
-from qdrank.studies.lin2011.units import ClusterPlan, Workshop, shard_units
+from qdrank.studies.lin2011.units import ClusterPlan, Workshop
 
 
 @dataclass(kw_only=True, eq=False)
@@ -87,16 +88,12 @@ class ClusterRanker(QueryRanker):
         )
         single = singles[self.single_lam].w
         readings = Readings(**self.readings)
+        unit, random = self.scheme.removesuffix(RANDOM), self.scheme.endswith(RANDOM)
         plan = ClusterPlan(
-            ms=[self.m],
-            seeds=[self.seed],
-            base=self.base,
-            random=self.scheme.endswith("-random"),
-            starts=self.starts,
-            readings=readings,
+            ms=[self.m], seeds=[self.seed], base=self.base, random=random, starts=self.starts, readings=readings
         )
         shop = Workshop(documents, self.reference, {self.lam: singles[self.lam]}, single, plan, tol=self.tol)
-        bank = FoldBank(*shop.run(shard_units(plan, 0, 1)), train.query_id)
+        bank = FoldBank(*shop.run([(unit, self.seed)], only=self.scheme), train.query_id)
         fold = LinFold(
             documents, self.reference, documents.stored(single), bank, readings, base=self.base, starts=self.starts
         )

@@ -125,14 +125,18 @@ class Workshop:
         self.base = self.train.X[:, reference].astype(np.float64)
         self.single = self.vectors @ chosen
 
-    def run(self, wanted: Sequence[Unit], log: Callable[[str], object] = lambda _: None) -> tuple[pa.Table, pa.Table]:
-        """The artifacts ``clusters`` and ``cluster_models`` of some units."""
+    def run(
+        self, wanted: Sequence[Unit], log: Callable[[str], object] = lambda _: None, *, only: str | None = None
+    ) -> tuple[pa.Table, pa.Table]:
+        """The artifacts ``clusters`` and ``cluster_models`` of some units; ``only``: of this one of their schemes."""
         # What a shard without work writes.
         clusters = [no_rows(CLUSTERS_SHAPE)]
         models = [no_rows(CLUSTER_MODELS_SHAPE, weights=self.train.X.shape[1])]
         with one_thread():
             for scheme, seed in wanted:
                 for clustering, training_set in self.clusterings(scheme, seed):
+                    if only not in (None, clustering.scheme):
+                        continue
                     log(f"{clustering.scheme}, seed {seed}, {clustering.m} clusters")
                     clusters.append(cluster_sizes_table(clustering, self.train.query_id))
                     models += self._trained(clustering, training_set)
