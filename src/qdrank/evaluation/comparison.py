@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import nan
 from typing import Any
 
@@ -26,11 +27,11 @@ class Comparison:
     mean_a, mean_b, difference : means over the queries, and a minus b
     n : number of queries
     interval : bootstrap interval of the difference; its ends are nan where the data lack what it needs
-    t, wilcoxon, permutation : the three tests
+    t, wilcoxon : two of the three tests
     detectable : smallest true difference that the t test would find with probability 0.8, at the corrected level
         of one comparison of its family; "not significant" only means that the difference is probably not larger
     lacks : what is missing for a verdict (`qdrank.evaluation.guard`), in words; empty if nothing is
-    boot : studentised bootstrap interval of the difference at that corrected level, which must agree with the t test
+    pairs, level, seed : the values, that corrected level, and the seed of the third test
     fits, fit_spread : number of fits behind the values, and the standard deviation of their mean differences, which
         widens the interval and the error of the t test; the other two tests are about the means over fits
     """
@@ -42,12 +43,25 @@ class Comparison:
     interval: Interval
     t: PairedTest
     wilcoxon: PairedTest
-    permutation: PairedTest
     detectable: float
-    lacks: str = ""
-    boot: tuple[float, float] = (nan, nan)
+    lacks: str
+    pairs: Pairs = field(repr=False, compare=False)
+    level: float
+    seed: int
     fits: int = 1
     fit_spread: float = 0.0
+
+    # Resampling takes most of the time of a table, and not every table shows what comes of it.
+
+    @cached_property
+    def permutation(self) -> PairedTest:
+        """The third test."""
+        return permutation(self.pairs, seed=self.seed, resamples=self.interval.resamples)
+
+    @cached_property
+    def boot(self) -> tuple[float, float]:
+        """Studentised bootstrap interval of the difference at ``level``, which must agree with a t test that finds one."""
+        return guarded(self.pairs, self.level)[1]
 
     def verdict(self, *, alpha: float = 0.05, p: float | None = None) -> str:
         """The conclusion at level ``alpha``; ``p`` is the t test's unless an adjusted one is given."""
@@ -76,7 +90,6 @@ def compare(
     ``alpha / family``, the level of the first step of Holm's procedure.
     """
     d, estimate = pairs.differences, over_pairs(pairs)
-    lacks, boot = guarded(pairs, alpha / family)
     interval = table_interval(d, seed=seed, level=level, resamples=resamples)
     low, high = estimate.widened((interval.low, interval.high), 1 - level)
     return Comparison(
@@ -87,12 +100,13 @@ def compare(
         interval=replace(interval, low=low, high=high),
         t=paired_t(pairs),
         wilcoxon=wilcoxon(pairs),
-        permutation=permutation(pairs, seed=seed, resamples=resamples),
         detectable=detectable_difference(deviation=float(d.std(ddof=1)), n=pairs.n, alpha=alpha / family)
         if estimate.fits == 1
         else estimate.detectable(alpha / family, 0.8),
-        lacks=lacks,
-        boot=boot,
+        lacks=lacking(d, alpha / family),
+        pairs=pairs,
+        level=alpha / family,
+        seed=seed,
         fits=estimate.fits,
         fit_spread=estimate.fit_spread,
     )
