@@ -42,6 +42,8 @@ rule fit_hybrid:
         oracle="results/{dataset}/{fold}/hybrid/oracle.parquet",
     wildcard_constraints:
         dataset=names_pattern(run.datasets_of(HYBRID)),
+    # the papers' job of a fold waits for this one
+    priority: 5
     resources:
         mem_mb=memory(1500, 40),
         runtime=minutes(60, 2),

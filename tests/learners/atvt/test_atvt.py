@@ -459,8 +459,8 @@ def test_fits_that_share_grown_trees_are_those_of_fits_alone(monkeypatch):
     ]
     alone = [ATVT(**common, **params).fit(X, targets, query).model_ for params, targets in wanted]
     assert len({str(model) for model in alone}) == len(wanted)
-    grows, calls = Trees._grown, []
-    monkeypatch.setattr(Trees, "_grown", lambda *given: calls.append(given) or grows(*given))
+    grows, calls = Trees.grow, []
+    monkeypatch.setattr(Trees, "grow", lambda *given: calls.append(given) or grows(*given))
     grown = GrownTrees()
     shared = [ATVT(**common, **params).fit(X, targets, query, grown=grown).model_ for params, targets in wanted]
     assert shared == alone

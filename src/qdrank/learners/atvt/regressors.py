@@ -170,10 +170,10 @@ class Trees:
         """Grow all trees again, or add more after the first fit."""
         if not (self.warm_trees and self.boosters):
             first = not self.boosters and (weight == 1).all()
-            booster, self._h = self._unweighted(target) if first else self._grown(target, weight, self.rounds)
+            booster, self._h = self._unweighted(target) if first else self._predicting(target, weight, self.rounds)
             self.boosters = [booster]
             return self._h
-        booster, added = self._grown(target - self._h, weight, self.warm_trees)
+        booster, added = self._predicting(target - self._h, weight, self.warm_trees)
         self.boosters.append(booster)
         self._h = self._h + added
         return self._h
@@ -183,12 +183,17 @@ class Trees:
         setting = self.rounds, self.learning_rate, self.leaves, self.min_leaf, self.seed
         kept = self.grown.unweighted.get(setting)
         if kept is None or not np.array_equal(kept[0], target):
-            kept = target, *self._grown(target, np.ones(len(target)), self.rounds)
+            kept = target, *self._predicting(target, np.ones(len(target)), self.rounds)
             self.grown.unweighted[setting] = kept
         return kept[1:]
 
-    def _grown(self, target: FloatArray, weight: FloatArray, rounds: int) -> tuple[Any, FloatArray]:
+    def _predicting(self, target: FloatArray, weight: FloatArray, rounds: int) -> tuple[Any, FloatArray]:
         """Trees, and their predictions of the documents."""
+        booster = self.grow(target, weight, rounds)
+        return booster, np.asarray(booster.predict(self.X, num_threads=1), dtype=np.float64)
+
+    def grow(self, target: FloatArray, weight: FloatArray, rounds: int) -> Any:
+        """Trees fitted to targets and weights of the documents, as LightGBM's booster."""
         lightgbm = needed("lightgbm", "trees")
 
         params = self._PARAMS | {"min_data_in_leaf": self.min_leaf, "seed": self.seed}
@@ -200,8 +205,7 @@ class Trees:
         data.set_field("weight", None)  # weights of 1, which `set_weight` takes for none, would leave the former ones
         data.set_weight(weight)
         params |= {"learning_rate": self.learning_rate, "num_leaves": self.leaves}
-        booster = lightgbm.train(params, data, num_boost_round=rounds)
-        return booster, np.asarray(booster.predict(self.X, num_threads=1), dtype=np.float64)
+        return lightgbm.train(params, data, num_boost_round=rounds)
 
     def penalty_value(self) -> float:
         """0, see the class."""
