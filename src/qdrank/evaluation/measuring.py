@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -19,36 +19,43 @@ from qdrank.rankers.stages import RETRIEVERS
 from qdrank.store import read, write
 from qdrank.store.lists import repeated
 
-_IDS = pa.schema([("query_id", pa.string()), ("doc_id", pa.string())])
+
+def document_ids(documents: Judged) -> pa.Table:
+    """Query and document of every row, by which scores are joined."""
+    # Arrow's strings: to compare Python's would take half the time of measuring.
+    schema = pa.schema([pa.field(name, pa.string(), nullable=False) for name in ("query_id", "doc_id")])
+    return pa.table([documents.query, documents.doc_id], schema)
 
 
-def joined_scores(documents: Judged, path: str | os.PathLike[str]) -> FloatArray:
-    """Score of every document, shape (n_documents,), joined on query and document.
+def joined_scores(ids: pa.Table, path: str | os.PathLike[str]) -> FloatArray:
+    """Score of every document of ``ids`` (n_documents,), joined on query and document.
 
     Raises `InputError` if a document has no score; scores of other documents are ignored.
     """
-    return _joined(documents, read(path, "scores"), path)
+    return _joined(ids, read(path, "scores"), path)
 
 
-def joined_refits(documents: Judged, path: str | os.PathLike[str]) -> list[FloatArray]:
+def joined_refits(ids: pa.Table, path: str | os.PathLike[str]) -> list[FloatArray]:
     """Scores of every document as in `joined_scores`, from each further fit of a method, in the order of the fits."""
     table = read(path, "refits")
     fits = np.unique(table.column("fit").to_numpy()).tolist()
-    return [_joined(documents, table.filter(pc.equal(table.column("fit"), fit)), path) for fit in fits]
+    return [_joined(ids, table.filter(pc.equal(table.column("fit"), fit)), path) for fit in fits]
 
 
-def _joined(documents: Judged, table: pa.Table, path: str | os.PathLike[str]) -> FloatArray:
+def _joined(ids: pa.Table, table: pa.Table, path: str | os.PathLike[str]) -> FloatArray:
     scores: FloatArray = table.column("score").to_numpy()
-    ids = pa.table({"query_id": documents.query, "doc_id": documents.doc_id}, _IDS)
-    # Arrow's strings: as Python's they would take most of the time of measuring.
-    if table.select(_IDS.names).equals(ids):
+    scored = table.select(ids.column_names)
+    if scored.equals(ids):
         return scores
-    query, doc_id = (table.column(name).to_numpy(zero_copy_only=False) for name in _IDS.names)
-    place = {pair: i for i, pair in enumerate(zip(query, doc_id, strict=True))}
+    place = {pair: i for i, pair in enumerate(_pairs(scored))}
     try:
-        return scores[[place[pair] for pair in zip(documents.query, documents.doc_id, strict=True)]]
+        return scores[[place[pair] for pair in _pairs(ids)]]
     except KeyError as error:
         raise InputError(f"there is no score for query and document {error}", file=path) from None
+
+
+def _pairs(ids: pa.Table) -> Iterator[tuple[str, str]]:
+    return zip(*(column.to_pylist() for column in ids.columns), strict=True)
 
 
 def retrieved_scores(documents: Judged, path: str | os.PathLike[str]) -> tuple[Judged, FloatArray]:
@@ -102,11 +109,12 @@ def measure_scores(
     tables = []
     for fold in folds:
         documents = judged.of_role(fold, "test")
+        ids = document_ids(documents)
         methods = [method for f, method in files if f == fold]
         ranking = [method for method in methods if method not in RETRIEVERS]
-        scores = {(method, 0): joined_scores(documents, files[fold, method]) for method in ranking}
+        scores = {(method, 0): joined_scores(ids, files[fold, method]) for method in ranking}
         for method in (method for f, method in refits or {} if f == fold):
-            again = joined_refits(documents, (refits or {})[fold, method])
+            again = joined_refits(ids, (refits or {})[fold, method])
             scores |= {(method, fit): one for fit, one in enumerate(again, start=1)}
         columns, fits = zip(*scores, strict=True)
         tables.append(measures_table(names, documents, np.stack(list(scores.values()), 1), columns, fold, fits))

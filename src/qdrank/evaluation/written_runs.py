@@ -15,7 +15,7 @@ import yaml
 
 from qdrank.datasets.judged import Judged, load_roles
 from qdrank.datasets.runs.writing import distinct_scores, write_qrels, write_run
-from qdrank.evaluation.measuring import joined_scores, retrieved_scores
+from qdrank.evaluation.measuring import document_ids, joined_scores, retrieved_scores
 from qdrank.layout import FloatArray
 from qdrank.rankers.stages import REFERENCE, RETRIEVERS
 from qdrank.store.atomic import write_text
@@ -44,9 +44,10 @@ def write_runs(
     measures : names of the measures that the run reports
     """
     test = load_roles(files["judged"], fold, ["test"], ["doc_id"])["test"]
+    ids = document_ids(test)
     _write_judgments(out["qrels"], test)
     for method, path in zip(methods, files["scores"], strict=True):
-        ranked, scores = retrieved_scores(test, path) if method in RETRIEVERS else (test, joined_scores(test, path))
+        ranked, scores = retrieved_scores(test, path) if method in RETRIEVERS else (test, joined_scores(ids, path))
         write_scored(out[method], ranked, scores, tag=method)
         described = metadata(method, dataset=dataset, title=title, fold=fold, measures=measures)
         described["data"]["test collection"]["qrels"] = Path(out["qrels"]).name
