@@ -70,6 +70,8 @@ rule fit_hybrid_papers:
         controls="results/{dataset}/{fold}/hybrid/paper-controls.parquet",
     wildcard_constraints:
         dataset=names_pattern(run.datasets_of(HYBRID)),
+    # what is measured waits for it, and a figure does not
+    priority: 4
     resources:
         mem_mb=memory(1500, 40),
         runtime=minutes(60, 2),

@@ -86,6 +86,8 @@ for _study in filter(run.datasets_of, ALL_STUDIES):
                 **reported_tables(_study, _output),
             wildcard_constraints:
                 dataset=names_pattern(run.datasets_of(_study)),
+            # tables with intervals take longer than figures
+            priority: 1
             resources:
                 mem_mb=memory(800, 20),
                 runtime=minutes(30, 0.5),
