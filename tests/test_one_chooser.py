@@ -24,6 +24,7 @@ ENDS = {
     "qdrank.studies.beyond.learned.learned_values": TEST_QUERIES,
     "qdrank.studies.hybrid.curves.weight_curves": TEST_QUERIES,
     "qdrank.studies.hybrid.fold.Methods.values_of": TEST_QUERIES,
+    "qdrank.studies.hybrid.oracle.Oracles._judgements": TEST_QUERIES,
     "qdrank.studies.hybrid.oracle.Oracles._value": TEST_QUERIES,
     "qdrank.studies.beyond.rounds.with_evidence": "measures every topic; its weight is chosen on the others",
     "qdrank.studies.geng2008.fold._measuring": TEST_QUERIES + "; validation queries through ValidationQueries",
@@ -43,7 +44,7 @@ ENDS = {
 }
 #: Helpers that measure what they are given: their callers are looked at, too.
 HELPERS = {
-    "qdrank.rankers.retrieval.measured",
+    "qdrank.studies.beyond.choosing.measured",
     "qdrank.rankers.tuning.query_values_of",
     "qdrank.studies.lin2011.fold.LocalScores.ap",
     "qdrank.studies.lin2011.fold.LocalScores.ap_of",
@@ -80,7 +81,7 @@ LARGEST = {
     "qdrank.learners.ranksvm.preconditioning.decide": "the cheapest way to solve",
     "qdrank.queries.clusters._two_nearest": "the nearest centre",
     "qdrank.queries.clusters.nearest_centre": "the nearest centre",
-    "qdrank.queries.types.TypeClassifier.predict": "the likeliest type",
+    "qdrank.studies.geng2008.query_types.TypeClassifier.predict": "the likeliest type",
     "qdrank.queries.vectors.PrincipalComponents.fit": "the sign of a direction",
     "qdrank.rankers.knn._best": "the nearest query",
     "qdrank.rankers.lookup.Offline1.best": "the nearest query, or the most alike",

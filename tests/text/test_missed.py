@@ -15,9 +15,9 @@ from qdrank.evaluation.measuring import measure_features
 from qdrank.evaluation.run_files import measure_run
 from qdrank.figures.data import data_summary
 from qdrank.store import tables, write
+from qdrank.studies.beyond.rejudged import Rejudging
 from qdrank.text.extract import reference_maps
 from qdrank.text.judged import TextSettings, judged_text
-from qdrank.text.rejudged import Rejudging
 
 NAMES = ("ap", "ndcg@10/exp", "ndcg@10/letor4", "p@10/letor4", "mean_ndcg/geng")
 

@@ -9,9 +9,9 @@ from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import load_judged
 from qdrank.datasets.simulated.simweb.settings import QUERY_KINDS, WebSimulation
 from qdrank.datasets.simulated.simweb.world import simulate_web
-from qdrank.queries.types import TypeClassifier
 from qdrank.queries.vectors import Standardiser, query_vectors
 from qdrank.store import read
+from qdrank.studies.geng2008.query_types import TypeClassifier
 from qdrank.text.features import letor46_columns
 from qdrank.text.simweb import REFERENCE_NAME, TOPIC_COLUMNS, judged_web, write_simweb
 

@@ -22,8 +22,8 @@ from qdrank.datasets.simulated.features import (
 from qdrank.errors import InputError
 from qdrank.layout import query_index, query_offsets
 from qdrank.queries.neighbours import neighbours
-from qdrank.queries.types import TypeClassifier, type_scores
 from qdrank.queries.vectors import Standardiser, query_vectors
+from qdrank.studies.geng2008.query_types import TypeClassifier, type_scores
 
 SMALL = Simulation(train=300, vali=60, test=60, features=40)
 

@@ -36,12 +36,12 @@ from qdrank.studies.beyond.fold import (
 )
 from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, FIXED_CONTROLS, METHODS, SINGLE
 from qdrank.studies.beyond.options import Options
+from qdrank.studies.beyond.rejudged import Rejudging
 from qdrank.studies.beyond.retrieved import JOBS
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.beyond.values import gathered_values
 from qdrank.studies.making import Inputs, Shown
 from qdrank.text.judged import TextSettings, judged_text
-from qdrank.text.rejudged import Rejudging
 
 SMALL = {
     "lambdas": [0.1, 0.01],

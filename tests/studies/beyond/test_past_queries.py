@@ -9,12 +9,12 @@ import pytest
 from scipy import sparse
 
 from qdrank.evaluation.deciding import decide
-from qdrank.rankers.reranking import Listed
-from qdrank.rankers.retrieval import Chooser, Grid
 from qdrank.store import read
 from qdrank.studies.beyond import STUDY
+from qdrank.studies.beyond.choosing import Chooser, Grid
 from qdrank.studies.beyond.claims import declare
 from qdrank.studies.beyond.learned import seen
+from qdrank.studies.beyond.reranking import Listed
 from qdrank.studies.beyond.retrieval import fold_queries, hiding_lists, in_form, near_duplicates, write_retrieval
 from qdrank.studies.beyond.retrieval_figure import draw
 from qdrank.studies.beyond.retrieval_tables import gather_retrieval, label, retrieved, tabulate
@@ -163,7 +163,7 @@ def test_the_test_queries_choose_nothing(folder, inputs):
     )
     value = next(row["value"] for row in tried if row["method"] == "text-bm25")
     chooser = Chooser(other.known, grid)
-    from qdrank.rankers.retrieval import text_parts
+    from qdrank.studies.beyond.choosing import text_parts
 
     text_parts(chooser)
     assert chooser.tried["text-bm25"][1].value == value

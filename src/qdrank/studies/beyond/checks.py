@@ -17,7 +17,7 @@ from qdrank.rankers.one_model import LinearRanker, WithEvidence
 from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.beyond.fold import Ladder
 from qdrank.studies.beyond.methods import CONTROLS, MEASURE, SINGLE
-from qdrank.text.rejudged import Rejudging
+from qdrank.studies.beyond.rejudged import Rejudging
 
 #: Training queries whose judgments are replaced to see whether they leak into the query's own evidence.
 PERMUTED = 20

@@ -18,8 +18,8 @@ from qdrank.studies.beyond.checks import checks_table, recurrence_table, values_
 from qdrank.studies.beyond.fold import Ladder, control_values, fold_data, method_scores, setting_choices
 from qdrank.studies.beyond.methods import CHOSEN
 from qdrank.studies.beyond.options import Options
+from qdrank.studies.beyond.rejudged import Rejudging
 from qdrank.text.extract import read_collection, text_settings
-from qdrank.text.rejudged import Rejudging
 
 
 def fit_fold(

@@ -15,14 +15,14 @@ from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.one_model import without_choice
-from qdrank.rankers.reranking import Listed, divided, listed
-from qdrank.rankers.retrieval import Chooser, measured
-from qdrank.rankers.retrievers import Mixed, Retriever
 from qdrank.rankers.tuning import tune_rankers
+from qdrank.studies.beyond.choosing import Chooser, measured
 from qdrank.studies.beyond.fold import setting_text
 from qdrank.studies.beyond.methods import MEASURE
 from qdrank.studies.beyond.options import Options
+from qdrank.studies.beyond.reranking import Listed, divided, listed
 from qdrank.studies.beyond.retrieved import BUDGETS, LEARNED, RECOMMENDED, TEXT_MIX
+from qdrank.studies.beyond.retrievers import Mixed, Retriever
 from qdrank.text.past_queries import AskedQueries
 
 #: Retrievers whose z-scores are the columns; from the sixth on they are judgments.

@@ -1,7 +1,7 @@
 """Retrieval with past queries on a fold of a text set: what each method and each control finds for the test queries.
 
 Training and validation queries are the past queries. Every setting is chosen on them, each asked without itself
-(`qdrank.rankers.retrieval`); the test queries have no say.
+(`qdrank.studies.beyond.choosing`); the test queries have no say.
 """
 
 from __future__ import annotations
@@ -19,18 +19,17 @@ from qdrank.datasets.collections.model import Collection
 from qdrank.datasets.folds import roles
 from qdrank.datasets.simulated.simweb.world import simulate_web
 from qdrank.layout import FloatArray, IntArray
-from qdrank.rankers.retrieval import Chooser, Grid, Searchable, answered, lexical, measured, searchable, text_parts
-from qdrank.rankers.retrievers import (
-    DocumentTotals,
-    JudgmentRidge,
-    Known,
-    Mixed,
-    NearestQueries,
-    OtherQuery,
-    Retriever,
-    similarities,
-)
 from qdrank.store import read, write
+from qdrank.studies.beyond.choosing import (
+    Chooser,
+    Grid,
+    Searchable,
+    answered,
+    lexical,
+    measured,
+    searchable,
+    text_parts,
+)
 from qdrank.studies.beyond.learned import learned_values
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.retrieved import (
@@ -43,6 +42,16 @@ from qdrank.studies.beyond.retrieved import (
     RETRIEVERS,
     TEXT_MIX,
     WITHOUT_NEAR,
+)
+from qdrank.studies.beyond.retrievers import (
+    DocumentTotals,
+    JudgmentRidge,
+    Known,
+    Mixed,
+    NearestQueries,
+    OtherQuery,
+    Retriever,
+    similarities,
 )
 from qdrank.text.extract import read_collection, text_settings
 from qdrank.text.judged import TextSettings

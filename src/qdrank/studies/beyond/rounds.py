@@ -18,7 +18,7 @@ from qdrank.layout import FloatArray
 from qdrank.learners.choose import choose
 from qdrank.measures.compute import measure
 from qdrank.queries.others import other_queries
-from qdrank.rankers.retrievers import Known, NearestQueries, z_scores
+from qdrank.studies.beyond.retrievers import Known, NearestQueries, z_scores
 from qdrank.text.analyser import Analyser
 from qdrank.text.index import FieldIndex, count_matrix
 from qdrank.text.past_queries import PastQueries

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray, padded
 from qdrank.queries.clusters import k_means, nearest_centre
-from qdrank.queries.types import TypeClassifier
 from qdrank.queries.vectors import Standardiser
 from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
 from qdrank.rankers.documents import query_scores
 from qdrank.studies.geng2008.query_classes import class_names
+from qdrank.studies.geng2008.query_types import TypeClassifier
 
 if TYPE_CHECKING:
     from qdrank.learners.ranksvm.estimator import Penalty

@@ -22,7 +22,7 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.artifacts import Queries
 from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.queries.recipe import checked_columns, topics_of
-from qdrank.queries.types import TypeClassifier
+from qdrank.studies.geng2008.query_types import TypeClassifier
 
 #: Note on classes that are not in the data.
 K_MEANS = "K-means classes"

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 from qdrank.evaluation.comparison import compare, compared_rows
 from qdrank.evaluation.pairs import method_pairs
-from qdrank.queries.types import type_scores
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES, VARIANT_KINDS
 from qdrank.studies.geng2008.query_classes import Classes
+from qdrank.studies.geng2008.query_types import type_scores
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.method_tables import folds_table, methods_table

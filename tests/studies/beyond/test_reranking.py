@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 from qdrank.rankers.one_model import LinearRanker, TreeRanker
-from qdrank.rankers.reranking import divided, listed
-from qdrank.rankers.retrieval import Searchable
-from qdrank.rankers.retrievers import DocumentTotals, Latent, Lexical, Mixed, NearestQueries, z_scores
+from qdrank.studies.beyond.choosing import Searchable
+from qdrank.studies.beyond.reranking import divided, listed
+from qdrank.studies.beyond.retrievers import DocumentTotals, Latent, Lexical, Mixed, NearestQueries, z_scores
 from qdrank.text.index import FieldIndex
 
 

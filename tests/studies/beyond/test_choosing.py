@@ -12,8 +12,8 @@ from scipy import sparse
 from tests.text.test_judged_text import made
 
 from qdrank.measures import measure
-from qdrank.rankers.retrieval import Chooser, Grid, answered, lexical, measured, searchable, text_parts
-from qdrank.rankers.retrievers import Lexical, Mixed
+from qdrank.studies.beyond.choosing import Chooser, Grid, answered, lexical, measured, searchable, text_parts
+from qdrank.studies.beyond.retrievers import Lexical, Mixed
 from qdrank.text.bm25 import BM25
 from qdrank.text.judged import TextSettings
 from qdrank.text.retrieve import best_documents
@@ -109,12 +109,12 @@ def test_queries_that_are_asked_have_no_say(world):
 
 
 def test_blocks_of_queries_change_nothing(world, monkeypatch):
-    from qdrank.rankers import retrieval
+    from qdrank.studies.beyond import choosing
 
     known, asked = world.known(np.arange(6)), world.asked(np.arange(6, 10), 6)
     mix = Mixed((Lexical(), Lexical(copies=2)), (1.0, 0.5))
     whole = next(answered(mix, known, asked, 5))[1]
-    monkeypatch.setattr(retrieval, "_SCORES", 2 * known.text.n_documents)
+    monkeypatch.setattr(choosing, "_SCORES", 2 * known.text.n_documents)
     blocks = list(answered(mix, known, asked, 5))
     assert [rows.start for rows, _ in blocks] == [0, 2]
     np.testing.assert_array_equal(np.vstack([ranking.document for _, ranking in blocks]), whole.document)

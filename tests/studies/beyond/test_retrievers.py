@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from qdrank.errors import InputError
-from qdrank.rankers.retrievers import (
+from qdrank.studies.beyond.retrievers import (
     DocumentTotals,
     JudgmentRidge,
     Known,

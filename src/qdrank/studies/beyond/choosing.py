@@ -20,7 +20,7 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import Choice, ValidationQueries, choose
 from qdrank.measures.compute import measure
 from qdrank.rankers.first_stage import bm25_settings, feedback_settings
-from qdrank.rankers.retrievers import Known, Latent, Lexical, Mixed, Retriever, weighted, z_scores
+from qdrank.studies.beyond.retrievers import Known, Latent, Lexical, Mixed, Retriever, weighted, z_scores
 from qdrank.text.bm25 import BM25
 from qdrank.text.feedback import Feedback
 from qdrank.text.index import Counts, FieldIndex, build_index, with_words

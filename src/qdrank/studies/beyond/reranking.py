@@ -14,8 +14,8 @@ from scipy import sparse
 
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
-from qdrank.rankers.retrieval import in_blocks
-from qdrank.rankers.retrievers import Known, Mixed, Retriever, weighted, z_scores
+from qdrank.studies.beyond.choosing import in_blocks
+from qdrank.studies.beyond.retrievers import Known, Mixed, Retriever, weighted, z_scores
 from qdrank.text.past_queries import AskedQueries
 from qdrank.text.retrieve import RankedDocuments, best_documents
 
