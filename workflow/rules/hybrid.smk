@@ -8,7 +8,7 @@
 #         results/{dataset}/{fold}/served/{method}.parquet      rankers for `qdrank fuse --models`
 
 from qdrank.studies import stored_kinds
-from qdrank.studies.hybrid.methods import PAPERS
+from qdrank.studies.hybrid.methods import BORROWED, PAPERS
 
 HYBRID = STUDIES["hybrid"]
 
@@ -22,7 +22,7 @@ _OPTIONS = {
     "tol": settings.training.tol,
     "refits": settings.refits,
     "readings": settings.lin.readings(),
-    "kinds": {kind: stored_kinds()[kind] for kind in ("clusters", "ensemble")},
+    "kinds": {kind: stored_kinds()[kind] for kind in BORROWED},
 }
 
 

@@ -59,6 +59,8 @@ CONTROLS = {
 PER_QUERY = ("hybrid-neighbours", "hybrid-ridge", PREDICTED_TREES, "hybrid-margin", "hybrid-select")
 #: Methods of the papers that this project reproduces.
 PAPERS = tuple(method.name for method in METHODS if method.models == "papers")
+#: Rankers of other studies that they are made of, as files name them.
+BORROWED = ("clusters", "ensemble")
 #: Methods that draw at random and are fitted several times, or may be one of these.
 REFITTED = tuple(method.name for method in METHODS if method.refitted is not None)
 #: Control of the method that validation chose: that method's own.
