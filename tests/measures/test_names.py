@@ -5,11 +5,14 @@ import sys
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import qdrank.measures
 from qdrank.errors import InputError
 from qdrank.measures import CONVENTIONS, MEASURES, Measure, measure, parse
 from qdrank.measures.definition import Definition
+from qdrank.measures.names import entry_of
 
 
 @pytest.mark.parametrize(
@@ -99,6 +102,18 @@ def test_an_unknown_name_is_told_its_neighbour(name, fix):
     with pytest.raises(InputError) as error:
         parse(name)
     assert fix in (error.value.fix or "")
+
+
+@given(
+    st.sampled_from([*MEASURES, "ndgc@10", "nDCG@10", "MAP", "fold1", "judged.parquet", "a b", ""]),
+    st.sampled_from(["", "@5", "/trec", "(rel=2)", "(no=1)", "(rel=x)", ":"]),
+)
+def test_the_entry_of_a_name_is_that_of_the_measure(name, more):
+    try:
+        entry = parse(name.replace("@k", "@10") + more).definition
+    except InputError:
+        entry = ""
+    assert entry_of(name.replace("@k", "@10") + more) == entry
 
 
 def test_every_convention_lists_known_measures():

@@ -103,12 +103,31 @@ def parse(name: str, *, convention: str = "") -> Measure:
     name : such as ``ndcg@10/letor4``, ``ap(rel=2)@100/trec``, ``nDCG@10`` or ``MAP``
     convention : the convention of a name that has none, such as ``ndcg@10``
     """
-    match = _NAME.fullmatch(name.replace(" ", ""))
-    if match is None:
+    measure = _read(name, convention)
+    if measure is None:
         raise InputError(
             f"{name!r} is not the name of a measure",
             fix="write measure@k/convention, for example ndcg@10/letor4, or a name of ir_measures, for example nDCG@10",
         )
+    if measure.definition not in MEASURES:
+        raise InputError(f"unknown measure {name!r}", fix=_suggestion(measure))
+    return measure
+
+
+def entry_of(name: str) -> str:
+    """The entry of `MEASURES` that ``name`` spells, as `parse` reads it; empty if it spells none."""
+    try:
+        measure = _read(name, "")
+    except InputError:
+        return ""
+    return measure.definition if measure and measure.definition in MEASURES else ""
+
+
+def _read(name: str, convention: str) -> Measure | None:
+    """The measure that a name has the form of, known or not; None if it has no such form."""
+    match = _NAME.fullmatch(name.replace(" ", ""))
+    if match is None:
+        return None
     others = _IR_MEASURES | _ALSO
     base = others.get(match["base"], match["base"])
     cutoff = int(match["cutoff"]) if match["cutoff"] else None
@@ -117,8 +136,6 @@ def parse(name: str, *, convention: str = "") -> Measure:
         theirs = match["base"] in _IR_MEASURES or (match["base"] in _ALSO and not convention)
         said = replace(measure, convention=_BY_TREC_EVAL if theirs else convention)
         measure = said if said.definition in MEASURES else measure
-    if measure.definition not in MEASURES:
-        raise InputError(f"unknown measure {name!r}", fix=_suggestion(measure))
     return measure
 
 

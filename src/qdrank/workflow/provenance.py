@@ -21,8 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from qdrank.errors import InputError
-from qdrank.measures.names import parse as parse_measure
+from qdrank.measures.names import entry_of as measure_entry
 from qdrank.project import CHECKOUT, SOURCE
 from qdrank.registry import Registry
 from qdrank.workflow.parsed import Parsed, entry_name, parsed_file
@@ -165,10 +164,7 @@ def _spellings(text: str) -> tuple[str, ...]:
     """A string that may be a name, and the entry of a measure that is spelt so; nothing of other strings."""
     if not _WORD.fullmatch(text):
         return ()
-    try:
-        return text, parse_measure(text).definition
-    except InputError:
-        return (text,)
+    return (text, entry) if (entry := measure_entry(text)) else (text,)
 
 
 @cache
