@@ -67,12 +67,12 @@ class Job:
         """The job of each fold that this one has, with that fold's files and those that belong to no fold."""
         data = f"results/{self.dataset}/"  # further up is the folder of the run, or a storage
         for fold in dict.fromkeys(path.rpartition(data)[2].partition("/")[0] for path in self.outputs):
-            own = f"{data}{fold}/"
+            folder = f"{data}{fold}/"
             yield replace(
                 self,
-                files=_of_fold(self.files, own),
-                out=_of_fold(self.out, own),
-                outputs=[path for path in self.outputs if own in path],
+                files=_of_fold(self.files, folder),
+                out=_of_fold(self.out, folder),
+                outputs=[path for path in self.outputs if folder in path],
                 wildcards={**self.wildcards, "fold": fold},
             )
 
@@ -113,7 +113,9 @@ def _by_name(files: Any) -> dict[str, Any]:
     return {name: str(file) if isinstance(file, str) else list(map(str, file)) for name, file in files.items()}
 
 
-def _of_fold(files: dict[str, Any], own: str) -> dict[str, Any]:
-    """The files of one fold, in its folder ``own``, of names that have a file per fold; a list of one becomes that file."""
-    chosen = {name: [path for path in paths if own in path] for name, paths in files.items() if isinstance(paths, list)}
+def _of_fold(files: dict[str, Any], folder: str) -> dict[str, Any]:
+    """The files of one fold, in its ``folder``, of names that have a file per fold; a list of one becomes that file."""
+    chosen = {
+        name: [path for path in paths if folder in path] for name, paths in files.items() if isinstance(paths, list)
+    }
     return files | {name: paths[0] if len(paths) == 1 else paths for name, paths in chosen.items()}

@@ -19,17 +19,17 @@ BY_RANK, SHARE = 0, 1
 @njit(cache=True)
 def _first(base: Any, size: float, change: Any, first: Any, best: Any) -> None:
     """Places of the highest of ``base + size change`` into ``first``, descending, ties by place; ``best``: room for scores."""
-    found, depth = 0, len(first)
+    held, depth = 0, len(first)
     for i in range(len(base)):
         score = base[i] + size * change[i]
-        if found == depth and not score > best[depth - 1]:
+        if held == depth and not score > best[depth - 1]:
             continue
-        j = min(found, depth - 1)
+        j = min(held, depth - 1)
         while j > 0 and score > best[j - 1]:
             best[j], first[j] = best[j - 1], first[j - 1]
             j -= 1
         best[j], first[j] = score, i
-        found = min(found + 1, depth)
+        held = min(held + 1, depth)
 
 
 @njit(cache=True)

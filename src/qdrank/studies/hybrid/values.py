@@ -55,13 +55,13 @@ def gathered_values(inputs: Inputs) -> Values:
 
 def by_query(table: pa.Table, by: str, ids: NDArray[np.object_], value: str = "value") -> dict[str, FloatArray]:
     """Values (n_queries,) in the order of ``ids``, for each entry of the column ``by``; nan where a query has none."""
-    found: dict[str, FloatArray] = {}
+    columns: dict[str, FloatArray] = {}
     for name in dict.fromkeys(table.column(by).to_pylist()):
         rows = table.filter(pc.equal(table.column(by), name))
         place = rows_of(rows.column("query_id").to_numpy(zero_copy_only=False), ids, among="the measured queries")
-        found[name] = np.full(len(ids), np.nan)
-        found[name][place] = rows.column(value).to_numpy()
-    return found
+        columns[name] = np.full(len(ids), np.nan)
+        columns[name][place] = rows.column(value).to_numpy()
+    return columns
 
 
 def known(names: Sequence[str], values: Values) -> list[str]:

@@ -25,7 +25,7 @@ def _dot(a: Any, b: Any) -> float:
 
 
 @njit(cache=True)
-def _reduce(U: Any, d: int, i: int, own: Any) -> None:
+def _reduce(U: Any, d: int, i: int, row: Any) -> None:
     """Subtract from row ``i``, from its diagonal on, what the rows above explain: four of them at a time."""
     k, at = 0, i  # place of U[k, i]
     while k + 4 <= i:
@@ -34,14 +34,14 @@ def _reduce(U: Any, d: int, i: int, own: Any) -> None:
         at3 = at2 + d - k - 3
         a, b, c, e = U[at : at + d - i], U[at1 : at1 + d - i], U[at2 : at2 + d - i], U[at3 : at3 + d - i]
         a0, b0, c0, e0 = a[0], b[0], c[0], e[0]
-        for j in range(len(own)):
-            own[j] -= (a0 * a[j] + b0 * b[j]) + (c0 * c[j] + e0 * e[j])
+        for j in range(len(row)):
+            row[j] -= (a0 * a[j] + b0 * b[j]) + (c0 * c[j] + e0 * e[j])
         at, k = at3 + d - k - 4, k + 4
     while k < i:
         a = U[at : at + d - i]
         a0 = a[0]
-        for j in range(len(own)):
-            own[j] -= a0 * a[j]
+        for j in range(len(row)):
+            row[j] -= a0 * a[j]
         at, k = at + d - k - 1, k + 1
 
 
@@ -60,15 +60,15 @@ def factorise(packed: NDArray[Any], lam: float, U: NDArray[Any]) -> None:
     for m in range(n):
         factor, A, at = U[m], packed[m], 0
         for i in range(d):
-            own = factor[at : at + d - i]
+            row = factor[at : at + d - i]
             for j in range(i, d):
-                own[j - i] = 2 * A[j * (j + 1) // 2 + i]
-            own[0] += lam
-            _reduce(factor, d, i, own)
-            pivot = 1 / np.sqrt(max(own[0], lam))
-            own[0] = pivot
-            for j in range(1, len(own)):
-                own[j] *= pivot
+                row[j - i] = 2 * A[j * (j + 1) // 2 + i]
+            row[0] += lam
+            _reduce(factor, d, i, row)
+            pivot = 1 / np.sqrt(max(row[0], lam))
+            row[0] = pivot
+            for j in range(1, len(row)):
+                row[j] *= pivot
             at += d - i
 
 
@@ -80,14 +80,14 @@ def solve_factors(U: NDArray[Any], rows: NDArray[Any], G: NDArray[Any]) -> Any:
     for r in range(n):
         factor, x, at = U[rows[r]], S[r], 0
         for i in range(d):
-            own, rest = factor[at : at + d - i], x[i:]
-            y = rest[0] * own[0]
-            for j in range(1, len(own)):
-                rest[j] -= own[j] * y
+            row, rest = factor[at : at + d - i], x[i:]
+            y = rest[0] * row[0]
+            for j in range(1, len(row)):
+                rest[j] -= row[j] * y
             rest[0] = y
             at += d - i
         for i in range(d - 1, -1, -1):
             at -= d - i
-            own = factor[at : at + d - i]
-            x[i] = (x[i] - _dot(own[1:], x[i + 1 :])) * own[0]
+            row = factor[at : at + d - i]
+            x[i] = (x[i] - _dot(row[1:], x[i + 1 :])) * row[0]
     return S

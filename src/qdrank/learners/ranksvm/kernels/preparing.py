@@ -28,21 +28,21 @@ def arrange(
     mean, longest, finite = np.empty(d), 0, True
     for q in range(len(offsets) - 1):
         longest = max(longest, offsets[q + 1] - offsets[q])
-    own = np.empty((longest, d), X.dtype)
+    sorted_rows = np.empty((longest, d), X.dtype)
     for q in range(len(offsets) - 1):
         start, end = offsets[q], offsets[q + 1]
         order = ascending(-y[start:end])
         mean[:] = 0
         for i in range(end - start):
             for f in range(d):
-                own[i, f] = X[start + order[i], f]
-                mean[f] += own[i, f]
+                sorted_rows[i, f] = X[start + order[i], f]
+                mean[f] += sorted_rows[i, f]
         for f in range(d):
             finite = finite and np.isfinite(mean[f])
             mean[f] /= max(end - start, 1)
         for i in range(end - start):
             for f in range(d):
-                ready[start + i, f] = own[i, f] - mean[f]
+                ready[start + i, f] = sorted_rows[i, f] - mean[f]
         last = end
         for i in range(end - 1, start - 1, -1):
             if i + 1 < end and y[start + order[i - start]] != y[start + order[i + 1 - start]]:

@@ -111,7 +111,7 @@ def split_pairs(
     d, longest = X.shape[1], _longest(offsets, queries)
     better, worse, weights = np.empty(many, dtype=np.int64), np.empty(many, dtype=np.int64), np.empty(many)
     X_all, s_all, C_all = np.empty((longest, d)), np.empty(longest), np.empty(longest)
-    clear, clear_weight, found = np.zeros(d), 0.0, 0
+    clear, clear_weight, near = np.zeros(d), 0.0, 0
     for k in range(len(queries)):
         start, end = offsets[queries[k]], offsets[queries[k] + 1]
         n = end - start
@@ -127,9 +127,9 @@ def split_pairs(
                     C[j] -= 1
                     clear_weight += coef[k]
                 elif v > low:
-                    if found == many:
+                    if near == many:
                         return better, worse, weights, clear, clear_weight
-                    better[found], worse[found], weights[found] = start + i, start + j, coef[k]
-                    found += 1
+                    better[near], worse[near], weights[near] = start + i, start + j, coef[k]
+                    near += 1
         _add_rows(X_q, C, coef[k], clear)
-    return better[:found], worse[:found], weights[:found], clear, clear_weight
+    return better[:near], worse[:near], weights[:near], clear, clear_weight

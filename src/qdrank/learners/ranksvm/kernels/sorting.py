@@ -123,11 +123,11 @@ def pair_sums(s: Any, lower: Any, threshold: float, C: Any) -> Any:
         C[j] = 0.0
     slack = 0.0
     for i in range(n):
-        u, own = s[i] - threshold, 0.0
+        u, above = s[i] - threshold, 0.0
         for j in range(lower[i], n):
             v = max(s[j] - u, 0.0)
             C[j] += v
-            own += v
-        C[i] -= own
-        slack += own
+            above += v
+        C[i] -= above
+        slack += above
     return slack, slack * threshold + dot(s, C)
