@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 LARGEST_LABEL = 127  # labels are ignored
 #: Bytes of text that are read, scored and written at a time.
 _BLOCK = 1 << 22
-#: Threads that parse, beside the one that scores and writes; it keeps about four of them busy.
+#: Threads that parse, one a core at most, beside the one that scores and writes; it keeps about four of them busy.
 _PARSERS = 4
 
 
@@ -107,7 +107,7 @@ def _of_features(args: argparse.Namespace, ranker: ServedRanker) -> tuple[Iterat
         missing=ranker.documents.missing,
         max_label=LARGEST_LABEL,
         block_bytes=_BLOCK,
-        threads=min(cores(), 1 + _PARSERS),
+        threads=1 + min(cores(), _PARSERS),
     )
     return whole_queries(chunks), None if args.topics is None else _topics(args.topics)
 
