@@ -17,11 +17,13 @@ def ids():
     return document_ids(Judged.from_arrays(np.zeros((4, 1)), [0, 1, 0, 1], QUERY, DOCUMENT))
 
 
-def stored(path, rows, **more):
-    columns = {
-        name: np.array(values, dtype=object)[rows] for name, values in (("query_id", QUERY), ("doc_id", DOCUMENT))
-    }
-    write(path, "refits" if more else "scores", pa.table({**columns, "score": SCORES[rows], **more}))
+def stored(path, rows, fit=None):
+    """Scores of some rows; those of a further fit are higher by its number."""
+    ids = {name: np.array(values, dtype=object)[rows] for name, values in (("query_id", QUERY), ("doc_id", DOCUMENT))}
+    if fit is None:
+        write(path, "scores", pa.table({**ids, "score": SCORES[rows]}))
+    else:
+        write(path, "refits", pa.table({**ids, "score": SCORES[rows] + fit, "fit": fit}))
 
 
 @pytest.mark.parametrize("rows", [[0, 1, 2, 3], [3, 1, 0, 2]])
@@ -31,9 +33,10 @@ def test_scores_are_joined_on_query_and_document(ids, tmp_path, rows):
 
 
 def test_further_fits_are_joined_each_for_itself(ids, tmp_path):
-    rows = [0, 1, 2, 3, 3, 1, 0, 2]
-    stored(tmp_path / "refits.parquet", rows, fit=np.repeat([1, 2], 4))
-    assert [fit.tolist() for fit in joined_refits(ids, tmp_path / "refits.parquet")] == [SCORES.tolist()] * 2
+    stored(tmp_path / "refits.parquet", [0, 1, 2, 3, 3, 1, 0, 2], fit=np.repeat([1, 2], 4))
+    first, second = joined_refits(ids, tmp_path / "refits.parquet")
+    np.testing.assert_array_equal(first, SCORES + 1)
+    np.testing.assert_array_equal(second, SCORES + 2)
 
 
 def test_a_document_without_a_score_is_named(ids, tmp_path):

@@ -30,7 +30,6 @@ class Comparison:
     t, wilcoxon : two of the three tests
     detectable : smallest true difference that the t test would find with probability 0.8, at the corrected level
         of one comparison of its family; "not significant" only means that the difference is probably not larger
-    lacks : what is missing for a verdict (`qdrank.evaluation.guard`), in words; empty if nothing is
     pairs, level, seed : the values, that corrected level, and the seed of the third test
     fits, fit_spread : number of fits behind the values, and the standard deviation of their mean differences, which
         widens the interval and the error of the t test; the other two tests are about the means over fits
@@ -44,12 +43,16 @@ class Comparison:
     t: PairedTest
     wilcoxon: PairedTest
     detectable: float
-    lacks: str
     pairs: Pairs = field(repr=False, compare=False)
     level: float
     seed: int
     fits: int = 1
     fit_spread: float = 0.0
+
+    @property
+    def lacks(self) -> str:
+        """What is missing for a verdict (`qdrank.evaluation.guard`), in words; empty if nothing is."""
+        return lacking(self.pairs.differences, self.level)
 
     # Resampling takes most of the time of a table, and not every table shows what comes of it.
 
@@ -66,8 +69,8 @@ class Comparison:
     def verdict(self, *, alpha: float = 0.05, p: float | None = None) -> str:
         """The conclusion at level ``alpha``; ``p`` is the t test's unless an adjusted one is given."""
         p = self.t.p if p is None else p
-        if self.lacks:
-            return f"cannot tell: {self.lacks}"
+        if lacks := self.lacks:
+            return f"cannot tell: {lacks}"
         if p < alpha and self.boot[0] <= 0 <= self.boot[1]:
             return f"cannot tell: the t test finds a difference (p = {p:.2g}), the studentised bootstrap does not"
         if p < alpha:
@@ -103,7 +106,6 @@ def compare(
         detectable=detectable_difference(deviation=float(d.std(ddof=1)), n=pairs.n, alpha=alpha / family)
         if estimate.fits == 1
         else estimate.detectable(alpha / family, 0.8),
-        lacks=lacking(d, alpha / family),
         pairs=pairs,
         level=alpha / family,
         seed=seed,
