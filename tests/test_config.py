@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
@@ -10,10 +11,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from qdrank.cli import main
+from qdrank.commands.config import check_simulated
 from qdrank.errors import InputError
 from qdrank.workflow.config import WholeSettings
 from qdrank.workflow.config_files import default_yaml, generated, load_sources, load_yaml, resolve
-from qdrank.workflow.own_data import TrecCollection
+from qdrank.workflow.own_data import SimulatedVariant, TrecCollection
 
 
 def fault(values: dict, file: str = "mine.yaml") -> str:
@@ -148,6 +150,11 @@ def test_the_command_checks_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
         ("own: {cranfield: {kind: beir, folder: .}}\n", "there is a registered data set called cranfield"),
         ("datasets: [x]\nown: {x: {kind: simulated, like: sim1, settings: {trian: 9}}}\n", "did you mean train?"),
         ("datasets: [x]\nown: {x: {kind: simulated, like: simweb, settings: {trian: 9}}}\n", "did you mean train?"),
+        (
+            "datasets: [x]\nown: {x: {kind: simulated, like: two-runs, settings: {querys: 9}}}\n",
+            "did you mean queries?",
+        ),
+        ("datasets: [x]\nown: {x: {kind: simulated, like: two-runs, settings: {dependence: 2}}}\n", "between 0 and 1"),
         ("datasets: [mq2008]\n", "is not available"),
     ],
 )
@@ -161,6 +168,13 @@ def test_the_check_finds_what_would_stop_a_run(
     Path("mine.yaml").write_text(text)
     assert main(["config", "check", "mine.yaml"]) == 2
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("like", get_args(SimulatedVariant.model_fields["like"].annotation))
+def test_the_check_knows_every_simulated_data_set(like: str) -> None:
+    check_simulated("x", {"like": like, "seed": 2})
+    with pytest.raises(InputError, match="unknown setting 'nothing'"):
+        check_simulated("x", {"like": like, "seed": 2, "nothing": 1})
 
 
 def test_the_check_finds_a_missing_configuration_file(capsys: pytest.CaptureFixture[str]) -> None:

@@ -139,9 +139,11 @@ def check_simulated(name: str, options: Mapping[str, Any]) -> None:
     from qdrank.datasets.simulated.changing import changed_settings, checked_seed
     from qdrank.datasets.simulated.features import SIMULATIONS
     from qdrank.datasets.simulated.simweb.settings import WebSimulation
+    from qdrank.datasets.simulated.two_runs import TwoRuns
     from qdrank.datasets.simulated.web import Web
 
-    known: dict[str, Any] = SIMULATIONS | {"simweb": WebSimulation(), "web": Web(), "affine": AffineCopies()}
+    others = {"simweb": WebSimulation(), "web": Web(), "affine": AffineCopies(), "two-runs": TwoRuns()}
+    known: dict[str, Any] = SIMULATIONS | others
     try:
         checked_seed(options["seed"])
         changed_settings(

@@ -52,7 +52,7 @@ def _write_read(out: Mapping[str, str | Path], web: Web, seed: int) -> None:
 
 def _write_runs(out: Mapping[str, str | Path], seed: int, **changes: Any) -> None:
     """Draw two runs; of every ten queries six train, two validate and two test."""
-    runs, qrels = two_runs(seed=seed, **changes)
+    runs, qrels = two_runs(seed, **changes)
     names = list(qrels.by_query)
     place = np.arange(len(names)) * 10 // len(names)
     part = dict(zip(names, np.array([*["train"] * 6, *["vali"] * 2, *["test"] * 2])[place].tolist(), strict=True))
