@@ -7,7 +7,8 @@ queries are kept as *offsets*: query ``i`` owns the rows ``offsets[i]`` to ``off
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,45 @@ def rows_of_queries(offsets: IntArray, queries: IntArray) -> tuple[IntArray | sl
     if len(queries) and (np.diff(queries) == 1).all():
         return slice(int(offsets[queries[0]]), int(offsets[queries[-1] + 1])), bounds
     return np.arange(bounds[-1]) + np.repeat(offsets[queries] - bounds[:-1], sizes), bounds
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedFeatures:
+    """Features of documents and, after them, the vector of their query: joined for the rows that are asked for.
+
+    For learners that take rows in batches. ``np.asarray`` makes the whole table, at web size most of a job's memory.
+
+    Attributes
+    ----------
+    X : (n_documents, n_features) float32
+    vectors : (n_queries, n_columns) float32
+    query : (n_documents,) number of each document's query
+    """
+
+    X: NDArray[np.float32]
+    vectors: NDArray[np.float32]
+    query: IntArray
+
+    ndim: ClassVar[int] = 2
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of documents and of columns."""
+        return len(self.X), self.X.shape[1] + self.vectors.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[np.float32]:
+        """Type of the values."""
+        return self.X.dtype
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __getitem__(self, rows: Any) -> NDArray[np.float32]:
+        return np.concatenate([self.X[rows], self.vectors[self.query[rows]]], axis=-1)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return self[:].astype(dtype or self.dtype, copy=False)
 
 
 def padded(lists: Sequence[IntArray]) -> IntArray:

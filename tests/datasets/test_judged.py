@@ -96,6 +96,13 @@ def test_roles_are_loaded_as_they_are_selected(tmp_path, monkeypatch, parts, row
     assert (labels.X.shape[1], labels.y.tolist()) == (0, whole.of_role("fold1", "train").y.tolist())
 
 
+def test_each_role_has_a_table_that_can_be_freed_alone(tmp_path):
+    write(tmp_path / "judged.parquet", "judged", FIVE.to_table())
+    parts = load_roles(tmp_path / "judged.parquet", "fold1")
+    tables = [part.X if part.X.base is None else part.X.base for part in parts.values()]
+    assert [len(table) for table in tables] == [part.n_documents for part in parts.values()]
+
+
 def test_an_unknown_role_is_not_loaded(tmp_path):
     write(tmp_path / "judged.parquet", "judged", FIVE.to_table())
     with pytest.raises(InputError, match="unknown role 'training'"):

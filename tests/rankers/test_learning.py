@@ -136,7 +136,7 @@ def test_query_vectors_reach_every_document_of_their_query():
     documents = documents_for("lambdamart-queries")
     for part in documents.parts.values():
         number = np.array([int(name[1:]) for name in part.query_id])[part.query_index]
-        np.testing.assert_array_equal(part.X[:, 4:], np.column_stack([number, -number]))
+        np.testing.assert_array_equal(np.asarray(part.X)[:, 4:], np.column_stack([number, -number]))
     assert len(documents.mean) == len(documents.inverse) == 6
 
 

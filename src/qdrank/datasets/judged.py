@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.datasets.folds import ROLES, fold_names, roles
 from qdrank.errors import InputError
-from qdrank.layout import FloatArray, IntArray, pair_counts, query_index, query_offsets, rows_of_queries
+from qdrank.layout import FloatArray, IntArray, JoinedFeatures, pair_counts, query_index, query_offsets, rows_of_queries
 from qdrank.registry import did_you_mean
 from qdrank.store import open_artifact
 from qdrank.store.lists import list_column
@@ -182,11 +182,15 @@ class Judged:
         _check_role(role, by_role)
         return self.select(by_role[role])
 
-    def with_features(self, X: NDArray[np.floating[Any]]) -> Judged:
-        """Return the same documents with other features, shape (n_documents, any)."""
+    def with_features(self, X: NDArray[np.floating[Any]] | JoinedFeatures) -> Judged:
+        """Return the same documents with other features, shape (n_documents, any).
+
+        Features that are joined on demand stay so, for a learner that takes rows in batches.
+        """
         if len(X) != self.n_documents:
             raise InputError(f"features of {len(X)} documents do not fit {self.n_documents} documents")
-        return replace(self, X=np.ascontiguousarray(X, dtype=np.float32))
+        kept = isinstance(X, JoinedFeatures)
+        return replace(self, X=cast("NDArray[np.float32]", X) if kept else np.ascontiguousarray(X, dtype=np.float32))
 
     def ranked_instead(self, query: IntArray, doc_id: TextArray) -> Judged:
         """Return the same queries with other documents to rank: what a retriever found in the whole collection.
@@ -291,7 +295,7 @@ def load_judged(path: str | os.PathLike[str], columns: Sequence[str] | None = No
     with_names, with_features = _wanted(columns)
     with open_artifact(path, "judged") as file:
         heads = _without_features(file, with_names)
-        return _with_features(file, heads, np.arange(heads.n_queries)) if with_features else heads
+        return _with_features(file, heads, [np.arange(heads.n_queries)])[0] if with_features else heads
 
 
 def load_roles(
@@ -307,9 +311,9 @@ def load_roles(
     with open_artifact(path, "judged") as file:
         heads = _without_features(file, with_names)
         parts = {role: names for role, names in roles(heads.parts, fold).items() if role in wanted}
-        kept = np.flatnonzero(np.isin(heads.part, [part for names in parts.values() for part in names]))
-        documents = _with_features(file, heads, kept) if with_features else heads
-    return {role: documents.select(names) for role, names in parts.items()}
+        numbers = [np.flatnonzero(np.isin(heads.part, names)) for names in parts.values()]
+        each = _with_features(file, heads, numbers) if with_features else [heads.take(queries) for queries in numbers]
+    return {role: one.select(names) for one, (role, names) in zip(each, parts.items(), strict=True)}
 
 
 def _wanted(columns: Sequence[str] | None) -> tuple[bool, bool]:
@@ -347,25 +351,34 @@ def _without_features(file: pq.ParquetFile, with_names: bool) -> Judged:
     return Judged(query_id, part, offsets, doc_id, y, np.empty((n, 0), dtype=np.float32), *missed)
 
 
-def _with_features(file: pq.ParquetFile, whole: Judged, queries: IntArray) -> Judged:
-    """Some queries of the data set, in its order, with their features.
+def _with_features(file: pq.ParquetFile, whole: Judged, selections: Sequence[IntArray]) -> list[Judged]:
+    """Selections of the queries, each in the order of the data set, with their features.
 
-    At most one row group is held twice, and row groups without such queries are not read.
+    Each has a table of its own, so that it can be freed alone. At most one row group is held twice, each is read once,
+    and those without such queries not at all.
     """
-    wanted = np.zeros(whole.n_queries, dtype=bool)
-    wanted[queries] = True
-    of_document = np.repeat(wanted, np.diff(whole.offsets))
-    X = np.empty((int(of_document.sum()), file.schema_arrow.field("features").type.list_size), dtype=np.float32)
-    start = filled = 0
+    width = file.schema_arrow.field("features").type.list_size
+    wanted = [_rows_wanted(whole, queries) for queries in selections]
+    tables = [np.empty((int(rows.sum()), width), dtype=np.float32) for rows in wanted]
+    start, filled = 0, [0] * len(tables)
     for row_group in range(file.num_row_groups):
         end = start + file.metadata.row_group(row_group).num_rows
-        in_row_group = of_document[start:end]
-        n = int(in_row_group.sum())
-        if n:
+        here = [rows[start:end] for rows in wanted]
+        if any(rows.any() for rows in here):
             features = _matrix(file.read_row_group(row_group, columns=["features"], use_threads=False)["features"])
-            X[filled : filled + n] = features if n == len(features) else features[in_row_group]
-        start, filled = end, filled + n
-    return replace(whole.take(queries), X=X)
+            for i, rows in enumerate(here):
+                n = int(rows.sum())
+                tables[i][filled[i] : filled[i] + n] = features if n == len(features) else features[rows]
+                filled[i] += n
+        start = end
+    return [replace(whole.take(queries), X=X) for queries, X in zip(selections, tables, strict=True)]
+
+
+def _rows_wanted(whole: Judged, queries: IntArray) -> NDArray[np.bool_]:
+    """Whether each document is one of these queries'."""
+    wanted = np.zeros(whole.n_queries, dtype=bool)
+    wanted[queries] = True
+    return np.repeat(wanted, np.diff(whole.offsets))
 
 
 def _row_groups(file: pq.ParquetFile, columns: list[str]) -> Iterator[tuple[int, pa.Table]]:

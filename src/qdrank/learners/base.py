@@ -49,7 +49,9 @@ class Learner(Estimator):
 
     def training(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None) -> tuple[NDArray[Any], Any, IntArray]:
         """Checked features, grades and offsets to learn from; without ``query`` all documents belong to one query."""
-        features, grades, offsets = as_judged(X, y, query, missing=self.MISSING, graded=self.GRADED)
+        features, grades, offsets = as_judged(
+            X, y, query, missing=self.MISSING, graded=self.GRADED, in_batches=self.IN_BATCHES
+        )
         warn_of_equal_grades(grades, offsets)
         self.keep_names(X)
         return features, grades, offsets
@@ -58,7 +60,7 @@ class Learner(Estimator):
         """Checked features (n_documents, n_features) to rank, with the number and names of those learned from."""
         self.refuse_unfitted()
         self._refuse_other_names(X)
-        features = as_features(X, missing=self.MISSING)
+        features = as_features(X, missing=self.MISSING, in_batches=self.IN_BATCHES)
         expected = getattr(self, "n_features_in_", features.shape[1])
         if features.shape[1] != expected:
             name = type(self).__name__

@@ -70,6 +70,8 @@ class Estimator(Parameters):
     """Whether features may be NaN."""
     GRADED: ClassVar[bool] = True
     """Whether targets must be grades: whole numbers, 0 or more."""
+    IN_BATCHES: ClassVar[bool] = False
+    """Whether rows are taken in batches, so that `JoinedFeatures` need not be joined first."""
 
     def __sklearn_tags__(self) -> Any:
         tags = needed("sklearn.utils", "sklearn")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
-from qdrank.layout import FloatArray, IntArray, query_offsets
+from qdrank.layout import FloatArray, IntArray, JoinedFeatures, query_offsets
 
 Unranked = tuple[ArrayLike, ArrayLike]
 """Grades and offsets (n_queries + 1,) of the relevant documents that are not among the candidates."""
@@ -22,8 +22,15 @@ Validation data of which the candidates miss relevant documents have the grades 
 """
 
 
-def as_features(X: ArrayLike, *, missing: bool = False) -> NDArray[Any]:
-    """Checked features (n_documents, n_features), dtype unchanged; ``missing``: whether NaN is allowed."""
+def as_features(X: ArrayLike, *, missing: bool = False, in_batches: bool = False) -> NDArray[Any]:
+    """Checked features (n_documents, n_features), dtype unchanged.
+
+    ``missing``: whether NaN is allowed. ``in_batches``: whether `JoinedFeatures` may stay as they are.
+    """
+    if in_batches and isinstance(X, JoinedFeatures):
+        for table in (X.X, X.vectors):
+            as_features(table, missing=missing)
+        return cast("NDArray[Any]", X)
     if hasattr(X, "toarray"):
         raise InputError("the features are a sparse matrix", fix="give a dense array: X.toarray()")
     array = np.asarray(X)
@@ -91,13 +98,20 @@ def as_offsets(query: ArrayLike | None, n_documents: int) -> IntArray:
 
 
 def as_judged(
-    X: ArrayLike, y: ArrayLike, query: ArrayLike | None, *, missing: bool = False, graded: bool = True
+    X: ArrayLike,
+    y: ArrayLike,
+    query: ArrayLike | None,
+    *,
+    missing: bool = False,
+    graded: bool = True,
+    in_batches: bool = False,
 ) -> tuple[NDArray[Any], Any, IntArray]:
     """Checked features (n_documents, n_features), grades (n_documents,) and offsets (n_queries + 1,).
 
-    ``missing`` as for `as_features`; ``graded`` is False if any targets will do.
+    ``missing`` and ``in_batches`` as for `as_features`; ``graded`` is False if any targets will do.
     """
-    features, grades = as_features(X, missing=missing), as_grades(y) if graded else as_targets(y)
+    features = as_features(X, missing=missing, in_batches=in_batches)
+    grades = as_grades(y) if graded else as_targets(y)
     refuse_other_length(features, grades)
     return features, grades, as_offsets(query, len(features))
 

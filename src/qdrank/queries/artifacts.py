@@ -53,6 +53,10 @@ class Queries:
         """Which queries are training queries."""
         return self.train_index >= 0
 
+    def of(self, query_id: NDArray[np.object_]) -> FloatArray:
+        """Vectors of the queries with these names, (n_names, n_columns)."""
+        return self.vectors[rows_of(query_id, self.query_id)]
+
 
 def load_queries(path: str | os.PathLike[str]) -> Queries:
     """Read the artifact ``queries``."""

@@ -28,6 +28,8 @@ class QueryRanker(Parameters):
     NAME: ClassVar[str]
     #: Parameters that hold the seed of something random; None in one of them means that nothing is drawn.
     SEEDS: ClassVar[tuple[str, ...]] = ()
+    #: Whether rows are taken in batches, so that `JoinedFeatures` need not be joined first.
+    IN_BATCHES: ClassVar[bool] = False
     #: Whether the ranker uses document ids, and whether it needs the training documents when it predicts.
     NEEDS_NAMES: ClassVar[bool] = False
     NEEDS_TRAINING: ClassVar[bool] = False

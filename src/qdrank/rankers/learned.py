@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from qdrank.datasets.judged import Judged
-from qdrank.layout import FloatArray
+from qdrank.layout import FloatArray, JoinedFeatures
 from qdrank.rankers.base import OnOtherFeatures, QueryRanker, Validation, refuse_other_vectors
 
 
@@ -20,6 +20,7 @@ class LearnerRanker(QueryRanker):
     """A learner of `qdrank.learners`, or an aggregator, for all queries; some of them combine whole lists."""
 
     NAME: ClassVar[str] = "learner"
+    IN_BATCHES: ClassVar[bool] = True
 
     learner: Any
 
@@ -51,10 +52,11 @@ class WithQueryVectors(OnOtherFeatures):
 
     def inside(self, documents: Judged, vectors: FloatArray) -> Judged:
         """The documents with the vectors of their queries after their features."""
-        return with_vectors(documents, vectors)
+        inside = with_vectors(documents, vectors)
+        return inside if self.base.IN_BATCHES else inside.with_features(np.asarray(inside.X))
 
 
 def with_vectors(documents: Judged, vectors: FloatArray) -> Judged:
-    """The documents with the vectors (n_queries, n_columns) of their queries after their features."""
+    """The documents with the vectors (n_queries, n_columns) of their queries after their features, joined on demand."""
     refuse_other_vectors(documents, vectors)
-    return documents.with_features(np.hstack([documents.X, vectors[documents.query_index].astype(np.float32)]))
+    return documents.with_features(JoinedFeatures(documents.X, vectors.astype(np.float32), documents.query_index))

@@ -15,7 +15,7 @@ from qdrank.aggregators import AGGREGATORS
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.errors import InputError
-from qdrank.layout import FloatArray, IntArray, rows_of
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners import LEARNERS
 from qdrank.learners.base import LinearLearner
 from qdrank.learners.choose import Choice, choice_rows
@@ -47,10 +47,7 @@ def rank_documents(ranks: Judged, fold: str) -> FoldDocuments:
 
 def with_query_vectors(documents: FoldDocuments, queries: Queries) -> FoldDocuments:
     """The same documents, with the vector of the query appended to the features of each."""
-    parts = {
-        role: with_vectors(part, queries.vectors[rows_of(part.query_id, queries.query_id)])
-        for role, part in documents.parts.items()
-    }
+    parts = {role: with_vectors(part, queries.of(part.query_id)) for role, part in documents.parts.items()}
     width = queries.vectors.shape[1]
     mean, inverse = np.append(documents.mean, np.zeros(width)), np.append(documents.inverse, np.ones(width))
     return FoldDocuments(parts, mean, inverse)
@@ -143,11 +140,12 @@ def learn_method(
         documents = rank_documents(load_judged(files["judged"]), fold)
     else:
         documents = load_fold(files["judged"], fold, scale, columns=["doc_id", "features"])
-    view, recipe = documents.view(), None
+    view, inverse, recipe = documents.view(), documents.inverse, None
+    documents = documents.scaled()  # held once: at web size they are most of the memory
     if queries is not None:
         recipe = load_document_vectors(files, queries, missing=view.missing)
         documents = with_query_vectors(documents, load_queries(files["queries"]))
-    inverse, documents = documents.inverse, documents.scaled()  # held once: at web size they are most of the memory
+    inverse = np.append(inverse, documents.inverse[len(inverse) :])  # vectors are not scaled
     choice = fit_method(learner, grid, documents, measure=measure, seed=seed)
     choices = choices_table(fold, method, grid, choice, measure)
     for row in choices.to_pylist():

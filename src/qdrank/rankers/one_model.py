@@ -68,6 +68,7 @@ class TreeRanker(QueryRanker):
     """
 
     NAME: ClassVar[str] = "trees"
+    IN_BATCHES: ClassVar[bool] = True
     SEEDS: ClassVar[tuple[str, ...]] = ("seed",)
 
     rounds: int = 300
@@ -100,8 +101,10 @@ class TreeRanker(QueryRanker):
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,)."""
+        from qdrank.learners.classic.trees import tree_scores
+
         self.refuse_unfitted()
-        return np.asarray(self._trees().predict(documents.X, num_threads=1), dtype=np.float64)
+        return tree_scores(self._trees(), documents.X)
 
     def _trees(self) -> Any:
         from qdrank.learners.classic.trees import booster_of

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import lightgbm
 import numpy as np
 import pytest
 
 from qdrank.errors import InputError
-from qdrank.layout import query_offsets
+from qdrank.layout import JoinedFeatures, query_offsets, shuffled_within
 from qdrank.learners.classic.trees import BoostedRegression, LambdaMART
 from qdrank.measures import average_precision
 
@@ -77,3 +78,43 @@ def test_the_number_of_threads_changes_no_byte(learner, monkeypatch):
         texts.add(fitted.text_)
         scores.add(fitted.predict(X).tobytes())
     assert (len(texts), len(scores)) == (1, 1)
+
+
+@pytest.fixture
+def joined():
+    X, y, query = judged(0)
+    vectors = np.random.default_rng(8).standard_normal((len(np.unique(query)), 2)).astype(np.float32)
+    number = np.unique(query, return_inverse=True)[1]
+    return JoinedFeatures(X.astype(np.float32), vectors, number), y, query
+
+
+def test_features_joined_on_demand_grow_the_trees_of_the_whole_table(joined, monkeypatch):
+    X, y, query = joined
+    whole = np.hstack([X.X, X.vectors[X.query]])
+    np.testing.assert_array_equal(np.asarray(X), whole)
+    from_table = LambdaMART(rounds=8, min_leaf=5).fit(whole, y, query, validation=(whole, y, query))
+    monkeypatch.delattr(JoinedFeatures, "__array__")  # the whole table is never made
+    monkeypatch.setattr("qdrank.learners.classic.trees._BATCH", 7)
+    in_batches = LambdaMART(rounds=8, min_leaf=5).fit(X, y, query, validation=(X, y, query))
+    assert in_batches.text_ == from_table.text_
+    np.testing.assert_array_equal(in_batches.predict(X), from_table.predict(whole))
+
+
+def test_rows_of_more_than_a_sample_are_binned_as_a_table_is(monkeypatch):
+    """LightGBM makes bins from a sample of the rows: the same one whether it is given a table or batches."""
+    X, y, query = judged(0)
+    monkeypatch.setattr(LambdaMART, "OBJECTIVE", {**LambdaMART.OBJECTIVE, "bin_construct_sample_cnt": 20})
+    learner = LambdaMART(rounds=5, min_leaf=5, seed=3)
+    offsets = query_offsets(query)
+    order = shuffled_within(offsets, 3)
+    params = learner._params()
+    table = lightgbm.Dataset(X[order], y[order], group=np.diff(offsets), params=params)
+    expected = lightgbm.train(params, table, num_boost_round=5).model_to_string()
+    assert learner.fit(X, y, query).text_ == expected
+
+
+def test_vectors_that_are_not_finite_are_refused(joined):
+    X, y, query = joined
+    X.vectors[0, 0] = np.nan
+    with pytest.raises(InputError, match="missing"):
+        LambdaMART(rounds=2).fit(X, y, query)

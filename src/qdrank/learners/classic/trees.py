@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
 from qdrank.jobs import threads_given
-from qdrank.layout import FloatArray, IntArray, shuffled_within
+from qdrank.layout import FloatArray, IntArray, JoinedFeatures, shuffled_within
 from qdrank.learners.base import Learner
 from qdrank.learners.choose import ValidationQueries
 from qdrank.learners.inputs import JudgedArrays, as_judged
@@ -19,9 +19,26 @@ from qdrank.learners.validation import validation_queries
 from qdrank.registry import needed
 
 lightgbm = needed("lightgbm", "trees")
+_Rows: Any = lightgbm.Sequence
+
+
+class _RowsInOrder(_Rows):  # type: ignore[misc]
+    """Rows of ``X`` in another order, handed to LightGBM in batches: a copy of all would double a job's memory."""
+
+    def __init__(self, X: NDArray[Any] | JoinedFeatures, order: IntArray) -> None:
+        self.X, self.order = X, order
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __getitem__(self, rows: int | slice) -> FloatArray:
+        return self.X[self.order[rows]].astype(np.float64)
+
 
 LARGEST_GRADE = 30
 """Highest grade that has a gain in LightGBM."""
+_BATCH = 2**17
+"""Rows to score at a time."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -41,6 +58,7 @@ class BoostedTrees(Learner):
     """
 
     OBJECTIVE: ClassVar[dict[str, Any]]
+    IN_BATCHES: ClassVar[bool] = True
 
     rounds: int = 500
     learning_rate: float = 0.05
@@ -66,7 +84,7 @@ class BoostedTrees(Learner):
         watched: dict[str, Any] = {}
         if validation is not None:
             stop = lightgbm.early_stopping(self.patience, first_metric_only=True, verbose=False)
-            vali = self._dataset(*as_judged(*validation[:3]), train)
+            vali = self._dataset(*as_judged(*validation[:3], in_batches=True), train)
             watch = self._watch(validation_queries(validation, self.measure, self.seed))
             watched = {"valid_sets": [vali], "feval": watch, "callbacks": [stop]}
         booster = lightgbm.train(self._params(), train, num_boost_round=self.rounds, **watched)
@@ -78,7 +96,7 @@ class BoostedTrees(Learner):
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,) of the rows of ``X`` (n_documents, n_features)."""
         features = self.documents(X)
-        return np.asarray(self._trees().predict(features, num_threads=threads_given()), dtype=np.float64)
+        return tree_scores(self._trees(), features, threads_given())
 
     @property
     def n_features_in_(self) -> int:
@@ -91,14 +109,13 @@ class BoostedTrees(Learner):
         return self._booster
 
     def _dataset(self, X: NDArray[Any], y: IntArray, offsets: IntArray, reference: Any = None) -> Any:
-        """LightGBM's view of the data, binned immediately so that no copy of the rows remains.
+        """LightGBM's view of the data, binned immediately.
 
         Training rows of each query are in random order. Validation rows keep their order, since `_watch` shuffles them.
         """
-        if reference is None:
-            order = shuffled_within(offsets, self.seed)
-            X, y = X[order], y[order]
-        return lightgbm.Dataset(X, y, group=np.diff(offsets), reference=reference, params=self._params()).construct()
+        order = shuffled_within(offsets, self.seed) if reference is None else np.arange(len(y))
+        rows, sizes = _RowsInOrder(X, order), np.diff(offsets)
+        return lightgbm.Dataset(rows, y[order], group=sizes, reference=reference, params=self._params()).construct()
 
     @staticmethod
     def _watch(queries: ValidationQueries) -> Any:
@@ -122,6 +139,8 @@ class BoostedTrees(Learner):
                 "lambda_l2": self.l2,
                 "metric": "None",
                 "seed": self.seed,
+                # Of which rows bins are made: derived from "seed" only where all rows are given at once.
+                "data_random_seed": self.seed,
                 # Row-wise histograms: the same trees on every machine, with any number of threads.
                 "deterministic": True,
                 "force_row_wise": True,
@@ -151,6 +170,12 @@ class BoostedRegression(BoostedTrees):
     NAME: ClassVar[str] = "boosted-regression"
     # Not "regression", its other name: that is a learner here, and the code of trees would seem to use it.
     OBJECTIVE: ClassVar[dict[str, Any]] = {"objective": "l2"}
+
+
+def tree_scores(booster: Any, X: NDArray[Any] | JoinedFeatures, threads: int = 1) -> FloatArray:
+    """Scores (n_documents,) by a LightGBM model, a batch of rows after the other."""
+    starts = range(0, len(X), _BATCH)
+    return np.concatenate([booster.predict(X[a : a + _BATCH], num_threads=threads) for a in starts]).astype(np.float64)
 
 
 def booster_of(text: str) -> Any:

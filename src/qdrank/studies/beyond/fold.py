@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
 from qdrank.evaluation.refits import fit_seed
-from qdrank.layout import FloatArray, rows_of
+from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice, choose
 from qdrank.queries.artifacts import Queries
 from qdrank.queries.others import other_rows
@@ -66,7 +66,7 @@ def fold_data(documents: FoldDocuments, queries: Queries, topics: pa.Table, refe
         part = documents.seen(role)
         text = topics_of(topics, part.query_id.tolist())[1]
         part = replace(part, text=None if text is None else np.array(text, dtype=object))
-        parts.append((part, queries.vectors[rows_of(part.query_id, queries.query_id)]))
+        parts.append((part, queries.of(part.query_id)))
     return FoldData(parts[0], parts[1], parts[2], reference)
 
 

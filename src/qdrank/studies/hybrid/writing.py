@@ -163,7 +163,7 @@ def _fold_data(
 ) -> FoldData:
     """Documents, vectors and predictors by role, joined on the ids of the queries."""
     parts = [documents.parts[role] for role in ROLES]
-    vectors = [queries.vectors[rows_of(part.query_id, queries.query_id)] for part in parts]
+    vectors = [queries.of(part.query_id) for part in parts]
     predictors = [recipe.vectors(part.X, part.offsets, *_scales_and_texts(part, topics)) for part in parts]
     return FoldData(
         parts=(parts[0], parts[1], parts[2]),
