@@ -4,11 +4,12 @@ from qdrank.serving.refitting import refit_methods
 from qdrank.workflow.script import job
 
 with job() as this:
-    refit_methods(
-        this.files,
-        this.out,
-        this.fold,
-        kinds=this.params["kinds"],
-        refits=this.params["refits"],
-        seed=this.params["seed"],
-    )
+    for one in this.folds:
+        refit_methods(
+            one.files,
+            one.out,
+            one.fold,
+            kinds=one.params["kinds"],
+            refits=one.params["refits"],
+            seed=one.params["seed"],
+        )

@@ -4,4 +4,5 @@ from qdrank.studies.beyond.retrieval import write_retrieval
 from qdrank.workflow.script import job
 
 with job() as this:
-    write_retrieval(this.files, this.out, this.fold, this.wildcards["job"], log=this.log, **this.params)
+    for one in this.folds:
+        write_retrieval(one.files, one.out, one.fold, one.wildcards["job"], log=one.log, **one.params)

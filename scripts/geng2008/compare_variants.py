@@ -4,4 +4,5 @@ from qdrank.studies.geng2008.variants import write_variants
 from qdrank.workflow.script import job
 
 with job() as this:
-    write_variants(this.files, this.out, this.fold, log=this.log, **this.params)
+    for one in this.folds:
+        write_variants(one.files, one.out, one.fold, log=one.log, **one.params)

@@ -72,6 +72,16 @@ def test_short_jobs_take_all_folds_where_folds_are_not_divided() -> None:
     assert replace(run, shards=2).by_folds("do") == {"do": JobFolds(("{fold}",), ["sim1", "s1", "s2"])}
 
 
+@pytest.mark.parametrize(("n_queries", "together"), [(None, False), (1001, False), (1000, True)])
+def test_jobs_that_grow_take_all_folds_of_small_data_sets_alone(n_queries: int | None, together: bool) -> None:
+    run = run_of()
+    two = replace(run.planned.datasets["s1"], folds=("fold1", "fold2"), n_queries=n_queries)
+    run = replace(run, planned=replace(run.planned, datasets={"s1": two}), shards=1)
+    folds = two.folds if together else ("{fold}",)
+    assert run.by_folds("do", grows=True) == {"do": JobFolds(folds, ["s1"])}
+    assert run.by_folds("do") == {"do": JobFolds(two.folds, ["s1"])}
+
+
 def test_methods_of_a_study_are_fitted_again_in_one_job() -> None:
     jobs = run_of(refits=2).redrawn
     assert list(jobs) == ["geng", "hoi", "beyond", "lambdamart_tuned", "lambdamart_queries"]
@@ -333,6 +343,7 @@ def test_the_page_is_told_of_every_study_and_method(run: WorkflowRun) -> None:
     assert {method.name for name in STUDIES for method in STUDIES[name].methods} == set(colours) <= set(labels)
 
 
+@pytest.mark.usefixtures("mirror")
 def test_registered_data_have_published_counts() -> None:
     planned = run_of(datasets=["cranfield", "mq2008", "sim1"], own={}).planned.datasets
     assert published_counts(planned["cranfield"]) == {"queries": 225, "collection": 1400, "judgments": 1837}

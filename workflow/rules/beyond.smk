@@ -15,6 +15,7 @@ from qdrank.studies.beyond.retrieved import (
 )
 
 BEYOND = STUDIES["beyond"]
+SEARCHED = run.datasets_of(BEYOND)
 BEYOND_OPTIONS = {
     **settings.beyond.solved(),
     "rounds": settings.training.trees,
@@ -36,7 +37,7 @@ rule fit_beyond:
         checks="results/{dataset}/{fold}/beyond/checks.parquet",
         recurrence="results/{dataset}/{fold}/beyond/recurrence.parquet",
     wildcard_constraints:
-        dataset=names_pattern(run.datasets_of(BEYOND)),
+        dataset=names_pattern(SEARCHED),
     resources:
         mem_mb=memory(1000, 40),
         runtime=minutes(120, 2),
@@ -52,27 +53,35 @@ rule fit_beyond:
         "../../scripts/beyond/fit_beyond.py"
 
 
-rule retrieve_beyond:
-    """Retrieval from a whole text collection with past queries, its baselines, or its controls, or learners, in one form of the judgments."""
-    input:
-        collection=files.searched,
-        chosen=settled_choices,
-    output:
-        values="results/{dataset}/{fold}/beyond/retrieval/{job}.parquet",
-        choices="results/{dataset}/{fold}/beyond/retrieval/{job}.choices.parquet",
-    wildcard_constraints:
-        dataset=names_pattern(run.datasets_of(BEYOND)),
-        job=names_pattern(BEYOND_JOBS),
-    resources:
-        mem_mb=memory(2500, 40),
-        runtime=minutes(60, 1),
-    params:
-        source=lambda wc: run.searched(wc.dataset),
-        text=lambda wc: run.searched_text(wc.dataset),
-        retrieval=settings.beyond.retrieval(),
-        beyond=BEYOND_OPTIONS,
-        refits=settings.refits,
-        measure=settings.learners.measure,
-        measures=list(BEYOND_MEASURES),
-    script:
-        "../../scripts/beyond/retrieve_beyond.py"
+# Retrieval from a whole text collection with past queries, its baselines, or its controls, or learners, in one form of the judgments.
+for _name, _folds in run.by_folds("retrieve_beyond", SEARCHED, grows=True).items():
+
+    rule:
+        name:
+            _name
+        input:
+            collection=files.searched,
+            chosen=settled_choices(_folds.folds),
+        output:
+            values=_folds.each(
+                "results/{dataset}/{fold}/beyond/retrieval/{job}.parquet"
+            ),
+            choices=_folds.each(
+                "results/{dataset}/{fold}/beyond/retrieval/{job}.choices.parquet"
+            ),
+        wildcard_constraints:
+            dataset=names_pattern(_folds.datasets),
+            job=names_pattern(BEYOND_JOBS),
+        resources:
+            mem_mb=memory(2500, 40),
+            runtime=minutes(60, 1),
+        params:
+            source=lambda wc: run.searched(wc.dataset),
+            text=lambda wc: run.searched_text(wc.dataset),
+            retrieval=settings.beyond.retrieval(),
+            beyond=BEYOND_OPTIONS,
+            refits=settings.refits,
+            measure=settings.learners.measure,
+            measures=list(BEYOND_MEASURES),
+        script:
+            "../../scripts/beyond/retrieve_beyond.py"

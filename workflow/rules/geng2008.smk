@@ -221,38 +221,44 @@ for _name, _folds in run.by_folds("check_bound").items():
 
 
 # Variants of KNN Online, most of them the paper's future work, on one fold: by kind where local models are in shards.
-for _name, _kinds in run.divided("compare_variants", VARIANT_KINDS).items():
+for _job, _kinds in run.divided("compare_variants", VARIANT_KINDS).items():
 
-    rule:
-        name:
-            _name
-        input:
-            judged="results/{dataset}/judged.parquet",
-            columns="results/{dataset}/columns.parquet",
-            topics="results/{dataset}/topics.parquet",
-            queries="results/{dataset}/{fold}/queries.parquet",
-            choices="results/{dataset}/{fold}/choices/geng.parquet",
-        output:
-            **{
-                kind: f"results/{{dataset}}/{{fold}}/geng/variants/{kind}.parquet"
-                for kind in _kinds
-            },
-        priority: 5
-        resources:
-            mem_mb=memory(800, 20),
-            runtime=minutes(60, 0.5),
-        params:
-            **run.training,
-            penalty=settings.geng.penalty,
-            block=settings.training.block,
-            vectors=run.query_options,
-            metric=settings.neighbours.metric,
-            clusters=settings.geng.clusters,
-            starts=settings.training.starts,
-            most=settings.geng.variant_queries,
-            seed=settings.seed,
-        script:
-            "../../scripts/geng2008/compare_variants.py"
+    for _name, _folds in run.by_folds(_job, grows=True).items():
+
+        rule:
+            name:
+                _name
+            input:
+                judged="results/{dataset}/judged.parquet",
+                columns="results/{dataset}/columns.parquet",
+                topics="results/{dataset}/topics.parquet",
+                queries=_folds.each("results/{dataset}/{fold}/queries.parquet"),
+                choices=_folds.each("results/{dataset}/{fold}/choices/geng.parquet"),
+            output:
+                **{
+                    kind: _folds.each(
+                        f"results/{{dataset}}/{{fold}}/geng/variants/{kind}.parquet"
+                    )
+                    for kind in _kinds
+                },
+            wildcard_constraints:
+                dataset=names_pattern(_folds.datasets),
+            priority: 5
+            resources:
+                mem_mb=memory(800, 20),
+                runtime=minutes(60, 0.5),
+            params:
+                **run.training,
+                penalty=settings.geng.penalty,
+                block=settings.training.block,
+                vectors=run.query_options,
+                metric=settings.neighbours.metric,
+                clusters=settings.geng.clusters,
+                starts=settings.training.starts,
+                most=settings.geng.variant_queries,
+                seed=settings.seed,
+            script:
+                "../../scripts/geng2008/compare_variants.py"
 
 
 rule time_testing:

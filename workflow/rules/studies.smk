@@ -101,34 +101,42 @@ for _study in filter(run.datasets_of, ALL_STUDIES):
 # Further fits of methods that draw at random, in one job for a study: a job for each would spend its time on starting.
 for _job, _methods in run.redrawn.items():
 
-    rule:
-        name:
-            f"refit_{_job}"
-        input:
-            **{
-                method: f"results/{{dataset}}/{{fold}}/served/{method}.parquet"
-                for method in _methods
-            },
-            judged="results/{dataset}/judged.parquet",
-            topics="results/{dataset}/topics.parquet",
-        output:
-            **{
-                method: f"results/{{dataset}}/{{fold}}/refits/{method}.parquet"
-                for method in _methods
-            },
-        threads: run.redrawn_threads(_methods)
-        resources:
-            mem_mb=memory(900, 30),
-            runtime=minutes(60, 1),
-        params:
-            kinds=_methods,
-            # Looked up when the stored rankers are read and fitted.
-            metric=settings.neighbours.metric,
-            measures=[settings.training.measure, settings.learners.measure],
-            refits=settings.refits,
-            seed=settings.seed,
-        script:
-            "../../scripts/refit_methods.py"
+    for _name, _folds in run.by_folds(f"refit_{_job}", grows=True).items():
+
+        rule:
+            name:
+                _name
+            input:
+                **{
+                    method: _folds.each(
+                        f"results/{{dataset}}/{{fold}}/served/{method}.parquet"
+                    )
+                    for method in _methods
+                },
+                judged="results/{dataset}/judged.parquet",
+                topics="results/{dataset}/topics.parquet",
+            output:
+                **{
+                    method: _folds.each(
+                        f"results/{{dataset}}/{{fold}}/refits/{method}.parquet"
+                    )
+                    for method in _methods
+                },
+            wildcard_constraints:
+                dataset=names_pattern(_folds.datasets),
+            threads: run.redrawn_threads(_methods)
+            resources:
+                mem_mb=memory(900, 30),
+                runtime=minutes(60, 1),
+            params:
+                kinds=_methods,
+                # Looked up when the stored rankers are read and fitted.
+                metric=settings.neighbours.metric,
+                measures=[settings.training.measure, settings.learners.measure],
+                refits=settings.refits,
+                seed=settings.seed,
+            script:
+                "../../scripts/refit_methods.py"
 
 
 # Targets: each figure and table by its id, and each study by its name and its short name. What is about all studies, the

@@ -43,6 +43,8 @@ class PlannedDataset:
     """Part to path, for the user's own files."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """What the step that makes its judged documents needs to know."""
+    n_queries: int | None = None
+    """Number of its queries, where the registry says it."""
 
     @property
     def kinds(self) -> set[str]:
@@ -194,7 +196,13 @@ def _registered(entry: table.Dataset, settings: Settings) -> PlannedDataset:
             **({"best": entry.best} if entry.kind == "agg" else {}),
         }
     return PlannedDataset(
-        entry.name, entry.kind, entry.title, entry.note, folds=_wanted(folds, settings), options=options
+        entry.name,
+        entry.kind,
+        entry.title,
+        entry.note,
+        folds=_wanted(folds, settings),
+        options=options,
+        n_queries=entry.n_queries,
     )
 
 

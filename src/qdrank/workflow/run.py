@@ -26,6 +26,8 @@ from qdrank.workflow.recorded import typed_values
 
 #: What every stored ranker has besides the ranker itself.
 _STORED = ("documents", "document-vectors")
+#: Queries of a data set up to which a job that grows with the data takes seconds a fold.
+FEW_QUERIES = 1000
 ALL_STUDIES: list[Study] = [STUDIES[name] for name in STUDIES]
 
 
@@ -98,16 +100,19 @@ class WorkflowRun:
         shares = [list(kinds[first::n]) for first in range(n)]
         return {rule if n == 1 else f"{rule}_{share[0]}": share for share in shares}
 
-    def by_folds(self, rule: str, datasets: Iterable[str] | None = None) -> dict[str, JobFolds]:
+    def by_folds(self, rule: str, datasets: Iterable[str] | None = None, *, grows: bool = False) -> dict[str, JobFolds]:
         """Folds that each job of a rule takes on these data sets (all if None), by the name of the rule.
 
         Where folds are not divided, a short job takes all folds of a data set: a job of each would spend its time on
-        starting. Else ``{fold}`` stands for any one. Data sets of as many folds have the same rule.
+        starting. Else ``{fold}`` stands for any one. Data sets of as many folds have the same rule. A job that
+        ``grows`` is short on small data sets alone.
         """
         alike: dict[tuple[str, ...], list[str]] = {}
         for name in self.planned.datasets if datasets is None else datasets:
-            folds = self.planned.datasets[name].folds
-            alike.setdefault(folds if self.shards == 1 and len(folds) > 1 else ("{fold}",), []).append(name)
+            dataset = self.planned.datasets[name]
+            short = not grows or (dataset.n_queries or FEW_QUERIES + 1) <= FEW_QUERIES
+            together = self.shards == 1 and len(dataset.folds) > 1 and short
+            alike.setdefault(dataset.folds if together else ("{fold}",), []).append(name)
         return {
             f"{rule}_{len(folds)}_folds" if len(alike) > 1 and len(folds) > 1 else rule: JobFolds(folds, members)
             for folds, members in alike.items()

@@ -302,7 +302,8 @@ def _choices(fold: str, chooser: Chooser) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-def _settled(paths: Sequence[str]) -> dict[str, str]:
+def _settled(chosen: str | Sequence[str]) -> dict[str, str]:
     """Settings that the job of the mixes chose, by method, from the table that `_choices` makes."""
+    paths = [chosen] if isinstance(chosen, str) else chosen
     rows = [row for path in paths for row in read(path, "figure").to_pylist()]
     return {row["method"]: row["setting"] for row in rows if row["chosen"]}
