@@ -1,4 +1,4 @@
-"""One regressor with and without aTVT on a fold, and the learner of pairs or lists that it is set against."""
+"""One regressor with and without aTVT on a fold."""
 
 from qdrank.studies.zha2006.regressor import fit_regressor
 from qdrank.workflow.script import job

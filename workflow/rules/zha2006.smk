@@ -2,6 +2,7 @@
 #
 # reads:  results/{dataset}/judged.parquet
 # writes: results/{dataset}/{fold}/zha/{regressor}/*.parquet    what follows, of one regressor
+#         results/{dataset}/{fold}/zha/{regressor}/pairwise/    the same of the learner that it is set against
 #         results/{dataset}/{fold}/zha/cells.parquet            DCG of the test queries for every fit that is shown
 #         results/{dataset}/{fold}/zha/maps.parquet             alpha and beta of training and test queries
 #         results/{dataset}/{fold}/zha/objectives.parquet       the objective after every half step
@@ -18,8 +19,11 @@ from qdrank.studies.zha2006.methods import (
 )
 
 ZHA = STUDIES["zha2006"]
-ZHA_DATASETS = names_pattern(run.datasets_of(ZHA))
+ZHA_SETS = run.datasets_of(ZHA)
+ZHA_DATASETS = names_pattern(ZHA_SETS)
 ZHA_TABLES = ["cells", "maps", "objectives", "choices"]
+# Kinds of methods built from a regressor; "pairwise" is what they are set against.
+ZHA_FITTED_KINDS = [kind for kind in ZHA_KINDS if kind != "pairwise"]
 ZHA_FITTED = {
     **{
         name: temp(f"results/{{dataset}}/{{fold}}/zha/{{regressor}}/{name}.parquet")
@@ -28,12 +32,17 @@ ZHA_FITTED = {
     **{
         f"{made}_{kind}": f"results/{{dataset}}/{{fold}}/{made}/zha-{{regressor}}-{kind}.parquet"
         for made in ("scores", "served")
-        for kind in ZHA_KINDS
+        for kind in ZHA_FITTED_KINDS
     },
 }
-ZHA_REFITTED = [
-    kind for kind in ZHA_KINDS if settings.refits > 1 and is_refitted("trees", kind)
-]
+ZHA_COMPUTED = {**settings.zha.computed(), "refits": settings.refits}
+
+
+def zha_refitted(regressor, kinds):
+    """Kinds of methods of a regressor that have further fits in this run."""
+    return [
+        kind for kind in kinds if settings.refits > 1 and is_refitted(regressor, kind)
+    ]
 
 
 rule fit_zha:
@@ -51,8 +60,7 @@ rule fit_zha:
         runtime=minutes(60, 3),
     params:
         scale=settings.training.scale,
-        zha={**settings.zha.computed(), "refits": settings.refits},
-        grid=lambda wc: GRIDS[PAIRWISE[wc.regressor][0]],
+        zha=ZHA_COMPUTED,
         seed=settings.seed,
     script:
         "../../scripts/zha2006/fit_zha.py"
@@ -63,15 +71,61 @@ use rule fit_zha as fit_zha_trees with:
         **ZHA_FITTED,
         **{
             f"refits_{kind}": f"results/{{dataset}}/{{fold}}/refits/zha-{{regressor}}-{kind}.parquet"
-            for kind in ZHA_REFITTED
+            for kind in zha_refitted("trees", ZHA_FITTED_KINDS)
         },
     wildcard_constraints:
         dataset=ZHA_DATASETS,
         regressor="trees",
 
 
-# Tables of all regressors of a fold in one.
-for _name, _folds in run.by_folds("gather_zha", run.datasets_of(ZHA)).items():
+# The learner of pairs or lists that a regressor is set against: RankSVM for ridge, LambdaMART for trees.
+for _name, _folds in run.by_folds("learn_pairwise", ZHA_SETS, grows=True).items():
+
+    for _regressor in settings.zha.regressors:
+
+        rule:
+            name:
+                f"{_name}_{_regressor}"
+            input:
+                judged="results/{dataset}/judged.parquet",
+            output:
+                **{
+                    name: temp(
+                        _folds.each(
+                            f"results/{{dataset}}/{{fold}}/zha/{_regressor}/pairwise/{name}.parquet"
+                        )
+                    )
+                    for name in ("cells", "choices")
+                },
+                **{
+                    f"{made}_pairwise": _folds.each(
+                        f"results/{{dataset}}/{{fold}}/{made}/zha-{_regressor}-pairwise.parquet"
+                    )
+                    for made in ("scores", "served")
+                },
+                **{
+                    f"refits_{kind}": _folds.each(
+                        f"results/{{dataset}}/{{fold}}/refits/zha-{_regressor}-{kind}.parquet"
+                    )
+                    for kind in zha_refitted(_regressor, ["pairwise"])
+                },
+            wildcard_constraints:
+                dataset=names_pattern(_folds.datasets),
+            resources:
+                mem_mb=memory(1000, 40),
+                runtime=minutes(60, 3),
+            params:
+                h=_regressor,
+                scale=settings.training.scale,
+                zha=ZHA_COMPUTED,
+                grid=GRIDS[PAIRWISE[_regressor][0]],
+                seed=settings.seed,
+            script:
+                "../../scripts/zha2006/learn_pairwise.py"
+
+
+# Tables of all regressors of a fold, and of what they are set against, in one.
+for _name, _folds in run.by_folds("gather_zha", ZHA_SETS).items():
 
     rule:
         name:
@@ -81,8 +135,10 @@ for _name, _folds in run.by_folds("gather_zha", run.datasets_of(ZHA)).items():
                 name: [
                     path
                     for regressor in settings.zha.regressors
+                    for of in ("", "pairwise/")
+                    if not of or name in ("cells", "choices")
                     for path in _folds.each(
-                        f"results/{{dataset}}/{{fold}}/zha/{regressor}/{name}.parquet"
+                        f"results/{{dataset}}/{{fold}}/zha/{regressor}/{of}{name}.parquet"
                     )
                 ]
                 for name in ZHA_TABLES

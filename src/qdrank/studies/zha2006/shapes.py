@@ -35,7 +35,7 @@ OBJECTIVES_SHAPE = Shape(
 
 
 def gather_tables(files: Mapping[str, Any], out: Mapping[str, str]) -> None:
-    """Write the tables of all regressors of a fold as one of each shape."""
+    """Write the tables of all regressors, and of what they are set against, of a fold as one of each shape."""
     shapes: dict[str, ArtifactKind] = {
         "cells": CELLS_SHAPE,
         "maps": MAPS_SHAPE,
@@ -44,4 +44,4 @@ def gather_tables(files: Mapping[str, Any], out: Mapping[str, str]) -> None:
     }
     for name, shape in shapes.items():
         paths = [files[name]] if isinstance(files[name], str) else files[name]
-        write(out[name], shape, pa.concat_tables([read(path, shape) for path in paths]))
+        write(out[name], shape, pa.concat_tables([read(path, shape) for path in paths], promote_options="default"))
