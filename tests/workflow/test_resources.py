@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from qdrank.workflow import resources
-from qdrank.workflow.resources import TEXT_THREADS, input_mb, memory, minutes, reading_threads
+from qdrank.workflow.resources import TEXT_THREADS, input_mb, memory, minutes, reading_threads, values_mb
 
 
 @pytest.fixture
@@ -22,6 +25,25 @@ def files(tmp_path: Path) -> dict[str, str]:
 def test_sizes_are_added(files: dict[str, str]) -> None:
     assert input_mb(files.values()) == 51
     assert input_mb([]) == 0
+
+
+def test_memory_follows_the_values_of_a_table_and_not_how_well_they_compress(tmp_path: Path) -> None:
+    rng, n = np.random.default_rng(1), 2**20
+    drawn = {"noise": rng.integers(0, 2**62, n), "numbers": rng.integers(0, 2**18, n)}
+    for name, values in drawn.items():
+        pq.write_table(pa.table({"a": values}), tmp_path / f"{name}.parquet", use_dictionary=False, compression="zstd")
+    noise, numbers = (str(tmp_path / f"{name}.parquet") for name in drawn)
+    assert input_mb([numbers]) < 0.5 * input_mb([noise])
+    assert memory(0, 1)(None, input=[noise], attempt=1) == memory(0, 1)(None, input=[numbers], attempt=1) == 8
+
+
+def test_a_broken_table_and_small_tables_count_as_they_are(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.parquet"
+    broken.write_bytes(b"no table" * 2**18)
+    assert values_mb([str(broken)]) == 2
+    small = tmp_path / "small.parquet"
+    pq.write_table(pa.table({"a": np.zeros(10**6)}), small)
+    assert values_mb([str(small)]) == small.stat().st_size / 2**20
 
 
 @pytest.mark.parametrize("ask", [memory, minutes])

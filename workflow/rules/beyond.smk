@@ -39,7 +39,7 @@ rule fit_beyond:
     wildcard_constraints:
         dataset=names_pattern(SEARCHED),
     resources:
-        mem_mb=memory(1000, 40),
+        mem_mb=memory(1000, 15),
         runtime=minutes(120, 2),
     params:
         scale=settings.training.scale,
@@ -73,7 +73,7 @@ for _name, _folds in run.by_folds("retrieve_beyond", SEARCHED, grows=True).items
             dataset=names_pattern(_folds.datasets),
             job=names_pattern(BEYOND_JOBS),
         resources:
-            mem_mb=memory(2500, 40),
+            mem_mb=memory(2500, 15),
             runtime=minutes(60, 1),
         params:
             source=lambda wc: run.searched(wc.dataset),

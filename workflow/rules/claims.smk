@@ -29,7 +29,7 @@ rule decide_claims:
         csv="results/claims-overview.csv",
         md="results/claims-overview.md",
     resources:
-        mem_mb=memory(400, 10),
+        mem_mb=memory(400, 3.5),
         runtime=minutes(15),
     params:
         studies={

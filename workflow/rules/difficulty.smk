@@ -24,7 +24,7 @@ rule break_down:
             "figure",
         ),
     resources:
-        mem_mb=memory(700, 20),
+        mem_mb=memory(700, 7.5),
         runtime=minutes(15),
     params:
         title=run.title,

@@ -15,7 +15,7 @@ rule measure_features:
     output:
         "results/{dataset}/features.parquet",
     resources:
-        mem_mb=memory(800, 10),
+        mem_mb=memory(800, 3.5),
         runtime=minutes(30, 0.2),
     params:
         measures=list(CONVENTIONS[settings.evaluation.conventions[0]]),
@@ -31,7 +31,7 @@ rule summarise_data:
     output:
         **table_outputs("", "data-summary", "Data", "summary"),
     resources:
-        mem_mb=memory(500, 6),
+        mem_mb=memory(500, 2),
         runtime=minutes(15, 0.05),
     params:
         title=run.title,
@@ -53,7 +53,7 @@ rule tabulate_features:
             "", "single-features-folds", "Single features", "table, by fold", "folds_"
         ),
     resources:
-        mem_mb=memory(600, 10),
+        mem_mb=memory(600, 3.5),
         runtime=minutes(15),
     params:
         title=run.title,
@@ -69,7 +69,7 @@ rule draw_features:
     output:
         **files.figure_outputs("", "single-features", "Single features", "figure"),
     resources:
-        mem_mb=memory(700, 10),
+        mem_mb=memory(700, 3.5),
         runtime=minutes(15),
     params:
         title=run.title,

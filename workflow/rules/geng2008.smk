@@ -52,7 +52,7 @@ for _name, _folds in run.by_folds("train_global").items():
         wildcard_constraints:
             dataset=names_pattern(_folds.datasets),
         resources:
-            mem_mb=memory(800, 12),
+            mem_mb=memory(800, 1.6),
             runtime=minutes(60, 0.5),
         params:
             **run.training,
@@ -78,7 +78,7 @@ rule train_local:
     # The longest chain first: models, scores, variants.
     priority: 10
     resources:
-        mem_mb=memory(500, 8),
+        mem_mb=memory(500, 2.7),
         runtime=minutes(60, GENG_MINUTES),
     params:
         **run.training,
@@ -104,7 +104,7 @@ rule train_lambdamart:
         method=names_pattern(TREES),
     threads: lambda wc: run.tree_threads(TREES[wc.method])
     resources:
-        mem_mb=memory(900, 30),
+        mem_mb=memory(900, 2.8),
         runtime=minutes(60, 1),
     params:
         learner="lambdamart",
@@ -139,7 +139,7 @@ for _name, _folds in run.by_folds("choose_offline").items():
         # Scores and the bound wait for it.
         priority: 11
         resources:
-            mem_mb=memory(600, 6),
+            mem_mb=memory(600, 0.9),
             runtime=minutes(30, 0.2),
         params:
             geng={**GENG_TRAINED, "offline1": settings.geng.offline1},
@@ -170,7 +170,7 @@ rule score_geng:
         sweep="results/{dataset}/{fold}/geng/sweep.parquet",
     priority: 10
     resources:
-        mem_mb=memory(800, 8),
+        mem_mb=memory(800, 1.4),
         runtime=minutes(45, 0.2),
     params:
         scale=settings.training.scale,
@@ -207,7 +207,7 @@ for _name, _folds in run.by_folds("check_bound").items():
         # As long as a shard of local models, and it can begin no later.
         priority: 11
         resources:
-            mem_mb=memory(800, 8),
+            mem_mb=memory(800, 2),
             runtime=minutes(60, 3),
         params:
             **run.training,
@@ -245,7 +245,7 @@ for _job, _kinds in run.divided("compare_variants", VARIANT_KINDS).items():
                 dataset=names_pattern(_folds.datasets),
             priority: 5
             resources:
-                mem_mb=memory(800, 20),
+                mem_mb=memory(800, 2.1),
                 runtime=minutes(60, 0.5),
             params:
                 **run.training,
@@ -269,7 +269,7 @@ rule time_testing:
     output:
         "results/{dataset}/geng/table1-times.parquet",
     resources:
-        mem_mb=memory(800, 20),
+        mem_mb=memory(800, 1.3),
         runtime=minutes(30, 0.5),
     params:
         **run.training,

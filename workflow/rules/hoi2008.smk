@@ -34,7 +34,7 @@ rule solve_hoi:
     wildcard_constraints:
         dataset=names_pattern(run.datasets_of(HOI)),
     resources:
-        mem_mb=memory(800, 10),
+        mem_mb=memory(800, 3.5),
         runtime=minutes(60, 0.5),
     params:
         **HOI_FOLD,
@@ -62,7 +62,7 @@ rule score_hoi:
     wildcard_constraints:
         dataset=names_pattern(run.datasets_of(HOI)),
     resources:
-        mem_mb=memory(800, 10),
+        mem_mb=memory(800, 3.5),
         runtime=minutes(60, 0.5),
     params:
         **HOI_FOLD,
@@ -83,7 +83,7 @@ for _name, _folds in run.by_folds("learn_hoi_curve", run.datasets_of(HOI)).items
         wildcard_constraints:
             dataset=names_pattern(_folds.datasets),
         resources:
-            mem_mb=memory(800, 15),
+            mem_mb=memory(800, 5.5),
             runtime=minutes(60, 2),
         params:
             **HOI_FOLD,
@@ -108,7 +108,7 @@ rule stack_hoi:
     wildcard_constraints:
         dataset=names_pattern(run.datasets_of(HOI) if stacked(settings.hoi) else []),
     resources:
-        mem_mb=memory(800, 15),
+        mem_mb=memory(800, 5.5),
         runtime=minutes(30, 0.2),
     params:
         scale=lambda wc: run.learner_scale(wc.dataset),

@@ -27,7 +27,7 @@ rule learn_method:
         method=names_pattern([name for name in CLASSIC if name not in LEARNED_TOGETHER]),
     threads: run.learner_threads
     resources:
-        mem_mb=memory(900, 30),
+        mem_mb=memory(900, 2.8),
         runtime=minutes(120, 1),
     params:
         learner=lambda wc: CLASSIC[wc.method].learner,
@@ -60,7 +60,7 @@ for _name, _folds in run.by_folds("learn_folds").items() if LEARNED_TOGETHER els
             dataset=names_pattern(_folds.datasets),
             method=names_pattern(LEARNED_TOGETHER),
         resources:
-            mem_mb=memory(900, 30),
+            mem_mb=memory(900, 11),
             runtime=minutes(120, 3),
         params:
             learner=lambda wc: CLASSIC[wc.method].learner,
@@ -90,7 +90,7 @@ rule tabulate_learners:
     wildcard_constraints:
         dataset=names_pattern(run.learner_datasets),
     resources:
-        mem_mb=memory(600, 20),
+        mem_mb=memory(600, 7.5),
         runtime=minutes(15),
     params:
         title=run.title,
@@ -112,7 +112,7 @@ rule compare_published:
     wildcard_constraints:
         dataset=names_pattern(run.published_datasets),
     resources:
-        mem_mb=memory(600, 10),
+        mem_mb=memory(600, 3.5),
         runtime=minutes(15),
     params:
         title=run.title,

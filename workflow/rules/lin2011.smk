@@ -42,7 +42,7 @@ for _name, _folds in run.by_folds("train_lin_single", run.datasets_of(LIN)).item
         # The longest jobs wait for it.
         priority: 11
         resources:
-            mem_mb=memory(800, 12),
+            mem_mb=memory(800, 4.5),
             runtime=minutes(30, 3),
         params:
             **run.training,
@@ -67,7 +67,7 @@ rule train_lin:
         dataset=LIN_DATASETS,
     priority: 10
     resources:
-        mem_mb=memory(900, 20),
+        mem_mb=memory(900, 7.5),
         runtime=minutes(60, LIN_MINUTES),
     params:
         **run.training,
@@ -110,7 +110,7 @@ rule score_lin:
     wildcard_constraints:
         dataset=LIN_DATASETS,
     resources:
-        mem_mb=memory(900, 20),
+        mem_mb=memory(900, 7.5),
         runtime=minutes(60, 1),
     params:
         scale=settings.training.scale,

@@ -25,7 +25,7 @@ rule measure_methods:
     output:
         "results/{dataset}/measures.parquet",
     resources:
-        mem_mb=memory(600, 6),
+        mem_mb=memory(600, 2),
         runtime=minutes(30, 0.05),
     params:
         measures=run.measures,
@@ -43,7 +43,7 @@ rule tabulate_methods:
     output:
         **table_outputs("", "methods", "Overview", "all methods, best first"),
     resources:
-        mem_mb=memory(600, 6),
+        mem_mb=memory(600, 2),
         runtime=minutes(30, 0.05),
     params:
         title=run.title,
@@ -87,7 +87,7 @@ rule tabulate_first_stages:
             for form in ("parquet", "csv", "md", "tex", "html")
         },
     resources:
-        mem_mb=memory(600, 6),
+        mem_mb=memory(600, 2),
         runtime=minutes(30),
     params:
         titles=[planned.datasets[name].title for name in planned.of_kind("text")],

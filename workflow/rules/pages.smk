@@ -22,7 +22,7 @@ rule map_queries:
     output:
         "results/{dataset}/map.parquet",
     resources:
-        mem_mb=memory(600, 12),
+        mem_mb=memory(600, 4.5),
         runtime=minutes(15, 0.05),
     script:
         "../../scripts/map_queries.py"
@@ -46,7 +46,7 @@ rule write_index:
     output:
         "results/index.html",
     resources:
-        mem_mb=memory(600, 20),
+        mem_mb=memory(600, 7.5),
         runtime=minutes(15),
     params:
         run=described_run(run),

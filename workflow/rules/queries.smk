@@ -23,7 +23,7 @@ for _name, _folds in run.by_folds("describe_queries").items():
         wildcard_constraints:
             dataset=names_pattern(_folds.datasets),
         resources:
-            mem_mb=memory(600, 8),
+            mem_mb=memory(600, 1.2),
             runtime=minutes(30, 0.05),
         params:
             options=run.query_options,

@@ -25,7 +25,7 @@ for _name, _folds in run.by_folds("score_reference", WITH_FEATURES).items():
         wildcard_constraints:
             dataset=names_pattern(_folds.datasets),
         resources:
-            mem_mb=memory(500, 6),
+            mem_mb=memory(500, 1.4),
             runtime=minutes(15, 0.05),
         script:
             "../../scripts/score_reference.py"
@@ -45,7 +45,7 @@ rule retrieve:
     wildcard_constraints:
         dataset=names_pattern(planned.of_kind("text")),
     resources:
-        mem_mb=memory(2000, 6),
+        mem_mb=memory(2000, 2),
         runtime=minutes(30, 0.2),
     params:
         options=lambda wc: dict(planned.datasets[wc.dataset].options),

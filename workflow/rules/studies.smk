@@ -24,7 +24,7 @@ for _study in filter(run.datasets_of, ALL_STUDIES):
         wildcard_constraints:
             dataset=names_pattern(run.datasets_of(_study)),
         resources:
-            mem_mb=memory(600, 6),
+            mem_mb=memory(600, 2),
             runtime=minutes(30, 0.05),
         params:
             measures=study_measures(_study),
@@ -45,7 +45,7 @@ for _study in filter(run.datasets_of, ALL_STUDIES):
         wildcard_constraints:
             dataset=names_pattern(run.datasets_of(_study)),
         resources:
-            mem_mb=memory(700, 20),
+            mem_mb=memory(700, 7.5),
             runtime=minutes(15),
         params:
             **files.shown(_study.observations),
@@ -67,7 +67,7 @@ for _study in filter(run.datasets_of, ALL_STUDIES):
             wildcard_constraints:
                 dataset=names_pattern(run.datasets_of(_study)),
             resources:
-                mem_mb=memory(700, 20),
+                mem_mb=memory(700, 7.5),
                 runtime=minutes(15),
             params:
                 **files.drawn(_figures),
@@ -89,7 +89,7 @@ for _study in filter(run.datasets_of, ALL_STUDIES):
             # tables with intervals take longer than figures
             priority: 1
             resources:
-                mem_mb=memory(800, 20),
+                mem_mb=memory(800, 7.5),
                 runtime=minutes(30, 0.5),
             params:
                 **files.shown(_output),
@@ -126,7 +126,7 @@ for _job, _methods in run.redrawn.items():
                 dataset=names_pattern(_folds.datasets),
             threads: run.redrawn_threads(_methods)
             resources:
-                mem_mb=memory(900, 30),
+                mem_mb=memory(900, 11),
                 runtime=minutes(60, 1),
             params:
                 kinds=_methods,
@@ -172,7 +172,7 @@ for _dataset in planned.datasets:
         output:
             **run_outputs(_dataset, run.methods_of(_dataset)),
         resources:
-            mem_mb=memory(600, 6),
+            mem_mb=memory(600, 2),
             runtime=minutes(30, 0.1),
         params:
             dataset=_dataset,

@@ -56,7 +56,7 @@ rule fit_zha:
         regressor="ridge",
     priority: 5
     resources:
-        mem_mb=memory(1000, 40),
+        mem_mb=memory(1000, 15),
         runtime=minutes(60, 3),
     params:
         scale=settings.training.scale,
@@ -112,7 +112,7 @@ for _name, _folds in run.by_folds("learn_pairwise", ZHA_SETS, grows=True).items(
             wildcard_constraints:
                 dataset=names_pattern(_folds.datasets),
             resources:
-                mem_mb=memory(1000, 40),
+                mem_mb=memory(1000, 15),
                 runtime=minutes(60, 3),
             params:
                 h=_regressor,
@@ -151,7 +151,7 @@ for _name, _folds in run.by_folds("gather_zha", ZHA_SETS).items():
         wildcard_constraints:
             dataset=names_pattern(_folds.datasets),
         resources:
-            mem_mb=memory(400, 10),
+            mem_mb=memory(400, 3.5),
             runtime=minutes(15),
         script:
             "../../scripts/zha2006/gather_zha.py"

@@ -283,8 +283,13 @@ class Files:
 
     def whole_study(self, study: Study) -> list[str]:
         """Everything that a study makes."""
-        outputs = [path for files in self.by_id(study).values() for path in files]
-        return outputs + self.each_dataset_and_fold(self._kept(study), self.run.datasets_of(study))
+        return self.tables_and_figures(study) + self.each_dataset_and_fold(
+            self._kept(study), self.run.datasets_of(study)
+        )
+
+    def tables_and_figures(self, study: Study) -> list[str]:
+        """Tables and figures of a study, in all their forms."""
+        return [path for files in self.by_id(study).values() for path in files]
 
     def everything(self) -> list[str]:
         """Every file that the run keeps, besides the tables and figures that belong to no study.

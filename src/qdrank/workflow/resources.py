@@ -10,6 +10,8 @@ from typing import Any
 #: Threads that draw or read large text: all jobs of the data set wait for it.
 TEXT_THREADS = 4
 _LARGE_TEXT_MB = 300
+#: Bytes from which on the footer of a table is read: a study has thousands of small ones.
+_LARGE_TABLE = 2**20
 
 
 def input_mb(files: Iterable[str]) -> float:
@@ -18,11 +20,30 @@ def input_mb(files: Iterable[str]) -> float:
     return sum(os.path.getsize(file) for file in files) / 2**20
 
 
-def memory(base: float, per_input_mb: float) -> Callable[..., int]:
-    """Memory in MB that grows with the size of the input and with every retry."""
+def values_mb(files: Iterable[str]) -> float:
+    """Size in MB of the values in files: of large tables before they were compressed, which says what they take in memory."""
+    return sum(_uncompressed(file) for file in files) / 2**20
+
+
+def _uncompressed(file: str) -> int:
+    size = os.path.getsize(file)
+    if size < _LARGE_TABLE or not file.endswith(".parquet"):
+        return size
+    from pyarrow import ArrowInvalid
+    from pyarrow.parquet import read_metadata
+
+    try:
+        table = read_metadata(file)
+    except ArrowInvalid:  # the job that reads it says what is wrong with it
+        return size
+    return sum(table.row_group(i).total_byte_size for i in range(table.num_row_groups))
+
+
+def memory(base: float, per_mb: float) -> Callable[..., int]:
+    """Memory in MB that grows with the size of the values in the input and with every retry."""
 
     def mem_mb(wildcards: Any, input: Iterable[str], attempt: int) -> int:
-        return int(attempt * (base + per_input_mb * max(input_mb(input), 1)))
+        return int(attempt * (base + per_mb * max(values_mb(input), 1)))
 
     return mem_mb
 
