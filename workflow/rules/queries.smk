@@ -56,8 +56,8 @@ for _name, _folds in run.by_folds("find_neighbours").items():
         # The longest jobs wait for it.
         priority: 11
         resources:
-            # The lists, of every query to every training query, are what is large.
-            mem_mb=memory(500, 150),
+            # The lists are what is large: of every query to a share of the training queries, or to a number of them.
+            mem_mb=memory(500, 15 + 150 * run.neighbours_used()[0]),
             runtime=minutes(30, 0.5),
         params:
             options=settings.neighbours.model_dump(),
