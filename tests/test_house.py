@@ -124,7 +124,7 @@ def rule_files(project: Path) -> list[Path]:
     return sorted((project / "workflow" / "rules").glob("*.smk"))
 
 
-_RULE = re.compile(r'^(?:for .+ in run\.(?:divided|by_folds)\("(\w+)"(?:.+\n\n)+?)? *rule ?(\w*):$', re.MULTILINE)
+_RULE = re.compile(r'^(?:for .+ in run\.(?:divided|by_folds)\("(\w+)"[\s\S]*?\n)? *rule ?(\w*):$', re.MULTILINE)
 _SCRIPT_OF = re.compile(r"scripts/([\w/]+)\.py")
 
 

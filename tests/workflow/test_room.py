@@ -66,6 +66,7 @@ def test_short_jobs_take_all_folds_where_folds_are_not_divided() -> None:
     one, several = run.by_folds("do").items()
     assert one == ("do", JobFolds(("{fold}",), ["sim1", "s2"]))
     assert several == ("do_3_folds", JobFolds(five.folds, ["s1"]))
+    assert several[1].apart == JobFolds(("{fold}",), ["s1"])
     assert several[1].each("{dataset}/{fold}/a") == [f"{{dataset}}/{fold}/a" for fold in five.folds]
     assert run.by_folds("do", ["s1"]) == {"do": several[1]}
     assert run.by_folds("do", []) == {}

@@ -42,6 +42,11 @@ class JobFolds:
         """Paths of ``pattern`` for each of the folds."""
         return [pattern.replace("{fold}", fold) for fold in self.folds]
 
+    @property
+    def apart(self) -> JobFolds:
+        """The same data sets with a job for each fold."""
+        return JobFolds(("{fold}",), self.datasets)
+
 
 @dataclass(frozen=True, eq=False)
 class WorkflowRun:
