@@ -15,7 +15,7 @@ from qdrank.learners.grids import GRIDS
 from qdrank.studies.zha2006.methods import (
     FITTED_KINDS as ZHA_KINDS,
     PAIRWISE,
-    is_refitted,
+    refitted_kinds,
 )
 
 ZHA = STUDIES["zha2006"]
@@ -36,13 +36,6 @@ ZHA_FITTED = {
     },
 }
 ZHA_COMPUTED = {**settings.zha.computed(), "refits": settings.refits}
-
-
-def zha_refitted(regressor, kinds):
-    """Kinds of methods of a regressor that have further fits in this run."""
-    return [
-        kind for kind in kinds if settings.refits > 1 and is_refitted(regressor, kind)
-    ]
 
 
 rule fit_zha:
@@ -71,7 +64,7 @@ use rule fit_zha as fit_zha_trees with:
         **ZHA_FITTED,
         **{
             f"refits_{kind}": f"results/{{dataset}}/{{fold}}/refits/zha-{{regressor}}-{kind}.parquet"
-            for kind in zha_refitted("trees", ZHA_FITTED_KINDS)
+            for kind in refitted_kinds("trees", ZHA_FITTED_KINDS, settings.refits)
         },
     wildcard_constraints:
         dataset=ZHA_DATASETS,
@@ -109,7 +102,9 @@ for _name, _folds in run.by_folds("learn_pairwise", ZHA_SETS, grows=True).items(
                     f"refits_{kind}": _taken.each(
                         f"results/{{dataset}}/{{fold}}/refits/zha-{_regressor}-{kind}.parquet"
                     )
-                    for kind in zha_refitted(_regressor, ["pairwise"])
+                    for kind in refitted_kinds(
+                        _regressor, ["pairwise"], settings.refits
+                    )
                 },
             wildcard_constraints:
                 dataset=names_pattern(_folds.datasets),

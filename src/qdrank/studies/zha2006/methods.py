@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
@@ -45,6 +46,11 @@ def _label(h: str, kind: str) -> str:
 def is_refitted(h: str, kind: str) -> bool:
     """Whether a method is fitted several times: boosted trees that are compared, and the learner that they are set against."""
     return h == "trees" and kind in (*REFITTED, "pairwise")
+
+
+def refitted_kinds(h: str, kinds: Iterable[str], refits: int) -> list[str]:
+    """Those of some kinds of methods that have further fits, if there are ``refits`` fits in all."""
+    return [kind for kind in kinds if refits > 1 and is_refitted(h, kind)]
 
 
 METHODS = tuple(
