@@ -58,7 +58,7 @@ CALLERS = {
     ("qdrank.studies.beyond.retrieval._learners", "qdrank.studies.beyond.learned.learned_values"),
     ("qdrank.studies.hybrid.writing._write_shown", "qdrank.studies.hybrid.curves.weight_curves"),
     ("qdrank.studies.lin2011.scoring.write_scores", "qdrank.studies.lin2011.sweep.curves"),
-    ("qdrank.studies.zha2006.regressor.fit_regressor", "qdrank.studies.zha2006.pairwise.run_pairwise"),
+    ("qdrank.studies.zha2006.regressor.learn_pairwise", "qdrank.studies.zha2006.pairwise.run_pairwise"),
 }
 #: Modules that make `ValidationQueries` for others, which choose.
 FOR_OTHERS = {
