@@ -45,7 +45,7 @@ rule fit_hybrid:
     # the papers' job of a fold waits for this one
     priority: 5
     resources:
-        mem_mb=memory(1500, 15),
+        mem_mb=memory(900, 15),
         runtime=minutes(60, 2),
     params:
         scale=settings.training.scale,
@@ -73,7 +73,7 @@ rule fit_hybrid_papers:
     # what is measured waits for it, and a figure does not
     priority: 4
     resources:
-        mem_mb=memory(1500, 15),
+        mem_mb=memory(900, 15),
         runtime=minutes(60, 2),
     params:
         scale=settings.training.scale,
