@@ -104,7 +104,7 @@ rule train_lambdamart:
         method=names_pattern(TREES),
     threads: lambda wc: run.tree_threads(TREES[wc.method])
     resources:
-        mem_mb=memory(900, 2.8),
+        mem_mb=memory(900, 2.5),
         runtime=minutes(60, 1),
     params:
         learner="lambdamart",

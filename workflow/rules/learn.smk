@@ -27,7 +27,7 @@ rule learn_method:
         method=names_pattern([name for name in CLASSIC if name not in LEARNED_TOGETHER]),
     threads: run.learner_threads
     resources:
-        mem_mb=memory(900, 2.8),
+        mem_mb=memory(900, 2.5),
         runtime=minutes(120, 1),
     params:
         learner=lambda wc: CLASSIC[wc.method].learner,
