@@ -23,9 +23,9 @@ _Rows: Any = lightgbm.Sequence
 
 
 class _RowsInOrder(_Rows):  # type: ignore[misc]
-    """Rows of ``X`` in another order, handed to LightGBM in batches: a copy of all would double a job's memory."""
+    """Joined features in another order, handed to LightGBM in batches, so that the whole table is never made."""
 
-    def __init__(self, X: NDArray[Any] | JoinedFeatures, order: IntArray) -> None:
+    def __init__(self, X: JoinedFeatures, order: IntArray) -> None:
         self.X, self.order = X, order
 
     def __len__(self) -> int:
@@ -80,14 +80,16 @@ class BoostedTrees(Learner):
         validation: JudgedArrays | None = None,
     ) -> Self:
         """Learn from judged documents, the rows of each query together."""
-        train = self._dataset(*self.training(X, y, query))
+        features, grades, offsets = self.training(X, y, query)
+        params = self._params(joined=isinstance(features, JoinedFeatures))
+        train = self._dataset(params, features, grades, offsets)
         watched: dict[str, Any] = {}
         if validation is not None:
             stop = lightgbm.early_stopping(self.patience, first_metric_only=True, verbose=False)
-            vali = self._dataset(*as_judged(*validation[:3], in_batches=True), train)
+            vali = self._dataset(params, *as_judged(*validation[:3], in_batches=True), train)
             watch = self._watch(validation_queries(validation, self.measure, self.seed))
             watched = {"valid_sets": [vali], "feval": watch, "callbacks": [stop]}
-        booster = lightgbm.train(self._params(), train, num_boost_round=self.rounds, **watched)
+        booster = lightgbm.train(params, train, num_boost_round=self.rounds, **watched)
         text = booster.model_to_string(num_iteration=booster.best_iteration if watched else -1)
         self.text_ = re.sub(r"\[num_threads: \d+\]", "[num_threads: 1]", text)
         self._booster = booster_of(self.text_)
@@ -108,14 +110,19 @@ class BoostedTrees(Learner):
             self._booster = booster_of(self.text_)
         return self._booster
 
-    def _dataset(self, X: NDArray[Any], y: IntArray, offsets: IntArray, reference: Any = None) -> Any:
-        """LightGBM's view of the data, binned immediately.
+    def _dataset(
+        self, params: dict[str, Any], X: NDArray[Any], y: IntArray, offsets: IntArray, reference: Any = None
+    ) -> Any:
+        """LightGBM's view of the data, binned immediately so that no copy of the rows remains.
 
         Training rows of each query are in random order. Validation rows keep their order, since `_watch` shuffles them.
         """
         order = shuffled_within(offsets, self.seed) if reference is None else np.arange(len(y))
-        rows, sizes = _RowsInOrder(X, order), np.diff(offsets)
-        return lightgbm.Dataset(rows, y[order], group=sizes, reference=reference, params=self._params()).construct()
+        if isinstance(X, JoinedFeatures):
+            rows: Any = _RowsInOrder(X, order)
+        else:
+            rows = X[order] if reference is None else X
+        return lightgbm.Dataset(rows, y[order], group=np.diff(offsets), reference=reference, params=params).construct()
 
     @staticmethod
     def _watch(queries: ValidationQueries) -> Any:
@@ -126,11 +133,14 @@ class BoostedTrees(Learner):
 
         return evaluate
 
-    def _params(self) -> dict[str, Any]:
+    def _params(self, *, joined: bool) -> dict[str, Any]:
         constrained = {"monotone_constraints": list(self.monotone)} if self.monotone else {}
+        # Of which rows bins are made: LightGBM derives it from "seed", but not for rows in batches.
+        sampled = {"data_random_seed": self.seed} if joined else {}
         return (
             self.OBJECTIVE
             | constrained
+            | sampled
             | {
                 "learning_rate": self.learning_rate,
                 "num_leaves": self.leaves,
@@ -139,8 +149,6 @@ class BoostedTrees(Learner):
                 "lambda_l2": self.l2,
                 "metric": "None",
                 "seed": self.seed,
-                # Of which rows bins are made: derived from "seed" only where all rows are given at once.
-                "data_random_seed": self.seed,
                 # Row-wise histograms: the same trees on every machine, with any number of threads.
                 "deterministic": True,
                 "force_row_wise": True,
@@ -157,10 +165,12 @@ class LambdaMART(BoostedTrees):
     NAME: ClassVar[str] = "lambdamart"
     OBJECTIVE: ClassVar[dict[str, Any]] = {"objective": "lambdarank"}
 
-    def _dataset(self, X: NDArray[Any], y: IntArray, offsets: IntArray, reference: Any = None) -> Any:
+    def _dataset(
+        self, params: dict[str, Any], X: NDArray[Any], y: IntArray, offsets: IntArray, reference: Any = None
+    ) -> Any:
         if y.max(initial=0) > LARGEST_GRADE:
             raise InputError(f"LambdaMART takes grades up to {LARGEST_GRADE}", found=f"grade {y.max()}")
-        return super()._dataset(X, y, offsets, reference)
+        return super()._dataset(params, X, y, offsets, reference)
 
 
 @dataclass(kw_only=True, eq=False)
