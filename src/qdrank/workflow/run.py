@@ -115,8 +115,7 @@ class WorkflowRun:
         alike: dict[tuple[str, ...], list[str]] = {}
         for name in self.planned.datasets if datasets is None else datasets:
             dataset = self.planned.datasets[name]
-            short = not grows or (dataset.n_queries or FEW_QUERIES + 1) <= FEW_QUERIES
-            together = self.shards == 1 and len(dataset.folds) > 1 and short
+            together = self.shards == 1 and len(dataset.folds) > 1 and (self.is_small(name) or not grows)
             alike.setdefault(dataset.folds if together else ("{fold}",), []).append(name)
         return {
             f"{rule}_{len(folds)}_folds" if len(alike) > 1 and len(folds) > 1 else rule: JobFolds(folds, members)
@@ -143,6 +142,10 @@ class WorkflowRun:
         """Arguments of `qdrank.text.extract.read_collection`; none where a data set is no raw text."""
         dataset = self.planned.datasets[name]
         return dict(dataset.options) if dataset.kind == "text" else {}
+
+    def is_small(self, name: str) -> bool:
+        """Whether a data set is known to have few queries, so that what may be long elsewhere is short."""
+        return (self.planned.datasets[name].n_queries or FEW_QUERIES + 1) <= FEW_QUERIES
 
     def folds(self, wildcards: Any) -> list[str]:
         """Folds of the data set of a job."""
