@@ -111,7 +111,10 @@ def test_every_target_is_one(desk: Project) -> None:
     assert {"geng_fig7", "geng2008", "learners", "rankers", "runs", "crate", "lin", "zha", "hoi", "beyond"} <= set(
         targets
     )
+    deleted = desk.folder / "results/tiny/fold1/served/single.parquet"
+    deleted.unlink()
     printed = desk.snakemake("--cores", "4", *targets)
+    assert deleted.exists()  # by the target "rankers"
     assert re.search(r"draw_geng_fig7 +1\n", printed)
     assert (desk.folder / LACKING).stat().st_size > 0
     check_runs(desk.folder / "results/tiny")
