@@ -1,13 +1,22 @@
 # When query-dependent ranking helps: rankers with their controls, and retrieval with past queries. What it shows is declared in its folder.
 #
 # reads:  results/{dataset}/judged.parquet, {fold}/queries.parquet; for text also the collection (a simulated web is drawn again)
-# writes: results/{dataset}/{fold}/scores/{method}.parquet      with the settings that validation chose
+# writes: results/{dataset}/{fold}/beyond/{step}/*.parquet      choices and controls of one step of the ladder, or of all
+#         results/{dataset}/{fold}/scores/{method}.parquet      with the settings that validation chose
 #         results/{dataset}/{fold}/choices/beyond.parquet       the settings tried, and which was chosen
 #         results/{dataset}/{fold}/beyond/controls.parquet      measures of the controls, and without near-duplicates
 #         results/{dataset}/{fold}/beyond/*.parquet             checks, recurrence of documents
 #         results/{dataset}/{fold}/beyond/retrieval/*.parquet   what is searched: what past queries add to retrieval, by form of the judgments; learners
 #         results/{dataset}/{fold}/served/{method}.parquet      rankers for `qdrank rank`
 
+from qdrank.studies.beyond.methods import (
+    CHECKING,
+    CHOSEN as BEYOND_CHOSEN,
+    CONTROLS as BEYOND_CONTROLS,
+    STEPS as BEYOND_STEPS,
+    methods_needed,
+    methods_tuned,
+)
 from qdrank.studies.beyond.retrieved import (
     JOBS as BEYOND_JOBS,
     MEASURES as BEYOND_MEASURES,
@@ -24,33 +33,103 @@ BEYOND_OPTIONS = {
 }
 
 
-rule fit_beyond:
-    """All rankers and controls of a fold, tuned on validation, with their scores of the test documents."""
-    input:
-        **query_files("results/{dataset}", "{fold}"),
-        judged="results/{dataset}/judged.parquet",
-        collection=files.collection_of_text,
-    output:
-        **scores_and_rankers(run.methods_run(BEYOND)),
-        choices="results/{dataset}/{fold}/choices/beyond.parquet",
-        controls="results/{dataset}/{fold}/beyond/controls.parquet",
-        checks="results/{dataset}/{fold}/beyond/checks.parquet",
-        recurrence="results/{dataset}/{fold}/beyond/recurrence.parquet",
-    wildcard_constraints:
-        dataset=names_pattern(SEARCHED),
-    resources:
-        mem_mb=memory(1000, 15),
-        runtime=minutes(120, 2),
-    params:
-        scale=settings.training.scale,
-        queries=run.query_options,
-        refits=settings.refits,
-        source=lambda wc: run.text_source(wc.dataset),
-        text=settings.text.model_dump(),
-        beyond=BEYOND_OPTIONS,
-        methods=run.methods_run(BEYOND),
-    script:
-        "../../scripts/beyond/fit_beyond.py"
+# The jobs of a fold: all steps of the ladder in one on small data sets, else one for each step.
+BEYOND_DIVIDED = {
+    "small": ({"all": list(BEYOND_STEPS)}, list(filter(run.is_small, SEARCHED))),
+    "large": (
+        {step: [step] for step in BEYOND_STEPS},
+        [name for name in SEARCHED if not run.is_small(name)],
+    ),
+}
+
+# Rankers and controls of a fold, tuned on validation, with their scores of the test documents.
+for _fitted, _steps, _datasets in [
+    (name, steps, datasets)
+    for jobs, datasets in BEYOND_DIVIDED.values()
+    for name, steps in jobs.items()
+    if datasets
+]:
+
+    rule:
+        name:
+            f"fit_beyond_{_fitted}"
+        input:
+            **query_files("results/{dataset}", "{fold}"),
+            **{
+                method: f"results/{{dataset}}/{{fold}}/served/{method}.parquet"
+                for method in methods_needed(_steps)
+            },
+            judged="results/{dataset}/judged.parquet",
+            collection=files.collection_of_text if CHECKING in _steps else [],
+        output:
+            **scores_and_rankers(methods_tuned(_steps)),
+            **{
+                name: temp(
+                    f"results/{{dataset}}/{{fold}}/beyond/{_fitted}/{name}.parquet"
+                )
+                for name in ("choices", "controls")
+            },
+            **{
+                name: f"results/{{dataset}}/{{fold}}/beyond/{name}.parquet"
+                for name in ("checks", "recurrence")
+                if CHECKING in _steps
+            },
+        wildcard_constraints:
+            dataset=names_pattern(_datasets),
+        resources:
+            mem_mb=memory(1000, 15),
+            runtime=minutes(120, 2),
+        params:
+            steps=_steps,
+            scale=settings.training.scale,
+            queries=run.query_options,
+            refits=settings.refits,
+            source=lambda wc: run.text_source(wc.dataset),
+            text=settings.text.model_dump(),
+            beyond=BEYOND_OPTIONS,
+        script:
+            "../../scripts/beyond/fit_beyond.py"
+
+
+# The steps of a fold in one table each, and the ranker that validation chose.
+for _size, (_jobs, _datasets) in BEYOND_DIVIDED.items():
+
+    for _name, _folds in run.by_folds("gather_beyond", _datasets).items():
+
+        rule:
+            name:
+                f"{_name}_{_size}"
+            input:
+                **{
+                    name: [
+                        path
+                        for fitted in _jobs
+                        for path in _folds.each(
+                            f"results/{{dataset}}/{{fold}}/beyond/{fitted}/{name}.parquet"
+                        )
+                    ]
+                    for name in ("choices", "controls")
+                },
+                **{
+                    name: _folds.each(path)
+                    for name, path in scores_and_rankers(BEYOND_CONTROLS).items()
+                },
+            output:
+                **{
+                    name: _folds.each(path)
+                    for name, path in scores_and_rankers([BEYOND_CHOSEN]).items()
+                },
+                choices=_folds.each("results/{dataset}/{fold}/choices/beyond.parquet"),
+                controls=_folds.each("results/{dataset}/{fold}/beyond/controls.parquet"),
+            wildcard_constraints:
+                dataset=names_pattern(_folds.datasets),
+            resources:
+                mem_mb=memory(600, 2),
+                runtime=minutes(15),
+            params:
+                refits=settings.refits,
+            script:
+                "../../scripts/beyond/gather_beyond.py"
 
 
 # Retrieval from a whole text collection with past queries, its baselines, or its controls, or learners, in one form of the judgments.

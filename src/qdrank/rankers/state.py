@@ -69,8 +69,7 @@ def restored(description: Any, arrays: Mapping[str, NDArray[Any]], kind: Callabl
 def state_table(value: Any) -> pa.Table:
     """A fitted object as the artifact ``rankers``: its description, and a row for each row of its arrays."""
     arrays: Arrays = {}
-    text = json.dumps(described(value, "", arrays), sort_keys=True)
-    tables = [_rows(_DESCRIPTION, np.array([text], dtype=object))]
+    tables = [_described_row(described(value, "", arrays))]
     tables += [_rows(name, array) for name, array in arrays.items() if array.size]
     return pa.concat_tables(tables).combine_chunks()
 
@@ -79,6 +78,17 @@ def from_state_table(table: pa.Table, kind: Callable[[str], Any]) -> Any:
     """The inverse of `state_table`; ``kind`` gives the class of a name."""
     arrays = dict(_arrays_of(table))
     return restored(json.loads(arrays.pop(_DESCRIPTION)[0]), arrays, kind)
+
+
+def with_param(table: pa.Table, name: str, value: str) -> pa.Table:
+    """A stored object with another text as a parameter; its class is not needed."""
+    first = json.loads(table.column("text")[0].as_py())
+    first["params"][name] = value
+    return pa.concat_tables([_described_row(first).cast(table.schema), table.slice(1)]).combine_chunks()
+
+
+def _described_row(description: Any) -> pa.Table:
+    return _rows(_DESCRIPTION, np.array([json.dumps(description, sort_keys=True)], dtype=object))
 
 
 def _rows(name: str, array: NDArray[Any]) -> pa.Table:

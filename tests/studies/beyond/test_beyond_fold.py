@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from tests.text.test_judged_text import made
 
@@ -19,10 +22,12 @@ from qdrank.evaluation.refits import fit_seed
 from qdrank.learners import LEARNERS
 from qdrank.queries.others import other_rows
 from qdrank.rankers import RANKERS
-from qdrank.rankers.state import from_state_table
+from qdrank.rankers.served import ServedRanker, write_method
+from qdrank.rankers.state import from_state_table, state_table
+from qdrank.rankers.stored import read_ranker
 from qdrank.rankers.tuning import query_values_of
 from qdrank.registry import loaded
-from qdrank.store import write
+from qdrank.store import read, write
 from qdrank.studies.beyond import STUDY, observations, tables
 from qdrank.studies.beyond.checks import _leak, checks_table, recurrence_table, values_table, without_near
 from qdrank.studies.beyond.claims import PAST, declare
@@ -31,10 +36,21 @@ from qdrank.studies.beyond.fold import (
     FoldData,
     Ladder,
     control_values,
-    method_scores,
     setting_choices,
 )
-from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, FIXED_CONTROLS, METHODS, SINGLE
+from qdrank.studies.beyond.gathering import chosen_method, gather_steps
+from qdrank.studies.beyond.methods import (
+    CHOSEN,
+    CONTROLS,
+    FIXED_CONTROLS,
+    METHODS,
+    OF_CHOSEN,
+    OTHER_GATE,
+    SINGLE,
+    STEPS,
+    methods_needed,
+    methods_tuned,
+)
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.rejudged import Rejudging
 from qdrank.studies.beyond.retrieved import JOBS
@@ -86,43 +102,106 @@ def options():
 
 @pytest.fixture(scope="module")
 def ladder(options):
-    return Ladder(FoldData(world(1, 60, 0), world(1, 30, 100), world(1, 120, 200), 0), options).climb()
+    return Ladder(fold_of_world(), options).climb()
+
+
+def fold_of_world():
+    return FoldData(world(1, 60, 0), world(1, 30, 100), world(1, 120, 200), 0)
+
+
+def gathered(folder, ladders, refits=5):
+    """Files of a fold whose steps were climbed by these ladders, by name."""
+    folder.mkdir(exist_ok=True)
+    files = {"choices": [], "controls": []}
+    for number, ladder in enumerate(ladders):
+        test = ladder.data.test[0]
+        values = [values_table("fold1", test.query_id, control_values(ladder, refits), 0.0)]
+        values += [values_table("fold1", test.query_id, without_near(ladder, near), near) for near in SMALL["near"]]
+        written = {"choices": setting_choices("fold1", ladder), "controls": pa.concat_tables(values)}
+        for name, table in written.items():
+            files[name].append(str(folder / f"{name}{number}.parquet"))
+            write(files[name][-1], "choices" if name == "choices" else "figure", table)
+        for name in ladder.tuned:
+            files[name], files[f"served_{name}"] = str(folder / f"{name}.parquet"), str(folder / f"s {name}.parquet")
+            served = ServedRanker(method=name, fold="fold1", documents=None, ranker=ladder.rankers[name])
+            write_method(files[name], files[f"served_{name}"], served, test, ladder.scores[name])
+    out = {name: str(folder / f"all {name}.parquet") for name in ("choices", "controls", CHOSEN, f"served_{CHOSEN}")}
+    gather_steps(files, out, "fold1", refits=refits)
+    return files | out
 
 
 @pytest.fixture(scope="module")
-def inputs(ladder, tmp_path_factory):
+def files(ladder, tmp_path_factory):
+    """Files of a fold, climbed in one."""
+    return gathered(tmp_path_factory.mktemp("fold"), [ladder])
+
+
+@pytest.fixture(scope="module")
+def inputs(ladder, files, tmp_path_factory):
     """Artifacts of a data set with one fold."""
     folder, test = tmp_path_factory.mktemp("beyond"), ladder.data.test[0]
     names = [method.name for method in METHODS]
-    scores = method_scores(ladder, names)
-    both = [values_table("fold1", test.query_id, control_values(ladder, 5), 0.0)]
-    both.append(values_table("fold1", test.query_id, without_near(ladder, 0.8), 0.8))
+    scores = [read(files[name], "scores").column("score").to_numpy() for name in names]
     artifacts = {
         "measures": (
             "measures",
-            measures_table(list(tables.TABLED_MEASURES), test, np.stack(list(scores.values()), 1), names, "fold1"),
+            measures_table(list(tables.TABLED_MEASURES), test, np.stack(scores, 1), names, "fold1"),
         ),
-        "controls": ("figure", pa.concat_tables(both)),
-        "choices": ("choices", setting_choices("fold1", ladder)),
         "checks": ("figure", checks_table("fold1", ladder)),
         "recurrence": ("figure", recurrence_table("fold1", ladder)),
     }
     for name, (shape, table) in artifacts.items():
         write(folder / f"{name}.parquet", shape, table)
+    made = {name: [str(folder / f"{name}.parquet")] for name in artifacts}
     # these data are no raw text, so that nothing is retrieved
-    return Inputs({job: [] for job in JOBS} | {name: [str(folder / f"{name}.parquet")] for name in artifacts})
+    return Inputs({job: [] for job in JOBS} | made | {name: [files[name]] for name in ("choices", "controls")})
 
 
 SHOWN = Shown("toy", "Toy", ["fold1"], INTERVAL, {})
 
 
-def test_evidence_finds_what_features_do_not_say(ladder):
+def test_evidence_finds_what_features_do_not_say(files):
     """In this world documents recur and topics matter, so that evidence is chosen and beats its control."""
-    values = control_values(ladder)
-    assert ladder.chosen() in ("beyond-evidence", "beyond-trees-evidence")
-    assert set(values) >= set(CONTROLS.values())
-    scores = method_scores(ladder, [CHOSEN, ladder.chosen()])
-    np.testing.assert_array_equal(scores[CHOSEN], scores[ladder.chosen()])
+    chosen = chosen_method(read(files["choices"], "choices"))
+    assert chosen in ("beyond-evidence", "beyond-trees-evidence")
+    assert read(files[CHOSEN], "scores").equals(read(files[chosen], "scores"))
+    stored, first = (read_ranker(files[f"served_{name}"]) for name in (CHOSEN, chosen))
+    assert stored.method == CHOSEN
+    assert state_table(replace(stored, method=chosen)).equals(state_table(first))
+    controls = read(files["controls"], "figure")
+    assert set(controls.column("control").to_pylist()) >= {*CONTROLS.values(), OTHER_GATE, OF_CHOSEN}
+    of_chosen, control = (
+        controls.filter((pc.field("control") == name) & (pc.field("near") == 0)).drop(["control"])
+        for name in (OF_CHOSEN, CONTROLS[chosen])
+    )
+    assert of_chosen.equals(control)
+
+
+def test_steps_climbed_apart_make_the_same_files(files, options, tmp_path):
+    apart = []
+    for step in reversed(STEPS):  # the order of the jobs must not matter
+        needed = {name: read_ranker(files[f"served_{name}"]).ranker for name in methods_needed([step])}
+        apart.append(Ladder(fold_of_world(), options, rankers=needed).climb([step]))
+    again = gathered(tmp_path / "apart", apart)
+    kinds = {"choices": "choices", "controls": "figure"}
+    for name in (name for name in again if not isinstance(files[name], list)):
+        kind = kinds.get(name, "rankers" if name.startswith("served_") else "scores")
+        assert read(again[name], kind).equals(read(files[name], kind)), name
+    assert methods_needed(list(STEPS)) == []
+    assert sorted([*methods_tuned(STEPS), CHOSEN]) == sorted(method.name for method in METHODS)
+
+
+def test_the_control_of_the_chosen_ranker_has_every_fit(tmp_path, ladder):
+    """A control that draws nothing is fitted once, and serves every fit of the chosen ranker."""
+    best = "beyond-evidence"
+    better = copy(ladder.tuned[best])
+    better.values = [1.0] * len(better.values)
+    files = gathered(tmp_path, [replace(ladder, tuned=ladder.tuned | {best: better})], refits=3)
+    controls = read(files["controls"], "figure").filter(pc.field("near") == 0).to_pandas()
+    one, all_fits = (controls[controls.control == name] for name in (CONTROLS[best], OF_CHOSEN))
+    assert len(all_fits) == 3 * len(one)
+    for fit in range(3):
+        np.testing.assert_array_equal(all_fits.ap[all_fits.fit == fit], one.ap)
 
 
 def test_controls_that_draw_are_drawn_and_fitted_again(ladder):

@@ -16,11 +16,21 @@ from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.one_model import LinearRanker, WithEvidence
 from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.beyond.fold import Ladder
-from qdrank.studies.beyond.methods import CONTROLS, MEASURE, SINGLE
+from qdrank.studies.beyond.methods import CONTROLS, MEASURE, SINGLE, WITH_EVIDENCE
 from qdrank.studies.beyond.rejudged import Rejudging
 
 #: Training queries whose judgments are replaced to see whether they leak into the query's own evidence.
 PERMUTED = 20
+_VALUES = pa.schema(
+    [
+        ("fold", pa.string()),
+        ("control", pa.string()),
+        ("near", pa.float64()),
+        ("fit", pa.int64()),
+        ("query_id", pa.string()),
+        (MEASURE, pa.float64()),
+    ]
+)
 
 
 def values_table(fold: str, query_id: TextArray, values: Mapping[str, FloatArray], near: float) -> pa.Table:
@@ -40,19 +50,23 @@ def values_table(fold: str, query_id: TextArray, values: Mapping[str, FloatArray
         for name, by_fit in values.items()
         for fit, ap in enumerate(by_fit.T)
     ]
-    return pa.concat_tables(tables)
+    return pa.concat_tables([_VALUES.empty_table(), *tables])
 
 
 def without_near(ladder: Ladder, near: float) -> dict[str, FloatArray]:
-    """Values (n_queries, 1) of evidence and prior, by method or control, without near-duplicates; one fit, settings as with all."""
+    """Values (n_queries, 1) of evidence and prior, if tuned, by method or control, without near-duplicates.
+
+    One fit each, with the settings chosen with all queries.
+    """
     values = {}
     reference = ladder.data.reference
-    for method in ("beyond-evidence", "beyond-trees-evidence"):
+    for method in WITH_EVIDENCE:
         for name, columns in (
             (method, ladder.options.evidence(reference, near)),
             (CONTROLS[method], ladder.options.prior(reference, near)),
         ):
-            tuned = ladder.rankers[name]
+            if (tuned := ladder.rankers.get(name)) is None:
+                continue
             assert isinstance(tuned, WithEvidence)
             ranker = WithEvidence(base=tuned.base.fresh(), evidence=columns)
             ranker.fit(*ladder.data.train, validation=ladder.data.vali)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,7 @@ import pyarrow as pa
 from qdrank.datasets.judged import Judged
 from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray
-from qdrank.learners.choose import Choice, choose
+from qdrank.learners.choose import Choice
 from qdrank.queries.artifacts import Queries
 from qdrank.queries.others import other_rows
 from qdrank.queries.recipe import topics_of
@@ -24,15 +23,14 @@ from qdrank.rankers.mixture import Mixture, out_of_fold
 from qdrank.rankers.one_model import WithEvidence, grown_once
 from qdrank.rankers.tuning import query_values_of, tune_rankers
 from qdrank.studies.beyond.methods import (
-    CHOSEN,
     CONTROLS,
     FIXED,
     FIXED_CONTROLS,
     GATED,
     MEASURE,
-    OF_CHOSEN,
     OTHER_GATE,
     SINGLE,
+    STEPS,
     TREES,
 )
 from qdrank.studies.beyond.options import Options
@@ -92,27 +90,46 @@ class Ladder:
     scores: dict[str, FloatArray] = field(default_factory=dict)
     seen: dict[str, str] = field(default_factory=dict)
 
-    def climb(self) -> Ladder:
-        """Tune and score every method and every control."""
-        options, data = self.options, self.data
+    def climb(self, steps: Iterable[str] = tuple(STEPS)) -> Ladder:
+        """Tune and score the methods and controls of some steps; rankers of steps that they need must be there."""
+        climbed = {
+            "linear": self._linear,
+            "trees": lambda: self._tune(TREES, self.options.trees()),
+            "local": self._local,
+            "trees_queries": lambda: self._tune("beyond-trees-queries", self.options.trees_with_vectors()),
+            "trees_queries_control": lambda: self._tune(
+                CONTROLS["beyond-trees-queries"], self.options.trees_with_vectors(), "others"
+            ),
+            "trees_evidence": lambda: self._evidence("beyond-trees-evidence", self.options.trees()),
+            "trees_evidence_control": lambda: self._prior("beyond-trees-evidence", self.options.trees()),
+            "mixtures": self._mixtures,
+        }
+        for step in steps:
+            climbed[step]()
+        return self
+
+    def _linear(self) -> None:
+        options = self.options
         self._tune(SINGLE, options.linear())
-        self._tune(TREES, options.trees())
-        lam = self.rankers[SINGLE].lam  # type: ignore[attr-defined]
+        self._tune("beyond-bilinear", options.bilinear())
+        self._tune(CONTROLS["beyond-bilinear"], options.bilinear(), "others")
+        self._evidence("beyond-evidence", options.linear())
+        self._prior("beyond-evidence", options.linear())
+
+    def _local(self) -> None:
+        options, lam = self.options, self.rankers[SINGLE].lam  # type: ignore[attr-defined]
         self._tune("beyond-knn", options.nearest())
         self._tune(CONTROLS["beyond-knn"], options.nearest(options.seed))
         self._tune("beyond-proximal", options.proximal(lam))
         self._tune(CONTROLS["beyond-proximal"], options.proximal(lam, options.seed))
         self._tune("beyond-kernel", options.kernel(lam))
         self._tune(CONTROLS["beyond-kernel"], options.kernel(lam), "moved")
-        self._tune("beyond-bilinear", options.bilinear())
-        self._tune(CONTROLS["beyond-bilinear"], options.bilinear(), "others")
-        self._tune("beyond-trees-queries", options.trees_with_vectors())
-        self._tune(CONTROLS["beyond-trees-queries"], options.trees_with_vectors(), "others")
-        for base, tried in (("beyond-evidence", options.linear), ("beyond-trees-evidence", options.trees)):
-            self._with_columns(base, options.evidence(data.reference), tried())
-            self._with_columns(CONTROLS[base], options.prior(data.reference), tried())
-        self._mixtures()
-        return self
+
+    def _evidence(self, name: str, tried: list[QueryRanker]) -> None:
+        self._with_columns(name, self.options.evidence(self.data.reference), tried)
+
+    def _prior(self, name: str, tried: list[QueryRanker]) -> None:
+        self._with_columns(CONTROLS[name], self.options.prior(self.data.reference), tried)
 
     def data_of(self, seen: str, seed: int) -> FoldData:
         """The fold as a control sees it, drawn with a seed."""
@@ -169,10 +186,6 @@ class Ladder:
             mixtures = [one.mixture for one in ready]
             self._keep(name, choice, mixtures, mixtures[choice.place], seen)
 
-    def chosen(self) -> str:
-        """The query-dependent ranker that does best on validation."""
-        return choose((name, self.tuned[name].value) for name in CONTROLS).chosen
-
 
 def _copy(mixture: Mixture) -> Mixture:
     """The same mixture over the same fitted rankers."""
@@ -224,24 +237,18 @@ def setting_choices(fold: str, ladder: Ladder) -> pa.Table:
     return pa.table({key: pa.array([row[key] for row in rows], kinds.get(key)) for key in rows[0]})
 
 
-def method_scores(ladder: Ladder, methods: Sequence[str]) -> dict[str, FloatArray]:
-    """Scores of the test documents by method, including the chosen ranker."""
-    known: Mapping[str, Any] = {**ladder.scores, CHOSEN: ladder.scores[ladder.chosen()]}
-    return {name: known[name] for name in methods}
-
-
 def control_values(ladder: Ladder, refits: int = 1) -> dict[str, FloatArray]:
-    """Average precision of every control on the test queries, (n_queries, n_fits), the chosen ranker's control included.
+    """Average precision of every control that was tuned on the test queries, (n_queries, n_fits).
 
     Controls that draw at random are drawn and fitted ``refits`` times, with the setting chosen for the first draw.
     """
     test, values = ladder.data.test[0], {}
+    rankers = {name: FIXED if name == CONTROLS[GATED] else name for name in (*CONTROLS.values(), OTHER_GATE)}
     with grown_once():
-        for name in (*CONTROLS.values(), OTHER_GATE):
-            ranker = FIXED if name == CONTROLS[GATED] else name
+        for name, ranker in rankers.items():
+            if ranker not in ladder.tuned:
+                continue
             seeds = [fit_seed(ladder.options.seed, fit) for fit in range(1, 1 if name in FIXED_CONTROLS else refits)]
             scores = [ladder.scores[ranker], *(ladder.again(ranker, seed) for seed in seeds)]
             values[name] = np.stack([query_values_of(MEASURE, test, one) for one in scores], axis=1)
-    chosen = values[CONTROLS[ladder.chosen()]]
-    values[OF_CHOSEN] = np.broadcast_to(chosen, (test.n_queries, refits)) if chosen.shape[1] == 1 else chosen
     return values

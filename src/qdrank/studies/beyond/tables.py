@@ -11,8 +11,8 @@ import pyarrow as pa
 from qdrank.evaluation.comparison import Comparison, compare, compared_rows
 from qdrank.evaluation.pairs import fit_columns, query_values
 from qdrank.figures.tables import chosen_by_fold
-from qdrank.learners.choose import choose
-from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, CONTROLS, OF_CHOSEN, SINGLE, TREES
+from qdrank.studies.beyond.gathering import chosen_method
+from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, OF_CHOSEN, SINGLE, TREES
 from qdrank.studies.beyond.values import Key, Values, comparisons, gathered_values
 from qdrank.studies.making import Inputs, Shown
 
@@ -68,11 +68,7 @@ def methods_table(
 
 def chosen_methods(choices: Sequence[pa.Table]) -> list[str]:
     """Label of the query-dependent ranker that validation chose in each fold."""
-    labels = []
-    for table in choices:
-        best = {row["method"]: row["value"] for row in table.to_pylist() if row["chosen"] and row["method"] in CONTROLS}
-        labels.append(BY_NAME[choose((name, best[name]) for name in CONTROLS).chosen].label)
-    return labels
+    return [BY_NAME[chosen_method(table)].label for table in choices]
 
 
 def _tests_table(values: Values, pairs: Sequence[tuple[Key, Key]], interval: Mapping[str, Any]) -> pa.Table:

@@ -1,0 +1,76 @@
+"""The job that gathers the steps of a fold: one table of choices, one of controls, and the ranker that validation chose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from qdrank.layout import FloatArray
+from qdrank.learners.choose import choose
+from qdrank.rankers.state import with_param
+from qdrank.store import read, write
+from qdrank.studies.beyond.checks import values_table
+from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, FIXED, GATED, MEASURE, OF_CHOSEN, OTHER_GATE, SINGLE, TREES
+
+#: Methods and controls in the order of the tables.
+ORDER = (
+    SINGLE,
+    TREES,
+    *(name for pair in CONTROLS.items() if pair[0] != GATED for name in pair),
+    FIXED,
+    GATED,
+    CONTROLS[GATED],
+    OTHER_GATE,
+)
+
+
+def gather_steps(files: Mapping[str, Any], out: Mapping[str, str], fold: str, *, refits: int) -> None:
+    """Write the tables of all steps of a fold, and scores and ranker of the method that validation chose.
+
+    ``files`` has the tables of every step, and scores and rankers of the methods to choose from.
+    """
+    choices = _joined(files["choices"], "choices", "method")
+    chosen = chosen_method(choices)
+    controls = _joined(files["controls"], "figure", "control")
+    of_chosen = values_table(fold, *_values_of(controls, CONTROLS[chosen], refits), 0.0)
+    n_all = pc.sum(pc.equal(controls.column("near"), 0.0)).as_py()
+    write(out["choices"], "choices", choices)
+    write(
+        out["controls"],
+        "figure",
+        pa.concat_tables([controls.slice(0, n_all), of_chosen, controls.slice(n_all)]).combine_chunks(),
+    )
+    write(out[CHOSEN], "scores", read(files[chosen], "scores"))
+    ranker = with_param(read(files[f"served_{chosen}"], "rankers"), "method", CHOSEN)
+    write(out[f"served_{CHOSEN}"], "rankers", ranker)
+
+
+def chosen_method(choices: pa.Table) -> str:
+    """The query-dependent method that does best on validation in a fold."""
+    best = {row["method"]: row["value"] for row in choices.to_pylist() if row["chosen"]}
+    return choose((name, best[name]) for name in CONTROLS).chosen
+
+
+def _joined(paths: Sequence[str] | str, kind: Any, column: str) -> pa.Table:
+    """Tables of the steps in one: values of all queries before those without near-duplicates, then in `ORDER`."""
+    tables = [read(path, kind) for path in ([paths] if isinstance(paths, str) else paths)]
+    table = pa.concat_tables(tables)
+    place = np.array([ORDER.index(name) for name in table.column(column).to_pylist()], dtype=np.int64)
+    if "near" not in table.column_names:
+        return table.take(np.argsort(place, kind="stable"))
+    near = table.column("near").to_pylist()
+    turn = {value: i for i, value in enumerate(dict.fromkeys([0.0, *near]))}
+    return table.take(np.lexsort((place, np.array([turn[value] for value in near]))))
+
+
+def _values_of(controls: pa.Table, name: str, refits: int) -> tuple[Any, dict[str, FloatArray]]:
+    """Queries, and values of a control as those of the chosen ranker's: of what is fitted once, for every fit."""
+    rows = controls.filter(pc.and_(pc.equal(controls.column("control"), name), pc.equal(controls.column("near"), 0.0)))
+    by_fit = rows.column(MEASURE).to_numpy().reshape(pc.max(rows.column("fit")).as_py() + 1, -1).T
+    query_id = rows.column("query_id").to_numpy(zero_copy_only=False)[: len(by_fit)]
+    wide = np.broadcast_to(by_fit, (len(by_fit), refits)) if by_fit.shape[1] == 1 else by_fit
+    return query_id, {OF_CHOSEN: wide}
