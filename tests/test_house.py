@@ -124,12 +124,14 @@ def rule_files(project: Path) -> list[Path]:
     return sorted((project / "workflow" / "rules").glob("*.smk"))
 
 
-_RULE = re.compile(r'^(?:for .+ in run\.(?:divided|by_folds)\("(\w+)"[\s\S]*?\n)? *rule ?(\w*):$', re.MULTILINE)
+_RULE = re.compile(
+    r'^(?:(?:for .+ in|\w+ =) run\.(?:divided|by_size|by_folds)\("(\w+)"[\s\S]*?\n)? *rule ?(\w*):$', re.MULTILINE
+)
 _SCRIPT_OF = re.compile(r"scripts/([\w/]+)\.py")
 
 
 def scripts_by_rule(text: str) -> set[tuple[str, str]]:
-    """Each rule with its script; rules that share divided work go by the name that `run.divided` or `run.by_folds` is given."""
+    """Each rule with its script; rules that share divided work go by the name that the function that divides it is given."""
     _, *parts = _RULE.split(text)
     rules = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
     return {(divided or name, script) for divided, name, body in rules for script in _SCRIPT_OF.findall(body)}

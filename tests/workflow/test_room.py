@@ -30,6 +30,7 @@ from qdrank.workflow.files import (
 from qdrank.workflow.page import claim_titles, described_run, labels_and_colours, published_counts, representatives
 from qdrank.workflow.plan import plan
 from qdrank.workflow.run import JobFolds, WorkflowRun, names_pattern, study_measures
+from qdrank.workflow.start import scattered
 
 GENG, LIN, HOI = (STUDIES[name] for name in ("geng2008", "lin2011", "hoi2008"))
 SEEDS = {f"s{seed}": {"kind": "simulated", "like": "sim1", "settings": {"seed": seed, "train": 40}} for seed in (1, 2)}
@@ -222,6 +223,32 @@ def test_a_learner_reads_vectors_only_if_it_sees_them(run: WorkflowRun) -> None:
         *query_files("", ""),
     }
     assert files.of_learner(on("s1", fold="f", method="bordacount"))["judged"] == "results/s1/ranks.parquet"
+
+
+def test_kinds_of_work_are_jobs_where_data_are_not_known_to_be_small(run: WorkflowRun) -> None:
+    known = run.planned.datasets
+    sized = {"few": replace(known["s1"], n_queries=1000), "many": replace(known["s1"], n_queries=1001)}
+    run = replace(run, planned=replace(run.planned, datasets={**known, **sized}))
+    assert run.by_size("do", ["a", "b"], ["s1", "few", "many"]) == {
+        "do": (["a", "b"], ["few"]),
+        "do_a": (["a"], ["s1", "many"]),
+        "do_b": (["b"], ["s1", "many"]),
+    }
+    assert run.by_size("do", ["a", "b"], ["few"]) == {"do": (["a", "b"], ["few"])}
+
+
+@pytest.mark.parametrize(("given", "least", "shards"), [(None, 1, 2), (None, 3, 3), (1, 3, 2)])
+def test_a_process_has_as_many_shards_as_the_run_or_more(
+    run: WorkflowRun, given: int | None, least: int, shards: int
+) -> None:
+    """More only where the configuration leaves the number to the run; ``--set-scatter`` wins."""
+    settings = run.settings.model_copy(update={"training": run.settings.training.model_copy(update={"shards": given})})
+    resources = SimpleNamespace(overwrite_scatter={"other": 5})
+    workflow = SimpleNamespace(resource_settings=resources)
+    assert scattered(workflow, replace(run, settings=settings), "do", least=least) == shards
+    assert resources.overwrite_scatter == {"do": shards, "other": 5}
+    scattered(workflow, run, "other", least=least)
+    assert resources.overwrite_scatter["other"] == 5
 
 
 def test_forms_of_tables_and_figures() -> None:

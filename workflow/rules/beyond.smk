@@ -1,7 +1,7 @@
 # When query-dependent ranking helps: rankers with their controls, and retrieval with past queries. What it shows is declared in its folder.
 #
 # reads:  results/{dataset}/judged.parquet, {fold}/queries.parquet; for text also the collection (a simulated web is drawn again)
-# writes: results/{dataset}/{fold}/beyond/{step}/*.parquet      choices and controls of one step of the ladder, or of all
+# writes: results/{dataset}/{fold}/beyond/{job}/*.parquet       choices and controls of one step of the ladder, or of all
 #         results/{dataset}/{fold}/scores/{method}.parquet      with the settings that validation chose
 #         results/{dataset}/{fold}/choices/beyond.parquet       the settings tried, and which was chosen
 #         results/{dataset}/{fold}/beyond/controls.parquet      measures of the controls, and without near-duplicates
@@ -10,17 +10,20 @@
 #         results/{dataset}/{fold}/served/{method}.parquet      rankers for `qdrank rank`
 
 from qdrank.studies.beyond.methods import (
-    CHECKING,
     CHOSEN as BEYOND_CHOSEN,
     CONTROLS as BEYOND_CONTROLS,
-    STEPS as BEYOND_STEPS,
-    methods_needed,
-    methods_tuned,
 )
 from qdrank.studies.beyond.retrieved import (
     JOBS as BEYOND_JOBS,
     MEASURES as BEYOND_MEASURES,
     settled_choices,
+)
+from qdrank.studies.beyond.steps import (
+    CHECKING,
+    STEPS as BEYOND_STEPS,
+    methods_needed,
+    methods_tuned,
+    step_tables,
 )
 
 BEYOND = STUDIES["beyond"]
@@ -33,26 +36,14 @@ BEYOND_OPTIONS = {
 }
 
 
-# The jobs of a fold: all steps of the ladder in one on small data sets, else one for each step.
-BEYOND_DIVIDED = {
-    "small": ({"all": list(BEYOND_STEPS)}, list(filter(run.is_small, SEARCHED))),
-    "large": (
-        {step: [step] for step in BEYOND_STEPS},
-        [name for name in SEARCHED if not run.is_small(name)],
-    ),
-}
+BEYOND_FITTED = run.by_size("fit_beyond", BEYOND_STEPS, SEARCHED)
 
-# Rankers and controls of a fold, tuned on validation, with their scores of the test documents.
-for _fitted, _steps, _datasets in [
-    (name, steps, datasets)
-    for jobs, datasets in BEYOND_DIVIDED.values()
-    for name, steps in jobs.items()
-    if datasets
-]:
+# Rankers and controls of a fold, all or of one step, tuned on validation, with their scores of the test documents.
+for _name, (_steps, _datasets) in BEYOND_FITTED.items():
 
     rule:
         name:
-            f"fit_beyond_{_fitted}"
+            _name
         input:
             **query_files("results/{dataset}", "{fold}"),
             **{
@@ -65,7 +56,7 @@ for _fitted, _steps, _datasets in [
             **scores_and_rankers(methods_tuned(_steps)),
             **{
                 name: temp(
-                    f"results/{{dataset}}/{{fold}}/beyond/{_fitted}/{name}.parquet"
+                    f"results/{{dataset}}/{{fold}}/beyond/{_name}/{name}.parquet"
                 )
                 for name in ("choices", "controls")
             },
@@ -92,44 +83,36 @@ for _fitted, _steps, _datasets in [
 
 
 # The steps of a fold in one table each, and the ranker that validation chose.
-for _size, (_jobs, _datasets) in BEYOND_DIVIDED.items():
+for _name, _folds in run.by_folds("gather_beyond", SEARCHED).items():
 
-    for _name, _folds in run.by_folds("gather_beyond", _datasets).items():
-
-        rule:
-            name:
-                f"{_name}_{_size}"
-            input:
-                **{
-                    name: [
-                        path
-                        for fitted in _jobs
-                        for path in _folds.each(
-                            f"results/{{dataset}}/{{fold}}/beyond/{fitted}/{name}.parquet"
-                        )
-                    ]
-                    for name in ("choices", "controls")
-                },
-                **{
-                    name: _folds.each(path)
-                    for name, path in scores_and_rankers(BEYOND_CONTROLS).items()
-                },
-            output:
-                **{
-                    name: _folds.each(path)
-                    for name, path in scores_and_rankers([BEYOND_CHOSEN]).items()
-                },
-                choices=_folds.each("results/{dataset}/{fold}/choices/beyond.parquet"),
-                controls=_folds.each("results/{dataset}/{fold}/beyond/controls.parquet"),
-            wildcard_constraints:
-                dataset=names_pattern(_folds.datasets),
-            resources:
-                mem_mb=memory(600, 2),
-                runtime=minutes(15),
-            params:
-                refits=settings.refits,
-            script:
-                "../../scripts/beyond/gather_beyond.py"
+    rule:
+        name:
+            _name
+        input:
+            **{
+                name: step_tables(name, _folds.folds, BEYOND_FITTED)
+                for name in ("choices", "controls")
+            },
+            **{
+                name: _folds.each(path)
+                for name, path in scores_and_rankers(BEYOND_CONTROLS).items()
+            },
+        output:
+            **{
+                name: _folds.each(path)
+                for name, path in scores_and_rankers([BEYOND_CHOSEN]).items()
+            },
+            choices=_folds.each("results/{dataset}/{fold}/choices/beyond.parquet"),
+            controls=_folds.each("results/{dataset}/{fold}/beyond/controls.parquet"),
+        wildcard_constraints:
+            dataset=names_pattern(_folds.datasets),
+        resources:
+            mem_mb=memory(600, 2),
+            runtime=minutes(15),
+        params:
+            refits=settings.refits,
+        script:
+            "../../scripts/beyond/gather_beyond.py"
 
 
 # Retrieval from a whole text collection with past queries, its baselines, or its controls, or learners, in one form of the judgments.

@@ -15,6 +15,8 @@
 
 LIN = STUDIES["lin2011"]
 LIN_DATASETS = names_pattern(run.datasets_of(LIN))
+LIN_SMALL = names_pattern(filter(run.is_small, run.datasets_of(LIN)))
+LIN_LARGE = names_pattern(n for n in run.datasets_of(LIN) if not run.is_small(n))
 LIN_MEASURES = study_measures(LIN)
 LIN_SEEDS = list(range(1, settings.refits + 1))
 # Minutes a shard may take for each MB of documents: several times what has been measured.
@@ -24,6 +26,8 @@ LIN_MINUTES = 0.1 * settings.refits * len(settings.lin.lambdas) / run.shards
 # A shard is a set of whole units (clusterings of one kind and seed); their number changes no bit of what is gathered.
 scattergather:
     lin=scattered(workflow, run, "lin"),
+    # Where the units of a fold take minutes, it is divided even if folds fill the cores.
+    lin_large=scattered(workflow, run, "lin_large", least=3),
 
 
 # The global Ranking SVM, its lambda chosen among as many as the methods have settings.
@@ -64,7 +68,7 @@ rule train_lin:
         ),
         models=temp("results/{dataset}/{fold}/lin/shards/{scatteritem}.models.parquet"),
     wildcard_constraints:
-        dataset=LIN_DATASETS,
+        dataset=LIN_SMALL,
     priority: 10
     resources:
         mem_mb=memory(900, 7.5),
@@ -85,19 +89,28 @@ rule train_lin:
         "../../scripts/lin2011/train_lin.py"
 
 
+use rule train_lin as train_lin_large with:
+    wildcard_constraints:
+        dataset=LIN_LARGE,
+
+
+LIN_TRAINED = {
+    "judged": "results/{dataset}/judged.parquet",
+    "columns": "results/{dataset}/columns.parquet",
+    "singles": "results/{dataset}/{fold}/models/lin-singles.parquet",
+    "choices": "results/{dataset}/{fold}/choices/lin-ranksvm.parquet",
+}
+LIN_SHARDS = {
+    name: f"results/{{{{dataset}}}}/{{{{fold}}}}/lin/shards/{{scatteritem}}.{name}.parquet"
+    for name in ("clusters", "models")
+}
+
+
 rule score_lin:
     """Naive, SelectRanker, Transform, the oracles and the controls: settings chosen on validation, measured on test queries."""
     input:
-        judged="results/{dataset}/judged.parquet",
-        columns="results/{dataset}/columns.parquet",
-        singles="results/{dataset}/{fold}/models/lin-singles.parquet",
-        choices="results/{dataset}/{fold}/choices/lin-ranksvm.parquet",
-        clusters=gather.lin(
-            "results/{{dataset}}/{{fold}}/lin/shards/{scatteritem}.clusters.parquet"
-        ),
-        models=gather.lin(
-            "results/{{dataset}}/{{fold}}/lin/shards/{scatteritem}.models.parquet"
-        ),
+        **LIN_TRAINED,
+        **{name: gather.lin(path) for name, path in LIN_SHARDS.items()},
     output:
         **scores_and_rankers(run.methods_run(LIN)),
         choices="results/{dataset}/{fold}/choices/lin.parquet",
@@ -108,7 +121,7 @@ rule score_lin:
         summary="results/{dataset}/{fold}/lin/clusters.parquet",
         variants="results/{dataset}/{fold}/lin/variants.parquet",
     wildcard_constraints:
-        dataset=LIN_DATASETS,
+        dataset=LIN_SMALL,
     resources:
         mem_mb=memory(900, 7.5),
         runtime=minutes(60, 1),
@@ -123,6 +136,14 @@ rule score_lin:
         seed=settings.seed,
     script:
         "../../scripts/lin2011/score_lin.py"
+
+
+use rule score_lin as score_lin_large with:
+    input:
+        **LIN_TRAINED,
+        **{name: gather.lin_large(path) for name, path in LIN_SHARDS.items()},
+    wildcard_constraints:
+        dataset=LIN_LARGE,
 
 
 use rule measure_methods as measure_lin_baselines with:

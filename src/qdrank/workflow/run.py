@@ -105,6 +105,18 @@ class WorkflowRun:
         shares = [list(kinds[first::n]) for first in range(n)]
         return {rule if n == 1 else f"{rule}_{share[0]}": share for share in shares}
 
+    def by_size(
+        self, rule: str, kinds: Iterable[str], datasets: Iterable[str]
+    ) -> dict[str, tuple[list[str], list[str]]]:
+        """Kinds of a fold's work that each job of a rule does, and on which data sets, by the name of the rule.
+
+        On small data sets a job does all kinds, in their order; on others each kind is a job.
+        """
+        names, kinds = list(datasets), list(kinds)
+        divided = {rule: (kinds, [name for name in names if self.is_small(name)])}
+        divided |= {f"{rule}_{kind}": ([kind], [name for name in names if not self.is_small(name)]) for kind in kinds}
+        return {job: (done, on) for job, (done, on) in divided.items() if on}
+
     def by_folds(self, rule: str, datasets: Iterable[str] | None = None, *, grows: bool = False) -> dict[str, JobFolds]:
         """Folds that each job of a rule takes on these data sets (all if None), by the name of the rule.
 

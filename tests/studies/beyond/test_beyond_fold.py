@@ -29,7 +29,7 @@ from qdrank.rankers.tuning import query_values_of
 from qdrank.registry import loaded
 from qdrank.store import read, write
 from qdrank.studies.beyond import STUDY, observations, tables
-from qdrank.studies.beyond.checks import _leak, checks_table, recurrence_table, values_table, without_near
+from qdrank.studies.beyond.checks import _leak, checks_table, recurrence_table, without_near
 from qdrank.studies.beyond.claims import PAST, declare
 from qdrank.studies.beyond.figures import draw_controls, draw_ladder
 from qdrank.studies.beyond.fold import (
@@ -38,7 +38,7 @@ from qdrank.studies.beyond.fold import (
     control_values,
     setting_choices,
 )
-from qdrank.studies.beyond.gathering import chosen_method, gather_steps
+from qdrank.studies.beyond.gathering import gather_steps
 from qdrank.studies.beyond.methods import (
     CHOSEN,
     CONTROLS,
@@ -47,15 +47,13 @@ from qdrank.studies.beyond.methods import (
     OF_CHOSEN,
     OTHER_GATE,
     SINGLE,
-    STEPS,
-    methods_needed,
-    methods_tuned,
 )
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.rejudged import Rejudging
 from qdrank.studies.beyond.retrieved import JOBS
 from qdrank.studies.beyond.settings import Beyond
-from qdrank.studies.beyond.values import gathered_values
+from qdrank.studies.beyond.steps import STEPS, methods_needed, methods_tuned, step_tables
+from qdrank.studies.beyond.values import chosen_method, gathered_values, values_table
 from qdrank.studies.making import Inputs, Shown
 from qdrank.text.judged import TextSettings, judged_text
 
@@ -189,6 +187,15 @@ def test_steps_climbed_apart_make_the_same_files(files, options, tmp_path):
         assert read(again[name], kind).equals(read(files[name], kind)), name
     assert methods_needed(list(STEPS)) == []
     assert sorted([*methods_tuned(STEPS), CHOSEN]) == sorted(method.name for method in METHODS)
+
+
+def test_tables_of_steps_are_those_of_the_jobs_of_a_data_set():
+    jobs = {"fit": (["a", "b"], ["s1"]), "fit_a": (["a"], ["s2"]), "fit_b": (["b"], ["s2"])}
+    small, large = ({"dataset": name, "fold": "f2"} for name in ("s1", "s2"))
+    wildcards = [type("Wildcards", (dict,), {"dataset": one["dataset"]})(one) for one in (small, large)]
+    of_all, of_one = (step_tables("choices", folds, jobs) for folds in (["f1", "f2"], ["{fold}"]))
+    assert of_all(wildcards[0]) == [f"results/s1/{fold}/beyond/fit/choices.parquet" for fold in ("f1", "f2")]
+    assert of_one(wildcards[1]) == [f"results/s2/f2/beyond/{job}/choices.parquet" for job in ("fit_a", "fit_b")]
 
 
 def test_the_control_of_the_chosen_ranker_has_every_fit(tmp_path, ladder):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
-from qdrank.datasets.judged import Judged, TextArray
+from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.evidence import recurrence
@@ -21,36 +21,6 @@ from qdrank.studies.beyond.rejudged import Rejudging
 
 #: Training queries whose judgments are replaced to see whether they leak into the query's own evidence.
 PERMUTED = 20
-_VALUES = pa.schema(
-    [
-        ("fold", pa.string()),
-        ("control", pa.string()),
-        ("near", pa.float64()),
-        ("fit", pa.int64()),
-        ("query_id", pa.string()),
-        (MEASURE, pa.float64()),
-    ]
-)
-
-
-def values_table(fold: str, query_id: TextArray, values: Mapping[str, FloatArray], near: float) -> pa.Table:
-    """Values (n_queries, n_fits) of the test queries by control; ``near`` is 0 if all queries are used."""
-    n = len(query_id)
-    tables = [
-        pa.table(
-            {
-                "fold": pa.array([fold] * n, pa.string()),
-                "control": pa.array([name] * n, pa.string()),
-                "near": np.full(n, near),
-                "fit": np.full(n, fit),
-                "query_id": pa.array(query_id, pa.string()),
-                MEASURE: ap,
-            }
-        )
-        for name, by_fit in values.items()
-        for fit, ap in enumerate(by_fit.T)
-    ]
-    return pa.concat_tables([_VALUES.empty_table(), *tables])
 
 
 def without_near(ladder: Ladder, near: float) -> dict[str, FloatArray]:

@@ -15,11 +15,12 @@ from qdrank.rankers.documents import FeatureScale, fold_documents
 from qdrank.rankers.served import ServedRanker, write_method
 from qdrank.rankers.stored import read_ranker
 from qdrank.store import read, write
-from qdrank.studies.beyond.checks import checks_table, recurrence_table, values_table, without_near
+from qdrank.studies.beyond.checks import checks_table, recurrence_table, without_near
 from qdrank.studies.beyond.fold import Ladder, control_values, fold_data, setting_choices
-from qdrank.studies.beyond.methods import CHECKING, methods_needed, methods_tuned
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.rejudged import Rejudging
+from qdrank.studies.beyond.steps import CHECKING, methods_needed, methods_tuned
+from qdrank.studies.beyond.values import values_table
 from qdrank.text.extract import read_collection, text_settings
 
 

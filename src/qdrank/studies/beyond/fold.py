@@ -30,10 +30,10 @@ from qdrank.studies.beyond.methods import (
     MEASURE,
     OTHER_GATE,
     SINGLE,
-    STEPS,
     TREES,
 )
 from qdrank.studies.beyond.options import Options
+from qdrank.studies.beyond.steps import STEPS
 
 
 @dataclass(frozen=True, eq=False)

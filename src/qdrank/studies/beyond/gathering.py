@@ -10,11 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from qdrank.layout import FloatArray
-from qdrank.learners.choose import choose
 from qdrank.rankers.state import with_param
 from qdrank.store import read, write
-from qdrank.studies.beyond.checks import values_table
 from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, FIXED, GATED, MEASURE, OF_CHOSEN, OTHER_GATE, SINGLE, TREES
+from qdrank.studies.beyond.values import chosen_method, values_table
 
 #: Methods and controls in the order of the tables.
 ORDER = (
@@ -47,12 +46,6 @@ def gather_steps(files: Mapping[str, Any], out: Mapping[str, str], fold: str, *,
     write(out[CHOSEN], "scores", read(files[chosen], "scores"))
     ranker = with_param(read(files[f"served_{chosen}"], "rankers"), "method", CHOSEN)
     write(out[f"served_{CHOSEN}"], "rankers", ranker)
-
-
-def chosen_method(choices: pa.Table) -> str:
-    """The query-dependent method that does best on validation in a fold."""
-    best = {row["method"]: row["value"] for row in choices.to_pylist() if row["chosen"]}
-    return choose((name, best[name]) for name in CONTROLS).chosen
 
 
 def _joined(paths: Sequence[str] | str, kind: Any, column: str) -> pa.Table:

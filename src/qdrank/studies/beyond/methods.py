@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
@@ -54,34 +53,6 @@ OTHER_GATE = "gated mixture, vectors of other queries"
 FIXED_CONTROLS = (CONTROLS["beyond-evidence"],)
 #: Control of the ranker that validation chose: that ranker's own.
 OF_CHOSEN = "control of the chosen ranker"
-
-#: Steps of the ladder, in the order climbed, each with the methods that it tunes; controls follow their methods, or are
-#: a step of their own where both grow many trees. Steps that need no other may be jobs of their own.
-STEPS: dict[str, tuple[str, ...]] = {
-    "linear": (SINGLE, "beyond-bilinear", "beyond-evidence"),
-    "trees": (TREES,),
-    "local": ("beyond-knn", "beyond-proximal", "beyond-kernel"),
-    "trees_queries": ("beyond-trees-queries",),
-    "trees_queries_control": (),
-    "trees_evidence": ("beyond-trees-evidence",),
-    "trees_evidence_control": (),
-    "mixtures": (FIXED, GATED),
-}
-#: Methods of other steps that a step begins with.
-NEEDED = {"local": (SINGLE,), "mixtures": (SINGLE, TREES)}
-#: The step that also has the checks and the recurrence of documents.
-CHECKING = "linear"
-
-
-def methods_tuned(steps: Iterable[str]) -> list[str]:
-    """Methods that some steps tune."""
-    return [name for step in steps for name in STEPS[step]]
-
-
-def methods_needed(steps: Sequence[str]) -> list[str]:
-    """Methods that some steps begin with and do not tune themselves."""
-    tuned = methods_tuned(steps)
-    return list(dict.fromkeys(name for step in steps for name in NEEDED.get(step, ()) if name not in tuned))
 
 
 def run(_: Any) -> list[str]:

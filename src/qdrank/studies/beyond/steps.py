@@ -1,0 +1,52 @@
+"""Steps of the ladder of rankers: what is tuned together, what a step begins with, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from qdrank.studies.beyond.methods import FIXED, GATED, SINGLE, TREES
+
+#: Steps of the ladder, in the order climbed, each with the methods that it tunes; controls follow their methods, or are
+#: a step of their own where both grow many trees. Steps that need no other may be jobs of their own.
+STEPS: dict[str, tuple[str, ...]] = {
+    "linear": (SINGLE, "beyond-bilinear", "beyond-evidence"),
+    "trees": (TREES,),
+    "local": ("beyond-knn", "beyond-proximal", "beyond-kernel"),
+    "trees_queries": ("beyond-trees-queries",),
+    "trees_queries_control": (),
+    "trees_evidence": ("beyond-trees-evidence",),
+    "trees_evidence_control": (),
+    "mixtures": (FIXED, GATED),
+}
+#: Methods of other steps that a step begins with.
+NEEDED = {"local": (SINGLE,), "mixtures": (SINGLE, TREES)}
+#: The step that also has the checks and the recurrence of documents.
+CHECKING = "linear"
+
+
+def methods_tuned(steps: Iterable[str]) -> list[str]:
+    """Methods that some steps tune."""
+    return [name for step in steps for name in STEPS[step]]
+
+
+def methods_needed(steps: Sequence[str]) -> list[str]:
+    """Methods that some steps begin with and do not tune themselves."""
+    tuned = methods_tuned(steps)
+    return list(dict.fromkeys(name for step in steps for name in NEEDED.get(step, ()) if name not in tuned))
+
+
+def step_tables(
+    name: str, folds: Sequence[str], jobs: Mapping[str, tuple[Any, Sequence[str]]]
+) -> Callable[[Any], list[str]]:
+    """Files of a table, "choices" or "controls", of all steps, as the input of a job that gathers ``folds``.
+
+    ``folds`` are those of a job; ``{fold}`` is the wildcard. ``jobs`` are the rules of the steps, with their data sets.
+    """
+
+    def paths(wildcards: Any) -> list[str]:
+        folders = (f"results/{wildcards.dataset}/{fold.format(**wildcards)}/beyond" for fold in folds)
+        made = [job for job, (_, datasets) in jobs.items() if wildcards.dataset in datasets]
+        return [f"{folder}/{job}/{name}.parquet" for folder in folders for job in made]
+
+    return paths
