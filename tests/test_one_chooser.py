@@ -53,8 +53,8 @@ HELPERS = {
 }
 #: Functions that others than their module call, and who does.
 CALLERS = {
-    ("qdrank.studies.beyond.fitting.fit_steps", "qdrank.studies.beyond.checks.without_near"),
-    ("qdrank.studies.beyond.fitting.fit_steps", "qdrank.studies.beyond.fold.control_values"),
+    ("qdrank.studies.beyond.fitting.write_values", "qdrank.studies.beyond.checks.without_near"),
+    ("qdrank.studies.beyond.fitting.write_values", "qdrank.studies.beyond.fold.control_values"),
     ("qdrank.studies.beyond.retrieval._learners", "qdrank.studies.beyond.learned.learned_values"),
     ("qdrank.studies.hybrid.writing._write_shown", "qdrank.studies.hybrid.curves.weight_curves"),
     ("qdrank.studies.lin2011.scoring.write_scores", "qdrank.studies.lin2011.sweep.curves"),

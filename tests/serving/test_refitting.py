@@ -8,6 +8,7 @@ import pytest
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import load_judged
 from qdrank.datasets.simulated.tables import write_simulated
+from qdrank.evaluation.refits import fit_seed
 from qdrank.learners.classic.trees import LambdaMART
 from qdrank.queries.artifacts import VectorOptions, describe_queries, load_queries
 from qdrank.queries.recipe import document_vectors
@@ -19,7 +20,6 @@ from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.mixture import Mixture
 from qdrank.rankers.one_model import LinearRanker, TreeRanker, grown_once
 from qdrank.rankers.served import ServedRanker, write_ranker
-from qdrank.serving import refitting
 from qdrank.serving.refitting import refit_methods, refit_scores
 from qdrank.store import read, write
 
@@ -81,25 +81,22 @@ def test_random_neighbours_are_drawn_anew(fold):
     assert (first != other).any()
 
 
-def test_a_ranker_with_two_names_is_fitted_once(fold, tmp_path, monkeypatch):
-    judged, _, _, recipe, files = fold
+def test_stored_rankers_are_fitted_again(fold, tmp_path):
+    judged, topics, _, recipe, files = fold
     about = {"fold": "fold1", "documents": fold_documents(judged, "fold1", "given").view(), "queries": recipe}
-    stored = {"one": 0.1, "other": 1.0, "chosen": 0.1}
-    for name, lam in stored.items():
+    stored = {}
+    for name, lam in {"one": 0.1, "other": 1.0}.items():
         ranker = LocalRanker(k=0.3, lam=lam, random=1).fit(*judged_and_vectors(fold))
-        write_ranker(tmp_path / f"{name}.parquet", ServedRanker(method=name, ranker=ranker, **about))
+        stored[name] = ServedRanker(method=name, ranker=ranker, **about)
+        write_ranker(tmp_path / f"{name}.parquet", stored[name])
     kinds = {kind: RANKERS.targets[kind] for kind in ("local", "documents", "document-vectors")}
-    fits, fit = [], refitting.refit_scores
-    monkeypatch.setattr(
-        refitting, "refit_scores", lambda served, *given: fits.append(served.method) or fit(served, *given)
-    )
     out = {name: tmp_path / f"{name}-again.parquet" for name in stored}
     given = {**files, **{name: tmp_path / f"{name}.parquet" for name in stored}}
-    refit_methods(given, out, "fold1", kinds=dict.fromkeys(stored, kinds), refits=2, seed=1)
-    assert fits == ["one", "other"]
-    one, other, chosen = (read(path, "refits") for path in out.values())
-    assert chosen.equals(one)
-    assert not other.equals(one)
+    refit_methods(given, out, "fold1", kinds=dict.fromkeys(stored, kinds), refits=3, seed=1)
+    parts = {role: judged.of_role("fold1", role) for role in ROLES}
+    for name, path in out.items():
+        expected = refit_scores(stored[name], parts, topics, [fit_seed(1, 1), fit_seed(1, 2)])
+        assert read(path, "refits").column("score").to_pylist() == np.concatenate(expected).tolist()
 
 
 def test_mixtures_stand_on_trees_that_are_grown_once(fold, monkeypatch):

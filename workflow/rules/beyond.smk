@@ -3,6 +3,7 @@
 # reads:  results/{dataset}/judged.parquet, {fold}/queries.parquet; for text also the collection (a simulated web is drawn again)
 # writes: results/{dataset}/{fold}/beyond/{job}/*.parquet       choices and controls of one step of the ladder, or of all
 #         results/{dataset}/{fold}/scores/{method}.parquet      with the settings that validation chose
+#         results/{dataset}/{fold}/refits/{method}.parquet      the same scores from further fits of methods with trees
 #         results/{dataset}/{fold}/choices/beyond.parquet       the settings tried, and which was chosen
 #         results/{dataset}/{fold}/beyond/controls.parquet      measures of the controls, and without near-duplicates
 #         results/{dataset}/{fold}/beyond/*.parquet             checks, recurrence of documents
@@ -22,6 +23,7 @@ from qdrank.studies.beyond.steps import (
     CHECKING,
     STEPS as BEYOND_STEPS,
     methods_needed,
+    methods_refitted,
     methods_tuned,
     step_tables,
 )
@@ -54,6 +56,7 @@ for _name, (_steps, _datasets) in BEYOND_FITTED.items():
             collection=files.collection_of_text if CHECKING in _steps else [],
         output:
             **scores_and_rankers(methods_tuned(_steps)),
+            **further_fits(run.refitted(methods_refitted(_steps))),
             **{
                 name: temp(
                     f"results/{{dataset}}/{{fold}}/beyond/{_name}/{name}.parquet"
@@ -95,12 +98,18 @@ for _name, _folds in run.by_folds("gather_beyond", SEARCHED).items():
             },
             **{
                 name: _folds.each(path)
-                for name, path in scores_and_rankers(BEYOND_CONTROLS).items()
+                for name, path in {
+                    **scores_and_rankers(BEYOND_CONTROLS),
+                    **further_fits(run.refitted(BEYOND_CONTROLS)),
+                }.items()
             },
         output:
             **{
                 name: _folds.each(path)
-                for name, path in scores_and_rankers([BEYOND_CHOSEN]).items()
+                for name, path in {
+                    **scores_and_rankers([BEYOND_CHOSEN]),
+                    **further_fits(run.refitted([BEYOND_CHOSEN])),
+                }.items()
             },
             choices=_folds.each("results/{dataset}/{fold}/choices/beyond.parquet"),
             controls=_folds.each("results/{dataset}/{fold}/beyond/controls.parquet"),

@@ -13,9 +13,8 @@ from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray
 from qdrank.queries.recipe import topics_of
 from qdrank.rankers.base import Validation
-from qdrank.rankers.one_model import grown_once
 from qdrank.rankers.served import ServedRanker
-from qdrank.rankers.state import from_state_table, state_table
+from qdrank.rankers.state import from_state_table
 from qdrank.registry import loaded
 from qdrank.store import read, write
 
@@ -57,19 +56,11 @@ def refit_methods(
 ) -> None:
     """Write the scores of the further fits of stored rankers by method, ``refits`` fits in all.
 
-    ``kinds`` are the classes by name that each method is stored with. A ranker that is stored under two names is fitted
-    once.
+    ``kinds`` are the classes by name that each method is stored with.
     """
     parts, topics = load_roles(files["judged"], fold, columns=["doc_id", "features"]), read(files["topics"], "topics")
     seeds = [fit_seed(seed, fit) for fit in range(1, refits)]
-    done: list[tuple[pa.Table, list[FloatArray]]] = []
-    with grown_once():
-        for method, targets in kinds.items():
-            classes = {name: loaded(target) for name, target in targets.items()} | {ServedRanker.NAME: ServedRanker}
-            served = from_state_table(read(files[method], "rankers"), classes.__getitem__)
-            state = state_table(replace(served, method=""))
-            scores = next((known for same, known in done if same.equals(state)), None)
-            if scores is None:
-                scores = refit_scores(served, parts, topics, seeds)
-                done.append((state, scores))
-            write(out[method], "refits", refits_table(parts["test"], scores))
+    for method, targets in kinds.items():
+        classes = {name: loaded(target) for name, target in targets.items()} | {ServedRanker.NAME: ServedRanker}
+        served = from_state_table(read(files[method], "rankers"), classes.__getitem__)
+        write(out[method], "refits", refits_table(parts["test"], refit_scores(served, parts, topics, seeds)))

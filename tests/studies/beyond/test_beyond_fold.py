@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,24 +20,21 @@ from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
 from qdrank.evaluation.refits import fit_seed
-from qdrank.learners import LEARNERS
 from qdrank.queries.others import other_rows
-from qdrank.rankers import RANKERS
-from qdrank.rankers.served import ServedRanker, write_method
-from qdrank.rankers.state import from_state_table, state_table
+from qdrank.rankers.served import ServedRanker
+from qdrank.rankers.state import state_table
 from qdrank.rankers.stored import read_ranker
 from qdrank.rankers.tuning import query_values_of
-from qdrank.registry import loaded
 from qdrank.store import read, write
 from qdrank.studies.beyond import STUDY, observations, tables
-from qdrank.studies.beyond.checks import _leak, checks_table, recurrence_table, without_near
+from qdrank.studies.beyond.checks import _leak, checks_table, recurrence_table
 from qdrank.studies.beyond.claims import PAST, declare
 from qdrank.studies.beyond.figures import draw_controls, draw_ladder
+from qdrank.studies.beyond.fitting import write_methods, write_values
 from qdrank.studies.beyond.fold import (
     FoldData,
     Ladder,
     control_values,
-    setting_choices,
 )
 from qdrank.studies.beyond.gathering import gather_steps
 from qdrank.studies.beyond.methods import (
@@ -52,8 +50,8 @@ from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.rejudged import Rejudging
 from qdrank.studies.beyond.retrieved import JOBS
 from qdrank.studies.beyond.settings import Beyond
-from qdrank.studies.beyond.steps import STEPS, methods_needed, methods_tuned, step_tables
-from qdrank.studies.beyond.values import chosen_method, gathered_values, values_table
+from qdrank.studies.beyond.steps import STEPS, methods_needed, methods_refitted, methods_tuned, step_tables
+from qdrank.studies.beyond.values import chosen_method, gathered_values
 from qdrank.studies.making import Inputs, Shown
 from qdrank.text.judged import TextSettings, judged_text
 
@@ -108,22 +106,17 @@ def fold_of_world():
 
 
 def gathered(folder, ladders, refits=5):
-    """Files of a fold whose steps were climbed by these ladders, by name."""
-    folder.mkdir(exist_ok=True)
+    """Files of a fold by name; ``ladders`` has pairs of steps and the ladder that climbed them."""
     files = {"choices": [], "controls": []}
-    for number, ladder in enumerate(ladders):
-        test = ladder.data.test[0]
-        values = [values_table("fold1", test.query_id, control_values(ladder, refits), 0.0)]
-        values += [values_table("fold1", test.query_id, without_near(ladder, near), near) for near in SMALL["near"]]
-        written = {"choices": setting_choices("fold1", ladder), "controls": pa.concat_tables(values)}
-        for name, table in written.items():
-            files[name].append(str(folder / f"{name}{number}.parquet"))
-            write(files[name][-1], "choices" if name == "choices" else "figure", table)
-        for name in ladder.tuned:
-            files[name], files[f"served_{name}"] = str(folder / f"{name}.parquet"), str(folder / f"s {name}.parquet")
-            served = ServedRanker(method=name, fold="fold1", documents=None, ranker=ladder.rankers[name])
-            write_method(files[name], files[f"served_{name}"], served, test, ladder.scores[name])
-    out = {name: str(folder / f"all {name}.parquet") for name in ("choices", "controls", CHOSEN, f"served_{CHOSEN}")}
+    for steps, ladder in ladders:
+        made = [*methods_tuned(steps), *(f"served_{name}" for name in methods_tuned(steps))]
+        made += ["choices", "controls", *(f"refits_{name}" for name in methods_refitted(steps))]
+        out = {name: str(folder / "-".join(steps) / f"{name}.parquet") for name in made}
+        write_values(out, "fold1", ladder, steps, refits)
+        write_methods(out, ladder, steps, partial(ServedRanker, fold="fold1", documents=None))
+        files |= out | {name: [*files[name], out[name]] for name in ("choices", "controls")}
+    names = ("choices", "controls", CHOSEN, f"served_{CHOSEN}", f"refits_{CHOSEN}")
+    out = {name: str(folder / "gathered" / f"{name}.parquet") for name in names}
     gather_steps(files, out, "fold1", refits=refits)
     return files | out
 
@@ -131,7 +124,7 @@ def gathered(folder, ladders, refits=5):
 @pytest.fixture(scope="module")
 def files(ladder, tmp_path_factory):
     """Files of a fold, climbed in one."""
-    return gathered(tmp_path_factory.mktemp("fold"), [ladder])
+    return gathered(tmp_path_factory.mktemp("fold"), [(tuple(STEPS), ladder)])
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +156,7 @@ def test_evidence_finds_what_features_do_not_say(files):
     chosen = chosen_method(read(files["choices"], "choices"))
     assert chosen in ("beyond-evidence", "beyond-trees-evidence")
     assert read(files[CHOSEN], "scores").equals(read(files[chosen], "scores"))
+    assert read(files[f"refits_{CHOSEN}"], "refits").equals(read(files[f"refits_{chosen}"], "refits"))
     stored, first = (read_ranker(files[f"served_{name}"]) for name in (CHOSEN, chosen))
     assert stored.method == CHOSEN
     assert state_table(replace(stored, method=chosen)).equals(state_table(first))
@@ -179,11 +173,11 @@ def test_steps_climbed_apart_make_the_same_files(files, options, tmp_path):
     apart = []
     for step in reversed(STEPS):  # the order of the jobs must not matter
         needed = {name: read_ranker(files[f"served_{name}"]).ranker for name in methods_needed([step])}
-        apart.append(Ladder(fold_of_world(), options, rankers=needed).climb([step]))
-    again = gathered(tmp_path / "apart", apart)
+        apart.append(((step,), Ladder(fold_of_world(), options, rankers=needed).climb([step])))
+    again = gathered(tmp_path, apart)
     kinds = {"choices": "choices", "controls": "figure"}
     for name in (name for name in again if not isinstance(files[name], list)):
-        kind = kinds.get(name, "rankers" if name.startswith("served_") else "scores")
+        kind = kinds.get(name) or {"served": "rankers", "refits": "refits"}.get(name.partition("_")[0], "scores")
         assert read(again[name], kind).equals(read(files[name], kind)), name
     assert methods_needed(list(STEPS)) == []
     assert sorted([*methods_tuned(STEPS), CHOSEN]) == sorted(method.name for method in METHODS)
@@ -203,7 +197,10 @@ def test_the_control_of_the_chosen_ranker_has_every_fit(tmp_path, ladder):
     best = "beyond-evidence"
     better = copy(ladder.tuned[best])
     better.values = [1.0] * len(better.values)
-    files = gathered(tmp_path, [replace(ladder, tuned=ladder.tuned | {best: better})], refits=3)
+    files = gathered(tmp_path, [(tuple(STEPS), replace(ladder, tuned=ladder.tuned | {best: better}))], refits=3)
+    again, scores = read(files[f"refits_{CHOSEN}"], "refits"), read(files[best], "scores")
+    assert again.column("fit").to_pylist() == [1] * len(scores) + [2] * len(scores)
+    assert again.slice(0, len(scores)).drop(["fit"]).equals(scores)
     controls = read(files["controls"], "figure").filter(pc.field("near") == 0).to_pandas()
     one, all_fits = (controls[controls.control == name] for name in (CONTROLS[best], OF_CHOSEN))
     assert len(all_fits) == 3 * len(one)
@@ -226,16 +223,6 @@ def test_controls_that_draw_are_drawn_and_fitted_again(ladder):
     np.testing.assert_allclose(
         often[CONTROLS["beyond-bilinear"]][:, 1], query_values_of("ap", data.test[0], by_hand), atol=1e-12
     )
-
-
-def test_what_is_fitted_again_names_all_that_it_is_stored_with(ladder):
-    known = {**RANKERS.targets, **LEARNERS.targets}
-    for method in METHODS:
-        names = [*CONTROLS] if method.name == CHOSEN else [method.name]
-        for name in names if method.refitted else []:
-            kinds = {kind: loaded(known[kind]) for kind in method.refitted}
-            stored = from_state_table(ladder.rankers[name].state(), kinds.__getitem__)
-            assert type(stored.redrawn(2)) is type(ladder.rankers[name])
 
 
 def test_values_are_paired_by_fit(inputs, ladder):

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from qdrank.datasets.columns import reference_column
-from qdrank.datasets.judged import load_judged
+from qdrank.datasets.judged import load_judged, refits_table
 from qdrank.queries.artifacts import load_queries
 from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import FeatureScale, fold_documents
+from qdrank.rankers.one_model import grown_once
 from qdrank.rankers.served import ServedRanker, write_method
 from qdrank.rankers.stored import read_ranker
 from qdrank.store import read, write
 from qdrank.studies.beyond.checks import checks_table, recurrence_table, without_near
-from qdrank.studies.beyond.fold import Ladder, control_values, fold_data, setting_choices
+from qdrank.studies.beyond.fold import Ladder, control_values, fold_data, further_scores, setting_choices
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.rejudged import Rejudging
-from qdrank.studies.beyond.steps import CHECKING, methods_needed, methods_tuned
+from qdrank.studies.beyond.steps import CHECKING, methods_needed, methods_refitted, methods_tuned
 from qdrank.studies.beyond.values import values_table
 from qdrank.text.extract import read_collection, text_settings
 
@@ -38,7 +40,7 @@ def fit_steps(
     text: Mapping[str, Any],
     log: Callable[..., None],
 ) -> None:
-    """Write choices, values of the controls, and scores and rankers of the methods of some steps; with the first, checks.
+    """Write choices, values of the controls, scores of all fits, rankers, and with the first step checks.
 
     ``files`` has the stored rankers that the steps begin with, by method. ``beyond`` holds the keys of `Options`,
     ``queries`` the options of query vectors. ``source`` holds the arguments of `read_collection`, empty if the data are no
@@ -49,13 +51,7 @@ def fit_steps(
     data = fold_data(documents, load_queries(files["queries"]), topics, reference)
     needed = {name: read_ranker(files[name]).ranker for name in methods_needed(steps)}
     ladder = Ladder(data, Options(**beyond), log, rankers=needed).climb(steps)
-    test = documents.parts["test"]
-    write(out["choices"], "choices", setting_choices(fold, ladder))
-    tables = [values_table(fold, test.query_id, control_values(ladder, refits), 0.0)]
-    for near in ladder.options.near:
-        log("without queries of similarity %g or more", near)
-        tables.append(values_table(fold, test.query_id, without_near(ladder, near), near))
-    write(out["controls"], "figure", pa.concat_tables(tables))
+    write_values(out, fold, ladder, steps, refits)
     if CHECKING in steps:
         seed = ladder.options.seed
         rejudging = Rejudging(read_collection(**source), text_settings(text, seed)) if source else None
@@ -63,6 +59,27 @@ def fit_steps(
         write(out["recurrence"], "figure", recurrence_table(fold, ladder))
     view = documents.view()
     recipe = load_document_vectors(files, queries, missing=view.missing)
+    write_methods(out, ladder, steps, partial(ServedRanker, fold=fold, documents=view, queries=recipe))
+
+
+def write_values(out: Mapping[str, str], fold: str, ladder: Ladder, steps: Sequence[str], refits: int) -> None:
+    """Write choices, values of the controls, and scores of further fits, ``refits`` fits in all."""
+    test = ladder.data.test[0]
+    write(out["choices"], "choices", setting_choices(fold, ladder))
+    with grown_once():  # mixtures, their controls and LambdaMART stand on the same trees
+        tables = [values_table(fold, test.query_id, control_values(ladder, refits), 0.0)]
+        for method in methods_refitted(steps) if refits > 1 else ():
+            write(out[f"refits_{method}"], "refits", refits_table(test, further_scores(ladder, method, refits)))
+    for near in ladder.options.near:
+        ladder.log(f"without queries of similarity {near:g} or more")
+        tables.append(values_table(fold, test.query_id, without_near(ladder, near), near))
+    write(out["controls"], "figure", pa.concat_tables(tables))
+
+
+def write_methods(
+    out: Mapping[str, str], ladder: Ladder, steps: Sequence[str], served: Callable[..., ServedRanker]
+) -> None:
+    """Write scores and rankers of the methods of some steps; ``served`` knows how they see documents and queries."""
     for method in methods_tuned(steps):
-        served = ServedRanker(method=method, fold=fold, documents=view, queries=recipe, ranker=ladder.rankers[method])
-        write_method(out[method], out[f"served_{method}"], served, test, ladder.scores[method])
+        ranker = served(method=method, ranker=ladder.rankers[method])
+        write_method(out[method], out[f"served_{method}"], ranker, ladder.data.test[0], ladder.scores[method])

@@ -20,7 +20,7 @@ from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.mixture import Mixture, out_of_fold
-from qdrank.rankers.one_model import WithEvidence, grown_once
+from qdrank.rankers.one_model import WithEvidence
 from qdrank.rankers.tuning import query_values_of, tune_rankers
 from qdrank.studies.beyond.methods import (
     CONTROLS,
@@ -141,7 +141,7 @@ class Ladder:
 
     def again(self, name: str, seed: int) -> FloatArray:
         """Scores of the test documents by a ranker with its chosen setting, drawn and fitted again with another seed."""
-        data = self.data_of(self.seen[name], seed)
+        data = self.data_of(self.seen.get(name, "own"), seed)
         watched = data.vali if data.vali[0].n_queries else data.train
         return self.rankers[name].redrawn(seed).fit(*data.train, validation=watched).predict(*data.test)
 
@@ -244,11 +244,15 @@ def control_values(ladder: Ladder, refits: int = 1) -> dict[str, FloatArray]:
     """
     test, values = ladder.data.test[0], {}
     rankers = {name: FIXED if name == CONTROLS[GATED] else name for name in (*CONTROLS.values(), OTHER_GATE)}
-    with grown_once():
-        for name, ranker in rankers.items():
-            if ranker not in ladder.tuned:
-                continue
-            seeds = [fit_seed(ladder.options.seed, fit) for fit in range(1, 1 if name in FIXED_CONTROLS else refits)]
-            scores = [ladder.scores[ranker], *(ladder.again(ranker, seed) for seed in seeds)]
-            values[name] = np.stack([query_values_of(MEASURE, test, one) for one in scores], axis=1)
+    for name, ranker in rankers.items():
+        if ranker not in ladder.tuned:
+            continue
+        further = further_scores(ladder, ranker, 1 if name in FIXED_CONTROLS else refits)
+        scores = [ladder.scores[ranker], *further]
+        values[name] = np.stack([query_values_of(MEASURE, test, one) for one in scores], axis=1)
     return values
+
+
+def further_scores(ladder: Ladder, name: str, refits: int) -> list[FloatArray]:
+    """Scores of the test documents by the further fits of a method or control, ``refits`` fits in all."""
+    return [ladder.again(name, fit_seed(ladder.options.seed, fit)) for fit in range(1, refits)]

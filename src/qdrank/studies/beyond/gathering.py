@@ -28,9 +28,9 @@ ORDER = (
 
 
 def gather_steps(files: Mapping[str, Any], out: Mapping[str, str], fold: str, *, refits: int) -> None:
-    """Write the tables of all steps of a fold, and scores and ranker of the method that validation chose.
+    """Write the tables of all steps of a fold, and scores of all fits and ranker of the method that validation chose.
 
-    ``files`` has the tables of every step, and scores and rankers of the methods to choose from.
+    ``files`` has the tables of every step, and scores, further fits and rankers of the methods to choose from.
     """
     choices = _joined(files["choices"], "choices", "method")
     chosen = chosen_method(choices)
@@ -43,7 +43,12 @@ def gather_steps(files: Mapping[str, Any], out: Mapping[str, str], fold: str, *,
         "figure",
         pa.concat_tables([controls.slice(0, n_all), of_chosen, controls.slice(n_all)]).combine_chunks(),
     )
-    write(out[CHOSEN], "scores", read(files[chosen], "scores"))
+    scores = read(files[chosen], "scores")
+    write(out[CHOSEN], "scores", scores)
+    if refits > 1:
+        again = files.get(f"refits_{chosen}")
+        fits = _repeated(scores, refits) if again is None else read(again, "refits")
+        write(out[f"refits_{CHOSEN}"], "refits", fits)
     ranker = with_param(read(files[f"served_{chosen}"], "rankers"), "method", CHOSEN)
     write(out[f"served_{CHOSEN}"], "rankers", ranker)
 
@@ -58,6 +63,12 @@ def _joined(paths: Sequence[str] | str, kind: Any, column: str) -> pa.Table:
     near = table.column("near").to_pylist()
     turn = {value: i for i, value in enumerate(dict.fromkeys([0.0, *near]))}
     return table.take(np.lexsort((place, np.array([turn[value] for value in near]))))
+
+
+def _repeated(scores: pa.Table, refits: int) -> pa.Table:
+    """The artifact ``refits`` of a method that draws nothing: every further fit has the same scores."""
+    fits = [scores.add_column(0, "fit", pa.array(np.full(len(scores), fit))) for fit in range(1, refits)]
+    return pa.concat_tables(fits)
 
 
 def _values_of(controls: pa.Table, name: str, refits: int) -> tuple[Any, dict[str, FloatArray]]:

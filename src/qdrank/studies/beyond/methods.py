@@ -13,26 +13,19 @@ WITH_EVIDENCE = ("beyond-evidence", "beyond-trees-evidence")
 #: Measure used for tuning and for comparisons.
 MEASURE = "ap"
 
-#: What rankers with trees are stored with; every ranker of the study may be the chosen one.
-_EVIDENCE = ("with-evidence", "evidence", "prior", "candidates", "words", "vectors", "trees", "linear")
-_MIXTURE = ("mixture", "bilinear", "linear", "trees")
-_ANY = tuple(dict.fromkeys(("local", "with-vectors", *_MIXTURE, *_EVIDENCE)))
-
 METHODS = (
     Method(SINGLE, "Single", BLACK, MARKERS[0]),
-    Method(TREES, "LambdaMART", GREY, MARKERS[1], refitted=("trees",)),
+    Method(TREES, "LambdaMART", GREY, MARKERS[1], refitted=()),
     Method("beyond-knn", "nearest queries", SKY, MARKERS[2]),
     Method("beyond-proximal", "nearest queries, close to Single", SKY, MARKERS[3]),
     Method("beyond-kernel", "kernel weights, mixed with Single", BLUE, MARKERS[4]),
     Method("beyond-bilinear", "bilinear", BLUE, MARKERS[5]),
-    Method(
-        "beyond-trees-queries", "LambdaMART with query vector", GREY, MARKERS[6], refitted=("with-vectors", "trees")
-    ),
+    Method("beyond-trees-queries", "LambdaMART with query vector", GREY, MARKERS[6], refitted=()),
     Method("beyond-evidence", "Single with neighbours' judgments", VERMILION, MARKERS[0]),
-    Method("beyond-trees-evidence", "LambdaMART with neighbours' judgments", ORANGE, MARKERS[1], refitted=_EVIDENCE),
-    Method(FIXED, "fixed mixture", GREEN, MARKERS[2], refitted=_MIXTURE),
-    Method(GATED, "gated mixture", GREEN, MARKERS[3], refitted=_MIXTURE),
-    Method(CHOSEN, "query-dependent, chosen on validation", PURPLE, MARKERS[7], refitted=_ANY),
+    Method("beyond-trees-evidence", "LambdaMART with neighbours' judgments", ORANGE, MARKERS[1], refitted=()),
+    Method(FIXED, "fixed mixture", GREEN, MARKERS[2], refitted=()),
+    Method(GATED, "gated mixture", GREEN, MARKERS[3], refitted=()),
+    Method(CHOSEN, "query-dependent, chosen on validation", PURPLE, MARKERS[7], refitted=()),
 )
 BY_NAME = {method.name: method for method in (*METHODS, *FIRST_STAGE_METHODS)}
 

@@ -21,6 +21,12 @@ STEPS: dict[str, tuple[str, ...]] = {
 }
 #: Methods of other steps that a step begins with.
 NEEDED = {"local": (SINGLE,), "mixtures": (SINGLE, TREES)}
+#: Methods whose further fits a step makes: those with trees. LambdaMART's are among the trees of the mixtures.
+REFITTED = {
+    "trees_queries": STEPS["trees_queries"],
+    "trees_evidence": STEPS["trees_evidence"],
+    "mixtures": (TREES, *STEPS["mixtures"]),
+}
 #: The step that also has the checks and the recurrence of documents.
 CHECKING = "linear"
 
@@ -28,6 +34,11 @@ CHECKING = "linear"
 def methods_tuned(steps: Iterable[str]) -> list[str]:
     """Methods that some steps tune."""
     return [name for step in steps for name in STEPS[step]]
+
+
+def methods_refitted(steps: Iterable[str]) -> list[str]:
+    """Methods that some steps fit several times."""
+    return [name for step in steps for name in REFITTED.get(step, ())]
 
 
 def methods_needed(steps: Sequence[str]) -> list[str]:
