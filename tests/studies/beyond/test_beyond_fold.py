@@ -36,7 +36,7 @@ from qdrank.studies.beyond.fold import (
     Ladder,
     control_values,
 )
-from qdrank.studies.beyond.gathering import gather_steps
+from qdrank.studies.beyond.gathering import chosen_method, gather_steps
 from qdrank.studies.beyond.methods import (
     CHOSEN,
     CONTROLS,
@@ -51,7 +51,7 @@ from qdrank.studies.beyond.rejudged import Rejudging
 from qdrank.studies.beyond.retrieved import JOBS
 from qdrank.studies.beyond.settings import Beyond
 from qdrank.studies.beyond.steps import STEPS, methods_needed, methods_refitted, methods_tuned, step_tables
-from qdrank.studies.beyond.values import chosen_method, gathered_values
+from qdrank.studies.beyond.values import gathered_values
 from qdrank.studies.making import Inputs, Shown
 from qdrank.text.judged import TextSettings, judged_text
 

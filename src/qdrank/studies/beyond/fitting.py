@@ -19,10 +19,10 @@ from qdrank.rankers.stored import read_ranker
 from qdrank.store import read, write
 from qdrank.studies.beyond.checks import checks_table, recurrence_table, without_near
 from qdrank.studies.beyond.fold import Ladder, control_values, fold_data, further_scores, setting_choices
+from qdrank.studies.beyond.gathering import values_table
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.rejudged import Rejudging
 from qdrank.studies.beyond.steps import CHECKING, methods_needed, methods_refitted, methods_tuned
-from qdrank.studies.beyond.values import values_table
 from qdrank.text.extract import read_collection, text_settings
 
 

@@ -9,11 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from qdrank.datasets.judged import TextArray
 from qdrank.layout import FloatArray
+from qdrank.learners.choose import choose
 from qdrank.rankers.state import with_param
 from qdrank.store import read, write
 from qdrank.studies.beyond.methods import CHOSEN, CONTROLS, FIXED, GATED, MEASURE, OF_CHOSEN, OTHER_GATE, SINGLE, TREES
-from qdrank.studies.beyond.values import chosen_method, values_table
 
 #: Methods and controls in the order of the tables.
 ORDER = (
@@ -24,6 +25,18 @@ ORDER = (
     GATED,
     CONTROLS[GATED],
     OTHER_GATE,
+)
+
+
+_VALUES = pa.schema(
+    [
+        ("fold", pa.string()),
+        ("control", pa.string()),
+        ("near", pa.float64()),
+        ("fit", pa.int64()),
+        ("query_id", pa.string()),
+        (MEASURE, pa.float64()),
+    ]
 )
 
 
@@ -51,6 +64,32 @@ def gather_steps(files: Mapping[str, Any], out: Mapping[str, str], fold: str, *,
         write(out[f"refits_{CHOSEN}"], "refits", fits)
     ranker = with_param(read(files[f"served_{chosen}"], "rankers"), "method", CHOSEN)
     write(out[f"served_{CHOSEN}"], "rankers", ranker)
+
+
+def chosen_method(choices: pa.Table) -> str:
+    """The query-dependent method that does best on validation in a fold."""
+    best = {row["method"]: row["value"] for row in choices.to_pylist() if row["chosen"]}
+    return choose((name, best[name]) for name in CONTROLS).chosen
+
+
+def values_table(fold: str, query_id: TextArray, values: Mapping[str, FloatArray], near: float) -> pa.Table:
+    """Values (n_queries, n_fits) of the test queries by control; ``near`` is 0 if all queries are used."""
+    n = len(query_id)
+    tables = [
+        pa.table(
+            {
+                "fold": pa.array([fold] * n, pa.string()),
+                "control": pa.array([name] * n, pa.string()),
+                "near": np.full(n, near),
+                "fit": np.full(n, fit),
+                "query_id": pa.array(query_id, pa.string()),
+                MEASURE: ap,
+            }
+        )
+        for name, by_fit in values.items()
+        for fit, ap in enumerate(by_fit.T)
+    ]
+    return pa.concat_tables([_VALUES.empty_table(), *tables])
 
 
 def _joined(paths: Sequence[str] | str, kind: Any, column: str) -> pa.Table:

@@ -11,8 +11,9 @@ import pyarrow as pa
 from qdrank.evaluation.comparison import Comparison, compare, compared_rows
 from qdrank.evaluation.pairs import fit_columns, query_values
 from qdrank.figures.tables import chosen_by_fold
+from qdrank.studies.beyond.gathering import chosen_method
 from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, OF_CHOSEN, SINGLE, TREES
-from qdrank.studies.beyond.values import Key, Values, chosen_method, comparisons, gathered_values
+from qdrank.studies.beyond.values import Key, Values, comparisons, gathered_values
 from qdrank.studies.making import Inputs, Shown
 
 TABLED_MEASURES = ("ap", "ndcg@10/letor4", "p@10/letor4")

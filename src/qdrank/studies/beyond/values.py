@@ -10,25 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from qdrank.datasets.judged import TextArray
 from qdrank.evaluation.pairs import Pairs, differences_by_fit, fit_values, paired_fits
 from qdrank.evaluation.refits import by_fit
 from qdrank.layout import FloatArray, rows_of
-from qdrank.learners.choose import choose
 from qdrank.studies.beyond.methods import BY_NAME, CONTROLS, GATED, MEASURE, METHODS, OTHER_GATE, SINGLE, TREES
 
 Key = tuple[str, float]
 """Method or control, and the similarity from which queries are left out; 0 if none are."""
-_VALUES = pa.schema(
-    [
-        ("fold", pa.string()),
-        ("control", pa.string()),
-        ("near", pa.float64()),
-        ("fit", pa.int64()),
-        ("query_id", pa.string()),
-        (MEASURE, pa.float64()),
-    ]
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,26 +40,6 @@ class Values:
     def by_fit(self, pairs: Sequence[tuple[Key, Key]]) -> FloatArray:
         """Differences of pairs of rankers, (n_queries, n_fits, n_pairs); one that is fitted once serves every fit."""
         return differences_by_fit([(self.of[a], self.of[b]) for a, b in pairs])
-
-
-def values_table(fold: str, query_id: TextArray, values: Mapping[str, FloatArray], near: float) -> pa.Table:
-    """Values (n_queries, n_fits) of the test queries by control; ``near`` is 0 if all queries are used."""
-    n = len(query_id)
-    tables = [
-        pa.table(
-            {
-                "fold": pa.array([fold] * n, pa.string()),
-                "control": pa.array([name] * n, pa.string()),
-                "near": np.full(n, near),
-                "fit": np.full(n, fit),
-                "query_id": pa.array(query_id, pa.string()),
-                MEASURE: ap,
-            }
-        )
-        for name, by_fit in values.items()
-        for fit, ap in enumerate(by_fit.T)
-    ]
-    return pa.concat_tables([_VALUES.empty_table(), *tables])
 
 
 def gathered_values(measures: pa.Table, controls: pa.Table) -> Values:
@@ -108,9 +76,3 @@ def comparisons(values: Values) -> list[tuple[Key, Key]]:
         for method_name in ("beyond-evidence", "beyond-trees-evidence"):
             pairs.append(((method_name, near), (CONTROLS[method_name], near)))
     return pairs
-
-
-def chosen_method(choices: pa.Table) -> str:
-    """The query-dependent method that does best on validation in a fold."""
-    best = {row["method"]: row["value"] for row in choices.to_pylist() if row["chosen"]}
-    return choose((name, best[name]) for name in CONTROLS).chosen
