@@ -23,11 +23,11 @@ LIN_SEEDS = list(range(1, settings.refits + 1))
 LIN_MINUTES = 0.1 * settings.refits * len(settings.lin.lambdas) / run.shards
 
 
-# A shard is a set of whole units (clusterings of one kind and seed); their number changes no bit of what is gathered.
+# A shard is a set of whole units (clusterings of one kind, seed and number of clusters); shards change no bit of what is gathered.
 scattergather:
     lin=scattered(workflow, run, "lin"),
     # Where the units of a fold take minutes, it is divided even if folds fill the cores.
-    lin_large=scattered(workflow, run, "lin_large", least=3),
+    lin_large=scattered(workflow, run, "lin_large", least=8),
 
 
 # The global Ranking SVM, its lambda chosen among as many as the methods have settings.

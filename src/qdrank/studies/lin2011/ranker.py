@@ -93,7 +93,7 @@ class ClusterRanker(QueryRanker):
             ms=[self.m], seeds=[self.seed], base=self.base, random=random, starts=self.starts, readings=readings
         )
         shop = Workshop(documents, self.reference, {self.lam: singles[self.lam]}, single, plan, tol=self.tol)
-        bank = FoldBank(*shop.run([(unit, self.seed)], only=self.scheme), train.query_id)
+        bank = FoldBank(*shop.run([Key(unit, self.seed, self.m)], only=self.scheme), train.query_id)
         fold = LinFold(
             documents, self.reference, documents.stored(single), bank, readings, base=self.base, starts=self.starts
         )

@@ -1,4 +1,4 @@
-"""What is trained for a fold, in units divided among shards: all clusterings of one kind and seed are a unit."""
+"""What is trained for a fold, in units divided among shards: clusterings of one kind, seed and number of clusters."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ class ClusterPlan:
         return seed in list(self.seeds)[: self.variants]
 
 
-Unit = tuple[str, int]
-"""Scheme and seed."""
+Unit = Key
+"""A clustering of K-means; its random clusters, and those for the table of readings, go with it."""
 
 
 def other_transformations(readings: Readings) -> dict[str, Readings]:
@@ -78,10 +78,11 @@ def other_transformations(readings: Readings) -> dict[str, Readings]:
 
 
 def units(plan: ClusterPlan) -> list[Unit]:
-    """All units of a fold; they do not depend on each other."""
+    """All units of a fold, which do not depend on each other; those that take as long stand together, for even shards."""
     needed = [(scheme, seed) for scheme in (PAIRS, TRANSFORMED) for seed in plan.seeds]
     others = other_transformations(plan.readings)
-    return needed + [(scheme, seed) for scheme in others for seed in plan.seeds if plan.varied(seed)]
+    needed += [(scheme, seed) for scheme in others for seed in plan.seeds if plan.varied(seed)]
+    return [Key(scheme, seed, m) for m in plan.ms for scheme, seed in needed]
 
 
 def shard_units(plan: ClusterPlan, shard: int, n_shards: int) -> list[Unit]:
@@ -133,27 +134,26 @@ class Workshop:
         clusters = [no_rows(CLUSTERS_SHAPE)]
         models = [no_rows(CLUSTER_MODELS_SHAPE, weights=self.train.X.shape[1])]
         with one_thread():
-            for scheme, seed in wanted:
-                for clustering, training_set in self.clusterings(scheme, seed):
+            for unit in wanted:
+                for clustering, training_set in self.clusterings(unit):
                     if only not in (None, clustering.scheme):
                         continue
-                    log(f"{clustering.scheme}, seed {seed}, {clustering.m} clusters")
+                    log(f"{clustering.scheme}, seed {unit.seed}, {unit.m} clusters")
                     clusters.append(cluster_sizes_table(clustering, self.train.query_id))
                     models += self._trained(clustering, training_set)
         return joined(clusters), joined(models)
 
-    def clusterings(self, scheme: str, seed: int) -> Iterator[tuple[Clustering, TrainingSet]]:
+    def clusterings(self, unit: Unit) -> Iterator[tuple[Clustering, TrainingSet]]:
         """Every clustering of a unit, and what its clusters learn from."""
-        plan, usual = self.plan, self.plan.readings.training_set
+        (scheme, seed, m), plan, usual = unit, self.plan, self.plan.readings.training_set
         other: TrainingSet = "queries" if usual == "relevant" else "relevant"
         items = relevant_items(self.train, self.vectors) if scheme == PAIRS else query_items(self._points(scheme))
-        for m in plan.ms:
-            clustering = cluster(scheme, items, m, seed=seed, base=plan.base, starts=plan.starts)
-            yield clustering, usual
-            if plan.random and scheme in (PAIRS, TRANSFORMED):
-                yield shuffled(clustering, base=plan.base), usual
-            if scheme == PAIRS and plan.varied(seed):
-                yield replace(clustering, scheme=OTHER_SET), other
+        clustering = cluster(scheme, items, m, seed=seed, base=plan.base, starts=plan.starts)
+        yield clustering, usual
+        if plan.random and scheme in (PAIRS, TRANSFORMED):
+            yield shuffled(clustering, base=plan.base), usual
+        if scheme == PAIRS and plan.varied(seed):
+            yield replace(clustering, scheme=OTHER_SET), other
 
     def _points(self, scheme: str) -> FloatArray:
         readings = {TRANSFORMED: self.plan.readings, **other_transformations(self.plan.readings)}[scheme]
