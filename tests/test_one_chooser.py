@@ -38,7 +38,7 @@ ENDS = {
     "qdrank.studies.lin2011.sweep.curves": TEST_QUERIES,
     "qdrank.studies.lin2011.variants._measured": TEST_QUERIES,
     "qdrank.studies.zha2006.fold._cells_table": TEST_QUERIES,
-    "qdrank.studies.zha2006.fold._maps_table": TEST_QUERIES + ", and training queries beside them",
+    "qdrank.studies.zha2006.fold._map_rows": TEST_QUERIES + ", and training queries beside them",
     "qdrank.studies.zha2006.kernel.kernel_values": TEST_QUERIES,
     "qdrank.studies.zha2006.pairwise.run_pairwise": TEST_QUERIES,
 }

@@ -308,7 +308,7 @@ class PredictedWeights(RunWeights):
 
         shape = {"rounds": self.rounds, "learning_rate": self.learning_rate, "leaves": self.leaves, "min_leaf": 20}
         trees = Trees(X=self._rows(vectors), seed=self.seed, **shape)  # type: ignore[arg-type]
-        text: str = trees.grow(target.ravel(), np.ones(target.size), self.rounds).model_to_string()
+        text, _ = trees.grow(target.ravel(), np.ones(target.size), self.rounds)
         return text
 
     def _rows(self, vectors: FloatArray) -> NDArray[np.float32]:

@@ -20,6 +20,7 @@ from qdrank.learners.atvt.maps import Penalties, fit_maps, moments
 from qdrank.learners.atvt.regressors import GrownTrees, Kernel, Ridge, Trees, gaussian
 from qdrank.learners.atvt.rounds import Projected
 from qdrank.learners.classic.regression import Regression
+from qdrank.learners.classic.trees import booster_of
 
 INF = float("inf")
 CELLS = [(10.0, 1.0), (0.1, 0.1), (100.0, 0.2), (1.0, 100.0)]
@@ -465,6 +466,19 @@ def test_fits_that_share_grown_trees_are_those_of_fits_alone(monkeypatch):
     shared = [ATVT(**common, **params).fit(X, targets, query, grown=grown).model_ for params, targets in wanted]
     assert shared == alone
     assert len(calls) == 10  # 13 without sharing: three of the seven begin with trees that are there
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_grown_trees_know_the_scores_of_their_documents_to_the_last_bit(dtype):
+    """Zeros, missing values and repeated ones fall on the same side of every split, in bins as in `predict`."""
+    X, y, _ = judged(22, n_queries=60)
+    X = X.astype(dtype)
+    X[::3, 0], X[1::5, 0], X[:, 1] = 0.0, np.nan, np.round(X[:, 1])
+    trees = Trees(X=X, rounds=60, learning_rate=0.3, leaves=9, min_leaf=3, seed=1)
+    for weight in (np.ones(len(y)), np.random.default_rng(1).uniform(0.1, 3.0, len(y))):
+        text, scores = trees.grow(y / 3, weight, 60)
+        np.testing.assert_array_equal(scores, booster_of(text).predict(X, num_threads=1))
+        assert booster_of(text).model_to_string() == text  # kept as text, nothing is lost
 
 
 @pytest.mark.parametrize("h", ["ridge", "trees"])

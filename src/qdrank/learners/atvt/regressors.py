@@ -129,12 +129,12 @@ class GrownTrees:
     Attributes
     ----------
     bins : LightGBM's data set by ``min_leaf``, which decides on the features it keeps, and seed
-    unweighted : the last first fit, without weights, by size, shrinkage and seed: targets, trees, predictions. aTVT
+    unweighted : the last first fit, without weights, by size, shrinkage and seed: targets, trees as text, predictions. aTVT
         begins with it, whatever its penalties
     """
 
     bins: dict[tuple[int, int], Any] = field(default_factory=dict)
-    unweighted: dict[tuple[Any, ...], tuple[FloatArray, Any, FloatArray]] = field(default_factory=dict)
+    unweighted: dict[tuple[Any, ...], tuple[FloatArray, str, FloatArray]] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -164,36 +164,31 @@ class Trees:
     }
 
     def __post_init__(self) -> None:
-        self.boosters: list[Any] = []
+        self.texts: list[str] = []
 
     def fit(self, target: FloatArray, weight: FloatArray) -> FloatArray:
         """Grow all trees again, or add more after the first fit."""
-        if not (self.warm_trees and self.boosters):
-            first = not self.boosters and (weight == 1).all()
-            booster, self._h = self._unweighted(target) if first else self._predicting(target, weight, self.rounds)
-            self.boosters = [booster]
+        if not (self.warm_trees and self.texts):
+            first = not self.texts and (weight == 1).all()
+            text, self._h = self._unweighted(target) if first else self.grow(target, weight, self.rounds)
+            self.texts = [text]
             return self._h
-        booster, added = self._predicting(target - self._h, weight, self.warm_trees)
-        self.boosters.append(booster)
+        text, added = self.grow(target - self._h, weight, self.warm_trees)
+        self.texts.append(text)
         self._h = self._h + added
         return self._h
 
-    def _unweighted(self, target: FloatArray) -> tuple[Any, FloatArray]:
+    def _unweighted(self, target: FloatArray) -> tuple[str, FloatArray]:
         """Trees fitted without weights, and their predictions; grown once for the same targets."""
         setting = self.rounds, self.learning_rate, self.leaves, self.min_leaf, self.seed
         kept = self.grown.unweighted.get(setting)
         if kept is None or not np.array_equal(kept[0], target):
-            kept = target, *self._predicting(target, np.ones(len(target)), self.rounds)
+            kept = target, *self.grow(target, np.ones(len(target)), self.rounds)
             self.grown.unweighted[setting] = kept
         return kept[1:]
 
-    def _predicting(self, target: FloatArray, weight: FloatArray, rounds: int) -> tuple[Any, FloatArray]:
-        """Trees, and their predictions of the documents."""
-        booster = self.grow(target, weight, rounds)
-        return booster, np.asarray(booster.predict(self.X, num_threads=1), dtype=np.float64)
-
-    def grow(self, target: FloatArray, weight: FloatArray, rounds: int) -> Any:
-        """Trees fitted to targets and weights of the documents, as LightGBM's booster."""
+    def grow(self, target: FloatArray, weight: FloatArray, rounds: int) -> tuple[str, FloatArray]:
+        """Trees fitted to targets and weights of the documents, in LightGBM's text form, and their predictions."""
         lightgbm = needed("lightgbm", "trees")
 
         params = self._PARAMS | {"min_data_in_leaf": self.min_leaf, "seed": self.seed}
@@ -205,7 +200,8 @@ class Trees:
         data.set_field("weight", None)  # weights of 1, which `set_weight` takes for none, would leave the former ones
         data.set_weight(weight)
         params |= {"learning_rate": self.learning_rate, "num_leaves": self.leaves}
-        return lightgbm.train(params, data, num_boost_round=rounds)
+        booster = lightgbm.train(params, data, num_boost_round=rounds, keep_training_booster=True)
+        return booster.model_to_string(), training_scores(booster)
 
     def penalty_value(self) -> float:
         """0, see the class."""
@@ -213,7 +209,22 @@ class Trees:
 
     def state(self) -> dict[str, Any]:
         """The trees in LightGBM's text form."""
-        return {"h": "trees", "texts": [booster.model_to_string() for booster in self.boosters]}
+        return {"h": "trees", "texts": self.texts}
+
+
+def training_scores(booster: Any) -> FloatArray:
+    """Predictions (n_documents,) of a booster for the documents that it was grown on, as `predict` gives them.
+
+    LightGBM adds each tree's values to them while it grows, so that no document has to walk through the trees.
+    """
+    scores = np.empty(booster.train_set.num_data())
+
+    def take(predicted: FloatArray, _: Any) -> tuple[str, float, bool]:
+        scores[:] = predicted
+        return "", 0.0, True
+
+    booster.eval_train(take)
+    return scores
 
 
 def predict(state: dict[str, Any], X: NDArray[Any]) -> FloatArray:

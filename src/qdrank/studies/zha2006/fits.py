@@ -11,30 +11,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.layout import FloatArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.atvt.maps import fit_maps, moments
 from qdrank.learners.atvt.regressors import GrownTrees
 from qdrank.learners.choose import choose
 from qdrank.learners.regularised import most_regularised_first
-from qdrank.studies.zha2006.data import FoldData
+from qdrank.studies.zha2006.data import FoldData, FoldPart
 from qdrank.studies.zha2006.options import Cell, Options
 
 Params = dict[str, Any]
 #: Parameters of h that are chosen.
 SETTING = ("lam_h", "leaves", "min_leaf", "learning_rate")
-#: Roles whose documents are scored by every fit.
-SCORED = ("train", "vali", "test")
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted aTVT, or plain regressor, with its scores by role and its mean on validation."""
+    """A fitted aTVT, or plain regressor, and its mean on validation."""
 
     params: Params
     model: ATVT
-    scores: Mapping[str, FloatArray]
     watched: float
+    parts: Mapping[str, FoldPart]
+    _scores: dict[str, FloatArray] = field(default_factory=dict, repr=False)
+
+    def scores(self, role: str) -> FloatArray:
+        """Scores of a role's documents, (n_documents,), predicted when asked for: most fits only show those of validation."""
+        if role not in self._scores:
+            self._scores[role] = self.model.predict(self.parts[role].X)
+        return self._scores[role]
 
     @property
     def text(self) -> str:
@@ -57,27 +62,26 @@ class Fitter:
         """Fit with ``params`` in addition to what the study fixes."""
         key = repr(sorted(params.items()))
         if key not in self._done:
-            self._done[key] = self._fit(params)
+            self._done[key] = self.fitted(params, self.data.parts["train"].targets)
         return self._done[key]
 
     def plain(self, **params: Any) -> Fit:
         """The regressor without aTVT."""
         return self.fit(rounds=0, **params)
 
-    def _fit(self, params: Params) -> Fit:
-        model = self.fitted(params, self.data.parts["train"].targets)
-        scores = {role: model.predict(self.data.parts[role].X) for role in SCORED if len(self.data.parts[role].X)}
-        return Fit(params, model, scores, self.data.validation.mean(scores[self.data.watched]))
-
-    def fitted(self, params: Params, targets: FloatArray) -> ATVT:
-        """A model of these targets of the training documents; of trees, as many as do best on validation."""
-        train = self.data.parts["train"]
+    def fitted(self, params: Params, targets: FloatArray) -> Fit:
+        """A fit to these targets of the training documents; of trees, as many as do best on validation."""
+        train, watched = self.data.parts["train"], self.data.watched
         model = ATVT(**(self.fixed() | params)).fit(train.X, targets, train.judged.query, grown=self._grown)
         if self.h != "trees":
-            return model
-        each = values_of_trees(model.boosters[-1], self.data.parts[self.data.watched].X)
-        values = self.data.validation.values(np.cumsum(each, axis=1))
-        return model.keep_trees(choose((i + 1, values[:, i]) for i in range(each.shape[1])).chosen)
+            scores = model.predict(self.data.parts[watched].X)
+            return Fit(params, model, self.data.validation.mean(scores), self.data.parts, {watched: scores})
+        (booster,) = model.boosters
+        scores = np.cumsum(values_of_trees(booster, self.data.parts[watched].X), axis=1)
+        values = self.data.validation.values(scores)
+        best = choose((i + 1, values[:, i]) for i in range(scores.shape[1]))
+        model.keep_trees(best.chosen)
+        return Fit(params, model, best.value, self.data.parts, {watched: scores[:, best.place].copy()})
 
     def fixed(self) -> Params:
         """Parameters that all fits share."""
@@ -157,7 +161,7 @@ class Fitter:
         if role == "train":
             return fit.model.alpha_, fit.model.beta_
         part, model = self.data.parts[role], fit.model
-        sums = moments(fit.scores[role], part.targets, part.judged.offsets)
+        sums = moments(fit.scores(role), part.targets, part.judged.offsets)
         maps = fit_maps(sums, model.effective(model.scale_))
         return maps.alpha, maps.beta
 
@@ -165,11 +169,12 @@ class Fitter:
 def values_of_trees(booster: Any, X: NDArray[Any]) -> FloatArray:
     """What each tree adds to the scores of the rows of X, (n_documents, n_trees), in one walk through all trees."""
     leaves = booster.predict(X, pred_leaf=True, num_threads=1).reshape(len(X), -1)
-    values = np.zeros(leaves.shape)
-    for tree, reached in enumerate(leaves.T):
-        used, place = np.unique(reached, return_inverse=True)
-        values[:, tree] = np.array([booster.get_leaf_output(tree, int(leaf)) for leaf in used])[place]
-    return values
+    return np.stack([_outputs(booster, tree, reached) for tree, reached in enumerate(leaves.T)], axis=1)
+
+
+def _outputs(booster: Any, tree: int, reached: IntArray) -> FloatArray:
+    """Values of the leaves of a tree that the documents reached, (n_documents,)."""
+    return np.array([booster.get_leaf_output(tree, leaf) for leaf in range(int(reached.max()) + 1)])[reached]
 
 
 def best_of(tried: Sequence[Fit]) -> Fit:

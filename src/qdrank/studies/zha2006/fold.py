@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
@@ -65,7 +65,7 @@ def run_fold(fold: str, data: FoldData, h: str, options: Options) -> FoldResult:
         objectives=_objectives_table(fold, fitter, best.methods["plain"]),
         choices=_choices_table(fold, h, best, data.measure),
         scores={
-            kind: [fit.scores["test"], *(one.scores["test"] for (of, _), one in again.items() if of == kind)]
+            kind: [fit.scores("test"), *(one.scores("test") for (of, _), one in again.items() if of == kind)]
             for kind, fit in best.methods.items()
         },
         models={kind: fit.model for kind, fit in best.methods.items()},
@@ -104,7 +104,7 @@ def penalties(cell: Cell) -> dict[str, float]:
 
 
 Refits = Mapping[tuple[str, int], Fit]
-"""Further fits by kind and number, with scores of the test documents."""
+"""Further fits by kind and number."""
 
 
 def refits(fitter: Fitter, best: Chosen) -> Refits:
@@ -118,8 +118,7 @@ def refits(fitter: Fitter, best: Chosen) -> Refits:
     for number in range(1, options.refits):
         targets = jittered(train.targets, fit=number, seed=fitter.data.seed, size=options.jitter)
         for kind, fit in fits.items():
-            model = fitter.fitted(fit.params, targets)
-            again[kind, number] = replace(fit, model=model, scores={"test": model.predict(fitter.data.parts["test"].X)})
+            again[kind, number] = fitter.fitted(fit.params, targets)
     return again
 
 
@@ -146,7 +145,7 @@ def _cells_table(fold: str, fitter: Fitter, best: Chosen, again: Refits) -> pa.T
     shown = [*best.methods.items(), *(("grid", fit) for fit in best.grid.values()), *best.others.items()]
     shown += [(refit_kind(kind, number), fit) for (kind, number), fit in again.items()]
     tables = [
-        fit_rows(fold, h, kind, "test", _cell(fit), ids, value=data.reported("test", fit.scores["test"]))
+        fit_rows(fold, h, kind, "test", _cell(fit), ids, value=data.reported("test", fit.scores("test")))
         for kind, fit in shown
     ]
     tables.append(fit_rows(fold, h, "limit scores", "test", LIMIT, ids, value=_apart(data, best)))
@@ -155,33 +154,33 @@ def _cells_table(fold: str, fitter: Fitter, best: Chosen, again: Refits) -> pa.T
 
 def _apart(data: FoldData, best: Chosen) -> FloatArray:
     """Largest difference between the scores of the limit and of the plain regressor, (n_queries,)."""
-    apart = np.abs(best.others["limit"].scores["test"] - best.methods["plain"].scores["test"])
+    apart = np.abs(best.others["limit"].scores("test") - best.methods["plain"].scores("test"))
     return np.asarray(np.maximum.reduceat(apart, data.parts["test"].judged.offsets[:-1]))
 
 
 def _maps_table(fold: str, fitter: Fitter, best: Chosen, again: Refits) -> pa.Table:
     """Maps of training and test queries, with the DCG of the plain regressor and of aTVT; of further fits, test queries."""
-    first = best.methods["plain"]
-    shown = [
-        *(("grid", fit, first) for fit in best.grid.values()),
-        ("atvt", best.methods["atvt"], first),
-        ("l1", best.methods["l1"], first),
+    fits = [
+        *(("grid", fit) for fit in best.grid.values()),
+        *((kind, best.methods[kind]) for kind in ("atvt", "l1")),
+        *((kind, best.others[kind]) for kind in ("paper-l1", "weak")),
     ]
-    shown += [(kind, best.others[kind], first) for kind in ("paper-l1", "weak")]
+    shown = [(kind, fit, best.methods["plain"], role) for kind, fit in fits for role in ("train", "test")]
     shown += [
-        (refit_kind(kind, number), fit, again["plain", number])
+        (refit_kind(kind, number), fit, again["plain", number], "test")
         for (kind, number), fit in again.items()
         if kind == "fixed"
     ]
-    tables = []
-    for kind, fit, plain in shown:
-        for role in (role for role in ("train", "test") if role in fit.scores and role in plain.scores):
-            part = fitter.data.parts[role]
-            alpha, beta = fitter.maps(fit, role)
-            before, after = (fitter.data.reported(role, one.scores[role]) for one in (plain, fit))
-            columns = {"alpha": alpha, "beta": beta, "plain": before, "value": after, "varied": part.varied}
-            tables.append(fit_rows(fold, fitter.h, kind, role, _cell(fit), part.judged.query_id, **columns))
-    return pa.concat_tables(tables)
+    return pa.concat_tables([_map_rows(fold, fitter, *one) for one in shown])
+
+
+def _map_rows(fold: str, fitter: Fitter, kind: str, fit: Fit, plain: Fit, role: str) -> pa.Table:
+    """Maps of a role's queries, and their values by the plain regressor and by the fit."""
+    part = fitter.data.parts[role]
+    alpha, beta = fitter.maps(fit, role)
+    before, after = (fitter.data.reported(role, one.scores(role)) for one in (plain, fit))
+    columns = {"alpha": alpha, "beta": beta, "plain": before, "value": after, "varied": part.varied}
+    return fit_rows(fold, fitter.h, kind, role, _cell(fit), part.judged.query_id, **columns)
 
 
 def _objectives_table(fold: str, fitter: Fitter, plain: Fit) -> pa.Table:

@@ -52,5 +52,5 @@ def kernel_values(
         start = setting_of(plain)
         atvt, _ = fitter.search(start, options.cells)
         fits = {"plain": plain, "atvt": atvt, "fixed": fitter.fit(**start, norm="l2", **penalties(options.paper))}
-        values |= {(h, kind): small.reported("test", fit.scores["test"]) for kind, fit in fits.items()}
+        values |= {(h, kind): small.reported("test", fit.scores("test")) for kind, fit in fits.items()}
     return values
