@@ -5,4 +5,4 @@ from qdrank.workflow.script import job
 
 with job() as this:
     for one in this.folds:
-        gather_tables(one.files, one.out)
+        gather_tables(one.files, one.out, **one.params)

@@ -78,8 +78,8 @@ def test_commands_of_snakemake_run(finished: Project, desk: Project, command: st
         desk.snakemake(*words)
         assert not lock.exists()
     elif "--delete-temp-output" in words:
-        late = folder / "results/tiny/fold1/zha/trees/cells.parquet"
-        late.parent.mkdir(exist_ok=True)
+        late = folder / "results/tiny/fold1/zha/trees/plain/cells.parquet"
+        late.parent.mkdir(parents=True, exist_ok=True)
         late.write_text("of a job that ended late")
         desk.snakemake(*words)
         assert not late.exists()

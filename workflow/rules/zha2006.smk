@@ -3,6 +3,8 @@
 # reads:  results/{dataset}/judged.parquet
 # writes: results/{dataset}/{fold}/zha/{regressor}/*.parquet    what follows, of one regressor
 #         results/{dataset}/{fold}/zha/{regressor}/pairwise/    the same of the learner that it is set against
+#         results/{dataset}/{fold}/zha/trees/{job}/             the same of some kinds of fits, where a fold is divided
+#         results/{dataset}/{fold}/zha/trees/start.parquet      trees that the jobs of a divided fold begin with
 #         results/{dataset}/{fold}/zha/cells.parquet            DCG of the test queries for every fit that is shown
 #         results/{dataset}/{fold}/zha/maps.parquet             alpha and beta of training and test queries
 #         results/{dataset}/{fold}/zha/objectives.parquet       the objective after every half step
@@ -10,10 +12,14 @@
 #         results/{dataset}/{fold}/scores/zha-*.parquet         with the settings that validation chose
 #         results/{dataset}/{fold}/refits/zha-trees-*.parquet   the same scores from further fits of boosted trees
 #         results/{dataset}/{fold}/served/zha-*.parquet         the methods for `qdrank rank`
+#
+# Boosted trees of a fold are one job on small data sets (`fit_zha_trees`). Elsewhere the plain regressor is one
+# (`fit_zha_trees_plain`), then there are five of other kinds, which begin with its setting and its trees.
 
 from qdrank.learners.grids import GRIDS
 from qdrank.studies.zha2006.methods import (
     FITTED_KINDS as ZHA_KINDS,
+    JOBS as ZHA_JOBS,
     PAIRWISE,
     refitted_kinds,
 )
@@ -21,6 +27,8 @@ from qdrank.studies.zha2006.methods import (
 ZHA = STUDIES["zha2006"]
 ZHA_SETS = run.datasets_of(ZHA)
 ZHA_DATASETS = names_pattern(ZHA_SETS)
+ZHA_SMALL = [name for name in ZHA_SETS if run.is_small(name)]
+ZHA_DIVIDED = [name for name in ZHA_SETS if name not in ZHA_SMALL]
 ZHA_TABLES = ["cells", "maps", "objectives", "choices"]
 # Kinds of methods built from a regressor; "pairwise" is what they are set against.
 ZHA_FITTED_KINDS = [kind for kind in ZHA_KINDS if kind != "pairwise"]
@@ -35,6 +43,7 @@ ZHA_FITTED = {
         for kind in ZHA_FITTED_KINDS
     },
 }
+ZHA_START = "results/{dataset}/{fold}/zha/{regressor}/start.parquet"
 ZHA_COMPUTED = {**settings.zha.computed(), "refits": settings.refits}
 
 
@@ -67,8 +76,52 @@ use rule fit_zha as fit_zha_trees with:
             for kind in refitted_kinds("trees", ZHA_FITTED_KINDS, settings.refits)
         },
     wildcard_constraints:
-        dataset=ZHA_DATASETS,
+        dataset=names_pattern(ZHA_SMALL),
         regressor="trees",
+
+
+# The same where it would be a long job: the plain regressor first, since all begin with what it chooses and grows.
+for _job, _kinds in ZHA_JOBS.items():
+
+    rule:
+        name:
+            f"fit_zha_trees_{_job}"
+        input:
+            **({} if _job == "plain" else {"start": ZHA_START}),
+            judged="results/{dataset}/judged.parquet",
+        output:
+            **({"start": temp(ZHA_START)} if _job == "plain" else {}),
+            **{
+                name: temp(
+                    f"results/{{dataset}}/{{fold}}/zha/{{regressor}}/{_job}/{name}.parquet"
+                )
+                for name in ZHA_TABLES
+            },
+            **{
+                f"{made}_{kind}": f"results/{{dataset}}/{{fold}}/{made}/zha-{{regressor}}-{kind}.parquet"
+                for made in ("scores", "served")
+                for kind in ZHA_FITTED_KINDS
+                if kind in _kinds
+            },
+            **{
+                f"refits_{kind}": f"results/{{dataset}}/{{fold}}/refits/zha-{{regressor}}-{kind}.parquet"
+                for kind in refitted_kinds("trees", ZHA_FITTED_KINDS, settings.refits)
+                if kind in _kinds
+            },
+        wildcard_constraints:
+            dataset=names_pattern(ZHA_DIVIDED),
+            regressor="trees",
+        priority: 5
+        resources:
+            mem_mb=memory(1000, 15),
+            runtime=minutes(60, 3),
+        params:
+            kinds=_kinds,
+            scale=settings.training.scale,
+            zha=ZHA_COMPUTED,
+            seed=settings.seed,
+        script:
+            "../../scripts/zha2006/fit_zha.py"
 
 
 # The learner of pairs or lists that a regressor is set against: RankSVM for ridge, LambdaMART for trees.
@@ -124,31 +177,43 @@ for _name, _folds in run.by_folds("learn_pairwise", ZHA_SETS, grows=True).items(
 # Tables of all regressors of a fold, and of what they are set against, in one.
 for _name, _folds in run.by_folds("gather_zha", ZHA_SETS).items():
 
-    rule:
-        name:
-            _name
-        input:
-            **{
-                name: [
-                    path
-                    for regressor in settings.zha.regressors
-                    for of in ("", "pairwise/")
-                    if not of or name in ("cells", "choices")
-                    for path in _folds.each(
-                        f"results/{{dataset}}/{{fold}}/zha/{regressor}/{of}{name}.parquet"
-                    )
-                ]
-                for name in ZHA_TABLES
-            },
-        output:
-            cells=_folds.each("results/{dataset}/{fold}/zha/cells.parquet"),
-            maps=_folds.each("results/{dataset}/{fold}/zha/maps.parquet"),
-            objectives=_folds.each("results/{dataset}/{fold}/zha/objectives.parquet"),
-            choices=_folds.each("results/{dataset}/{fold}/choices/zha.parquet"),
-        wildcard_constraints:
-            dataset=names_pattern(_folds.datasets),
-        resources:
-            mem_mb=memory(400, 3.5),
-            runtime=minutes(15),
-        script:
-            "../../scripts/zha2006/gather_zha.py"
+    for _rule, _sets, _places in (
+        (_name, ZHA_SMALL, [""]),
+        (f"{_name}_divided", ZHA_DIVIDED, [f"{job}/" for job in ZHA_JOBS]),
+    ):
+
+        rule:
+            name:
+                _rule
+            input:
+                **{
+                    name: [
+                        path
+                        for regressor in settings.zha.regressors
+                        for of in (
+                            *(_places if regressor == "trees" else [""]),
+                            "pairwise/",
+                        )
+                        if of != "pairwise/" or name in ("cells", "choices")
+                        for path in _folds.each(
+                            f"results/{{dataset}}/{{fold}}/zha/{regressor}/{of}{name}.parquet"
+                        )
+                    ]
+                    for name in ZHA_TABLES
+                },
+            output:
+                cells=_folds.each("results/{dataset}/{fold}/zha/cells.parquet"),
+                maps=_folds.each("results/{dataset}/{fold}/zha/maps.parquet"),
+                objectives=_folds.each(
+                    "results/{dataset}/{fold}/zha/objectives.parquet"
+                ),
+                choices=_folds.each("results/{dataset}/{fold}/choices/zha.parquet"),
+            wildcard_constraints:
+                dataset=names_pattern(name for name in _folds.datasets if name in _sets),
+            resources:
+                mem_mb=memory(400, 3.5),
+                runtime=minutes(15),
+            params:
+                refits=settings.refits,
+            script:
+                "../../scripts/zha2006/gather_zha.py"

@@ -7,7 +7,8 @@ A regressor is prepared once for the training documents and then fitted many tim
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from hashlib import sha256
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,19 +123,32 @@ class Kernel(Linear):
         return {"h": "kernel", "dual": (self._back @ self.w).tolist(), "X": self.X.tolist(), "gamma": self.gamma}
 
 
+class FirstFit(NamedTuple):
+    """What decides the trees of a fit without weights: a digest of its targets, the trees' sizes, shrinkage and seed."""
+
+    targets: str
+    trees: int
+    learning_rate: float
+    leaves: int
+    min_leaf: int
+    seed: int
+
+
 @dataclass
 class GrownTrees:
     """What fits of trees to the same documents share: growing is most of their time.
 
     Attributes
     ----------
+    texts : trees grown without weights, in LightGBM's text form. aTVT begins with them, whatever its penalties; other
+        processes may have grown them
+    scores : predictions of the documents by these trees, as far as they were asked for
     bins : LightGBM's data set by ``min_leaf``, which decides on the features it keeps, and seed
-    unweighted : the last first fit, without weights, by size, shrinkage and seed: targets, trees as text, predictions. aTVT
-        begins with it, whatever its penalties
     """
 
+    texts: dict[FirstFit, str] = field(default_factory=dict)
+    scores: dict[FirstFit, FloatArray] = field(default_factory=dict)
     bins: dict[tuple[int, int], Any] = field(default_factory=dict)
-    unweighted: dict[tuple[Any, ...], tuple[FloatArray, str, FloatArray]] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -180,12 +194,16 @@ class Trees:
 
     def _unweighted(self, target: FloatArray) -> tuple[str, FloatArray]:
         """Trees fitted without weights, and their predictions; grown once for the same targets."""
-        setting = self.rounds, self.learning_rate, self.leaves, self.min_leaf, self.seed
-        kept = self.grown.unweighted.get(setting)
-        if kept is None or not np.array_equal(kept[0], target):
-            kept = target, *self.grow(target, np.ones(len(target)), self.rounds)
-            self.grown.unweighted[setting] = kept
-        return kept[1:]
+        digest = sha256(target.tobytes()).hexdigest()
+        key = FirstFit(digest, self.rounds, self.learning_rate, self.leaves, self.min_leaf, self.seed)
+        texts, scores = self.grown.texts, self.grown.scores
+        if key not in texts:
+            texts[key], scores[key] = self.grow(target, np.ones(len(target)), self.rounds)
+        elif key not in scores:
+            from qdrank.learners.classic.trees import booster_of
+
+            scores[key] = np.asarray(booster_of(texts[key]).predict(self.X, num_threads=1), dtype=np.float64)
+        return texts[key], scores[key]
 
     def grow(self, target: FloatArray, weight: FloatArray, rounds: int) -> tuple[str, FloatArray]:
         """Trees fitted to targets and weights of the documents, in LightGBM's text form, and their predictions."""

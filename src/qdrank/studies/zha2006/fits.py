@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qdrank.evaluation.refits import jittered
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.atvt.maps import fit_maps, moments
@@ -50,29 +51,34 @@ class Fit:
 
 @dataclass
 class Fitter:
-    """Fits of one regressor; each setting is fitted only once."""
+    """Fits of one regressor; each setting is fitted only once, and begins with trees that were ``grown`` before."""
 
     data: FoldData
     h: str
     options: Options
-    _done: dict[str, Fit] = field(default_factory=dict)
-    _grown: GrownTrees = field(default_factory=GrownTrees)
+    grown: GrownTrees = field(default_factory=GrownTrees)
+    _done: dict[tuple[str, int], Fit] = field(default_factory=dict)
 
     def fit(self, **params: Any) -> Fit:
         """Fit with ``params`` in addition to what the study fixes."""
-        key = repr(sorted(params.items()))
+        return self.refit(params, 0)
+
+    def refit(self, params: Params, number: int) -> Fit:
+        """The fit of this number with ``params``; all but the first are to slightly noisy targets."""
+        key = repr(sorted(params.items())), number
         if key not in self._done:
-            self._done[key] = self.fitted(params, self.data.parts["train"].targets)
+            targets, noise = self.data.parts["train"].targets, self.options.jitter
+            self._done[key] = self._fit(params, jittered(targets, fit=number, seed=self.data.seed, size=noise))
         return self._done[key]
 
     def plain(self, **params: Any) -> Fit:
         """The regressor without aTVT."""
         return self.fit(rounds=0, **params)
 
-    def fitted(self, params: Params, targets: FloatArray) -> Fit:
+    def _fit(self, params: Params, targets: FloatArray) -> Fit:
         """A fit to these targets of the training documents; of trees, as many as do best on validation."""
         train, watched = self.data.parts["train"], self.data.watched
-        model = ATVT(**(self.fixed() | params)).fit(train.X, targets, train.judged.query, grown=self._grown)
+        model = ATVT(**(self.fixed() | params)).fit(train.X, targets, train.judged.query, grown=self.grown)
         if self.h != "trees":
             scores = model.predict(self.data.parts[watched].X)
             return Fit(params, model, self.data.validation.mean(scores), self.data.parts, {watched: scores})

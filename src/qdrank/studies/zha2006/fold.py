@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -10,13 +10,22 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.refits import jittered
 from qdrank.layout import FloatArray
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.studies.zha2006.data import FoldData
-from qdrank.studies.zha2006.fits import LIMIT, OFFSET_ALONE, Fit, Fitter, setting_of
-from qdrank.studies.zha2006.methods import REFITTED, method_name, refit_kind
+from qdrank.studies.zha2006.fits import LIMIT, OFFSET_ALONE, Fit, Fitter, Params, setting_of
+from qdrank.studies.zha2006.methods import (
+    FITTED_KINDS,
+    JOBS,
+    MAP_KINDS,
+    REFITTED,
+    cell_kinds,
+    method_name,
+    refit_kind,
+)
 from qdrank.studies.zha2006.options import Cell, Options
+from qdrank.studies.zha2006.shapes import MAPS_SHAPE, OBJECTIVES_SHAPE
+from qdrank.studies.zha2006.start import Start
 
 #: The paper's L1 result: one round, raw penalties.
 PAPERS_L1 = {"norm": "l1", "lam_alpha": 100.0, "lam_beta": 0.2, "rounds": 1, "penalties": "raw"}
@@ -24,9 +33,16 @@ PAPERS_L1 = {"norm": "l1", "lam_alpha": 100.0, "lam_beta": 0.2, "rounds": 1, "pe
 SHOWN_ROUNDS = {"ridge": 20, "trees": 3}
 
 
+#: All that is fitted.
+KINDS = tuple(kind for kinds in JOBS.values() for kind in kinds)
+
+
 @dataclass(frozen=True)
 class FoldResult:
-    """Tables of one regressor and fold, and by kind of method the test documents' scores of every fit and the first model."""
+    """Tables of one regressor and fold, by kind of method the test documents' scores of every fit and the first model.
+
+    Fits of other kinds may begin with ``start``.
+    """
 
     cells: pa.Table
     maps: pa.Table
@@ -34,20 +50,28 @@ class FoldResult:
     choices: pa.Table
     scores: Mapping[str, Sequence[FloatArray]]
     models: Mapping[str, ATVT]
+    start: Start
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """Fits by kind: the methods, and every cell of the grid."""
+    """The plain regressor that all are set against, fits by kind, all fits that were tried, and every cell of the grid."""
 
-    methods: Mapping[str, Fit]
+    plain: Fit
+    fits: Mapping[str, Fit]
     tried: Mapping[str, Sequence[Fit]]
     grid: Mapping[Cell, Fit]
-    others: Mapping[str, Fit]
+
+    @property
+    def shown(self) -> dict[str, list[Fit]]:
+        """Fits by their kind in the tables of cells and maps."""
+        return {kind: [fit] for kind, fit in self.fits.items()} | {"grid": [*self.grid.values()]}
 
 
-def run_fold(fold: str, data: FoldData, h: str, options: Options) -> FoldResult:
-    """Fit everything that the study needs for the regressor ``h`` on a fold.
+def run_fold(
+    fold: str, data: FoldData, h: str, options: Options, kinds: Collection[str] = KINDS, start: Start | None = None
+) -> FoldResult:
+    """Fit what the study needs for the regressor ``h`` on a fold.
 
     Parameters
     ----------
@@ -55,44 +79,64 @@ def run_fold(fold: str, data: FoldData, h: str, options: Options) -> FoldResult:
     data : the fold
     h : "ridge" or "trees"
     options : section ``zha`` of the configuration
+    kinds : what to fit; all unless given
+    start : what the fit of the plain regressor gave, if that is not among the kinds
     """
-    fitter = Fitter(data, h, options)
-    best = chosen(fitter)
+    fitter = Fitter(data, h, options) if start is None else Fitter(data, h, options, start.grown)
+    best = chosen(fitter, kinds, None if start is None else start.setting)
     again = refits(fitter, best) if h == "trees" else {}
     return FoldResult(
         cells=_cells_table(fold, fitter, best, again),
         maps=_maps_table(fold, fitter, best, again),
-        objectives=_objectives_table(fold, fitter, best.methods["plain"]),
+        objectives=_objectives_table(fold, fitter, best.plain, wanted="objectives" in kinds),
         choices=_choices_table(fold, h, best, data.measure),
         scores={
             kind: [fit.scores("test"), *(one.scores("test") for (of, _), one in again.items() if of == kind)]
-            for kind, fit in best.methods.items()
+            for kind, fit in best.fits.items()
+            if kind in FITTED_KINDS
         },
-        models={kind: fit.model for kind, fit in best.methods.items()},
+        models={kind: fit.model for kind, fit in best.fits.items()},
+        start=Start(setting_of(best.plain), fitter.grown),
     )
 
 
-def chosen(fitter: Fitter) -> Chosen:
-    """Every method with its settings chosen on validation, and the fits that are shown without a choice."""
+def chosen(fitter: Fitter, kinds: Collection[str] = KINDS, setting: Params | None = None) -> Chosen:
+    """Fits of these kinds, chosen on validation or given; ``setting`` is that of the plain regressor, if it is known."""
+    fits: dict[str, Fit] = {}
+    tried: dict[str, Sequence[Fit]] = {}
+    if setting is None:
+        fits["plain"], tried["plain"] = fitter.best_plain()
+        setting = setting_of(fits["plain"])
+    for kind, options in _searches(fitter).items():
+        if kind in kinds:
+            fits[kind], tried[kind] = fitter.search(setting, **options)
+    fits |= {kind: fitter.fit(**setting, **given) for kind, given in _given(fitter.options).items() if kind in kinds}
+    cells = fitter.options.cells if "grid" in kinds else []
+    grid = {cell: fitter.fit(**setting, norm="l2", **penalties(cell)) for cell in cells}
+    return Chosen(fitter.plain(**setting), fits, tried, grid)
+
+
+def _searches(fitter: Fitter) -> dict[str, dict[str, Any]]:
+    """What `Fitter.search` tries, by kind."""
     options = fitter.options
-    plain, tried = fitter.best_plain()
-    start = setting_of(plain)
-    everything = {"plain": tried}
-    methods = {"plain": plain}
-    methods["atvt"], everything["atvt"] = fitter.search(start, options.cells)
-    methods["l1"], everything["l1"] = fitter.search(start, options.cross, "l1")
-    methods["scale"], everything["scale"] = fitter.search(start, [(a, inf) for a in options.scale_penalties])
-    dense = fitter.dense_settings()
-    methods["centred"], everything["centred"] = fitter.search(start, [OFFSET_ALONE], settings=dense)
-    grid = {cell: fitter.fit(**start, norm="l2", **penalties(cell)) for cell in options.cells}
-    methods["fixed"] = grid[options.paper]
-    methods["unweighted"] = fitter.fit(**start, norm="l2", **penalties(options.paper), weighted=False)
-    others = {
-        "weak": fitter.fit(**start, norm="l2", **penalties((options.weak, options.weak))),
-        "limit": fitter.fit(**start, norm="l2", **penalties(LIMIT)),
-        "paper-l1": fitter.fit(**start, **PAPERS_L1),
+    return {
+        "atvt": {"cells": options.cells},
+        "l1": {"cells": options.cross, "norm": "l1"},
+        "scale": {"cells": [(a, inf) for a in options.scale_penalties]},
+        "centred": {"cells": [OFFSET_ALONE], "settings": fitter.dense_settings()},
     }
-    return Chosen(methods, everything, grid, others)
+
+
+def _given(options: Options) -> dict[str, Params]:
+    """Parameters of the fits that are shown without a choice, by kind, beside the setting of the plain regressor."""
+    paper = {"norm": "l2", **penalties(options.paper)}
+    return {
+        "fixed": paper,
+        "unweighted": {**paper, "weighted": False},
+        "weak": {"norm": "l2", **penalties((options.weak, options.weak))},
+        "limit": {"norm": "l2", **penalties(LIMIT)},
+        "paper-l1": PAPERS_L1,
+    }
 
 
 def penalties(cell: Cell) -> dict[str, float]:
@@ -112,14 +156,12 @@ def refits(fitter: Fitter, best: Chosen) -> Refits:
 
     Within a fit all kinds see the same targets, so that differences are paired by fit.
     """
-    train, options = fitter.data.parts["train"], fitter.options
-    fits = {kind: {**best.methods, **best.others}[kind] for kind in REFITTED}
-    again = {}
-    for number in range(1, options.refits):
-        targets = jittered(train.targets, fit=number, seed=fitter.data.seed, size=options.jitter)
-        for kind, fit in fits.items():
-            again[kind, number] = fitter.fitted(fit.params, targets)
-    return again
+    return {
+        (kind, number): fitter.refit(best.fits[kind].params, number)
+        for number in range(1, fitter.options.refits)
+        for kind in REFITTED
+        if kind in best.fits
+    }
 
 
 # ---- tables ------------------------------------------------------------------------------------------------------
@@ -142,36 +184,34 @@ def _cells_table(fold: str, fitter: Fitter, best: Chosen, again: Refits) -> pa.T
     """Test values of every fit that is shown: grid, limits, the paper's L1, jittered refits."""
     data, h = fitter.data, fitter.h
     ids = data.parts["test"].judged.query_id
-    shown = [*best.methods.items(), *(("grid", fit) for fit in best.grid.values()), *best.others.items()]
-    shown += [(refit_kind(kind, number), fit) for (kind, number), fit in again.items()]
+    shown = best.shown | {refit_kind(kind, number): [fit] for (kind, number), fit in again.items()}
     tables = [
         fit_rows(fold, h, kind, "test", _cell(fit), ids, value=data.reported("test", fit.scores("test")))
-        for kind, fit in shown
+        for kind in cell_kinds(fitter.options.refits)
+        for fit in shown.get(kind, [])
     ]
-    tables.append(fit_rows(fold, h, "limit scores", "test", LIMIT, ids, value=_apart(data, best)))
+    if "limit" in best.fits:
+        tables.append(fit_rows(fold, h, "limit scores", "test", LIMIT, ids, value=_apart(data, best)))
     return pa.concat_tables(tables)
 
 
 def _apart(data: FoldData, best: Chosen) -> FloatArray:
     """Largest difference between the scores of the limit and of the plain regressor, (n_queries,)."""
-    apart = np.abs(best.others["limit"].scores("test") - best.methods["plain"].scores("test"))
+    apart = np.abs(best.fits["limit"].scores("test") - best.plain.scores("test"))
     return np.asarray(np.maximum.reduceat(apart, data.parts["test"].judged.offsets[:-1]))
 
 
 def _maps_table(fold: str, fitter: Fitter, best: Chosen, again: Refits) -> pa.Table:
     """Maps of training and test queries, with the DCG of the plain regressor and of aTVT; of further fits, test queries."""
-    fits = [
-        *(("grid", fit) for fit in best.grid.values()),
-        *((kind, best.methods[kind]) for kind in ("atvt", "l1")),
-        *((kind, best.others[kind]) for kind in ("paper-l1", "weak")),
-    ]
-    shown = [(kind, fit, best.methods["plain"], role) for kind, fit in fits for role in ("train", "test")]
+    fits = [(kind, fit) for kind in MAP_KINDS for fit in best.shown.get(kind, [])]
+    shown = [(kind, fit, best.plain, role) for kind, fit in fits for role in ("train", "test")]
     shown += [
-        (refit_kind(kind, number), fit, again["plain", number], "test")
+        (refit_kind(kind, number), fit, fitter.refit(best.plain.params, number), "test")
         for (kind, number), fit in again.items()
         if kind == "fixed"
     ]
-    return pa.concat_tables([_map_rows(fold, fitter, *one) for one in shown])
+    none = MAPS_SHAPE.schema({}).empty_table()  # some kinds have no maps to show
+    return pa.concat_tables([_map_rows(fold, fitter, *one) for one in shown]) if shown else none
 
 
 def _map_rows(fold: str, fitter: Fitter, kind: str, fit: Fit, plain: Fit, role: str) -> pa.Table:
@@ -183,44 +223,29 @@ def _map_rows(fold: str, fitter: Fitter, kind: str, fit: Fit, plain: Fit, role: 
     return fit_rows(fold, fitter.h, kind, role, _cell(fit), part.judged.query_id, **columns)
 
 
-def _objectives_table(fold: str, fitter: Fitter, plain: Fit) -> pa.Table:
+def _objectives_table(fold: str, fitter: Fitter, plain: Fit, *, wanted: bool) -> pa.Table:
     """The objective after every half step at the paper's penalties: alternation, and Newton steps where h is linear."""
     start, cell = setting_of(plain), penalties(fitter.options.paper)
     rows = []
-    for norm in ("l2", "l1"):
+    for norm in ("l2", "l1") if wanted else ():
         runs = {"alternation": fitter.fit(**start, **cell, norm=norm, rounds=SHOWN_ROUNDS[fitter.h], tol=0.0)}
         if fitter.h == "ridge":
             runs["newton"] = fitter.fit(**start, **cell, norm=norm)
         for form, fit in runs.items():
             for step, value in enumerate(fit.model.objectives_.tolist()):
                 rows.append({"fold": fold, "h": fitter.h, "norm": norm, "form": form, "step": step, "value": value})
-    return pa.Table.from_pylist(rows)
+    return pa.Table.from_pylist(rows, schema=OBJECTIVES_SHAPE.schema({}))
 
 
 def _choices_table(fold: str, h: str, picked: Chosen, measure: str) -> pa.Table:
-    """The artifact ``choices``: every setting that was tried on validation."""
-    rows = []
-    for kind, tried in picked.tried.items():
-        best = picked.methods[kind]
-        for fit in tried:
-            row = {
-                "fold": fold,
-                "method": method_name(h, kind),
-                "setting": fit.text,
-                "k": None,
-                "lam": None,
-                "measure": measure,
-            }
-            rows.append(row | {"value": fit.watched, "chosen": fit.params == best.params})
-    for kind in ("fixed", "unweighted"):  # the paper's penalties with the setting of the plain regressor
-        fit = picked.methods[kind]
-        row = {
-            "fold": fold,
-            "method": method_name(h, kind),
-            "setting": fit.text,
-            "k": None,
-            "lam": None,
-            "measure": measure,
-        }
-        rows.append(row | {"value": fit.watched, "chosen": True})
+    """The artifact ``choices``: every setting of a method that was tried on validation, or the one that it has."""
+    shared = {"fold": fold, "k": None, "lam": None, "measure": measure}
+    rows = [
+        shared
+        | {"method": method_name(h, kind), "setting": fit.text, "value": fit.watched}
+        | {"chosen": fit.params == best.params}
+        for kind, best in picked.fits.items()
+        if kind in FITTED_KINDS
+        for fit in picked.tried.get(kind, [best])
+    ]
     return pa.Table.from_pylist(rows)

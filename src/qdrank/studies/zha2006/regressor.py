@@ -14,11 +14,12 @@ from qdrank.rankers.learned import LearnerRanker
 from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.store import write
 from qdrank.studies.zha2006.data import FoldData, fold_data
-from qdrank.studies.zha2006.fold import run_fold
+from qdrank.studies.zha2006.fold import KINDS, run_fold
 from qdrank.studies.zha2006.methods import method_name
 from qdrank.studies.zha2006.options import Options
 from qdrank.studies.zha2006.pairwise import run_pairwise
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
+from qdrank.studies.zha2006.start import read_start, write_start
 
 
 def fit_regressor(
@@ -30,17 +31,24 @@ def fit_regressor(
     zha: Mapping[str, Any],
     scale: FeatureScale,
     seed: int,
+    kinds: Sequence[str] = KINDS,
     log: Callable[..., None],
 ) -> None:
-    """Write tables, scores of all fits and rankers of the regressor ``h`` on a fold; ``zha`` are keys of its section."""
+    """Write tables, scores of all fits and rankers of the regressor ``h`` on a fold; ``zha`` are keys of its section.
+
+    A job may fit some ``kinds`` alone, and read or write what they ``start`` with.
+    """
     documents, data, options = _loaded(files, fold, scale, zha, seed)
-    fitted = run_fold(fold, data, h, options)
+    start = read_start(files["start"]) if "start" in files else None
+    fitted = run_fold(fold, data, h, options, kinds, start)
     write(out["cells"], CELLS_SHAPE, fitted.cells)
     write(out["maps"], MAPS_SHAPE, fitted.maps)
     write(out["objectives"], OBJECTIVES_SHAPE, fitted.objectives)
     _write_choices(out, fitted.choices, log)
     for kind, scores in fitted.scores.items():
         _write_kind(out, fold, h, kind, documents, scores, fitted.models[kind])
+    if "start" in out:
+        write_start(out["start"], fitted.start)
 
 
 def learn_pairwise(
