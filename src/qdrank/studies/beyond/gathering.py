@@ -26,8 +26,7 @@ ORDER = (
     CONTROLS[GATED],
     OTHER_GATE,
 )
-
-
+# A step may have no controls, and then its table has no rows.
 _VALUES = pa.schema(
     [
         ("fold", pa.string()),

@@ -8,7 +8,7 @@ from typing import Any
 from qdrank.studies.beyond.methods import FIXED, GATED, SINGLE, TREES
 
 #: Steps of the ladder, in the order climbed, each with the methods that it tunes; controls follow their methods, or are
-#: a step of their own where both grow many trees. Steps that need no other may be jobs of their own.
+#: a step of their own where both grow many trees. Each step may be a job of its own.
 STEPS: dict[str, tuple[str, ...]] = {
     "linear": (SINGLE, "beyond-bilinear", "beyond-evidence"),
     "trees": (TREES,),
