@@ -15,8 +15,7 @@
 
 LIN = STUDIES["lin2011"]
 LIN_DATASETS = names_pattern(run.datasets_of(LIN))
-LIN_SMALL = names_pattern(filter(run.is_small, run.datasets_of(LIN)))
-LIN_LARGE = names_pattern(n for n in run.datasets_of(LIN) if not run.is_small(n))
+LIN_SMALL, LIN_LARGE = map(names_pattern, run.small_and_others(run.datasets_of(LIN)))
 LIN_MEASURES = study_measures(LIN)
 LIN_SEEDS = list(range(1, settings.refits + 1))
 # Minutes a shard may take for each MB of documents: several times what has been measured.

@@ -27,8 +27,7 @@ from qdrank.studies.zha2006.methods import (
 ZHA = STUDIES["zha2006"]
 ZHA_SETS = run.datasets_of(ZHA)
 ZHA_DATASETS = names_pattern(ZHA_SETS)
-ZHA_SMALL = [name for name in ZHA_SETS if run.is_small(name)]
-ZHA_DIVIDED = [name for name in ZHA_SETS if name not in ZHA_SMALL]
+ZHA_SMALL, ZHA_DIVIDED = run.small_and_others(ZHA_SETS)
 ZHA_TABLES = ["cells", "maps", "objectives", "choices"]
 # Kinds of methods built from a regressor; "pairwise" is what they are set against.
 ZHA_FITTED_KINDS = [kind for kind in ZHA_KINDS if kind != "pairwise"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -106,15 +106,14 @@ class WorkflowRun:
         return {rule if n == 1 else f"{rule}_{share[0]}": share for share in shares}
 
     def by_size(
-        self, rule: str, kinds: Iterable[str], datasets: Iterable[str]
+        self, rule: str, kinds: Iterable[str], datasets: Collection[str]
     ) -> dict[str, tuple[list[str], list[str]]]:
         """Kinds of a fold's work that each job of a rule does, and on which data sets, by the name of the rule.
 
         On small data sets a job does all kinds, in their order; on others each kind is a job.
         """
-        names, kinds = list(datasets), list(kinds)
-        divided = {rule: (kinds, [name for name in names if self.is_small(name)])}
-        divided |= {f"{rule}_{kind}": ([kind], [name for name in names if not self.is_small(name)]) for kind in kinds}
+        (small, others), kinds = self.small_and_others(datasets), list(kinds)
+        divided = {rule: (kinds, small)} | {f"{rule}_{kind}": ([kind], others) for kind in kinds}
         return {job: (done, on) for job, (done, on) in divided.items() if on}
 
     def by_folds(self, rule: str, datasets: Iterable[str] | None = None, *, grows: bool = False) -> dict[str, JobFolds]:
@@ -158,6 +157,11 @@ class WorkflowRun:
     def is_small(self, name: str) -> bool:
         """Whether a data set is known to have few queries, so that what may be long elsewhere is short."""
         return (self.planned.datasets[name].n_queries or FEW_QUERIES + 1) <= FEW_QUERIES
+
+    def small_and_others(self, datasets: Collection[str]) -> tuple[list[str], list[str]]:
+        """Data sets that are known to have few queries, and the others."""
+        small = [name for name in datasets if self.is_small(name)]
+        return small, [name for name in datasets if name not in small]
 
     def folds(self, wildcards: Any) -> list[str]:
         """Folds of the data set of a job."""

@@ -41,6 +41,7 @@ from qdrank.studies.beyond.methods import (
     CHOSEN,
     CONTROLS,
     FIXED_CONTROLS,
+    GATED,
     METHODS,
     OF_CHOSEN,
     OTHER_GATE,
@@ -206,6 +207,13 @@ def test_the_control_of_the_chosen_ranker_has_every_fit(tmp_path, ladder):
     assert len(all_fits) == 3 * len(one)
     for fit in range(3):
         np.testing.assert_array_equal(all_fits.ap[all_fits.fit == fit], one.ap)
+
+
+def test_a_control_is_not_its_method_again(ladder):
+    """With the same vectors, neighbours or columns a control would rank as its method does, to the last bit."""
+    pairs = [*((name, control) for name, control in CONTROLS.items() if name != GATED), (GATED, OTHER_GATE)]
+    for name, control in pairs:
+        assert (ladder.scores[name] != ladder.scores[control]).any(), name
 
 
 def test_controls_that_draw_are_drawn_and_fitted_again(ladder):
