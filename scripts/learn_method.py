@@ -5,4 +5,4 @@ from qdrank.workflow.script import job
 
 with job() as this:
     for one in this.folds:
-        learn_method(one.files, one.out, one.fold, one.wildcards["method"], log=one.log, **one.params)
+        learn_method(one.files, one.out, one.fold, one.wildcards["method"], shard=one.shard, log=one.log, **one.params)

@@ -5,4 +5,4 @@ from qdrank.workflow.script import job
 
 with job() as this:
     for one in this.folds:
-        learn_pairwise(one.files, one.out, one.fold, log=one.log, **one.params)
+        learn_pairwise(one.files, one.out, one.fold, shard=one.shard, log=one.log, **one.params)

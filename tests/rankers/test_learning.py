@@ -185,14 +185,48 @@ def test_missed_documents_count_in_the_choice(name):
     assert choice.value < ValidationQueries(vali.y, vali.offsets, measure="ap", seed=1).mean(scores)
 
 
-def test_folds_that_one_job_learns_are_as_if_learned_alone(tmp_path):
-    data = replace(judged(), part=np.array([f"S{number % 3 + 1}" for number in range(len(PARTS))], dtype=object))
-    files = {"judged": str(tmp_path / "judged.parquet")}
+def options_of(learner, grid):
+    options = {"learner": learner, "grid": grid, "ranks": False, "queries": None}
+    return options | {"scale": "zscore", "measure": "ap", "seed": 1, "log": lambda *_: None}
+
+
+def judged_file(folder, data):
+    path = str(folder / "judged.parquet")
     columns = (data.query, data.doc_id, np.repeat(data.part, PER_QUERY))
     query_id, doc_id, part = (pa.array(column.tolist()) for column in columns)
-    write(files["judged"], "judged", judged_table(query_id, doc_id, data.y, part, data.X))
-    options = {"learner": "regression", "grid": CLASSIC["regression"].grid(), "ranks": False, "queries": None}
-    options |= {"scale": "zscore", "measure": "ap", "seed": 1, "log": lambda *_: None}
+    write(path, "judged", judged_table(query_id, doc_id, data.y, part, data.X))
+    return path
+
+
+@pytest.mark.parametrize("shards", [1, 2, 3, 7])
+@pytest.mark.parametrize(
+    ("learner", "grid"),
+    [
+        ("lambdamart", {"leaves": [4, 3], "min_leaf": [5, 2], "rounds": [6]}),
+        ("ranksvm", {"lam": [1e-4, 10.0, 0.1, 1e-8]}),
+    ],
+)
+def test_shards_of_a_grid_make_the_files_of_one_job(tmp_path, learner, grid, shards):
+    files, options = {"judged": judged_file(tmp_path, judged())}, options_of(learner, grid)
+    whole, apart = (
+        {kind: str(tmp_path / f"{name}-{kind}.parquet") for kind in ("models", "choices", "scores", "served")}
+        for name in ("whole", "apart")
+    )
+    learn_method(files, whole, "fold1", "it", **options)
+    tried = [str(tmp_path / f"tried-{number}.parquet") for number in range(shards)]
+    for number, path in enumerate(tried):
+        learn_method(files, {"tried": path}, "fold1", "it", shard=(number, shards), **options)
+    learn_method({**files, "tried": tried}, apart, "fold1", "it", **options)
+    for kind, path in whole.items():
+        assert Path(path).read_bytes() == Path(apart[kind]).read_bytes()
+    values = read(whole["choices"], "choices").column("value").to_pylist()
+    assert len(values) == 4
+    assert (len(set(values)) == 1) == (learner == "ranksvm"), "one of them has ties alone"
+
+
+def test_folds_that_one_job_learns_are_as_if_learned_alone(tmp_path):
+    data = replace(judged(), part=np.array([f"S{number % 3 + 1}" for number in range(len(PARTS))], dtype=object))
+    files, options = {"judged": judged_file(tmp_path, data)}, options_of("regression", CLASSIC["regression"].grid())
     folds, kinds = ["fold1", "fold2", "fold3"], ("models", "choices", "scores", "served")
     out = {kind: [str(tmp_path / f"results/data/{fold}/{kind}.parquet") for fold in folds] for kind in kinds}
     outputs = [path for paths in out.values() for path in paths]

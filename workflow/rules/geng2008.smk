@@ -5,6 +5,7 @@
 # writes: results/{dataset}/{fold}/models/global.parquet        Single, its variants and the class models, every lambda
 #         results/{dataset}/{fold}/models/local.parquet         local models of every query, k and lambda
 #         results/{dataset}/{fold}/models/lambdamart*.parquet   boosted trees, as text; choices/lambdamart*.parquet: what was tried
+#         results/{dataset}/{fold}/choices/lambdamart*/         what shards of the settings chose, where a fold is divided
 #         results/{dataset}/{fold}/classes.parquet              class of every query, known and guessed
 #         results/{dataset}/{fold}/scores/{method}.parquet      with the settings that validation chose
 #         results/{dataset}/{fold}/choices/geng.parquet         the settings tried, and which was chosen
@@ -29,6 +30,7 @@ GENG_MINUTES = (
     )
     / run.shards
 )
+SMALL, OTHERS = run.small_and_others(planned.datasets)
 
 
 # A shard is a set of whole blocks of models; the number of shards changes no bit of what is gathered.
@@ -101,6 +103,7 @@ rule train_lambdamart:
         scores="results/{dataset}/{fold}/scores/{method}.parquet",
         served="results/{dataset}/{fold}/served/{method}.parquet",
     wildcard_constraints:
+        dataset=names_pattern(SMALL),
         method=names_pattern(TREES),
     threads: lambda wc: run.tree_threads(TREES[wc.method])
     resources:
@@ -120,6 +123,27 @@ rule train_lambdamart:
         seed=settings.seed,
     script:
         "../../scripts/learn_method.py"
+
+
+# The same where it would be a long job: shards of the settings, then the choice among them.
+use rule train_lambdamart as try_lambdamart with:
+    output:
+        tried=temp("results/{dataset}/{fold}/choices/{method}/{scatteritem}.parquet"),
+    wildcard_constraints:
+        dataset=names_pattern(OTHERS),
+        method=names_pattern(TREES),
+
+
+use rule train_lambdamart as choose_lambdamart with:
+    input:
+        **query_files("results/{dataset}", "{fold}"),
+        judged="results/{dataset}/judged.parquet",
+        tried=gather.grid(
+            "results/{{dataset}}/{{fold}}/choices/{{method}}/{scatteritem}.parquet"
+        ),
+    wildcard_constraints:
+        dataset=names_pattern(OTHERS),
+        method=names_pattern(TREES),
 
 
 # Which ready model serves each query, for every k: known from the neighbours, while the models are trained.

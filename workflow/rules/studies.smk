@@ -98,45 +98,48 @@ for _study in filter(run.datasets_of, ALL_STUDIES):
                 "../../scripts/make_tables.py"
 
 
-# Further fits of methods that draw at random, in one job for a study: a job for each would spend its time on starting.
+# Further fits of methods that draw at random: where one job has all folds, all those of a study, since a job for each would
+# spend its time on starting.
 for _job, _methods in run.redrawn.items():
 
     for _name, _folds in run.by_folds(f"refit_{_job}", grows=True).items():
 
-        rule:
-            name:
-                _name
-            input:
-                **{
-                    method: _folds.each(
-                        f"results/{{dataset}}/{{fold}}/served/{method}.parquet"
-                    )
-                    for method in _methods
-                },
-                judged="results/{dataset}/judged.parquet",
-                topics="results/{dataset}/topics.parquet",
-            output:
-                **{
-                    method: _folds.each(
-                        f"results/{{dataset}}/{{fold}}/refits/{method}.parquet"
-                    )
-                    for method in _methods
-                },
-            wildcard_constraints:
-                dataset=names_pattern(_folds.datasets),
-            threads: run.redrawn_threads(_methods)
-            resources:
-                mem_mb=memory(900, 11),
-                runtime=minutes(60, 1),
-            params:
-                kinds=_methods,
-                # Looked up when the stored rankers are read and fitted.
-                metric=settings.neighbours.metric,
-                measures=[settings.training.measure, settings.learners.measure],
-                refits=settings.refits,
-                seed=settings.seed,
-            script:
-                "../../scripts/refit_methods.py"
+        for _rule, _kinds in run.each_or_all(_name, _methods, _folds).items():
+
+            rule:
+                name:
+                    _rule
+                input:
+                    **{
+                        method: _folds.each(
+                            f"results/{{dataset}}/{{fold}}/served/{method}.parquet"
+                        )
+                        for method in _kinds
+                    },
+                    judged="results/{dataset}/judged.parquet",
+                    topics="results/{dataset}/topics.parquet",
+                output:
+                    **{
+                        method: _folds.each(
+                            f"results/{{dataset}}/{{fold}}/refits/{method}.parquet"
+                        )
+                        for method in _kinds
+                    },
+                wildcard_constraints:
+                    dataset=names_pattern(_folds.datasets),
+                threads: run.redrawn_threads(_kinds)
+                resources:
+                    mem_mb=memory(900, 11),
+                    runtime=minutes(60, 1),
+                params:
+                    kinds=_kinds,
+                    # Looked up when the stored rankers are read and fitted.
+                    metric=settings.neighbours.metric,
+                    measures=[settings.training.measure, settings.learners.measure],
+                    refits=settings.refits,
+                    seed=settings.seed,
+                script:
+                    "../../scripts/refit_methods.py"
 
 
 # Targets: each figure and table by its id, and each study by its name and its short name. What is about all studies, the

@@ -5,6 +5,7 @@
 #         results/{dataset}/{fold}/zha/{regressor}/pairwise/    the same of the learner that it is set against
 #         results/{dataset}/{fold}/zha/trees/{job}/             the same of some kinds of fits, where a fold is divided
 #         results/{dataset}/{fold}/zha/trees/start.parquet      trees that the jobs of a divided fold begin with
+#         results/{dataset}/{fold}/zha/trees/pairwise/tried/    what shards of its settings chose, where a fold is divided
 #         results/{dataset}/{fold}/zha/cells.parquet            DCG of the test queries for every fit that is shown
 #         results/{dataset}/{fold}/zha/maps.parquet             alpha and beta of training and test queries
 #         results/{dataset}/{fold}/zha/objectives.parquet       the objective after every half step
@@ -23,6 +24,7 @@ from qdrank.studies.zha2006.methods import (
     PAIRWISE,
     refitted_kinds,
 )
+from qdrank.workflow.run import JobFolds
 
 ZHA = STUDIES["zha2006"]
 ZHA_SETS = run.datasets_of(ZHA)
@@ -123,35 +125,49 @@ for _job, _kinds in ZHA_JOBS.items():
             "../../scripts/zha2006/fit_zha.py"
 
 
-# The learner of pairs or lists that a regressor is set against: RankSVM for ridge, LambdaMART for trees.
-for _name, _folds in run.by_folds("learn_pairwise", ZHA_SETS, grows=True).items():
+# The learner of pairs or lists that a regressor is set against: RankSVM for ridge, LambdaMART for trees. LambdaMART is
+# long: a fold is a job, and where that is not small, `try_pairwise_trees` tries shards of the settings before.
+for _regressor, _jobs in {
+    "ridge": run.by_folds("learn_pairwise_ridge", ZHA_SETS, grows=True),
+    "trees": {
+        "learn_pairwise_trees": JobFolds(("{fold}",), ZHA_SMALL),
+        "choose_pairwise_trees": JobFolds(("{fold}",), ZHA_DIVIDED),
+    },
+}.items():
 
-    for _regressor in settings.zha.regressors:
-        # LambdaMART is long on every data set.
-        _taken = _folds.apart if _regressor == "trees" else _folds
+    for _name, _folds in _jobs.items():
 
         rule:
             name:
-                f"{_name}_{_regressor}"
+                _name
             input:
+                **(
+                    {
+                        "tried": gather.grid(
+                            "results/{{dataset}}/{{fold}}/zha/trees/pairwise/tried/{scatteritem}.parquet"
+                        )
+                    }
+                    if _name == "choose_pairwise_trees"
+                    else {}
+                ),
                 judged="results/{dataset}/judged.parquet",
             output:
                 **{
                     name: temp(
-                        _taken.each(
+                        _folds.each(
                             f"results/{{dataset}}/{{fold}}/zha/{_regressor}/pairwise/{name}.parquet"
                         )
                     )
                     for name in ("cells", "choices")
                 },
                 **{
-                    f"{made}_pairwise": _taken.each(
+                    f"{made}_pairwise": _folds.each(
                         f"results/{{dataset}}/{{fold}}/{made}/zha-{_regressor}-pairwise.parquet"
                     )
                     for made in ("scores", "served")
                 },
                 **{
-                    f"refits_{kind}": _taken.each(
+                    f"refits_{kind}": _folds.each(
                         f"results/{{dataset}}/{{fold}}/refits/zha-{_regressor}-{kind}.parquet"
                     )
                     for kind in refitted_kinds(
@@ -171,6 +187,15 @@ for _name, _folds in run.by_folds("learn_pairwise", ZHA_SETS, grows=True).items(
                 seed=settings.seed,
             script:
                 "../../scripts/zha2006/learn_pairwise.py"
+
+
+use rule learn_pairwise_trees as try_pairwise_trees with:
+    output:
+        tried=temp(
+            "results/{dataset}/{fold}/zha/trees/pairwise/tried/{scatteritem}.parquet"
+        ),
+    wildcard_constraints:
+        dataset=names_pattern(ZHA_DIVIDED),
 
 
 # Tables of all regressors of a fold, and of what they are set against, in one.

@@ -9,10 +9,14 @@ from typing import Any
 
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
-from qdrank.learners.choose import Choice, choose
+from qdrank.learners.choose import Choice
 from qdrank.learners.inputs import JudgedArrays
 from qdrank.learners.regularised import most_regularised_first
 from qdrank.learners.validation import validation_queries
+
+Shard = tuple[int, int]
+"""Number of a shard, from 0, and how many there are."""
+WHOLE: Shard = (0, 1)
 
 
 def grid_settings(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
@@ -29,12 +33,14 @@ def tune(
     measure: str = "ap",
     learners: Mapping[str, Any] = LEARNERS,
     seed: int = 1,
+    shard: Shard = WHOLE,
 ) -> Choice[Any]:
     """Fit every combination of ``grid`` on ``train``, and choose among the learners on ``vali``.
 
     The values of the choice follow the order of `grid_settings`. Learners that choose a number of rounds also choose it
     on ``vali``. ``learners`` is the registry of the name; rank aggregation has its own. ``seed`` decides the order of
-    tied documents.
+    tied documents. Of a ``shard`` (i, n) only every n-th combination is fitted, from the i-th on; `joined` shards are the
+    whole choice.
     """
     settings = grid_settings(grid)
     if not settings:
@@ -42,8 +48,11 @@ def tune(
             f"the grid of {learner_name} has a parameter without values", fix="give each parameter at least one value"
         )
     queries = validation_queries(vali, measure, seed)
-    fitted = (fit_one(learners[learner_name], params, train, vali) for params in settings)
-    return choose((learner, queries.values(learner.predict(vali[0], vali[2]))) for learner in fitted)
+    choice: Choice[Any] = Choice()
+    for params in settings[shard[0] :: shard[1]]:
+        learner = fit_one(learners[learner_name], params, train, vali)
+        choice.offer(learner, queries.values(learner.predict(vali[0], vali[2])))
+    return choice
 
 
 def fit_one(learner_class: Any, params: Mapping[str, Any], train: JudgedArrays, vali: JudgedArrays | None) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
@@ -24,6 +24,7 @@ from qdrank.workflow.config import Settings
 from qdrank.workflow.plan import Plan, PlannedDataset
 from qdrank.workflow.recorded import typed_values
 
+T = TypeVar("T")
 #: What every stored ranker has besides the ranker itself.
 _STORED = ("documents", "document-vectors")
 #: Queries of a data set up to which a job that grows with the data takes seconds a fold.
@@ -41,11 +42,6 @@ class JobFolds:
     def each(self, pattern: str) -> list[str]:
         """Paths of ``pattern`` for each of the folds."""
         return [pattern.replace("{fold}", fold) for fold in self.folds]
-
-    @property
-    def apart(self) -> JobFolds:
-        """The same data sets with a job for each fold."""
-        return JobFolds(("{fold}",), self.datasets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,6 +362,12 @@ class WorkflowRun:
         jobs |= {name.replace("-", "_"): [name] for name in CLASSIC if name not in of_studies}
         fitted = {job: {name: kinds[name] for name in names if name in kinds} for job, names in jobs.items()}
         return {job: methods for job, methods in fitted.items() if methods}
+
+    def each_or_all(self, rule: str, methods: Mapping[str, T], folds: JobFolds) -> dict[str, Mapping[str, T]]:
+        """Methods by the name of the rule that does their work: all, where a job has several folds, else each alone."""
+        if len(folds.folds) > 1 or len(methods) == 1:
+            return {rule: methods}
+        return {f"{rule}_{name.replace('-', '_')}": {name: about} for name, about in methods.items()}
 
     def redrawn_threads(self, methods: Mapping[str, Mapping[str, str]]) -> int:
         """Threads of a job that fits methods again: only boosted trees use more than one."""

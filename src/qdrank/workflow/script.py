@@ -78,8 +78,8 @@ class Job:
 
     @property
     def shard(self) -> tuple[int, int]:
-        """Number of the shard, from 0, and how many there are."""
-        number, shards = map(int, self.wildcards["scatteritem"].split("-of-"))
+        """Number of the shard, from 0, and how many there are; (0, 1) for work that is not divided."""
+        number, shards = map(int, self.wildcards.get("scatteritem", "1-of-1").split("-of-"))
         return number - 1, shards
 
 

@@ -10,9 +10,12 @@ import pyarrow as pa
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.simulated.affine import simulate_affine
 from qdrank.rankers.documents import fold_documents
+from qdrank.rankers.learning import fit_method
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.zha2006.data import fold_data
+from qdrank.studies.zha2006.fits import Fitter
 from qdrank.studies.zha2006.fold import run_fold
+from qdrank.studies.zha2006.methods import PAIRWISE
 from qdrank.studies.zha2006.options import Options
 from qdrank.studies.zha2006.pairwise import run_pairwise
 
@@ -56,7 +59,9 @@ def fold(h):
     judged, _ = copies()
     documents = fold_documents(judged, "fold1")
     data = fold_data(documents, OPTIONS, int(judged.y.max()), 1)
-    return data, run_fold("fold1", data, h, OPTIONS), run_pairwise("fold1", documents, data, h, USUAL, OPTIONS)
+    grid = Fitter(data, h, OPTIONS).pairwise_grid(USUAL)
+    choice = fit_method(PAIRWISE[h][0], grid, documents, measure=data.measure, seed=1)
+    return data, run_fold("fold1", data, h, OPTIONS), run_pairwise("fold1", data, h, grid, choice, OPTIONS)
 
 
 @cache

@@ -10,26 +10,22 @@ import pyarrow as pa
 
 from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray
+from qdrank.learners.choose import Choice
 from qdrank.learners.tuning import fit_one
-from qdrank.rankers.documents import FoldDocuments
-from qdrank.rankers.learning import choices_table, fit_method
+from qdrank.rankers.learning import choices_table
 from qdrank.studies.zha2006.data import FoldData
-from qdrank.studies.zha2006.fits import Fitter
 from qdrank.studies.zha2006.fold import fit_rows
-from qdrank.studies.zha2006.methods import PAIRWISE, method_name, refit_kind
+from qdrank.studies.zha2006.methods import method_name, refit_kind
 from qdrank.studies.zha2006.options import Options
 
 
 def run_pairwise(
-    fold: str, documents: FoldDocuments, data: FoldData, h: str, usual: Mapping[str, Any], options: Options
+    fold: str, data: FoldData, h: str, grid: Mapping[str, Any], choice: Choice[Any], options: Options
 ) -> tuple[pa.Table, pa.Table, list[FloatArray], Any]:
     """The learner compared with ``h``, tuned on a fold: tables of cells and choices, scores of every fit, and the learner.
 
-    It has as many settings as aTVT, from the range of its ``usual`` grid or from the sizes of aTVT's trees. Boosted trees
-    are fitted again with the seeds of the further fits.
+    Boosted trees are fitted again with the seeds of the further fits.
     """
-    learner, grid = PAIRWISE[h][0], Fitter(data, h, options).pairwise_grid(usual)
-    choice = fit_method(learner, grid, documents, measure=data.measure, seed=data.seed)
     test = data.parts["test"]
     fits = [
         choice.chosen,

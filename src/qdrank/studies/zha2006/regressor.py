@@ -9,13 +9,16 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import load_judged, refits_table, scores_table
 from qdrank.layout import FloatArray
+from qdrank.learners.tuning import WHOLE, Shard
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents
 from qdrank.rankers.learned import LearnerRanker
+from qdrank.rankers.learning import fit_method, read_tried, write_tried
 from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.store import write
 from qdrank.studies.zha2006.data import FoldData, fold_data
+from qdrank.studies.zha2006.fits import Fitter
 from qdrank.studies.zha2006.fold import KINDS, run_fold
-from qdrank.studies.zha2006.methods import method_name
+from qdrank.studies.zha2006.methods import PAIRWISE, method_name
 from qdrank.studies.zha2006.options import Options
 from qdrank.studies.zha2006.pairwise import run_pairwise
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
@@ -52,7 +55,7 @@ def fit_regressor(
 
 
 def learn_pairwise(
-    files: Mapping[str, str],
+    files: Mapping[str, Any],
     out: Mapping[str, str],
     fold: str,
     *,
@@ -61,11 +64,24 @@ def learn_pairwise(
     grid: Mapping[str, Any],
     scale: FeatureScale,
     seed: int,
+    shard: Shard = WHOLE,
     log: Callable[..., None],
 ) -> None:
-    """Write the same of the learner that ``h`` is set against, which tries what ``grid`` has."""
+    """Write the same of the learner that ``h`` is set against.
+
+    It has as many settings as aTVT, from the range of its usual ``grid`` or from the sizes of aTVT's trees. A job may try a
+    ``shard`` of them alone, and write what it has ``tried`` for the job that reads it of all shards.
+    """
     documents, data, options = _loaded(files, fold, scale, zha, seed)
-    cells, choices, scores, learner = run_pairwise(fold, documents, data, h, grid, options)
+    settings = Fitter(data, h, options).pairwise_grid(grid)
+    if "tried" in files:
+        choice = read_tried(files["tried"], PAIRWISE[h][0])
+    else:
+        choice = fit_method(PAIRWISE[h][0], settings, documents, measure=data.measure, seed=seed, shard=shard)
+    if "tried" in out:
+        write_tried(out["tried"], choice)
+        return
+    cells, choices, scores, learner = run_pairwise(fold, data, h, settings, choice, options)
     write(out["cells"], CELLS_SHAPE, cells)
     _write_choices(out, choices, log)
     _write_kind(out, fold, h, "pairwise", documents, scores, learner)
