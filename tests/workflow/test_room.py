@@ -67,7 +67,6 @@ def test_short_jobs_take_all_folds_where_folds_are_not_divided() -> None:
     one, several = run.by_folds("do").items()
     assert one == ("do", JobFolds(("{fold}",), ["sim1", "s2"]))
     assert several == ("do_3_folds", JobFolds(five.folds, ["s1"]))
-    assert several[1].apart == JobFolds(("{fold}",), ["s1"])
     assert several[1].each("{dataset}/{fold}/a") == [f"{{dataset}}/{fold}/a" for fold in five.folds]
     assert run.by_folds("do", ["s1"]) == {"do": several[1]}
     assert run.by_folds("do", []) == {}
@@ -91,6 +90,18 @@ def test_methods_of_a_study_are_fitted_again_in_one_job() -> None:
     assert set(jobs["lambdamart_tuned"]) == {"lambdamart-tuned"}
     assert set(run_of(refits=2, geng={"trees": None}).redrawn["geng"]) == {"knn-random"}
     assert run_of(refits=1).redrawn == {}
+
+
+@pytest.mark.parametrize(("folds", "trees_apart"), [(("fold1", "fold2"), False), (("{fold}",), True)])
+def test_trees_of_one_fold_are_fitted_again_in_a_job_each(folds: tuple[str, ...], trees_apart: bool) -> None:
+    run = run_of(refits=2)
+    jobs = run.redrawn_in("refit_geng", run.redrawn["geng"], JobFolds(folds, ["s1"]))
+    names = {rule: list(methods) for rule, methods in jobs.items()}
+    whole = {"refit_geng": ["knn-random", "lambdamart", "lambdamart-vectors"]}
+    apart = {"refit_geng_lambdamart": ["lambdamart"], "refit_geng_lambdamart_vectors": ["lambdamart-vectors"]}
+    assert names == ({"refit_geng": ["knn-random"], **apart} if trees_apart else whole)
+    alone = run.redrawn_in("refit_tuned", run.redrawn["lambdamart_tuned"], JobFolds(folds, ["s1"]))
+    assert list(alone) == ["refit_tuned"]
 
 
 def test_studies_run_where_the_configuration_says(run: WorkflowRun) -> None:

@@ -16,6 +16,8 @@
 #         results/{dataset}/geng/table1-times.parquet           time of each step of testing, on the first fold
 #         results/{dataset}/{fold}/served/{method}.parquet      the methods for `qdrank rank`
 
+from math import prod
+
 from qdrank.studies.geng2008.methods import TREES, VARIANT_KINDS, scored
 
 GENG = STUDIES["geng2008"]
@@ -30,12 +32,19 @@ GENG_MINUTES = (
     )
     / run.shards
 )
-SMALL, OTHERS = run.small_and_others(planned.datasets)
+GENG_SETTINGS = prod(map(len, (settings.geng.trees or {}).values()))
+# Where all settings of LambdaMART would be a long job, its grid is divided.
+GENG_SMALL, GENG_DIVIDED = (
+    run.small_and_others(planned.datasets)
+    if GENG_SETTINGS > 1
+    else (planned.datasets, [])
+)
 
 
 # A shard is a set of whole blocks of models; the number of shards changes no bit of what is gathered.
 scattergather:
     local=scattered(workflow, run, "local"),
+    lambdamart=min(3, GENG_SETTINGS),
 
 
 # Models of all training queries and of each class of queries, for every lambda.
@@ -103,7 +112,7 @@ rule train_lambdamart:
         scores="results/{dataset}/{fold}/scores/{method}.parquet",
         served="results/{dataset}/{fold}/served/{method}.parquet",
     wildcard_constraints:
-        dataset=names_pattern(SMALL),
+        dataset=names_pattern(GENG_SMALL),
         method=names_pattern(TREES),
     threads: lambda wc: run.tree_threads(TREES[wc.method])
     resources:
@@ -130,7 +139,7 @@ use rule train_lambdamart as try_lambdamart with:
     output:
         tried=temp("results/{dataset}/{fold}/choices/{method}/{scatteritem}.parquet"),
     wildcard_constraints:
-        dataset=names_pattern(OTHERS),
+        dataset=names_pattern(GENG_DIVIDED),
         method=names_pattern(TREES),
 
 
@@ -138,11 +147,11 @@ use rule train_lambdamart as choose_lambdamart with:
     input:
         **query_files("results/{dataset}", "{fold}"),
         judged="results/{dataset}/judged.parquet",
-        tried=gather.grid(
+        tried=gather.lambdamart(
             "results/{{dataset}}/{{fold}}/choices/{{method}}/{scatteritem}.parquet"
         ),
     wildcard_constraints:
-        dataset=names_pattern(OTHERS),
+        dataset=names_pattern(GENG_DIVIDED),
         method=names_pattern(TREES),
 
 

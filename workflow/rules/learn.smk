@@ -13,11 +13,6 @@
 LEARNED_TOGETHER = run.learned_together
 
 
-# Settings of LambdaMART in a study: where all of them would be a long job, a shard has every third.
-scattergather:
-    grid=3,
-
-
 rule learn_method:
     """One method on one fold: tuned on validation, its model, its scores of the test documents."""
     input:

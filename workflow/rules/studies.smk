@@ -98,13 +98,12 @@ for _study in filter(run.datasets_of, ALL_STUDIES):
                 "../../scripts/make_tables.py"
 
 
-# Further fits of methods that draw at random: where one job has all folds, all those of a study, since a job for each would
-# spend its time on starting.
+# Further fits of methods that draw at random, in one job for a study: a job for each would spend its time on starting.
 for _job, _methods in run.redrawn.items():
 
     for _name, _folds in run.by_folds(f"refit_{_job}", grows=True).items():
 
-        for _rule, _kinds in run.each_or_all(_name, _methods, _folds).items():
+        for _rule, _kinds in run.redrawn_in(_name, _methods, _folds).items():
 
             rule:
                 name:

@@ -125,29 +125,32 @@ for _job, _kinds in ZHA_JOBS.items():
             "../../scripts/zha2006/fit_zha.py"
 
 
+scattergather:
+    pairwise=3,
+
+
 # The learner of pairs or lists that a regressor is set against: RankSVM for ridge, LambdaMART for trees. LambdaMART is
 # long: a fold is a job, and where that is not small, `try_pairwise_trees` tries shards of the settings before.
-for _regressor, _jobs in {
-    "ridge": run.by_folds("learn_pairwise_ridge", ZHA_SETS, grows=True),
-    "trees": {
-        "learn_pairwise_trees": JobFolds(("{fold}",), ZHA_SMALL),
-        "choose_pairwise_trees": JobFolds(("{fold}",), ZHA_DIVIDED),
-    },
-}.items():
+_ridge = run.by_folds("learn_pairwise", ZHA_SETS, grows=True)
+_trees = {
+    "learn_pairwise": JobFolds(("{fold}",), ZHA_SMALL),
+    "choose_pairwise": JobFolds(("{fold}",), ZHA_DIVIDED),
+}
+for _regressor, _jobs in (("ridge", _ridge), ("trees", _trees)):
 
     for _name, _folds in _jobs.items():
 
         rule:
             name:
-                _name
+                f"{_name}_{_regressor}"
             input:
                 **(
                     {
-                        "tried": gather.grid(
+                        "tried": gather.pairwise(
                             "results/{{dataset}}/{{fold}}/zha/trees/pairwise/tried/{scatteritem}.parquet"
                         )
                     }
-                    if _name == "choose_pairwise_trees"
+                    if _name == "choose_pairwise"
                     else {}
                 ),
                 judged="results/{dataset}/judged.parquet",

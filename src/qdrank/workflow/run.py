@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
@@ -24,11 +24,12 @@ from qdrank.workflow.config import Settings
 from qdrank.workflow.plan import Plan, PlannedDataset
 from qdrank.workflow.recorded import typed_values
 
-T = TypeVar("T")
 #: What every stored ranker has besides the ranker itself.
 _STORED = ("documents", "document-vectors")
 #: Queries of a data set up to which a job that grows with the data takes seconds a fold.
 FEW_QUERIES = 1000
+#: Methods that are fitted several times: for each the "module:attribute" of what it is stored with, by kind.
+_Redrawn = Mapping[str, Mapping[str, str]]
 ALL_STUDIES: list[Study] = [STUDIES[name] for name in STUDIES]
 
 
@@ -363,16 +364,18 @@ class WorkflowRun:
         fitted = {job: {name: kinds[name] for name in names if name in kinds} for job, names in jobs.items()}
         return {job: methods for job, methods in fitted.items() if methods}
 
-    def each_or_all(self, rule: str, methods: Mapping[str, T], folds: JobFolds) -> dict[str, Mapping[str, T]]:
-        """Methods by the name of the rule that does their work: all, where a job has several folds, else each alone."""
-        if len(folds.folds) > 1 or len(methods) == 1:
-            return {rule: methods}
-        return {f"{rule}_{name.replace('-', '_')}": {name: about} for name, about in methods.items()}
+    def redrawn_in(self, rule: str, methods: _Redrawn, folds: JobFolds) -> dict[str, _Redrawn]:
+        """Methods that are fitted again by the name of the rule that does it: trees of one fold are a job each, they are long."""
+        divided = len(folds.folds) == 1 and len(methods) > 1
+        apart = [name for name in methods if divided and _has_trees(methods[name])]
+        jobs = {rule: {name: methods[name] for name in methods if name not in apart}}
+        jobs |= {f"{rule}_{name.replace('-', '_')}": {name: methods[name]} for name in apart}
+        return {job: fitted for job, fitted in jobs.items() if fitted}
 
-    def redrawn_threads(self, methods: Mapping[str, Mapping[str, str]]) -> int:
+    def redrawn_threads(self, methods: _Redrawn) -> int:
         """Threads of a job that fits methods again: only boosted trees use more than one."""
         threads: int = self.settings.training.tree_threads
-        return threads if any({"lambdamart", "trees"} & kinds.keys() for kinds in methods.values()) else 1
+        return threads if any(map(_has_trees, methods.values())) else 1
 
     def baselines_of(self, study: Study) -> Callable[[Any], list[str]]:
         """First stages, and the classic methods run on a data set that a study's tables show for comparison."""
@@ -418,6 +421,11 @@ class WorkflowRun:
         conventions = [*self.settings.evaluation.conventions, *of_learners]
         names = [name for convention in conventions for name in CONVENTIONS[convention]]
         return list(dict.fromkeys([*names, *self.settings.difficulty.measures]))
+
+
+def _has_trees(kinds: Collection[str]) -> bool:
+    """Whether a method is stored with boosted trees; ``kinds`` are the names of what it is stored with."""
+    return not {"lambdamart", "trees"}.isdisjoint(kinds)
 
 
 def study_measures(study: Study) -> list[str]:
