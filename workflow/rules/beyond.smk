@@ -71,7 +71,7 @@ for _name, (_steps, _datasets) in BEYOND_FITTED.items():
         wildcard_constraints:
             dataset=names_pattern(_datasets),
         resources:
-            mem_mb=memory(1000, 15),
+            mem_mb=memory(700, 14),
             runtime=minutes(120, 2),
         params:
             steps=_steps,

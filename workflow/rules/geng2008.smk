@@ -89,7 +89,7 @@ rule train_local:
     # The longest chain first: models, scores, variants.
     priority: 10
     resources:
-        mem_mb=memory(500, 2.7),
+        mem_mb=memory(700, 2.7),
         runtime=minutes(60, GENG_MINUTES),
     params:
         **run.training,
@@ -116,7 +116,7 @@ rule train_lambdamart:
         method=names_pattern(TREES),
     threads: lambda wc: run.tree_threads(TREES[wc.method])
     resources:
-        mem_mb=memory(900, 2.5),
+        mem_mb=memory(1000, 2.5),
         runtime=minutes(60, 1),
     params:
         learner="lambdamart",
@@ -153,6 +153,9 @@ use rule train_lambdamart as choose_lambdamart with:
     wildcard_constraints:
         dataset=names_pattern(GENG_DIVIDED),
         method=names_pattern(TREES),
+    resources:
+        mem_mb=memory(700, 2.5),
+        runtime=minutes(60, 1),
 
 
 # Which ready model serves each query, for every k: known from the neighbours, while the models are trained.
@@ -172,7 +175,7 @@ for _name, _folds in run.by_folds("choose_offline").items():
         # Scores and the bound wait for it.
         priority: 11
         resources:
-            mem_mb=memory(600, 0.9),
+            mem_mb=memory(700, 0.9),
             runtime=minutes(30, 0.2),
         params:
             geng={**GENG_TRAINED, "offline1": settings.geng.offline1},

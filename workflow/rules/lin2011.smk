@@ -70,7 +70,7 @@ rule train_lin:
         dataset=LIN_SMALL,
     priority: 10
     resources:
-        mem_mb=memory(900, 7.5),
+        mem_mb=memory(700, 7.5),
         runtime=minutes(60, LIN_MINUTES),
     params:
         **run.training,
@@ -122,7 +122,7 @@ rule score_lin:
     wildcard_constraints:
         dataset=LIN_SMALL,
     resources:
-        mem_mb=memory(900, 7.5),
+        mem_mb=memory(700, 7.5),
         runtime=minutes(60, 1),
     params:
         scale=settings.training.scale,

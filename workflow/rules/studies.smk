@@ -128,7 +128,7 @@ for _job, _methods in run.redrawn.items():
                     dataset=names_pattern(_folds.datasets),
                 threads: run.redrawn_threads(_kinds)
                 resources:
-                    mem_mb=memory(900, 11),
+                    mem_mb=memory(650, 12),
                     runtime=minutes(60, 1),
                 params:
                     kinds=_kinds,

@@ -59,7 +59,7 @@ rule fit_zha:
         regressor="ridge",
     priority: 5
     resources:
-        mem_mb=memory(1000, 15),
+        mem_mb=memory(750, 11.5),
         runtime=minutes(60, 3),
     params:
         scale=settings.training.scale,
@@ -114,7 +114,7 @@ for _job, _kinds in ZHA_JOBS.items():
             regressor="trees",
         priority: 5
         resources:
-            mem_mb=memory(1000, 15),
+            mem_mb=memory(750, 11.5),
             runtime=minutes(60, 3),
         params:
             kinds=_kinds,
@@ -180,7 +180,7 @@ for _regressor, _jobs in (("ridge", _ridge), ("trees", _trees)):
             wildcard_constraints:
                 dataset=names_pattern(_folds.datasets),
             resources:
-                mem_mb=memory(1000, 15),
+                mem_mb=memory(750, 11.5),
                 runtime=minutes(60, 3),
             params:
                 h=_regressor,
