@@ -148,7 +148,7 @@ def test_joined_shards_are_the_choice_among_all(values: list[float], n: int) -> 
     shards: list[Choice[int]] = [Choice() for _ in range(n)]
     for place, value in enumerate(values):
         shards[place % n].offer(place, value)
-    whole, each = choose(enumerate(values)), joined(shards)
+    whole, each = choose(enumerate(values)), joined([(one.chosen if one.values else -1, one.values) for one in shards])
     assert each.chosen == each.place == whole.place
     np.testing.assert_equal(each.values, whole.values)
 

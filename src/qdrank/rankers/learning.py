@@ -91,19 +91,35 @@ def _judged(documents: FoldDocuments, role: str) -> tuple[NDArray[Any], IntArray
 def write_tried(path: str, choice: Choice[Any]) -> None:
     """Keep the choice of a shard for the job that joins them: the value of every combination, and the best learner."""
     best = choice.chosen if choice.values else None
-    kept = {"values": np.array(choice.values), "place": choice.place, "best": best}
-    write(path, "rankers", state_table(kept))
+    write(path, "rankers", state_table({"best": best, "values": np.array(choice.values)}))
 
 
 def read_tried(paths: Sequence[str], learner: str) -> Choice[Any]:
     """The choice among all combinations of a grid, from its shards in order."""
     kinds = {learner: registry_of(learner)[learner]}
-    shards = []
-    for path in paths:
-        kept, shard = from_state_table(read(path, "rankers"), kinds.__getitem__), Choice[Any]()
-        shard.chosen, shard.place, shard.values = kept["best"], kept["place"], kept["values"].tolist()
-        shards.append(shard)
-    return joined(shards)
+    shards = [from_state_table(read(path, "rankers"), kinds.__getitem__) for path in paths]
+    return joined([(shard["best"], shard["values"]) for shard in shards])
+
+
+def choice_of_job(
+    files: Mapping[str, Any],
+    out: Mapping[str, str],
+    learner: str,
+    grid: _Grid,
+    documents: FoldDocuments,
+    **options: Any,
+) -> Choice[Any] | None:
+    """The choice that a job goes on with: what other jobs have ``tried``, else its own; ``options`` are those of `fit_method`.
+
+    None for a job that tries a shard alone: it has written what it ``tried``, and is done.
+    """
+    if "tried" in files:
+        return read_tried(files["tried"], learner)
+    choice = fit_method(learner, grid, documents, **options)
+    if "tried" not in out:
+        return choice
+    write_tried(out["tried"], choice)
+    return None
 
 
 def choices_table(fold: str, method: str, grid: _Grid, choice: Choice[Any], measure: str) -> pa.Table:
@@ -169,12 +185,8 @@ def learn_method(
         recipe = load_document_vectors(files, queries, missing=view.missing)
         documents = with_query_vectors(documents, load_queries(files["queries"]))
     inverse = np.append(inverse, documents.inverse[len(inverse) :])  # vectors are not scaled
-    if "tried" in files:
-        choice = read_tried(files["tried"], learner)
-    else:
-        choice = fit_method(learner, grid, documents, measure=measure, seed=seed, shard=shard)
-    if "tried" in out:
-        write_tried(out["tried"], choice)
+    choice = choice_of_job(files, out, learner, grid, documents, measure=measure, seed=seed, shard=shard)
+    if choice is None:
         return
     choices = choices_table(fold, method, grid, choice, measure)
     for row in choices.to_pylist():

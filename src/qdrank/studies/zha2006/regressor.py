@@ -12,7 +12,7 @@ from qdrank.layout import FloatArray
 from qdrank.learners.tuning import WHOLE, Shard
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents
 from qdrank.rankers.learned import LearnerRanker
-from qdrank.rankers.learning import fit_method, read_tried, write_tried
+from qdrank.rankers.learning import choice_of_job
 from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.store import write
 from qdrank.studies.zha2006.data import FoldData, fold_data
@@ -74,17 +74,14 @@ def learn_pairwise(
     """
     documents, data, options = _loaded(files, fold, scale, zha, seed)
     settings = Fitter(data, h, options).pairwise_grid(grid)
-    if "tried" in files:
-        choice = read_tried(files["tried"], PAIRWISE[h][0])
-    else:
-        choice = fit_method(PAIRWISE[h][0], settings, documents, measure=data.measure, seed=seed, shard=shard)
-    if "tried" in out:
-        write_tried(out["tried"], choice)
+    learner, measure = PAIRWISE[h][0], data.measure
+    choice = choice_of_job(files, out, learner, settings, documents, measure=measure, seed=seed, shard=shard)
+    if choice is None:
         return
-    cells, choices, scores, learner = run_pairwise(fold, data, h, settings, choice, options)
+    cells, choices, scores, fitted = run_pairwise(fold, data, h, settings, choice, options)
     write(out["cells"], CELLS_SHAPE, cells)
     _write_choices(out, choices, log)
-    _write_kind(out, fold, h, "pairwise", documents, scores, learner)
+    _write_kind(out, fold, h, "pairwise", documents, scores, fitted)
 
 
 def _loaded(
