@@ -25,7 +25,7 @@ from tests.workflow.project import Project, copy_project, result_digests
 KILLS = int(os.environ.get("QDRANK_KILLS", "8"))
 SEED = int(os.environ.get("QDRANK_KILL_SEED", "1"))
 # Other shards, another hash seed, time zone and language than the finished study has; the cores are drawn anew for each start.
-SHARDS = {"local": 7, "lambdamart": 3, "pairwise": 5, "lin_large": 3, "hoi": 3}
+SHARDS = {"local": 7, "lambdamart": 3, "pairwise": 5, "local_large": 7, "lin_large": 3, "hoi": 3}
 TINY = (
     *("--configfile", "tests/configs/tiny.yaml"),
     *("--set-scatter", *(f"{name}={number}" for name, number in SHARDS.items())),

@@ -44,11 +44,13 @@ GENG_SMALL, GENG_DIVIDED = (
 # A shard is a set of whole blocks of models; the number of shards changes no bit of what is gathered.
 scattergather:
     local=scattered(workflow, run, "local"),
+    # Where the models of a fold take minutes, it is divided even if folds fill the cores.
+    local_large=scattered(workflow, run, "local_large", least=3),
     lambdamart=min(3, GENG_SETTINGS),
 
 
 # Models of all training queries and of each class of queries, for every lambda.
-for _name, _folds in run.by_folds("train_global").items():
+for _name, _folds in run.by_folds("train_global", grows=True).items():
 
     rule:
         name:
@@ -196,8 +198,10 @@ rule score_geng:
         offline="results/{dataset}/{fold}/geng/offline.parquet",
         classes="results/{dataset}/{fold}/classes.parquet",
         whole="results/{dataset}/{fold}/models/global.parquet",
-        shards=gather.local(
-            "results/{{dataset}}/{{fold}}/models/local/{scatteritem}.parquet"
+        shards=files.shards(
+            gather,
+            "local",
+            "results/{dataset}/{fold}/models/local/{scatteritem}.parquet",
         ),
     output:
         **scores_and_rankers(scored(settings.geng)),

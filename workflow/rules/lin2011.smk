@@ -15,7 +15,6 @@
 
 LIN = STUDIES["lin2011"]
 LIN_DATASETS = names_pattern(run.datasets_of(LIN))
-LIN_SMALL, LIN_LARGE = map(names_pattern, run.small_and_others(run.datasets_of(LIN)))
 LIN_MEASURES = study_measures(LIN)
 LIN_SEEDS = list(range(1, settings.refits + 1))
 # Minutes a shard may take for each MB of documents: several times what has been measured.
@@ -67,7 +66,7 @@ rule train_lin:
         ),
         models=temp("results/{dataset}/{fold}/lin/shards/{scatteritem}.models.parquet"),
     wildcard_constraints:
-        dataset=LIN_SMALL,
+        dataset=LIN_DATASETS,
     priority: 10
     resources:
         mem_mb=memory(700, 7.5),
@@ -88,28 +87,21 @@ rule train_lin:
         "../../scripts/lin2011/train_lin.py"
 
 
-use rule train_lin as train_lin_large with:
-    wildcard_constraints:
-        dataset=LIN_LARGE,
-
-
-LIN_TRAINED = {
-    "judged": "results/{dataset}/judged.parquet",
-    "columns": "results/{dataset}/columns.parquet",
-    "singles": "results/{dataset}/{fold}/models/lin-singles.parquet",
-    "choices": "results/{dataset}/{fold}/choices/lin-ranksvm.parquet",
-}
-LIN_SHARDS = {
-    name: f"results/{{{{dataset}}}}/{{{{fold}}}}/lin/shards/{{scatteritem}}.{name}.parquet"
-    for name in ("clusters", "models")
-}
-
-
 rule score_lin:
     """Naive, SelectRanker, Transform, the oracles and the controls: settings chosen on validation, measured on test queries."""
     input:
-        **LIN_TRAINED,
-        **{name: gather.lin(path) for name, path in LIN_SHARDS.items()},
+        **{
+            name: files.shards(
+                gather,
+                "lin",
+                f"results/{{dataset}}/{{fold}}/lin/shards/{{scatteritem}}.{name}.parquet",
+            )
+            for name in ("clusters", "models")
+        },
+        judged="results/{dataset}/judged.parquet",
+        columns="results/{dataset}/columns.parquet",
+        singles="results/{dataset}/{fold}/models/lin-singles.parquet",
+        choices="results/{dataset}/{fold}/choices/lin-ranksvm.parquet",
     output:
         **scores_and_rankers(run.methods_run(LIN)),
         choices="results/{dataset}/{fold}/choices/lin.parquet",
@@ -120,7 +112,7 @@ rule score_lin:
         summary="results/{dataset}/{fold}/lin/clusters.parquet",
         variants="results/{dataset}/{fold}/lin/variants.parquet",
     wildcard_constraints:
-        dataset=LIN_SMALL,
+        dataset=LIN_DATASETS,
     resources:
         mem_mb=memory(700, 7.5),
         runtime=minutes(60, 1),
@@ -135,14 +127,6 @@ rule score_lin:
         seed=settings.seed,
     script:
         "../../scripts/lin2011/score_lin.py"
-
-
-use rule score_lin as score_lin_large with:
-    input:
-        **LIN_TRAINED,
-        **{name: gather.lin_large(path) for name, path in LIN_SHARDS.items()},
-    wildcard_constraints:
-        dataset=LIN_LARGE,
 
 
 use rule measure_methods as measure_lin_baselines with:

@@ -149,6 +149,19 @@ class Files:
         """Those ``methods`` of the data set of a job that are fitted several times."""
         return lambda job: self.run.refitted(methods(job))
 
+    def shards(self, gather: Any, process: str, pattern: str) -> _PathsOfJob:
+        """Paths of ``pattern`` for every ``{scatteritem}`` of a fold, as Snakemake's ``gather`` knows them.
+
+        Data sets that are not known to be small have the shards of another process, ``{process}_large``.
+        """
+
+        def paths(job: Any) -> list[str]:
+            sized = process if self.run.is_small(job.dataset) else f"{process}_large"
+            expanded: list[str] = getattr(gather, sized)(pattern.format(**job, scatteritem="{scatteritem}"))
+            return expanded
+
+        return paths
+
     def first_fold(self, pattern: str) -> _PathsOfJob:
         """Path of ``pattern`` for the first fold of the data set of a job."""
         return lambda job: filled(pattern, dataset=[job.dataset], fold=self.run.folds(job)[:1])

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pytest
 from tests.text.test_judged_text import made
 
-from qdrank.datasets.judged import Judged, load_judged
+from qdrank.datasets.judged import Judged, load_judged, refits_table
 from qdrank.errors import InputError
 from qdrank.evaluation.comparison import DETECTABLE
 from qdrank.evaluation.deciding import decide
@@ -21,10 +21,12 @@ from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
 from qdrank.evaluation.refits import fit_seed
 from qdrank.queries.others import other_rows
+from qdrank.rankers import RANKERS
 from qdrank.rankers.served import ServedRanker
-from qdrank.rankers.state import state_table
+from qdrank.rankers.state import from_state_table, state_table
 from qdrank.rankers.stored import read_ranker
 from qdrank.rankers.tuning import query_values_of
+from qdrank.registry import loaded
 from qdrank.store import read, write
 from qdrank.studies.beyond import STUDY, observations, tables
 from qdrank.studies.beyond.checks import _leak, checks_table, recurrence_table
@@ -35,9 +37,11 @@ from qdrank.studies.beyond.fold import (
     FoldData,
     Ladder,
     control_values,
+    further_scores,
 )
 from qdrank.studies.beyond.gathering import chosen_method, gather_steps
 from qdrank.studies.beyond.methods import (
+    BY_NAME,
     CHOSEN,
     CONTROLS,
     FIXED_CONTROLS,
@@ -65,6 +69,8 @@ SMALL = {
     "components": 2,
     "near": [0.8],
 }
+#: Methods that another job fits again, from their stored form.
+REDRAWN = {method.name for method in METHODS if method.refitted}
 INTERVAL = {"level": 0.95, "resamples": 100, "seed": 1}
 
 
@@ -115,6 +121,10 @@ def gathered(folder, ladders, refits=5):
         out = {name: str(folder / "-".join(steps) / f"{name}.parquet") for name in made}
         write_values(out, "fold1", ladder, steps, refits)
         write_methods(out, ladder, steps, partial(ServedRanker, fold="fold1", documents=None))
+        for name in REDRAWN & {*methods_tuned(steps)}:
+            out[f"refits_{name}"] = str(folder / f"refits-{name}.parquet")
+            table = refits_table(ladder.data.test[0], further_scores(ladder, name, refits))
+            write(out[f"refits_{name}"], "refits", table)
         files |= out | {name: [*files[name], out[name]] for name in ("choices", "controls")}
     names = ("choices", "controls", CHOSEN, f"served_{CHOSEN}", f"refits_{CHOSEN}")
     out = {name: str(folder / "gathered" / f"{name}.parquet") for name in names}
@@ -182,6 +192,18 @@ def test_steps_climbed_apart_make_the_same_files(files, options, tmp_path):
         assert read(again[name], kind).equals(read(files[name], kind)), name
     assert methods_needed(list(STEPS)) == []
     assert sorted([*methods_tuned(STEPS), CHOSEN]) == sorted(method.name for method in METHODS)
+
+
+@pytest.mark.parametrize("name", sorted(REDRAWN))
+def test_a_stored_method_with_trees_is_fitted_again_as_in_the_ladder(name, ladder, files):
+    """From what it declares to be stored with, and nothing else."""
+    kinds = {kind: RANKERS.targets[kind] for kind in (*BY_NAME[name].refitted, "documents", "document-vectors")}
+    classes = {kind: loaded(target) for kind, target in kinds.items()} | {ServedRanker.NAME: ServedRanker}
+    stored = from_state_table(read(files[f"served_{name}"], "rankers"), classes.__getitem__).ranker
+    data = ladder.data
+    again = stored.redrawn(7).fit(*data.train, validation=data.vali).predict(*data.test)
+    assert np.array_equal(again, ladder.again(name, 7))
+    assert not np.array_equal(again, ladder.scores[name])
 
 
 def test_tables_of_steps_are_those_of_the_jobs_of_a_data_set():

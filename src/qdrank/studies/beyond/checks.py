@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,31 +16,26 @@ from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.one_model import LinearRanker, WithEvidence
 from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.beyond.fold import Ladder
-from qdrank.studies.beyond.methods import CONTROLS, MEASURE, SINGLE, WITH_EVIDENCE
+from qdrank.studies.beyond.methods import MEASURE, SINGLE, WITH_EVIDENCE
 from qdrank.studies.beyond.rejudged import Rejudging
 
 #: Training queries whose judgments are replaced to see whether they leak into the query's own evidence.
 PERMUTED = 20
 
 
-def without_near(ladder: Ladder, near: float) -> dict[str, FloatArray]:
-    """Values (n_queries, 1) of evidence and prior, if tuned, by method or control, without near-duplicates.
+def without_near(ladder: Ladder, near: float, names: Iterable[str]) -> dict[str, FloatArray]:
+    """Values (n_queries, 1) of tuned methods and controls with evidence or prior, by name, without near-duplicates.
 
     One fit each, with the settings chosen with all queries.
     """
     values = {}
-    reference = ladder.data.reference
-    for method in WITH_EVIDENCE:
-        for name, columns in (
-            (method, ladder.options.evidence(reference, near)),
-            (CONTROLS[method], ladder.options.prior(reference, near)),
-        ):
-            if (tuned := ladder.rankers.get(name)) is None:
-                continue
-            assert isinstance(tuned, WithEvidence)
-            ranker = WithEvidence(base=tuned.base.fresh(), evidence=columns)
-            ranker.fit(*ladder.data.train, validation=ladder.data.vali)
-            values[name] = query_values_of(MEASURE, ladder.data.test[0], ranker.predict(*ladder.data.test))[:, None]
+    for name in names:
+        columns = ladder.options.evidence if name in WITH_EVIDENCE else ladder.options.prior
+        tuned = ladder.rankers[name]
+        assert isinstance(tuned, WithEvidence)
+        ranker = WithEvidence(base=tuned.base.fresh(), evidence=columns(ladder.data.reference, near))
+        ranker.fit(*ladder.data.train, validation=ladder.data.vali)
+        values[name] = query_values_of(MEASURE, ladder.data.test[0], ranker.predict(*ladder.data.test))[:, None]
     return values
 
 

@@ -22,7 +22,7 @@ from qdrank.studies.beyond.fold import Ladder, control_values, fold_data, furthe
 from qdrank.studies.beyond.gathering import values_table
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.rejudged import Rejudging
-from qdrank.studies.beyond.steps import CHECKING, methods_needed, methods_refitted, methods_tuned
+from qdrank.studies.beyond.steps import CHECKING, fitted_without_near, methods_needed, methods_refitted, methods_tuned
 from qdrank.text.extract import read_collection, text_settings
 
 
@@ -70,9 +70,10 @@ def write_values(out: Mapping[str, str], fold: str, ladder: Ladder, steps: Seque
         tables = [values_table(fold, test.query_id, control_values(ladder, refits), 0.0)]
         for method in methods_refitted(steps) if refits > 1 else ():
             write(out[f"refits_{method}"], "refits", refits_table(test, further_scores(ladder, method, refits)))
-    for near in ladder.options.near:
+    names = fitted_without_near(steps)
+    for near in ladder.options.near if names else ():
         ladder.log(f"without queries of similarity {near:g} or more")
-        tables.append(values_table(fold, test.query_id, without_near(ladder, near), near))
+        tables.append(values_table(fold, test.query_id, without_near(ladder, near, names), near))
     write(out["controls"], "figure", pa.concat_tables(tables))
 
 

@@ -35,6 +35,18 @@ from qdrank.studies.beyond.methods import (
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.steps import STEPS
 
+# A step may tune nothing, and then its table has no rows.
+_CHOICES = pa.schema(
+    [
+        *((name, pa.string()) for name in ("fold", "method", "setting")),
+        ("k", pa.int32()),
+        ("lam", pa.float64()),
+        ("measure", pa.string()),
+        ("value", pa.float64()),
+        ("chosen", pa.bool_()),
+    ]
+)
+
 
 @dataclass(frozen=True, eq=False)
 class FoldData:
@@ -101,6 +113,7 @@ class Ladder:
                 CONTROLS["beyond-trees-queries"], self.options.trees_with_vectors(), "others"
             ),
             "trees_evidence": lambda: self._evidence("beyond-trees-evidence", self.options.trees()),
+            "trees_evidence_near": lambda: None,  # tunes nothing: `without_near` fits what is tuned
             "trees_evidence_control": lambda: self._prior("beyond-trees-evidence", self.options.trees()),
             "mixtures": self._mixtures,
         }
@@ -233,8 +246,7 @@ def setting_choices(fold: str, ladder: Ladder) -> pa.Table:
         for name, choice in ladder.tuned.items()
         for i, (text, value) in enumerate(zip(ladder.settings[name], choice.values, strict=True))
     ]
-    kinds = {"k": pa.int32(), "lam": pa.float64()}
-    return pa.table({key: pa.array([row[key] for row in rows], kinds.get(key)) for key in rows[0]})
+    return pa.Table.from_pylist(rows, _CHOICES)
 
 
 def control_values(ladder: Ladder, refits: int = 1) -> dict[str, FloatArray]:

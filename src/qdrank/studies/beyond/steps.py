@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from qdrank.studies.beyond.methods import FIXED, GATED, SINGLE, TREES
+from qdrank.studies.beyond.methods import CONTROLS, FIXED, GATED, SINGLE, TREES
 
 #: Steps of the ladder, in the order climbed, each with the methods that it tunes; controls follow their methods, or are
-#: a step of their own where both grow many trees. Each step may be a job of its own.
+#: a step of their own where both grow many trees, as are fits without near-duplicates. Each step may be a job of its own.
 STEPS: dict[str, tuple[str, ...]] = {
     "linear": (SINGLE, "beyond-bilinear", "beyond-evidence"),
     "trees": (TREES,),
@@ -16,16 +16,20 @@ STEPS: dict[str, tuple[str, ...]] = {
     "trees_queries": ("beyond-trees-queries",),
     "trees_queries_control": (),
     "trees_evidence": ("beyond-trees-evidence",),
+    "trees_evidence_near": (),
     "trees_evidence_control": (),
     "mixtures": (FIXED, GATED),
 }
 #: Methods of other steps that a step begins with.
-NEEDED = {"local": (SINGLE,), "mixtures": (SINGLE, TREES)}
-#: Methods whose further fits a step makes: those with trees. LambdaMART's are among the trees of the mixtures.
-REFITTED = {
-    "trees_queries": STEPS["trees_queries"],
-    "trees_evidence": STEPS["trees_evidence"],
-    "mixtures": (TREES, *STEPS["mixtures"]),
+NEEDED = {"local": (SINGLE,), "trees_evidence_near": STEPS["trees_evidence"], "mixtures": (SINGLE, TREES)}
+#: Methods whose further fits a step makes, since they stand on the same trees. Others with trees are fitted again from
+#: their stored form.
+REFITTED = {"mixtures": (TREES, *STEPS["mixtures"])}
+#: Methods and controls that a step also fits without near-duplicate queries.
+WITHOUT_NEAR = {
+    "linear": ("beyond-evidence", CONTROLS["beyond-evidence"]),
+    "trees_evidence_near": STEPS["trees_evidence"],
+    "trees_evidence_control": (CONTROLS["beyond-trees-evidence"],),
 }
 #: The step that also has the checks and the recurrence of documents.
 CHECKING = "linear"
@@ -39,6 +43,11 @@ def methods_tuned(steps: Iterable[str]) -> list[str]:
 def methods_refitted(steps: Iterable[str]) -> list[str]:
     """Methods that some steps fit several times."""
     return [name for step in steps for name in REFITTED.get(step, ())]
+
+
+def fitted_without_near(steps: Iterable[str]) -> list[str]:
+    """Methods and controls that some steps also fit without near-duplicate queries."""
+    return [name for step in steps for name in WITHOUT_NEAR.get(step, ())]
 
 
 def methods_needed(steps: Sequence[str]) -> list[str]:
