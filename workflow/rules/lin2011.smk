@@ -25,7 +25,7 @@ LIN_MINUTES = 0.1 * settings.refits * len(settings.lin.lambdas) / run.shards
 scattergather:
     lin=scattered(workflow, run, "lin"),
     # Where the units of a fold take minutes, it is divided even if folds fill the cores.
-    lin_large=scattered(workflow, run, "lin_large", least=4),
+    lin_large=scattered(workflow, run, "lin_large", least=6),
 
 
 # The global Ranking SVM, its lambda chosen among as many as the methods have settings.

@@ -304,6 +304,21 @@ def test_derivatives_of_the_projected_objective(norm):
     np.testing.assert_allclose(hessian, second, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("documents", [3, 4, 40])
+def test_normal_equations_are_those_of_numpy_with_and_without_products_of_queries(documents):
+    """Products of queries are kept where a query has more documents than half the columns, here 3.5."""
+    rng = np.random.default_rng(documents)
+    offsets = np.arange(13) * documents
+    X, alpha = rng.standard_normal((offsets[-1], 6)), np.repeat(rng.random(12), documents)
+    padded = np.column_stack([X - X.mean(axis=0), np.ones(len(X))])
+    expected = padded.T @ np.diag(alpha) @ padded + np.diag([2.0] * 6 + [0.0])
+    by_query, by_document = Ridge(X, 2.0, offsets), Ridge(X, 2.0)
+    assert (by_query._products is None) == (documents < 4)
+    for _ in range(2):
+        np.testing.assert_allclose(by_query.normal(alpha), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(by_document.normal(alpha), expected, rtol=1e-12, atol=1e-12)
+
+
 def test_one_round_differs_from_the_plain_regressor():
     X, y, query = judged(8)
     plain, once = (ATVT(rounds=k).fit(X, y, query) for k in (0, 1))

@@ -184,15 +184,15 @@ class ATVT(Learner):
         fitted = fit_maps(moments(self.predict(features), targets, offsets), self.effective(self.scale_))
         return fitted.alpha, fitted.beta
 
-    def regressor(self, X: NDArray[Any], grown: GrownTrees | None = None) -> Regressor:
-        """The regressor h for the documents ``X``, not yet fitted; trees may share what was ``grown``."""
+    def regressor(self, X: NDArray[Any], offsets: IntArray, grown: GrownTrees | None = None) -> Regressor:
+        """The regressor h for the documents ``X`` of queries, not yet fitted; trees may share what was ``grown``."""
         if self.h == "trees":
             sizes = {"rounds": self.trees, "leaves": self.leaves, "min_leaf": self.min_leaf}
             sizes |= {"warm_trees": self.warm_trees}
             return Trees(X=X, learning_rate=self.learning_rate, seed=self.seed, grown=grown or GrownTrees(), **sizes)
         X = np.asarray(X, dtype=np.float64)
         if self.h == "ridge":
-            return Ridge(X, self.lam_h)
+            return Ridge(X, self.lam_h, offsets)
         gamma = 1 / (X.shape[1] * (float(X.var()) or 1.0)) if self.gamma is None else self.gamma
         return Kernel(X, self.lam_h, gamma)
 
@@ -218,7 +218,7 @@ class ATVT(Learner):
     ) -> tuple[Alternation, bool]:
         """A complete run from the plain regressor, and whether it met the stopping rule."""
         penalties = self.effective(self.scale_)
-        run = Alternation(self.regressor(features, grown), targets, offsets, penalties, weighted=self.weighted)
+        run = Alternation(self.regressor(features, offsets, grown), targets, offsets, penalties, weighted=self.weighted)
         return run, self._iterate(run, first)
 
     def _iterate(self, run: Alternation, first: int) -> bool:

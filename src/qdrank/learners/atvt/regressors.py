@@ -7,7 +7,9 @@ A regressor is prepared once for the training documents and then fitted many tim
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -48,11 +50,13 @@ class Linear:
     ----------
     design : (n_documents, p) Phi
     penalty : (p,) 0 for a column that is free
+    offsets : bounds of the queries, if all documents of a query have the same weight in every fit
     w : (p,) of the last fit
     """
 
     design: FloatArray
     penalty: FloatArray
+    offsets: IntArray | None = None
     w: FloatArray = field(init=False)
 
     def fit(self, target: FloatArray, weight: FloatArray) -> FloatArray:
@@ -62,13 +66,34 @@ class Linear:
 
     def normal(self, weight: FloatArray) -> FloatArray:
         """``Phi' W Phi + Lambda``, (p, p)."""
-        matrix, root = np.diag(self.penalty), np.sqrt(weight)
+        matrix = np.diag(self.penalty)
+        if self.offsets is not None and self._products is not None:
+            half = np.zeros_like(matrix)
+            half[np.tril_indices(len(half))] = weight[self.offsets[:-1]] @ self._products
+            return np.asarray(matrix + half + np.tril(half, -1).T)
+        root = np.sqrt(weight)
         step = max(1, _BLOCK // self.design.shape[1])
         for start in range(0, len(root), step):
             rows = slice(start, start + step)
             scaled = self.design[rows] * root[rows, None]
             matrix += scaled.T @ scaled  # an array with itself: BLAS computes half of it
         return matrix
+
+    @cached_property
+    def _products(self) -> FloatArray | None:
+        """Lower halves of ``Phi_q' Phi_q`` of all queries q, (n_queries, p (p + 1) / 2): only their weights change from fit to fit.
+
+        None where they would take more room than Phi.
+        """
+        assert self.offsets is not None
+        p, n = self.design.shape[1], len(self.offsets) - 1
+        if n * p * (p + 1) // 2 > self.design.size:
+            return None
+        lower, products = np.tril_indices(p), np.empty((n, p * (p + 1) // 2))
+        for q, (start, end) in enumerate(pairwise(self.offsets.tolist())):
+            of_query = self.design[start:end]
+            products[q] = (of_query.T @ of_query)[lower]
+        return products
 
     def query_sums(self, factor: FloatArray, offsets: IntArray) -> FloatArray:
         """Sums of the rows of Phi times ``factor`` (n_documents,) over each query, (n_queries, p)."""
@@ -90,10 +115,10 @@ class Ridge(Linear):
     The columns are centred, which changes only the intercept and keeps the equations well conditioned.
     """
 
-    def __init__(self, X: FloatArray, lam: float) -> None:
+    def __init__(self, X: FloatArray, lam: float, offsets: IntArray | None = None) -> None:
         self.mean = X.mean(axis=0)
         design = np.column_stack([X - self.mean, np.ones(len(X))])
-        super().__init__(design, np.append(np.full(X.shape[1], lam), 0.0))
+        super().__init__(design, np.append(np.full(X.shape[1], lam), 0.0), offsets)
 
     def state(self) -> dict[str, Any]:
         """Weights and intercept for features as given."""

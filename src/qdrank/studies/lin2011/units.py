@@ -78,11 +78,13 @@ def other_transformations(readings: Readings) -> dict[str, Readings]:
 
 
 def units(plan: ClusterPlan) -> list[Unit]:
-    """All units of a fold, which do not depend on each other; those that take as long stand together, for even shards."""
-    needed = [(scheme, seed) for scheme in (PAIRS, TRANSFORMED) for seed in plan.seeds]
-    others = other_transformations(plan.readings)
-    needed += [(scheme, seed) for scheme in others for seed in plan.seeds if plan.varied(seed)]
-    return [Key(scheme, seed, m) for m in plan.ms for scheme, seed in needed]
+    """All units of a fold, which do not depend on each other; those that take as long stand together, for even shards.
+
+    Clusters of documents take longer than clusters of queries, and many clusters longer than few.
+    """
+    varied = [seed for seed in plan.seeds if plan.varied(seed)]
+    seeds_of = {PAIRS: plan.seeds, TRANSFORMED: plan.seeds, **dict.fromkeys(other_transformations(plan.readings), varied)}
+    return [Key(scheme, seed, m) for scheme, seeds in seeds_of.items() for m in plan.ms for seed in seeds]
 
 
 def shard_units(plan: ClusterPlan, shard: int, n_shards: int) -> list[Unit]:
