@@ -76,7 +76,6 @@ LARGEST = {
     "qdrank.datasets.letor.quick._Tokens.names": "whether a name is empty",
     "qdrank.evaluation.published._nearest": "the nearest published figure",
     "qdrank.evaluation.verdicts.decide_by_estimates": "the contrast that decides a claim",
-    "qdrank.learners.atvt.estimator.ATVT.fit": "the end of two runs with the lower objective, on training queries",
     "qdrank.learners.atvt.maps.fit_l1": "the least of a query's objective",
     "qdrank.learners.ranksvm.preconditioning.decide": "the cheapest way to solve",
     "qdrank.queries.clusters._two_nearest": "the nearest centre",

@@ -304,6 +304,23 @@ def test_derivatives_of_the_projected_objective(norm):
     np.testing.assert_allclose(hessian, second, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize(("second", "kept"), [(1 - 1e-14, 0), (1.0, 0), (1 + 1e-6, 0), (1 - 1e-6, 1)])
+def test_of_two_runs_that_end_alike_the_first_is_kept(second, kept, monkeypatch):
+    """Rounding must not decide: it differs between processors."""
+    runs = []
+
+    def run(self, *given, ends=ATVT._run):
+        made, converged = ends(self, *given)
+        made.objectives[-1] = 7.0 * (second if runs else 1.0)
+        runs.append(made)
+        return made, converged
+
+    monkeypatch.setattr(ATVT, "_run", run)
+    model = ATVT(norm="l1").fit(*judged(11))
+    assert len(runs) == 2
+    assert model.n_rounds_ == runs[kept].rounds != runs[1 - kept].rounds
+
+
 @pytest.mark.parametrize("documents", [3, 4, 40])
 def test_normal_equations_are_those_of_numpy_with_and_without_products_of_queries(documents):
     """Products of queries are kept where a query has more documents than half the columns, here 3.5."""

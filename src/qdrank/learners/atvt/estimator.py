@@ -34,6 +34,8 @@ NEWTON_BELOW = 1e-4
 FIRST_ROUNDS = 2
 #: The same for a second run with L1, whose objective has more than one stationary point.
 LATER_ROUNDS = 40
+#: Relative difference up to which two objectives count as equal: rounding decides on less.
+EQUAL = 1e-12
 #: Rounds if ``rounds`` is not given. Boosted trees do not minimise exactly, so no tolerance would stop them.
 MOST_ROUNDS = {"ridge": 20_000, "kernel": 20_000, "trees": 3}
 #: The same without weights. Each round's penalty starts again from alpha = 1 and beta = 0, so the composed maps drift
@@ -133,10 +135,9 @@ class ATVT(Learner):
         self.keep_names(X)
         with one_thread():
             self.scale_ = float(targets.std()) or 1.0
-            run, self.converged_ = min(
-                (self._run(features, targets, offsets, first, grown) for first in self._starts()),
-                key=lambda one: one[0].objectives[-1],
-            )
+            runs = [self._run(features, targets, offsets, first, grown) for first in self._starts()]
+        lowest = min(run.objectives[-1] for run, _ in runs)
+        run, self.converged_ = next(one for one in runs if one[0].objectives[-1] <= (1 + EQUAL) * lowest)
         self.alpha_, self.beta_, self.objectives_ = run.maps.alpha, run.maps.beta, np.array(run.objectives)
         self.n_rounds_, self.n_newton_ = run.rounds, run.newton
         self.n_guarded_ = int(run.guarded.sum())
@@ -203,7 +204,7 @@ class ATVT(Learner):
         return Penalties(self.lam_alpha * scale**2, lam_beta, self.norm, self.alpha_min)
 
     def _starts(self) -> tuple[int, ...]:
-        """Rounds before the first Newton step of each run. With L1 two runs may end apart; the better one wins."""
+        """Rounds before the first Newton step of each run. With L1 two runs may end apart; the better one wins, the first of equals."""
         return (
             (FIRST_ROUNDS, LATER_ROUNDS) if self._quick and self.norm == "l1" and self.h != "trees" else (FIRST_ROUNDS,)
         )

@@ -83,7 +83,11 @@ def units(plan: ClusterPlan) -> list[Unit]:
     Clusters of documents take longer than clusters of queries, and many clusters longer than few.
     """
     varied = [seed for seed in plan.seeds if plan.varied(seed)]
-    seeds_of = {PAIRS: plan.seeds, TRANSFORMED: plan.seeds, **dict.fromkeys(other_transformations(plan.readings), varied)}
+    seeds_of = {
+        PAIRS: plan.seeds,
+        TRANSFORMED: plan.seeds,
+        **dict.fromkeys(other_transformations(plan.readings), varied),
+    }
     return [Key(scheme, seed, m) for scheme, seeds in seeds_of.items() for m in plan.ms for seed in seeds]
 
 
