@@ -85,8 +85,10 @@ def test_jobs_that_grow_take_all_folds_of_small_data_sets_alone(n_queries: int |
 
 def test_methods_of_a_study_are_fitted_again_in_one_job() -> None:
     jobs = run_of(refits=2).redrawn
-    assert list(jobs) == ["geng", "hoi", "lambdamart_tuned", "lambdamart_queries"]  # others fit their own again
+    # others fit their own again
+    assert set(jobs) == {"geng", "hoi", "beyond", "lambdamart_tuned", "lambdamart_queries"}
     assert set(jobs["geng"]) == {"knn-random", "lambdamart", "lambdamart-vectors"}
+    assert set(jobs["beyond"]) == {"beyond-trees-queries", "beyond-trees-evidence"}
     assert set(jobs["lambdamart_tuned"]) == {"lambdamart-tuned"}
     assert set(run_of(refits=2, geng={"trees": None}).redrawn["geng"]) == {"knn-random"}
     assert run_of(refits=1).redrawn == {}
@@ -260,6 +262,20 @@ def test_a_process_has_as_many_shards_as_the_run_or_more(
     assert resources.overwrite_scatter == {"do": shards, "other": 5}
     scattered(workflow, run, "other", least=least)
     assert resources.overwrite_scatter["other"] == 5
+
+
+def test_a_job_gathers_the_shards_of_its_data_set(run: WorkflowRun) -> None:
+    known = run.planned.datasets
+    sized = {"few": replace(known["s1"], n_queries=1000), "many": replace(known["s1"], n_queries=1001)}
+    files = Files(replace(run, planned=replace(run.planned, datasets={**known, **sized})))
+    gather = SimpleNamespace(
+        do=lambda path: [path.format(scatteritem="1-of-1")],
+        do_large=lambda path: [path.format(scatteritem=f"{i}-of-2") for i in (1, 2)],
+    )
+    shards = files.shards(gather, "do", "results/{dataset}/{fold}/{scatteritem}.parquet")
+    assert shards(on("few", fold="f1")) == ["results/few/f1/1-of-1.parquet"]
+    assert shards(on("many", fold="f2")) == [f"results/many/f2/{i}-of-2.parquet" for i in (1, 2)]
+    assert shards(on("s1", fold="f1")) == [f"results/s1/f1/{i}-of-2.parquet" for i in (1, 2)]
 
 
 def test_forms_of_tables_and_figures() -> None:

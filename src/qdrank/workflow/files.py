@@ -157,8 +157,9 @@ class Files:
 
         def paths(job: Any) -> list[str]:
             sized = process if self.run.is_small(job.dataset) else f"{process}_large"
-            expanded: list[str] = getattr(gather, sized)(pattern.format(**job, scatteritem="{scatteritem}"))
-            return expanded
+            of_fold = pattern.format(dataset=job.dataset, fold=job.fold, scatteritem="{scatteritem}")
+            every: list[str] = getattr(gather, sized)(of_fold)
+            return every
 
         return paths
 
