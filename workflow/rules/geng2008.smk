@@ -65,7 +65,7 @@ for _name, _folds in run.by_folds("train_global", grows=True).items():
         wildcard_constraints:
             dataset=names_pattern(_folds.datasets),
         resources:
-            mem_mb=memory(800, 1.6),
+            mem_mb=memory(650, 1.6),
             runtime=minutes(60, 0.5),
         params:
             **run.training,

@@ -69,7 +69,7 @@ rule train_lin:
         dataset=LIN_DATASETS,
     priority: 10
     resources:
-        mem_mb=memory(700, 7.5),
+        mem_mb=memory(700, 8.5),
         runtime=minutes(60, LIN_MINUTES),
     params:
         **run.training,
