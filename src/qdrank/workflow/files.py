@@ -156,10 +156,8 @@ class Files:
         """
 
         def paths(job: Any) -> list[str]:
-            sized = process if self.run.is_small(job.dataset) else f"{process}_large"
             of_fold = pattern.format(dataset=job.dataset, fold=job.fold, scatteritem="{scatteritem}")
-            every: list[str] = getattr(gather, sized)(of_fold)
-            return every
+            return list(getattr(gather, process if self.run.is_small(job.dataset) else f"{process}_large")(of_fold))
 
         return paths
 
