@@ -121,3 +121,25 @@ def test_validation_data_go_to_the_learners_that_take_them() -> None:
     assert fit_one(Watching, {}, TRAIN, TRAIN).seen is TRAIN
     assert fit_one(Watching, {}, TRAIN, None).seen is None
     assert isinstance(fit_one(OneFeature, {"sign": -1}, TRAIN, TRAIN), OneFeature)
+
+
+def test_settings_of_trees_share_the_bins_of_the_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Documents are binned for each smallest leaf, not for each setting, and the trees are those of fits without sharing."""
+    rng = np.random.default_rng(4)
+    rows = rng.normal(size=(600, 5))
+    rows[np.arange(600) % 20 > 0, 4] = 0  # with leaves of 40 documents LightGBM leaves this feature out, with 5 not
+    data = rows, (rows[:, 0] + rng.normal(size=600) > 1).astype(int), np.repeat(np.arange(30), 20)
+    train, vali = tuple(part[:400] for part in data), tuple(part[400:] for part in data)
+    grid = {"leaves": [3, 7], "min_leaf": [40, 5], "learning_rate": [0.1, 0.3], "monotone": [(), (1, 0, 0, 0, 0)]}
+    learner = LEARNERS["lambdamart"]
+    apart = [fit_one(learner, {**one, "rounds": 9}, train, vali).text_ for one in grid_settings(grid)]
+    made, dataset = [], learner._dataset
+    monkeypatch.setattr(learner, "_dataset", lambda self, *args: made.append(self.min_leaf) or dataset(self, *args))
+    bins: dict[str, Any] = {}
+    shared = [fit_one(learner, {**one, "rounds": 9}, train, vali, bins).text_ for one in grid_settings(grid)]
+    assert shared == apart
+    assert len(set(apart)) == len(apart)
+    assert sorted(made) == [5] * 4 + [40] * 4  # with and without the constraint, training and validation
+    made.clear()
+    tune("lambdamart", {**grid, "rounds": [9], "monotone": [()]}, train, vali)
+    assert sorted(made) == [5] * 2 + [40] * 2

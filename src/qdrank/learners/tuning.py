@@ -49,15 +49,21 @@ def tune(
         )
     queries = validation_queries(vali, measure, seed)
     choice: Choice[Any] = Choice()
+    bins: dict[str, Any] = {}
     for params in settings[shard[0] :: shard[1]]:
-        learner = fit_one(learners[learner_name], params, train, vali)
+        learner = fit_one(learners[learner_name], params, train, vali, bins)
         choice.offer(learner, queries.values(learner.predict(vali[0], vali[2])))
     return choice
 
 
-def fit_one(learner_class: Any, params: Mapping[str, Any], train: JudgedArrays, vali: JudgedArrays | None) -> Any:
-    """A learner with these parameters, fitted on ``train``."""
+def fit_one(
+    learner_class: Any,
+    params: Mapping[str, Any],
+    train: JudgedArrays,
+    vali: JudgedArrays | None,
+    bins: dict[str, Any] | None = None,
+) -> Any:
+    """A learner with these parameters, fitted on ``train``; those of trees may share the ``bins`` of the documents."""
     learner = learner_class(**params)
-    if "validation" in signature(learner.fit).parameters:
-        return learner.fit(*train, validation=vali)
-    return learner.fit(*train)  # most choose nothing while they are fitted
+    taken = signature(learner.fit).parameters  # most choose nothing while they are fitted
+    return learner.fit(*train, **{name: it for name, it in {"validation": vali, "bins": bins}.items() if name in taken})

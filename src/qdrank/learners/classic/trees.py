@@ -39,6 +39,8 @@ LARGEST_GRADE = 30
 """Highest grade that has a gain in LightGBM."""
 _BATCH = 2**17
 """Rows to score at a time."""
+_GROWING = ("learning_rate", "num_leaves", "feature_fraction", "lambda_l2")
+"""LightGBM's parameters that have no part in making bins."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -78,17 +80,26 @@ class BoostedTrees(Learner):
         y: ArrayLike,
         query: ArrayLike | None = None,
         validation: JudgedArrays | None = None,
+        bins: dict[str, Any] | None = None,
     ) -> Self:
-        """Learn from judged documents, the rows of each query together."""
+        """Learn from judged documents, the rows of each query together.
+
+        Fits to the same documents may share ``bins``, empty for the first of them: what LightGBM makes of the documents
+        before it grows trees, by the parameters that decide on it.
+        """
         features, grades, offsets = self.training(X, y, query)
         params = self._params(joined=isinstance(features, JoinedFeatures))
-        train = self._dataset(params, features, grades, offsets)
+        bins, key = {} if bins is None else bins, repr({name: params[name] for name in params if name not in _GROWING})
+        if key not in bins:
+            bins[key] = [self._dataset(params, features, grades, offsets)]
+            if validation is not None:
+                bins[key] += [self._dataset(params, *as_judged(*validation[:3], in_batches=True), bins[key][0])]
+        train, *vali = bins[key]
         watched: dict[str, Any] = {}
         if validation is not None:
             stop = lightgbm.early_stopping(self.patience, first_metric_only=True, verbose=False)
-            vali = self._dataset(params, *as_judged(*validation[:3], in_batches=True), train)
             watch = self._watch(validation_queries(validation, self.measure, self.seed))
-            watched = {"valid_sets": [vali], "feval": watch, "callbacks": [stop]}
+            watched = {"valid_sets": vali, "feval": watch, "callbacks": [stop]}
         booster = lightgbm.train(params, train, num_boost_round=self.rounds, **watched)
         text = booster.model_to_string(num_iteration=booster.best_iteration if watched else -1)
         self.text_ = re.sub(r"\[num_threads: \d+\]", "[num_threads: 1]", text)
