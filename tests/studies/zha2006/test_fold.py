@@ -229,8 +229,9 @@ def test_jobs_of_some_kinds_each_make_what_one_job_of_all_makes(tmp_path, monkey
             write_start(tmp_path / "start.parquet", parts[job].start)
         start = read_start(tmp_path / "start.parquet")
     assert n_grown["plain"] == len(Fitter(data, "trees", OPTIONS).dense_settings()) + OPTIONS.refits - 1
-    # One round of five kinds, the rounds of two objectives, and further fits of two kinds: none from the beginning.
-    assert n_grown["controls"] == 5 + 2 * SHOWN_ROUNDS["trees"] + 2 * (OPTIONS.refits - 1)
+    # A round of each kind, the rounds of two objectives, and further fits of a kind: none from the beginning.
+    assert n_grown["paper"] == 4 + OPTIONS.refits - 1
+    assert n_grown["weak"] == 1 + 2 * SHOWN_ROUNDS["trees"] + OPTIONS.refits - 1
     for name in ("scores", "models"):
         made = {kind: one for part in parts.values() for kind, one in getattr(part, name).items()}
         expected = getattr(whole, name)

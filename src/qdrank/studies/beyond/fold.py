@@ -22,6 +22,7 @@ from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.mixture import Mixture, out_of_fold
 from qdrank.rankers.one_model import WithEvidence
 from qdrank.rankers.tuning import query_values_of, tune_rankers
+from qdrank.store.schemas import shape_of
 from qdrank.studies.beyond.methods import (
     CONTROLS,
     FIXED,
@@ -34,18 +35,6 @@ from qdrank.studies.beyond.methods import (
 )
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.steps import STEPS
-
-# A step may tune nothing, and then its table has no rows.
-_CHOICES = pa.schema(
-    [
-        *((name, pa.string()) for name in ("fold", "method", "setting")),
-        ("k", pa.int32()),
-        ("lam", pa.float64()),
-        ("measure", pa.string()),
-        ("value", pa.float64()),
-        ("chosen", pa.bool_()),
-    ]
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +235,7 @@ def setting_choices(fold: str, ladder: Ladder) -> pa.Table:
         for name, choice in ladder.tuned.items()
         for i, (text, value) in enumerate(zip(ladder.settings[name], choice.values, strict=True))
     ]
-    return pa.Table.from_pylist(rows, _CHOICES)
+    return pa.Table.from_pylist(rows, shape_of("choices").schema({}))  # a step may tune nothing
 
 
 def control_values(ladder: Ladder, refits: int = 1) -> dict[str, FloatArray]:

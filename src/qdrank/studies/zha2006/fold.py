@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from qdrank.layout import FloatArray
 from qdrank.learners.atvt.estimator import ATVT
+from qdrank.store.schemas import shape_of
 from qdrank.studies.zha2006.data import FoldData
 from qdrank.studies.zha2006.fits import LIMIT, OFFSET_ALONE, Fit, Fitter, Params, setting_of
 from qdrank.studies.zha2006.methods import (
@@ -248,4 +249,4 @@ def _choices_table(fold: str, h: str, picked: Chosen, measure: str) -> pa.Table:
         if kind in FITTED_KINDS
         for fit in picked.tried.get(kind, [best])
     ]
-    return pa.Table.from_pylist(rows)
+    return pa.Table.from_pylist(rows, shape_of("choices").schema({}))

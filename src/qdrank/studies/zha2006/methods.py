@@ -34,7 +34,8 @@ JOBS = {
     "l1": ("l1",),
     "scale": ("scale",),
     "centred": ("centred",),
-    "controls": ("fixed", "unweighted", "weak", "limit", "paper-l1", "objectives"),
+    "paper": ("fixed", "unweighted", "limit", "paper-l1"),
+    "weak": ("weak", "objectives"),
 }
 #: Kinds in the tables of cells and of maps, in the order of their rows; further fits follow.
 CELL_KINDS = ("plain", "atvt", "l1", "scale", "centred", "fixed", "unweighted", "grid", "weak", "limit", "paper-l1")
