@@ -71,8 +71,8 @@ def test_a_fault_names_file_key_and_mend(values: dict, words: str) -> None:
     assert words in fault(values)
 
 
-def test_a_fault_of_the_command_line_says_so() -> None:
-    with pytest.raises(InputError, match="--config: sed: unknown key; did you mean seed"):
+def test_a_fault_of_no_file_is_one_of_a_workflow_that_uses_this_one() -> None:
+    with pytest.raises(InputError, match="the module's config: sed: unknown key; did you mean seed"):
         resolve({"sed": 1}, [("config/config.yaml", {"seed": 2})])
 
 

@@ -171,7 +171,7 @@ def test_a_study(study: Project) -> None:
     assert "Toy 2026" in page
     assert "Figure 1: a bar" in page
     printed = study.tiny("toy_fig1", "--config", 'toy={"width": -1}', check=False)
-    assert "toy.width" in printed
+    assert "--config: toy.width" in printed
 
 
 @pytest.mark.slow

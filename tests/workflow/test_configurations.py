@@ -74,6 +74,24 @@ def test_a_folder_belongs_to_its_configuration_from_the_first_job_on(fresh: Proj
     assert (fresh.folder / judged).read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ('geng={"lambda": [1]}', "--config: geng.lambda: unknown key; did you mean lambdas?"),
+        ('geng={"lambdas": []}', "--config: geng.lambdas"),
+        ("seed=-1", "--config: seed"),
+        ("datasts=[sim1]", "--config: datasts: unknown key; did you mean datasets?"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_not_put_down_to_a_file(fresh: Project, given: str, says: str) -> None:
+    (fresh.folder / "mine.yaml").write_text("seed: 3\ngeng: {lambdas: [1]}\n")
+    named = "--configfile", "mine.yaml", "--config", given
+    printed = fresh.snakemake("results/config.yaml", "--dry-run", *named, check=False)
+    assert says in printed
+    assert "config.yaml: " not in printed
+    assert "mine.yaml: " not in printed
+
+
 def test_a_data_set_may_have_any_name(fresh: Project) -> None:
     """Rules are made by data set: no two names may make the same rule, and none the name of another rule; nor may a name look like a fold's folder."""
     (fresh.folder / "results/config.yaml").unlink(missing_ok=True)

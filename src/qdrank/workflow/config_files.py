@@ -133,12 +133,12 @@ def located(sources: Sequence[Source]) -> Iterator[None]:
 
 
 def _origin(path: Sequence[str], sources: Sequence[Source]) -> str:
-    """The last source that sets ``path``, or the section it belongs to; values of no file came with --config."""
+    """The last source that sets ``path``, or the section it belongs to; another workflow may give values of no source."""
     for length in range(len(path), 0, -1):
         for name, values in reversed(sources):
             if _holds(values, path[:length]):
                 return name
-    return "--config"
+    return "the module's config"
 
 
 def _holds(values: Any, path: Sequence[str]) -> bool:
