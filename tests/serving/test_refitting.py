@@ -9,7 +9,6 @@ from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import load_judged
 from qdrank.datasets.simulated.tables import write_simulated
 from qdrank.evaluation.refits import fit_seed
-from qdrank.learners.classic.trees import LambdaMART
 from qdrank.queries.artifacts import VectorOptions, describe_queries, load_queries
 from qdrank.queries.recipe import document_vectors
 from qdrank.rankers import RANKERS
@@ -18,7 +17,7 @@ from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.learning import fit_method, with_query_vectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.mixture import Mixture
-from qdrank.rankers.one_model import LinearRanker, TreeRanker, grown_once
+from qdrank.rankers.one_model import LinearRanker, TreeRanker
 from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.serving.refitting import refit_methods, refit_scores
 from qdrank.store import read, write
@@ -97,23 +96,6 @@ def test_stored_rankers_are_fitted_again(fold, tmp_path):
     for name, path in out.items():
         expected = refit_scores(stored[name], parts, topics, [fit_seed(1, 1), fit_seed(1, 2)])
         assert read(path, "refits").column("score").to_pylist() == np.concatenate(expected).tolist()
-
-
-def test_mixtures_stand_on_trees_that_are_grown_once(fold, monkeypatch):
-    data = judged_and_vectors(fold)
-    tried = [
-        Mixture(bases=[LinearRanker(), TreeRanker(rounds=3, leaves=4, min_leaf=5, seed=seed)], gate=gate, parts=2)
-        for seed, gate in ((1, False), (1, True), (2, True))
-    ]
-    alone = [one.fresh().fit(*data).predict(*data) for one in tried]
-    grows, calls = LambdaMART.fit, []
-    monkeypatch.setattr(LambdaMART, "fit", lambda *given, **more: calls.append(given) or grows(*given, **more))
-    with grown_once():
-        shared = [one.fresh().fit(*data).predict(*data) for one in tried]
-    np.testing.assert_array_equal(shared, alone)
-    assert len(calls) == 6  # of 9: all queries and two parts, for two seeds
-    tried[0].fresh().fit(*data)
-    assert len(calls) == 9
 
 
 def judged_and_vectors(fold):

@@ -62,13 +62,17 @@ class Mixture(QueryRanker):
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
         """Scores (n_documents,)."""
-        scores = np.stack([base.predict(documents, vectors) for base in self.bases], axis=1)
-        return self.mixed(scores, documents, vectors)
+        return self.mixed(base_scores(self.bases, documents, vectors), documents, vectors)
 
     def mixed(self, scores: FloatArray, documents: Judged, vectors: FloatArray) -> FloatArray:
         """Scores of the mixture from those of its rankers, (n_documents, n_bases)."""
         self.refuse_unfitted()
         return self.weights_.predict(documents.with_features(standardised(scores, documents.offsets)), vectors)
+
+
+def base_scores(bases: Sequence[QueryRanker], documents: Judged, vectors: FloatArray) -> FloatArray:
+    """Scores (n_documents, n_bases) of documents by fitted rankers."""
+    return np.stack([base.predict(documents, vectors) for base in bases], axis=1)
 
 
 def standardised(scores: FloatArray, offsets: IntArray) -> FloatArray:

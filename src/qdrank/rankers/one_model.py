@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -18,21 +14,6 @@ from qdrank.rankers.documents import one_model_scores
 
 if TYPE_CHECKING:  # compiled code is imported only when needed
     from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
-
-_GROWN: ContextVar[dict[str, str] | None] = ContextVar("trees grown so far", default=None)
-
-
-@contextmanager
-def grown_once() -> Iterator[None]:
-    """Within the block a `TreeRanker` with the same parameters is grown once for the same documents.
-
-    Mixtures with and without a gate, and their controls, stand on the same trees, also on those of their parts.
-    """
-    token = _GROWN.set({})
-    try:
-        yield
-    finally:
-        _GROWN.reset(token)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -90,11 +71,7 @@ class TreeRanker(QueryRanker):
         vali = None if validation is None else validation[0]
         watched = None if vali is None else (vali.X, vali.y, vali.query, vali.unranked)
         params = {name: getattr(self, name) for name in names}
-        grown = {} if (shared := _GROWN.get()) is None else shared
-        key = "" if shared is None else f"{params} {_digest(train)} {_digest(vali)}"
-        if key not in grown:
-            grown[key] = LambdaMART(**params).fit(train.X, train.y, train.query, validation=watched).text_
-        self.text_ = grown[key]
+        self.text_ = LambdaMART(**params).fit(train.X, train.y, train.query, validation=watched).text_
         self._booster = None
         self.rounds_ = int(self._trees().num_trees())
         return self
@@ -112,16 +89,6 @@ class TreeRanker(QueryRanker):
         if getattr(self, "_booster", None) is None:
             self._booster = booster_of(self.text_)
         return self._booster
-
-
-def _digest(documents: Judged | None) -> str:
-    """Digest of all that trees see of documents."""
-    if documents is None:
-        return ""
-    digest = hashlib.sha256(repr(documents.X.shape).encode())
-    for array in (documents.X, documents.y, documents.offsets, *(documents.unranked or ())):
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
 
 
 def without_choice(ranker: QueryRanker, fitted: QueryRanker) -> QueryRanker:

@@ -20,6 +20,7 @@ from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
 from qdrank.evaluation.refits import fit_seed
+from qdrank.learners.classic.trees import LambdaMART
 from qdrank.queries.others import other_rows
 from qdrank.rankers import RANKERS
 from qdrank.rankers.served import ServedRanker
@@ -44,12 +45,14 @@ from qdrank.studies.beyond.methods import (
     BY_NAME,
     CHOSEN,
     CONTROLS,
+    FIXED,
     FIXED_CONTROLS,
     GATED,
     METHODS,
     OF_CHOSEN,
     OTHER_GATE,
     SINGLE,
+    TREES,
 )
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.rejudged import Rejudging
@@ -204,6 +207,18 @@ def test_a_stored_method_with_trees_is_fitted_again_as_in_the_ladder(name, ladde
     again = stored.redrawn(7).fit(*data.train, validation=data.vali).predict(*data.test)
     assert np.array_equal(again, ladder.again(name, 7))
     assert not np.array_equal(again, ladder.scores[name])
+
+
+def test_mixtures_and_lambdamart_are_fitted_again_on_trees_that_are_grown_once(ladder, monkeypatch):
+    """As if each were fitted by itself: all queries and the parts of the first, not of each of four."""
+    names, data = (TREES, FIXED, GATED, OTHER_GATE), [ladder.data_of(seen, 11) for seen in ("own", "others")]
+    whole = [(ladder.rankers[name].redrawn(11), data[name == OTHER_GATE]) for name in names]
+    expected = [ranker.fit(*own.train, validation=own.vali).predict(*own.test) for ranker, own in whole]
+    grows, calls = LambdaMART.fit, []
+    monkeypatch.setattr(LambdaMART, "fit", lambda *given, **more: calls.append(given) or grows(*given, **more))
+    assert np.array_equal([ladder.again(name, 11) for name in names], expected)
+    assert len({one.tobytes() for one in expected}) == len(names)
+    assert len(calls) == 1 + ladder.options.parts
 
 
 def test_tables_of_steps_are_those_of_the_jobs_of_a_data_set():

@@ -13,7 +13,6 @@ from qdrank.datasets.judged import load_judged, refits_table
 from qdrank.queries.artifacts import load_queries
 from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import FeatureScale, fold_documents
-from qdrank.rankers.one_model import grown_once
 from qdrank.rankers.served import ServedRanker, write_method
 from qdrank.rankers.stored import read_ranker
 from qdrank.store import read, write
@@ -66,10 +65,9 @@ def write_values(out: Mapping[str, str], fold: str, ladder: Ladder, steps: Seque
     """Write choices, values of the controls, and scores of further fits, ``refits`` fits in all."""
     test = ladder.data.test[0]
     write(out["choices"], "choices", setting_choices(fold, ladder))
-    with grown_once():  # mixtures, their controls and LambdaMART stand on the same trees
-        tables = [values_table(fold, test.query_id, control_values(ladder, refits), 0.0)]
-        for method in methods_refitted(steps) if refits > 1 else ():
-            write(out[f"refits_{method}"], "refits", refits_table(test, further_scores(ladder, method, refits)))
+    tables = [values_table(fold, test.query_id, control_values(ladder, refits), 0.0)]
+    for method in methods_refitted(steps) if refits > 1 else ():
+        write(out[f"refits_{method}"], "refits", refits_table(test, further_scores(ladder, method, refits)))
     names = fitted_without_near(steps)
     for near in ladder.options.near if names else ():
         ladder.log(f"without queries of similarity {near:g} or more")

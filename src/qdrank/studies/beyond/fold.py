@@ -19,7 +19,7 @@ from qdrank.queries.recipe import topics_of
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
-from qdrank.rankers.mixture import Mixture, out_of_fold
+from qdrank.rankers.mixture import Mixture, base_scores, out_of_fold
 from qdrank.rankers.one_model import WithEvidence
 from qdrank.rankers.tuning import query_values_of, tune_rankers
 from qdrank.store.schemas import shape_of
@@ -52,6 +52,11 @@ class FoldData:
     test: Validation
     reference: int
 
+    @property
+    def watched(self) -> Validation:
+        """Documents to choose on: those of validation, or of training if the fold has no validation queries."""
+        return self.vali if self.vali[0].n_queries else self.train
+
     def with_others(self, seed: int) -> FoldData:
         """The same data with each query's vector taken from another query of its role."""
         parts = [(part, other_rows(vectors, seed)) for part, vectors in (self.train, self.vali, self.test)]
@@ -80,6 +85,7 @@ class Ladder:
     settings : by name, the settings tried, as texts
     scores : of the test documents, by name
     seen : by name, whose vectors it saw: "own", those of "others", or others at prediction alone ("moved")
+    bases : by seed, Single and LambdaMART fitted again, and their out-of-fold scores
     """
 
     data: FoldData
@@ -90,6 +96,7 @@ class Ladder:
     settings: dict[str, list[str]] = field(default_factory=dict)
     scores: dict[str, FloatArray] = field(default_factory=dict)
     seen: dict[str, str] = field(default_factory=dict)
+    bases: dict[int, tuple[list[QueryRanker], FloatArray]] = field(default_factory=dict)
 
     def climb(self, steps: Iterable[str] = tuple(STEPS)) -> Ladder:
         """Tune and score the methods and controls of some steps; rankers of steps that they need must be there."""
@@ -143,9 +150,25 @@ class Ladder:
 
     def again(self, name: str, seed: int) -> FloatArray:
         """Scores of the test documents by a ranker with its chosen setting, drawn and fitted again with another seed."""
-        data = self.data_of(self.seen.get(name, "own"), seed)
-        watched = data.vali if data.vali[0].n_queries else data.train
-        return self.rankers[name].redrawn(seed).fit(*data.train, validation=watched).predict(*data.test)
+        data, ranker = self.data_of(self.seen.get(name, "own"), seed), self.rankers[name].redrawn(seed)
+        if name == TREES:
+            return self._bases_again(seed)[0][1].predict(*data.test)
+        if not isinstance(ranker, Mixture):
+            return ranker.fit(*data.train, validation=data.watched).predict(*data.test)
+        ranker.bases, held_out = self._bases_again(seed)
+        return ranker.fit_weights(held_out, *data.train).predict(*data.test)
+
+    def _bases_again(self, seed: int) -> tuple[list[QueryRanker], FloatArray]:
+        """Single and LambdaMART fitted with another seed, and their out-of-fold scores.
+
+        All mixtures stand on them, also the control, since neither looks at the vectors. Trees take most of the time.
+        """
+        if seed not in self.bases:
+            bases, (train, vectors) = [self.rankers[name].redrawn(seed) for name in (SINGLE, TREES)], self.data.train
+            for base in bases:
+                base.fit(train, vectors, self.data.watched)
+            self.bases[seed] = bases, out_of_fold(bases, train, vectors, parts=self.options.parts, seed=seed)
+        return self.bases[seed]
 
     def _tune(self, name: str, tried: Sequence[QueryRanker], seen: str = "own") -> None:
         data = self.data_of(seen, self.options.seed)
@@ -175,6 +198,7 @@ class Ladder:
         bases = [self.rankers[name] for name in (SINGLE, TREES)]
         options, (train, vectors) = self.options, self.data.train
         held_out = out_of_fold(bases, train, vectors, parts=options.parts, seed=options.seed)
+        watched = base_scores(bases, *self.data.watched)
         mixture = partial(Mixture, bases=bases, parts=options.parts, seed=options.seed)
         fixed = [mixture(lam=lam) for lam in options.penalties]
         gated = [
@@ -183,7 +207,7 @@ class Ladder:
         ]
         for name, tried, seen in ((FIXED, fixed, "own"), (GATED, gated, "own"), (OTHER_GATE, gated, "others")):
             data = self.data_of(seen, options.seed)
-            ready = [_Weighed(mixture=mixture, held_out=held_out) for mixture in map(_copy, tried)]
+            ready = [_Weighed(mixture=mixture, held_out=held_out, watched=watched) for mixture in map(_copy, tried)]
             choice = tune_rankers(ready, data.train, data.vali, name=MEASURE, seed=options.seed)
             mixtures = [one.mixture for one in ready]
             self._keep(name, choice, mixtures, mixtures[choice.place], seen)
@@ -197,19 +221,20 @@ def _copy(mixture: Mixture) -> Mixture:
 
 @dataclass(kw_only=True, eq=False)
 class _Weighed(QueryRanker):
-    """A mixture whose rankers are already fitted and whose out-of-fold scores are known."""
+    """A mixture of fitted rankers whose scores are known: out of fold of training documents, and of those to choose on."""
 
     NAME = "weighed"
 
     mixture: Mixture
     held_out: FloatArray
+    watched: FloatArray
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> _Weighed:  # noqa: ARG002
         self.mixture.fit_weights(self.held_out, train, vectors)
         return self
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
-        return self.mixture.predict(documents, vectors)
+        return self.mixture.mixed(self.watched, documents, vectors)
 
 
 def setting_text(ranker: QueryRanker) -> str:
