@@ -81,15 +81,19 @@ def test_a_folder_belongs_to_its_configuration_from_the_first_job_on(fresh: Proj
         ('geng={"lambdas": []}', "--config: geng.lambdas"),
         ("seed=-1", "--config: seed"),
         ("datasts=[sim1]", "--config: datasts: unknown key; did you mean datasets?"),
+        ("seed=2", "mine.yaml: zah: unknown key; did you mean zha?"),
     ],
 )
-def test_a_mistake_on_the_command_line_is_not_put_down_to_a_file(fresh: Project, given: str, says: str) -> None:
-    (fresh.folder / "mine.yaml").write_text("seed: 3\ngeng: {lambdas: [1]}\n")
+def test_a_mistake_is_put_down_to_the_file_or_the_command_line_that_has_it(
+    fresh: Project, given: str, says: str
+) -> None:
+    """Snakemake's settings have the values of files among those of the command line."""
+    wrong = "zah: {}\n" if says.startswith("mine") else ""
+    (fresh.folder / "mine.yaml").write_text(f"seed: 3\ngeng: {{lambdas: [1]}}\n{wrong}")
     named = "--configfile", "mine.yaml", "--config", given
     printed = fresh.snakemake("results/config.yaml", "--dry-run", *named, check=False)
     assert says in printed
-    assert "config.yaml: " not in printed
-    assert "mine.yaml: " not in printed
+    assert not any(f"{other}: " in printed for other in ("config.yaml", "mine.yaml", "--config") if other not in says)
 
 
 def test_a_data_set_may_have_any_name(fresh: Project) -> None:

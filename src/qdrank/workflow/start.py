@@ -64,7 +64,7 @@ def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
             config.update(_continued(workflow, given))
         # Another workflow that uses this one as a module with a `config:` of its own does not get ours, by Snakemake's rule.
         sources = [] if workflow.modifier.skip_configfile else load_sources([default])
-        named = [*sources, *load_sources(given), ("--config", workflow.config_settings.overwrite_config)]
+        named = [*sources, *load_sources(given), ("--config", workflow.config_settings.config)]
         settings = resolve(merged([*sources, ("", config)]), named)
         # A relative path to the user's own data is searched for here, beside the configuration file, and in the
         # project.
