@@ -24,8 +24,6 @@ from qdrank.evaluation.refits import (
     by_fit,
     column_ends,
     doubt,
-    fit_seed,
-    jittered,
     over_refits,
     over_these_seeds,
     shown_mean,
@@ -127,15 +125,6 @@ def test_values_are_joined_on_queries_and_fits():
     assert table.tolist() == [[3, 4], [1, 2]]
     with pytest.raises(InputError, match="query b has 0 values of fit 0"):
         by_fit(query[:3], fit[:3], np.zeros(3))
-
-
-def test_targets_are_moved_by_one_percent_of_their_deviation():
-    y = np.repeat([0.0, 1.0, 2.0], 2000)
-    np.testing.assert_array_equal(jittered(y, fit=0, seed=1), y)
-    moved = jittered(y, fit=1, seed=1) - y
-    assert moved.std() == pytest.approx(0.01 * y.std(), rel=0.05)
-    assert not np.array_equal(jittered(y, fit=2, seed=1) - y, moved)
-    np.testing.assert_array_equal(jittered(y, fit=1, seed=1) - y, moved)
 
 
 def measured(**methods):
@@ -252,11 +241,3 @@ def test_wrong_verdicts_from_measures_to_claims():
             wrong[i] += row["low"] > 0 or row["high"] < 0
     assert wrong[0] / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
     assert wrong[1] / runs > 0.15
-
-
-def test_seeds_of_fits():
-    seeds = [fit_seed(seed, fit) for seed in (1, 2) for fit in range(5)]
-    assert len(set(seeds)) == 10
-    assert (seeds[0], seeds[5]) == (1, 2)
-    assert all(0 <= seed < 2**31 for seed in seeds)
-    assert seeds[1] == fit_seed(1, 1)

@@ -8,7 +8,7 @@ import pytest
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import load_judged
 from qdrank.datasets.simulated.tables import write_simulated
-from qdrank.evaluation.refits import fit_seed
+from qdrank.learners.refits import fit_seed
 from qdrank.queries.artifacts import VectorOptions, describe_queries, load_queries
 from qdrank.queries.recipe import document_vectors
 from qdrank.rankers import RANKERS

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged, load_roles, refits_table
-from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray
+from qdrank.learners.refits import fit_seed
 from qdrank.queries.recipe import topics_of
 from qdrank.rankers.base import Validation
 from qdrank.rankers.served import ServedRanker

@@ -19,8 +19,8 @@ from qdrank.evaluation.comparison import DETECTABLE
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
-from qdrank.evaluation.refits import fit_seed
 from qdrank.learners.classic.trees import LambdaMART
+from qdrank.learners.refits import fit_seed
 from qdrank.queries.others import other_rows
 from qdrank.rankers import RANKERS
 from qdrank.rankers.served import ServedRanker

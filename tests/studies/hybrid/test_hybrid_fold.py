@@ -15,7 +15,7 @@ from qdrank.datasets.simulated.two_runs import two_runs
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
-from qdrank.evaluation.refits import fit_seed, jittered
+from qdrank.learners.refits import fit_seed, jittered
 from qdrank.queries.others import other_rows
 from qdrank.queries.predictors import RunPredictors
 from qdrank.rankers.documents import fold_documents

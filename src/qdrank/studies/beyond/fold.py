@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
-from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice
+from qdrank.learners.refits import fit_seed
 from qdrank.queries.artifacts import Queries
 from qdrank.queries.others import other_rows
 from qdrank.queries.recipe import topics_of

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from scipy import sparse
 
-from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray
+from qdrank.learners.refits import fit_seed
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.one_model import without_choice
 from qdrank.rankers.tuning import tune_rankers

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from qdrank.datasets.judged import Judged
-from qdrank.evaluation.refits import fit_seed, jittered
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice, ValidationQueries, choose
+from qdrank.learners.refits import fit_seed, jittered
 from qdrank.queries.others import other_rows
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.one_model import WithEvidence, without_choice

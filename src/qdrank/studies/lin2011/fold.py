@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
-from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray, IntArray, rows_of_queries
 from qdrank.learners.choose import ValidationQueries
+from qdrank.learners.refits import fit_seed
 from qdrank.measures.matrix_kernels import ap_matrix
 from qdrank.queries.others import other_rows
 from qdrank.rankers.documents import FoldDocuments

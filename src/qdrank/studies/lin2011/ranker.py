@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from qdrank.datasets.judged import Judged
-from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.ranksvm.kernels import one_thread
+from qdrank.learners.refits import fit_seed
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.studies.lin2011.bank import FoldBank, Key

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.evaluation.refits import jittered
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.atvt.maps import fit_maps, moments
 from qdrank.learners.atvt.regressors import GrownTrees
 from qdrank.learners.choose import choose
+from qdrank.learners.refits import jittered
 from qdrank.learners.regularised import most_regularised_first
 from qdrank.studies.zha2006.data import FoldData, FoldPart
 from qdrank.studies.zha2006.options import Cell, Options

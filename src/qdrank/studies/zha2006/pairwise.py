@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from qdrank.evaluation.refits import fit_seed
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import Choice
+from qdrank.learners.refits import fit_seed
 from qdrank.learners.tuning import fit_one
 from qdrank.rankers.learning import choices_table
 from qdrank.studies.zha2006.data import FoldData
