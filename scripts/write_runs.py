@@ -4,4 +4,4 @@ from qdrank.evaluation.written_runs import write_runs
 from qdrank.workflow.script import job
 
 with job() as this:
-    write_runs(this.files, this.out, this.fold, **this.params)
+    write_runs(this.files, this.path, this.fold, **this.params)

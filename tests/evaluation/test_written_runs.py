@@ -57,10 +57,8 @@ def study(tmp_path):
     brought.doc_id[brought.offsets[:-1]] = "m1"
     write(tmp_path / "rm3.parquet", "scores", scores_table(brought, rng.random(brought.n_documents)))
     files = {name: tmp_path / f"{name}.parquet" for name in METHODS}
-    out = {"qrels": str(tmp_path / "judgments.qrels.gz")}
-    for name in METHODS:
-        out |= {name: str(tmp_path / f"{name}.run.gz"), f"{name}_metadata": str(tmp_path / f"{name}.ir-metadata.yml")}
     inputs = {"judged": tmp_path / "judged.parquet", "scores": list(files.values())}
+    out = tmp_path / "runs"
     write_runs(inputs, out, "fold1", dataset="mine", title="Mine", methods=METHODS, measures=MEASURES)
     table = measure_scores(MEASURES, judged, {("fold1", name): path for name, path in files.items()}, ["fold1"])
     return out, table
@@ -76,7 +74,7 @@ def test_a_run_read_back_has_the_studys_measures(study, method):
     """All of them, whatever their rule for ties: what is written has none. Measures that break ties by name had others."""
     out, table = study
     names = [name for name in MEASURES if method in ("reference", "rm3") or not name.endswith("/trec")]
-    queries, values = measure_run(names, read_run(out[method]), read_qrels(out["qrels"]))
+    queries, values = measure_run(names, read_run(out / f"{method}.run.gz"), read_qrels(out / "judgments.qrels.gz"))
     for name in names:
         expected = of_method(table, method, name)
         assert sorted(expected) == sorted(queries)
@@ -84,14 +82,14 @@ def test_a_run_read_back_has_the_studys_measures(study, method):
 
 
 def test_written_scores_have_no_ties(study):
-    run = read_run(study[0]["tied"])
+    run = read_run(study[0] / "tied.run.gz")
     for a, b in pairwise(run.offsets.tolist()):
         assert (np.diff(run.score[a:b].astype(np.float32)) < 0).all()
 
 
 def test_the_metadata_say_how_a_run_was_made(study):
     out, _ = study
-    with open(out["tied_metadata"], encoding="utf-8") as file:
+    with open(out / "tied.ir-metadata.yml", encoding="utf-8") as file:
         described = yaml.safe_load(file)
     assert described["tag"] == "tied"
     assert described["data"]["test collection"] == {
@@ -108,7 +106,7 @@ def test_the_metadata_say_how_a_run_was_made(study):
 def test_trec_eval_prints_the_studys_measures(study, method):
     pytrec_eval = pytest.importorskip("pytrec_eval", reason="trec_eval is not here: pip install pytrec-eval-terrier")
     out, table = study
-    with gzip.open(out["qrels"], "rt") as qrels, gzip.open(out[method], "rt") as run:
+    with gzip.open(out / "judgments.qrels.gz", "rt") as qrels, gzip.open(out / f"{method}.run.gz", "rt") as run:
         judgments, ranked = pytrec_eval.parse_qrel(qrels), pytrec_eval.parse_run(run)
     theirs = pytrec_eval.RelevanceEvaluator(judgments, {"map", "ndcg_cut", "recip_rank", "P"}).evaluate(ranked)
     # Our names for the same, with ties in the study's order.

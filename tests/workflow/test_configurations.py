@@ -97,14 +97,14 @@ def test_a_mistake_is_put_down_to_the_file_or_the_command_line_that_has_it(
 
 
 def test_a_data_set_may_have_any_name(fresh: Project) -> None:
-    """Rules are made by data set: no two names may make the same rule, and none the name of another rule; nor may a name look like a fold's folder."""
+    """Also that of a rule, or of a fold's folder; names that differ in a sign are different."""
     (fresh.folder / "results/config.yaml").unlink(missing_ok=True)
     names = ["method", "hoi-curve", "a-b", "a_b", "a.b", "all", "fold1"]
     own = {name: {"kind": "simulated", "like": "sim1", "settings": {"seed": i}} for i, name in enumerate(names)}
     (fresh.folder / "names.yaml").write_text(yaml.safe_dump({"datasets": names, "own": own}))
-    planned = fresh.snakemake("learners", "runs", "--dry-run", "--quiet", "rules", "--configfile", "names.yaml")
+    planned = fresh.snakemake("learners", "runs", "--dry-run", "--configfile", "names.yaml")
     for name in names:
-        assert f"write_runs_{name} " in planned
+        assert f"output: results/{name}/fold1/runs\n" in planned
 
 
 def test_the_target_of_a_study_runs_that_study(fresh: Project) -> None:

@@ -33,7 +33,6 @@ from qdrank.workflow.files import (
     reported_table,
     reported_tables,
     rule_name,
-    run_outputs,
     scores_and_rankers,
     several,
     table_outputs,

@@ -159,33 +159,30 @@ rule rankers:
         files.rankers(),
 
 
-for _dataset in planned.datasets:
-
-    # One job for all methods of a fold: a job for each would spend its time on starting.
-    rule:
-        name:
-            f"write_runs_{_dataset}"
-        input:
-            judged=f"results/{_dataset}/judged.parquet",
-            scores=[
-                f"results/{_dataset}/{{fold}}/scores/{method}.parquet"
-                for method in run.methods_of(_dataset)
-            ],
-        output:
-            **run_outputs(_dataset, run.methods_of(_dataset)),
-        resources:
-            mem_mb=memory(600, 2),
-            runtime=minutes(30, 0.1),
-        params:
-            dataset=_dataset,
-            title=planned.datasets[_dataset].title,
-            methods=run.methods_of(_dataset),
-            measures=run.measures,
-        script:
-            "../../scripts/write_runs.py"
+rule write_runs:
+    """Runs of a fold, one of each method, in a folder: one job, since each would spend its time on starting."""
+    input:
+        judged="results/{dataset}/judged.parquet",
+        scores=lambda wc: filled(
+            f"results/{wc.dataset}/{wc.fold}/scores/{{method}}.parquet",
+            method=run.methods_of(wc.dataset),
+        ),
+    output:
+        # A folder, because its files depend on the data set: Snakemake compares every file that it looks for with every output.
+        directory("results/{dataset}/{fold}/runs"),
+    resources:
+        mem_mb=memory(600, 2),
+        runtime=minutes(30, 0.1),
+    params:
+        dataset=lambda wc: wc.dataset,
+        title=lambda wc: planned.datasets[wc.dataset].title,
+        methods=lambda wc: run.methods_of(wc.dataset),
+        measures=run.measures,
+    script:
+        "../../scripts/write_runs.py"
 
 
 rule runs:
     """Target: every method of every data set as a run, with metadata and judgments, for trec_eval and its like."""
     input:
-        files.runs(),
+        files.each_dataset_and_fold(["results/{dataset}/{fold}/runs"]),

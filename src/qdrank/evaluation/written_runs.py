@@ -26,7 +26,7 @@ _TIES = "no ties: scores in single precision that differ, tied documents in the 
 
 def write_runs(
     files: Mapping[str, Any],
-    out: Mapping[str, str],
+    folder: str | Path,
     fold: str,
     *,
     dataset: str,
@@ -39,19 +39,22 @@ def write_runs(
     Parameters
     ----------
     files : ``judged``, and ``scores``: one file for each method
-    out : ``qrels``, and for each method its run and ``METHOD_metadata``
+    folder : gets ``judgments.qrels.gz``, and for each method ``METHOD.run.gz`` and ``METHOD.ir-metadata.yml``
     dataset, title : name of the data set, and how it is called
     measures : names of the measures that the run reports
     """
+    folder = Path(folder)
+    folder.mkdir(exist_ok=True)
+    qrels = folder / "judgments.qrels.gz"
     test = load_roles(files["judged"], fold, ["test"], ["doc_id"])["test"]
     ids = document_ids(test)
-    _write_judgments(out["qrels"], test)
+    _write_judgments(qrels, test)
     for method, path in zip(methods, files["scores"], strict=True):
         ranked, scores = retrieved_scores(test, path) if method in RETRIEVERS else (test, joined_scores(ids, path))
-        write_scored(out[method], ranked, scores, tag=method)
+        write_scored(folder / f"{method}.run.gz", ranked, scores, tag=method)
         described = metadata(method, dataset=dataset, title=title, fold=fold, measures=measures)
-        described["data"]["test collection"]["qrels"] = Path(out["qrels"]).name
-        write_text(out[f"{method}_metadata"], yaml.safe_dump(described, sort_keys=False, width=120))
+        described["data"]["test collection"]["qrels"] = qrels.name
+        write_text(folder / f"{method}.ir-metadata.yml", yaml.safe_dump(described, sort_keys=False, width=120))
 
 
 def write_scored(path: str | Path, ranked: Judged, scores: FloatArray, *, tag: str) -> None:
@@ -60,7 +63,7 @@ def write_scored(path: str | Path, ranked: Judged, scores: FloatArray, *, tag: s
     write_run(path, ranked.query, ranked.doc_id, distinct_scores(filled, ranked.offsets), tag=tag)
 
 
-def _write_judgments(path: str, test: Judged) -> None:
+def _write_judgments(path: Path, test: Judged) -> None:
     """Judgments of the documents to rank, and of relevant ones that are not among them."""
     query, doc, grade = [test.query], [test.doc_id], [test.y]
     if test.unranked is not None:

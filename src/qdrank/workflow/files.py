@@ -60,15 +60,6 @@ def further_fits(methods: Iterable[str]) -> dict[str, str]:
     return {f"refits_{method}": f"results/{{dataset}}/{{fold}}/refits/{method}.parquet" for method in methods}
 
 
-def run_outputs(dataset: str, methods: Iterable[str]) -> dict[str, str]:
-    """Outputs of a job that writes the runs of a fold: judgments, and a run with metadata for each method."""
-    folder = f"results/{dataset}/{{fold}}/runs"
-    made = {"qrels": f"{folder}/judgments.qrels.gz"}
-    for method in methods:
-        made |= {method: f"{folder}/{method}.run.gz", f"{method}_metadata": f"{folder}/{method}.ir-metadata.yml"}
-    return made
-
-
 def query_files(folder: str, fold: str) -> dict[str, str]:
     """Vectors of the queries of a fold, and how queries became vectors; ``folder`` is that of the data set."""
     files = {name: f"{folder}/{name}.parquet" for name in ("columns", "topics")}
@@ -361,15 +352,6 @@ class Files:
             methods = [method for method in run.methods_of(name) if method not in searches]
             paths += filled(pattern, dataset=[name], fold=dataset.folds, method=methods)
         return paths
-
-    def runs(self) -> list[str]:
-        """Runs of every method of every data set, with metadata and judgments."""
-        return [
-            path.format(fold=fold)
-            for name, dataset in self.run.planned.datasets.items()
-            for fold in dataset.folds
-            for path in run_outputs(name, self.run.methods_of(name)).values()
-        ]
 
     def study_targets(self) -> Mapping[str, _PathsOfJob]:
         """Files by the name of the target: figures and tables by id, studies by both their names, each without the others.
