@@ -2,6 +2,7 @@
 #
 # reads:  results/{dataset}/judged.parquet, {fold}/queries.parquet; for text also the collection (a simulated web is drawn again)
 # writes: results/{dataset}/{fold}/beyond/{job}/*.parquet       choices and controls of one step of the ladder, or of all
+#         results/{dataset}/{fold}/beyond/control/*.parquet     controls that one job tunes and another fits
 #         results/{dataset}/{fold}/scores/{method}.parquet      with the settings that validation chose
 #         results/{dataset}/{fold}/refits/{method}.parquet      the same scores from further fits of methods with trees
 #         results/{dataset}/{fold}/choices/beyond.parquet       the settings tried, and which was chosen
@@ -22,6 +23,9 @@ from qdrank.studies.beyond.retrieved import (
 from qdrank.studies.beyond.steps import (
     CHECKING,
     STEPS as BEYOND_STEPS,
+    control_files,
+    controls_stored,
+    controls_taken,
     methods_needed,
     methods_refitted,
     methods_tuned,
@@ -52,11 +56,16 @@ for _name, (_steps, _datasets) in BEYOND_FITTED.items():
                 method: f"results/{{dataset}}/{{fold}}/served/{method}.parquet"
                 for method in methods_needed(_steps)
             },
+            **control_files(controls_taken(_steps)),
             judged="results/{dataset}/judged.parquet",
             collection=files.collection_of_text if CHECKING in _steps else [],
         output:
             **scores_and_rankers(methods_tuned(_steps)),
             **further_fits(run.refitted(methods_refitted(_steps))),
+            **{
+                name: temp(path)
+                for name, path in control_files(controls_stored(_steps)).items()
+            },
             **{
                 name: temp(
                     f"results/{{dataset}}/{{fold}}/beyond/{_name}/{name}.parquet"

@@ -23,7 +23,7 @@ from qdrank.learners.classic.trees import LambdaMART
 from qdrank.learners.refits import fit_seed
 from qdrank.queries.others import other_rows
 from qdrank.rankers import RANKERS
-from qdrank.rankers.served import ServedRanker
+from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.rankers.state import from_state_table, state_table
 from qdrank.rankers.stored import read_ranker
 from qdrank.rankers.tuning import query_values_of
@@ -58,7 +58,17 @@ from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.rejudged import Rejudging
 from qdrank.studies.beyond.retrieved import JOBS
 from qdrank.studies.beyond.settings import Beyond
-from qdrank.studies.beyond.steps import STEPS, methods_needed, methods_refitted, methods_tuned, step_tables
+from qdrank.studies.beyond.steps import (
+    FITTED_APART,
+    STEPS,
+    control_files,
+    controls_stored,
+    controls_taken,
+    methods_needed,
+    methods_refitted,
+    methods_tuned,
+    step_tables,
+)
 from qdrank.studies.beyond.values import gathered_values
 from qdrank.studies.making import Inputs, Shown
 from qdrank.text.judged import TextSettings, judged_text
@@ -120,7 +130,12 @@ def gathered(folder, ladders, refits=5):
     files = {"choices": [], "controls": []}
     for steps, ladder in ladders:
         made = [*methods_tuned(steps), *(f"served_{name}" for name in methods_tuned(steps))]
-        made += ["choices", "controls", *(f"refits_{name}" for name in methods_refitted(steps))]
+        made += [
+            "choices",
+            "controls",
+            *(f"refits_{name}" for name in methods_refitted(steps)),
+            *control_files(controls_stored(steps)),
+        ]
         out = {name: str(folder / "-".join(steps) / f"{name}.parquet") for name in made}
         write_values(out, "fold1", ladder, steps, refits)
         write_methods(out, ladder, steps, partial(ServedRanker, fold="fold1", documents=None))
@@ -183,12 +198,23 @@ def test_evidence_finds_what_features_do_not_say(files):
     assert of_chosen.equals(control)
 
 
-def test_steps_climbed_apart_make_the_same_files(files, options, tmp_path):
+def test_steps_climbed_apart_make_the_same_files(files, ladder, options, tmp_path):
+    stored = {}
     apart = []
     for step in reversed(STEPS):  # the order of the jobs must not matter
         needed = {name: read_ranker(files[f"served_{name}"]).ranker for name in methods_needed([step])}
-        apart.append(((step,), Ladder(fold_of_world(), options, rankers=needed).climb([step])))
+        one = Ladder(fold_of_world(), options, rankers=needed)
+        for method in controls_taken([step]):
+            control, path = CONTROLS[method], stored.setdefault(f"control_{method}", tmp_path / f"{method}.parquet")
+            ranker = ServedRanker(method=control, fold="fold1", documents=None, ranker=ladder.rankers[control])
+            write_ranker(path, ranker)
+            one.take(control, read_ranker(path).ranker, FITTED_APART[method][-1])
+        apart.append(((step,), one.climb([step])))
     again = gathered(tmp_path, apart)
+    controls = {name: again.pop(name) for name in list(again) if name.startswith("control_")}
+    assert controls.keys() == stored.keys() == {f"control_{method}" for method in FITTED_APART}
+    for name, path in controls.items():
+        assert read(path, "rankers").equals(read(stored[name], "rankers"))
     kinds = {"choices": "choices", "controls": "figure"}
     for name in (name for name in again if not isinstance(files[name], list)):
         kind = kinds.get(name) or {"served": "rankers", "refits": "refits"}.get(name.partition("_")[0], "scores")

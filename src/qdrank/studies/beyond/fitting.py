@@ -13,15 +13,25 @@ from qdrank.datasets.judged import load_judged, refits_table
 from qdrank.queries.artifacts import load_queries
 from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import FeatureScale, fold_documents
-from qdrank.rankers.served import ServedRanker, write_method
+from qdrank.rankers.served import ServedRanker, write_method, write_ranker
 from qdrank.rankers.stored import read_ranker
 from qdrank.store import read, write
 from qdrank.studies.beyond.checks import checks_table, recurrence_table, without_near
 from qdrank.studies.beyond.fold import Ladder, control_values, fold_data, further_scores, setting_choices
 from qdrank.studies.beyond.gathering import values_table
+from qdrank.studies.beyond.methods import CONTROLS
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.rejudged import Rejudging
-from qdrank.studies.beyond.steps import CHECKING, fitted_without_near, methods_needed, methods_refitted, methods_tuned
+from qdrank.studies.beyond.steps import (
+    CHECKING,
+    FITTED_APART,
+    controls_stored,
+    controls_taken,
+    fitted_without_near,
+    methods_needed,
+    methods_refitted,
+    methods_tuned,
+)
 from qdrank.text.extract import read_collection, text_settings
 
 
@@ -41,7 +51,7 @@ def fit_steps(
 ) -> None:
     """Write choices, values of the controls, scores of all fits, rankers, and with the first step checks.
 
-    ``files`` has the stored rankers that the steps begin with, by method. ``beyond`` holds the keys of `Options`,
+    ``files`` has the stored rankers and controls that the steps begin with, by method. ``beyond`` holds the keys of `Options`,
     ``queries`` the options of query vectors. ``source`` holds the arguments of `read_collection`, empty if the data are no
     raw text, and ``text`` that section of the configuration.
     """
@@ -49,7 +59,10 @@ def fit_steps(
     topics, reference = read(files["topics"], "topics"), reference_column(files["columns"])
     data = fold_data(documents, load_queries(files["queries"]), topics, reference)
     needed = {name: read_ranker(files[name]).ranker for name in methods_needed(steps)}
-    ladder = Ladder(data, Options(**beyond), log, rankers=needed).climb(steps)
+    ladder = Ladder(data, Options(**beyond), log, rankers=needed)
+    for method in controls_taken(steps):
+        ladder.take(CONTROLS[method], read_ranker(files[f"control_{method}"]).ranker, FITTED_APART[method][-1])
+    ladder.climb(steps)
     write_values(out, fold, ladder, steps, refits)
     if CHECKING in steps:
         seed = ladder.options.seed
@@ -65,7 +78,8 @@ def write_values(out: Mapping[str, str], fold: str, ladder: Ladder, steps: Seque
     """Write choices, values of the controls, and scores of further fits, ``refits`` fits in all."""
     test = ladder.data.test[0]
     write(out["choices"], "choices", setting_choices(fold, ladder))
-    tables = [values_table(fold, test.query_id, control_values(ladder, refits), 0.0)]
+    apart = [CONTROLS[method] for method in controls_stored(steps)]
+    tables = [values_table(fold, test.query_id, control_values(ladder, refits, apart), 0.0)]
     for method in methods_refitted(steps) if refits > 1 else ():
         write(out[f"refits_{method}"], "refits", refits_table(test, further_scores(ladder, method, refits)))
     names = fitted_without_near(steps)
@@ -78,7 +92,13 @@ def write_values(out: Mapping[str, str], fold: str, ladder: Ladder, steps: Seque
 def write_methods(
     out: Mapping[str, str], ladder: Ladder, steps: Sequence[str], served: Callable[..., ServedRanker]
 ) -> None:
-    """Write scores and rankers of the methods of some steps; ``served`` knows how they see documents and queries."""
+    """Write scores and rankers of the methods of some steps, and controls that another job fits.
+
+    ``served`` knows how they see documents and queries.
+    """
     for method in methods_tuned(steps):
         ranker = served(method=method, ranker=ladder.rankers[method])
         write_method(out[method], out[f"served_{method}"], ranker, ladder.data.test[0], ladder.scores[method])
+    for method in controls_stored(steps):
+        control = served(method=CONTROLS[method], ranker=ladder.rankers[CONTROLS[method]])
+        write_ranker(out[f"control_{method}"], control)

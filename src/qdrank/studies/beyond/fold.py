@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 
@@ -108,9 +108,11 @@ class Ladder:
             "trees_queries_control": lambda: self._tune(
                 CONTROLS["beyond-trees-queries"], self.options.trees_with_vectors(), "others"
             ),
+            "trees_queries_control_fits": lambda: None,  # tunes nothing: `control_values` fits what is tuned
             "trees_evidence": lambda: self._evidence("beyond-trees-evidence", self.options.trees()),
             "trees_evidence_near": lambda: None,  # tunes nothing: `without_near` fits what is tuned
             "trees_evidence_control": lambda: self._prior("beyond-trees-evidence", self.options.trees()),
+            "trees_evidence_control_fits": lambda: None,
             "mixtures": self._mixtures,
         }
         for step in steps:
@@ -139,6 +141,11 @@ class Ladder:
 
     def _prior(self, name: str, tried: list[QueryRanker]) -> None:
         self._with_columns(CONTROLS[name], self.options.prior(self.data.reference), tried)
+
+    def take(self, name: str, ranker: QueryRanker, seen: str) -> None:
+        """Keep a ranker that is tuned, here or by another job, with its scores; ``seen`` says whose vectors it sees."""
+        data = self.data_of(seen, self.options.seed)
+        self.rankers[name], self.scores[name], self.seen[name] = ranker, ranker.predict(*data.test), seen
 
     def data_of(self, seen: str, seed: int) -> FoldData:
         """The fold as a control sees it, drawn with a seed."""
@@ -181,8 +188,7 @@ class Ladder:
         """Keep a choice, and ``ranker``: the chosen one or one built from it."""
         self.tuned[name], self.settings[name] = choice, [setting_text(one) for one in tried]
         self.log(f"{name}: {self.settings[name][choice.place]}, {MEASURE} {choice.value:.4f} on validation")
-        data = self.data_of(seen, self.options.seed)
-        self.rankers[name], self.scores[name], self.seen[name] = ranker, ranker.predict(*data.test), seen
+        self.take(name, ranker, seen)
 
     def _with_columns(self, name: str, evidence: NeighbourEvidence | DocumentPrior, tried: list[QueryRanker]) -> None:
         """Tune rankers that see evidence columns; the columns are computed once."""
@@ -263,15 +269,15 @@ def setting_choices(fold: str, ladder: Ladder) -> pa.Table:
     return pa.Table.from_pylist(rows, shape_of("choices").schema({}))  # a step may tune nothing
 
 
-def control_values(ladder: Ladder, refits: int = 1) -> dict[str, FloatArray]:
-    """Average precision of every control that was tuned on the test queries, (n_queries, n_fits).
+def control_values(ladder: Ladder, refits: int = 1, apart: Collection[str] = ()) -> dict[str, FloatArray]:
+    """Average precision of every control that was tuned on the test queries, (n_queries, n_fits), without those ``apart``.
 
     Controls that draw at random are drawn and fitted ``refits`` times, with the setting chosen for the first draw.
     """
     test, values = ladder.data.test[0], {}
     rankers = {name: FIXED if name == CONTROLS[GATED] else name for name in (*CONTROLS.values(), OTHER_GATE)}
     for name, ranker in rankers.items():
-        if ranker not in ladder.tuned:
+        if ranker not in ladder.scores or ranker in apart:
             continue
         further = further_scores(ladder, ranker, 1 if name in FIXED_CONTROLS else refits)
         scores = [ladder.scores[ranker], *further]
