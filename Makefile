@@ -26,7 +26,7 @@ run: $(READY) ## run a first study on all cores: results/index.html (CONFIG=file
 # STUDY=lin is for those that name this study, and for it alone: hours less.
 ALL_FINDINGS := claims seeds nfcorpus affine hoi2008 hybrid
 FINDINGS := $(if $(STUDY),$(basename $(notdir $(shell grep -lw 'studies: .*$(STUDY)' $(ALL_FINDINGS:%=config/%.yaml)))),$(ALL_FINDINGS))
-findings: $(READY) $(if $(filter hybrid,$(FINDINGS)),runs/hybrid/resources/runs) ## run all configurations behind the studies' pages, and write their tables (hours; goes on where it was stopped)
+findings: $(READY) $(if $(filter hybrid,$(FINDINGS)),runs/hybrid/resources/runs) ## run all configurations behind the studies' pages, and write docs/verdicts (hours; goes on where it was stopped)
 	$(if $(FINDINGS),,$(error no configuration behind the pages names a study $(STUDY)))
 	@for name in $(FINDINGS); do PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --cores all --rerun-incomplete \
 	  --max-jobs-per-timespan 1000/60s --directory runs/$$name --configfile config/$$name.yaml $(if $(STUDY),--config 'studies=[$(STUDY)]') -- results/claims-overview.html || exit 1; done

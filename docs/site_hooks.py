@@ -33,7 +33,7 @@ def on_config(config: Any) -> Any:
     pages = [str(path.relative_to(PROJECT / "docs")) for path in sorted((PROJECT / "docs").rglob("*.md"))]
     new = [name for name in pages if f"'{name}'" not in listed]
     for name in new:
-        section = "Studies" if name.startswith("studies/") else SECTIONS.get(name, "Changing it")
+        section = "Studies" if name.startswith(("studies/", "verdicts/")) else SECTIONS.get(name, "Changing it")
         next(part for part in config.nav if section in part)[section].append(name)
     return config
 

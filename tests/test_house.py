@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from qdrank.commands.findings import BEGIN, END
 from qdrank.datasets.registry import load
 from qdrank.errors import InputError
 from qdrank.measures import CONVENTIONS
@@ -308,8 +307,7 @@ def test_every_study_has_its_page_its_captions_and_its_tests(project: Path) -> N
         captions = {path.stem for path in (project / "workflow" / "report" / name).glob("*.rst")}
         assert captions == {output for made in shown for output in made.shows}, name
         page = (project / "docs" / "studies" / f"{name}.md").read_text()
-        assert BEGIN in page, f"docs/studies/{name}.md has no place for what was found"
-        assert END in page
+        assert f"(../verdicts/{name}.md)" in page, f"docs/studies/{name}.md does not lead to its verdicts"
         assert list((project / "tests" / "studies" / name).glob("test_*.py")), name
         assert (project / "workflow" / "rules" / f"{name}.smk").is_file(), name
 
@@ -519,11 +517,10 @@ def test_the_work_of_a_job_writes_nothing_to_the_terminal(project: Path) -> None
 
 def long_lines(text: str) -> list[int]:
     """Numbers of the lines of prose that are longer than `DOC_WIDTH`, counted from 1."""
-    long, fenced, generated = [], False, False
+    long, fenced = [], False
     for number, line in enumerate(text.split("\n"), 1):
         fenced ^= line.lstrip().startswith(("```", "~~~"))
-        generated = line.startswith(BEGIN) or (generated and not line.startswith(END))
-        prose = not (fenced or generated or line.startswith(("|", "    ", "#", "<", "[", "!")))
+        prose = not (fenced or line.startswith(("|", "    ", "#", "<", "[", "!")))
         if prose and len(line) > DOC_WIDTH and " " in line.strip()[:DOC_WIDTH]:
             long.append(number)
     return long
@@ -532,6 +529,7 @@ def long_lines(text: str) -> list[int]:
 def test_lines_of_documentation_are_wrapped_alike(project: Path) -> None:
     """What is written by a command is not wrapped by hand."""
     made = {project / "docs" / name for name in ("ledger.md", "configuration.md", "afternoon.md")}
+    made |= set((project / "docs" / "verdicts").iterdir())
     pages = {*project.glob("*.md"), *(project / "docs").rglob("*.md"), *(project / "config").glob("*.md")} - made
     wrong = {str(page.relative_to(project)): long_lines(page.read_text()) for page in sorted(pages)}
     assert not {page: lines for page, lines in wrong.items() if lines}, f"wrap at {DOC_WIDTH} columns"
@@ -539,11 +537,8 @@ def test_lines_of_documentation_are_wrapped_alike(project: Path) -> None:
 
 def test_a_long_line_of_prose_is_found() -> None:
     long = "word " * 30
-    page = (
-        f"# {long}\n\n{long}\n| {long} |\n\n```\n{long}\n```\n\n    {long}\n{BEGIN}\n{long}\n{END}\n- {long}\n"
-        + "x" * 200
-    )
-    assert long_lines(page) == [3, 14]
+    page = f"# {long}\n\n{long}\n| {long} |\n\n```\n{long}\n```\n\n    {long}\n- {long}\n" + "x" * 200
+    assert long_lines(page) == [3, 11]
 
 
 def test_ready_configurations_and_the_table_of_data_sets_are_valid(project: Path) -> None:

@@ -26,7 +26,7 @@ COMMANDS = {
     ),
     "export": ("qdrank.commands.export", "a model as Elasticsearch, OpenSearch, Solr, RankLib or ONNX take it"),
     "features": ("qdrank.commands.features", "compute the features of new text queries, for `qdrank rank`"),
-    "findings": ("qdrank.commands.findings", "write the table of what was found into the page of each study"),
+    "findings": ("qdrank.commands.findings", "write the verdicts behind the page of each study"),
     "fuse": ("qdrank.commands.fuse", "one run from several, without judgments"),
     "init": ("qdrank.commands.init", "make a folder in which snakemake runs the workflow of the installed package"),
     "rank": ("qdrank.commands.rank", "score new queries in a LETOR file with the models of a study"),

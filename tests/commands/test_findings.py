@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
+import yaml
 
 from qdrank.cli import main
-from qdrank.commands.findings import BEGIN, END
 from qdrank.store import write
 from qdrank.store.schemas import SHAPES, VERDICT_FIGURES
 
@@ -33,53 +34,75 @@ def verdicts(path, dataset, effect, configuration="toy.yaml"):
 
 
 @pytest.fixture
-def page(tmp_path):
-    (tmp_path / "docs").mkdir()
-    path = tmp_path / "docs" / "geng2008.md"
-    path.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
-    return path
+def behind(tmp_path):
+    """A folder of pages, by the configurations behind the study; with verdicts that someone wrote there before."""
+
+    def of(*configurations):
+        (tmp_path / "docs" / "verdicts").mkdir(parents=True)
+        study = {"title": "Geng 2008", "grids": dict.fromkeys(configurations), "entries": [], "history": []}
+        ledger = {"head": "# The ledger", "studies": {"geng2008": study}}
+        (tmp_path / "docs" / "ledger.yaml").write_text(yaml.safe_dump(ledger), encoding="utf-8")
+        page = tmp_path / "docs" / "verdicts" / "geng2008.md"
+        page.write_text("old", encoding="utf-8")
+        return page
+
+    return of
 
 
-def test_runs_are_joined_in_one_table(page, tmp_path):
-    files = [verdicts(tmp_path / f"{name}.parquet", name, effect) for name, effect in (("one", 0.1), ("two", 0.2))]
-    assert main(["findings", *files, "--docs", str(page.parent)]) == 0
+def findings(page, *files):
+    return main(["findings", *files, "--docs", str(page.parents[1])])
+
+
+def test_runs_are_joined_in_one_table(behind, tmp_path):
+    page = behind("config/a.yaml", "config/b.yaml")
+    files = [verdicts(tmp_path / name, name, effect, f"{name}.yaml") for name, effect in (("a", 0.1), ("b", 0.2))]
+    assert findings(page, *files) == 0
     text = page.read_text(encoding="utf-8")
-    assert text.startswith(f"before\n{BEGIN}")
-    assert text.endswith(f"{END}\nafter\n")
-    assert "old" not in text
-    assert "| one | two |" in text
+    assert text.startswith("# Verdicts: Geng 2008\n")
+    assert "| a | b |" in text
     assert "+0.100" in text
     assert "+0.200" in text
-    assert "Made by `toy.yaml` at commit abcdef0." in text
-    assert re.search(r"\d+ verdicts in \d+ families .*expected to be wrong by chance", text)
-
-
-def test_a_folder_without_pages_is_refused(tmp_path, capsys):
-    file = verdicts(tmp_path / "one.parquet", "one", 0.1)
-    assert main(["findings", file, "--docs", str(tmp_path / "nowhere")]) == 2
-    assert "nowhere: no study has a page here" in capsys.readouterr().err
-
-
-def test_two_configurations_may_judge_one_data_set(page, tmp_path):
-    files = [verdicts(tmp_path / f"{name}.parquet", "one", 0.1, f"{name}.yaml") for name in "ab"]
-    assert main(["findings", *files, "--docs", str(page.parent)]) == 0
-    text = page.read_text(encoding="utf-8")
-    assert "| one | one (b.yaml) |" in text
     assert "Made by `a.yaml` at commit abcdef0, `b.yaml` at commit abcdef0." in text
+    assert re.search(r"\d+ verdicts in \d+ families .*expected to be wrong by chance", text)
+    assert (page.parents[1] / "ledger.md").is_file()
 
 
-def test_a_run_that_the_new_table_lacks_is_named(page, tmp_path, capsys):
-    files = [verdicts(tmp_path / f"{name}.parquet", name, 0.1, f"{name}.yaml") for name in "ab"]
-    assert main(["findings", *files, "--docs", str(page.parent)]) == 0
-    assert "former" not in capsys.readouterr().out
-    assert main(["findings", files[1], "--docs", str(page.parent)]) == 0
-    printed = capsys.readouterr().out
-    assert "  a.yaml made part of the former table; its claims.parquet was not given" in printed
-    assert "b.yaml made" not in printed
+def test_two_configurations_may_judge_one_data_set(behind, tmp_path):
+    page = behind("config/a.yaml", "config/b.yaml")
+    assert findings(page, *(verdicts(tmp_path / name, "one", 0.1, f"{name}.yaml") for name in "ab")) == 0
+    assert "| one | one (b.yaml) |" in page.read_text(encoding="utf-8")
 
 
-def test_a_claim_that_two_runs_judge_is_refused(page, tmp_path, capsys):
-    files = [verdicts(tmp_path / f"{name}.parquet", "one", 0.1) for name in "ab"]
-    assert main(["findings", *files, "--docs", str(page.parent)]) != 0
+@pytest.mark.parametrize(
+    "given",
+    [["first.yaml"], ["a.yaml"], ["a.yaml", "b.yaml", "first.yaml"], ['a.yaml, geng={"k": 3}', "b.yaml"]],
+    ids=["another", "one of two", "one more", "other values"],
+)
+def test_runs_that_are_not_behind_the_page_are_refused(given, behind, tmp_path, capsys):
+    page = behind("config/a.yaml", "config/b.yaml")
+    files = [verdicts(tmp_path / f"{place}.parquet", "one", 0.1, name) for place, name in enumerate(given)]
+    assert findings(page, *files) == 2
+    assert (
+        f"{page}: verdicts of config/a.yaml, config/b.yaml by those of {', '.join(given)}\n" in capsys.readouterr().err
+    )
+    assert page.read_text(encoding="utf-8") == "old"
+    assert not (page.parents[1] / "ledger.md").exists()
+
+
+def test_a_study_that_the_ledger_lacks_is_refused(behind, tmp_path, capsys):
+    page = behind("config/a.yaml")
+    (page.parents[1] / "ledger.yaml").write_text("head: ''\nstudies: {}\n", encoding="utf-8")
+    assert findings(page, verdicts(tmp_path / "a", "one", 0.1, "a.yaml")) == 2
+    assert "verdicts of no configuration by those of a.yaml" in capsys.readouterr().err
+
+
+def test_a_folder_without_a_ledger_is_refused(tmp_path, capsys):
+    assert findings(tmp_path / "docs" / "verdicts" / "x.md", verdicts(tmp_path / "one", "one", 0.1)) == 2
+    assert f"{Path('docs') / 'ledger.yaml'}: no such file" in capsys.readouterr().err
+
+
+def test_a_claim_that_two_runs_judge_is_refused(behind, tmp_path, capsys):
+    page = behind("config/toy.yaml")
+    assert findings(page, *(verdicts(tmp_path / name, "one", 0.1) for name in "ab")) == 2
     assert "geng2008 was decided on one twice by toy.yaml" in capsys.readouterr().err
-    assert "old" in page.read_text(encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == "old"

@@ -1,22 +1,17 @@
-"""``qdrank findings``: write the verdicts of runs as a table into each study's page, and the page of the ledger."""
+"""``qdrank findings``: write the verdicts of runs as a page for each study, and the page of the ledger."""
 
 from __future__ import annotations
 
 import argparse
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qdrank.errors import InputError
 from qdrank.store.atomic import write_text
-from qdrank.studies import STUDIES
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-BEGIN = "<!-- findings: written by `qdrank findings`; do not edit -->"
-END = "<!-- end of findings -->"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,41 +19,69 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "claims", type=Path, nargs="*", default=[Path("results/claims.parquet")], help="of one or more finished runs"
     )
-    parser.add_argument("--docs", type=Path, default=Path("docs/studies"), help="folder of the studies' pages")
+    parser.add_argument(
+        "--docs", type=Path, default=Path("docs"), help="folder with ledger.yaml; verdicts/STUDY.md is written there"
+    )
     parser.add_argument("--ledger", action="store_true", help="write the page of the ledger of declarations alone")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the page of the ledger, and the table into every page whose study has claims in the runs."""
-    _write_ledger(args.docs.parent)
-    if args.ledger:
-        return 0
-    from qdrank.figures.tables import markdown
-    from qdrank.figures.verdicts import findings_table
-
-    verdicts = joined_verdicts(args.claims)
-    if not any((args.docs / f"{name}.md").is_file() for name in STUDIES):
-        raise InputError("no study has a page here", file=args.docs, fix="give --docs, docs/studies of a checkout")
-    for name in STUDIES:
-        page, table = args.docs / f"{name}.md", findings_table(verdicts, name)
-        if page.is_file() and len(table):
-            text, before = f"{made_by(verdicts, name)}\n\n{markdown(table)}", page.read_text(encoding="utf-8")
-            write_text(page, with_table(before, text, page))
-            print(page)
-            for file in no_longer(before, text):
-                print(f"  {file} made part of the former table; its claims.parquet was not given")
-    return 0
-
-
-def _write_ledger(docs: Path) -> None:
-    """The page ``ledger.md`` beside ``ledger.yaml``, where there is one."""
+    """Write the page of the ledger, and the verdicts of every study that the runs judge."""
     import yaml
 
     from qdrank.evaluation.ledger import ledger_page
 
-    if (source := docs / "ledger.yaml").is_file():
-        write_text(docs / "ledger.md", ledger_page(yaml.safe_load(source.read_text(encoding="utf-8"))))
-        print(docs / "ledger.md")
+    verdicts = None if args.ledger else joined_verdicts(args.claims)
+    if not (source := args.docs / "ledger.yaml").is_file():
+        raise InputError("no such file", file=source, fix="give --docs, the folder docs of a checkout")
+    ledger = yaml.safe_load(source.read_text(encoding="utf-8"))
+    pages = {args.docs / "ledger.md": ledger_page(ledger)}
+    if verdicts is not None:
+        _refuse_other_runs(verdicts, ledger["studies"], args.docs)
+        for name in sorted(set(verdicts.column("study").to_pylist())):
+            pages[_page_of(name, args.docs)] = page(verdicts, name, ledger["studies"][name]["title"])
+    for path, text in pages.items():
+        write_text(path, text)
+        print(path)
+    return 0
+
+
+def _page_of(study: str, docs: Path) -> Path:
+    return docs / "verdicts" / f"{study}.md"
+
+
+def page(verdicts: pa.Table, study: str, title: str) -> str:
+    """The page with the verdicts of one study."""
+    from qdrank.figures.tables import markdown
+    from qdrank.figures.verdicts import findings_table
+
+    return (
+        f"# Verdicts: {title}\n\n"
+        f"Every claim of [the study](../studies/{study}.md) on every data set: yes, no, or ? where the data cannot tell, then "
+        "the effect; * is about the simulated worlds that were run, and no others. [Verdicts](../verdicts.md) says how they "
+        "come about. Written by `qdrank findings`; do not edit.\n\n"
+        f"{made_by(verdicts, study)}\n\n{markdown(findings_table(verdicts, study))}"
+    )
+
+
+def _refuse_other_runs(verdicts: pa.Table, studies: Mapping[str, Any], docs: Path) -> None:
+    """Raise unless each study was judged by the configurations that the ledger names for it: by all of them and no other."""
+    would, needed = [], set[str]()
+    rows = verdicts.select(["study", "configuration"]).to_pylist()
+    for study in sorted({row["study"] for row in rows}):
+        given = {row["configuration"] for row in rows if row["study"] == study}
+        behind = set(studies[study]["grids"]) if study in studies else set()
+        if given != {Path(file).name for file in behind}:
+            would.append(f"  {_page_of(study, docs)}: verdicts of {_named(behind)} by those of {_named(given)}")
+            needed |= behind
+    if would:
+        problem = "nothing written: these runs are not those behind the pages. They would replace, in"
+        fix = f"give claims.parquet of runs of {_named(needed)}; `make findings` makes them"
+        raise InputError("\n".join([problem, *would]), file=docs / "ledger.yaml", fix=fix)
+
+
+def _named(files: Collection[str]) -> str:
+    return ", ".join(sorted(files)) or "no configuration"
 
 
 def joined_verdicts(files: Sequence[Path]) -> pa.Table:
@@ -104,19 +127,3 @@ def made_by(verdicts: pa.Table, study: str) -> str:
     made = sorted({(row["configuration"], row["commit"] or "unknown") for row in rows})
     files = ", ".join(f"`{file}` at commit {commit}" for file, commit in made)
     return f"Made by {files}. {expected_errors(verdicts_table(rows))}"
-
-
-def no_longer(before: str, table: str) -> list[str]:
-    """Configurations that made the table of a page ``before``, and not the new one."""
-    former = before.partition(BEGIN)[2].strip().partition("\n\n")[0]
-    named = [set(re.findall(r"[\w.-]+\.yaml", text)) for text in (former, table.partition("\n\n")[0])]
-    return sorted(named[0] - named[1])
-
-
-def with_table(text: str, table: str, page: Path) -> str:
-    """The page with ``table`` between the two marks."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise InputError("the page has no place for the table", file=page, fix=f"add the lines {BEGIN!r} and {END!r}")
-    return f"{before}{BEGIN}\n\n{table}\n{END}{after}"
