@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 #: A test file that runs whole studies: it asks for one, or makes a copy of the project.
@@ -12,6 +13,7 @@ STAGES = ("near", "room", "others", "runs", "more runs")
 _MODULE = re.compile(r"(qdrank(?:\.\w+)+)(?::\w+)?")
 
 
+@cache
 def imports(root: Path) -> dict[str, set[str]]:
     """For each module of the package and of the tests the modules that it imports, or names in a string."""
     files = {
@@ -59,7 +61,7 @@ def stages(root: Path, module: str) -> dict[str, list[str]]:
         else:
             stage = "near" if steps == 1 else "room" if folder == room else "others"
         made[stage].append((folder != "golden", leaf not in path.stem, folder != room, steps or 99, name))
-    return {stage: [one[-1] for one in sorted(files)] for stage, files in made.items() if files}
+    return {stage: [one[-1] for one in sorted(files)] for stage, files in made.items()}
 
 
 def stale(root: Path, module: str) -> set[str]:
