@@ -1,6 +1,6 @@
 """Which test catches which fault: ``python -m tests.faults RESULTS.json [NAMES]``.
 
-Each fault is planted in a copy of the project and the tests are run, near ones first, until one fails. Results go to the
+Each fault is planted in a copy of the last commit and the tests are run, near ones first, until one fails. Results go to the
 file after each fault, so that a run that was stopped goes on there; a new file starts anew. At the end the tests that
 failed are run without a fault: one that fails there too catches nothing. The table has the results beside those of the
 files in this folder, and the exit code is 1 if one of these has a catch that the new file lacks. ``--light`` leaves out the
@@ -34,23 +34,21 @@ Results = dict[str, Any]
 
 
 class Copy:
-    """A copy of the project in a folder of its own, with one fault or none, and with the kernels compiled so far."""
+    """A copy of the last commit in a folder of its own, with one fault or none, and with the kernels compiled so far."""
 
     def __init__(self, folder: Path, fault: Fault | None = None) -> None:
-        self.folder = folder
-        listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-        names = subprocess.run(listed, cwd=PROJECT, capture_output=True, text=True, check=True).stdout.split("\0")
-        for name in filter(lambda name: (PROJECT / name).is_file(), names):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(PROJECT / name, folder / name, follow_symlinks=False)
-        (folder / "build").mkdir()
-        here = {"PYTHONPATH": folder / "src", "XDG_CACHE_HOME": folder / "build"}
+        self.folder, self.aside = folder / "project", folder / "aside"
+        self.aside.mkdir()
+        self.folder.mkdir()
+        archive = subprocess.run(["git", "archive", "HEAD"], cwd=PROJECT, capture_output=True, check=True).stdout
+        subprocess.run(["tar", "x"], cwd=self.folder, input=archive, check=True)
+        here = {"PYTHONPATH": self.folder / "src", "XDG_CACHE_HOME": self.aside}
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
         self.environment |= {k: str(v) for k, v in here.items()}
         self.environment["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         clean = self._kernels()
         if fault:
-            fault.plant(folder / "src")
+            fault.plant(self.folder / "src")
         known = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "qdrank" / clean.name
         if known.exists():
             old = stale(PROJECT, fault.module) if fault else set()
@@ -71,11 +69,11 @@ class Copy:
             "pytest",
             *OPTIONS,
             *options,
-            f"--basetemp={self.folder / 'build/tmp'}",
+            f"--basetemp={self.aside / 'tmp'}",
             *tests,
         ]
         limit = partial(resource.setrlimit, resource.RLIMIT_CPU, (cpu, resource.RLIM_INFINITY))
-        with (self.folder / "build/printed").open("w+") as out:
+        with (self.aside / "printed").open("w+") as out:
             there: dict[str, Any] = {
                 "cwd": self.folder,
                 "env": self.environment,
