@@ -136,7 +136,7 @@ def table(faults: list[Fault], columns: dict[str, Results]) -> Iterator[str]:
             how = f" ({one['how']})" if one.get("how", "fails") != "fails" else ""
             caught = one.get("caught", "").removeprefix("tests/") or one.get("lost") or (one and "MISSED") or ""
             cells += [f"{caught}{how}".replace("|", "\\|"), str(one.get("seconds", ""))]
-        yield " | ".join([fault.name, fault.kind, f"{fault.module.removeprefix('qdrank.')}:{fault.function}", *cells])
+        yield " | ".join([fault.name, fault.kind, fault.at, *cells])
 
 
 def main(file: str, *words: str) -> int:

@@ -7,7 +7,8 @@ kind. Rejected are those that change nothing that anybody could see; each says w
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
@@ -19,75 +20,50 @@ from tests.faults.kinds import KINDS, expressions, functions
 from tests.faults.planted import LIST, Fault, read_list
 
 SOURCE, SEED, N = Path(__file__).parents[2] / "src", 48, 40
-FREE = "all of them"
 
 
-def candidates() -> dict[tuple[str, str], dict[tuple[str, str], list[Fault]]]:
-    """All possible faults, by kind and room, then by function; the room `FREE` has those of all."""
-    found: dict[tuple[str, str], dict[tuple[str, str], list[Fault]]] = defaultdict(lambda: defaultdict(list))
+def candidates() -> Iterator[Fault]:
+    """All possible faults, without names."""
     for path in sorted(SOURCE.rglob("*.py")):
-        parts = path.relative_to(SOURCE).with_suffix("").parts
-        module, room = ".".join(parts).removesuffix(".__init__"), parts[1]
+        module = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
         for function, body in functions(ast.parse(path.read_text(encoding="utf-8"))):
-            seen: dict[str, int] = defaultdict(int)
+            seen: Counter[str] = Counter()
             for node, parent in expressions(body):
                 old = ast.unparse(node)
                 seen[old] += 1
                 for kind, changed in KINDS.items():
                     for new in changed(node, parent):
-                        fault = Fault("", kind, module, function, old, new, seen[old])
-                        for place in (room, FREE):
-                            found[kind, place][module, function].append(fault)
-    return found
+                        yield Fault("", kind, module, function, old, new, seen[old])
 
 
-def draw() -> list[Fault]:
-    """`N` faults: kinds in turn, two a room and the others anywhere, no two in one function."""
-    found, (listed, rejected) = candidates(), read_list()
-    refused = {(one["function"], one["new"]) for one in rejected}
-    rooms = sorted(
-        {path.name for path in (SOURCE / "qdrank").iterdir() if path.is_dir() and path.name != "__pycache__"}
-    )
-    pool = rooms * 2 + [FREE] * (N - 2 * len(rooms))
+def draw(listed: list[Fault], refused: set[tuple[str, str]]) -> list[Fault]:
+    """`N` faults: kinds in turn, two a room and the others in any room, no two in one function."""
+    possible = [one for one in candidates() if (one.function, one.new) not in refused]
+    drawn = {one.name: one for one in listed if replace(one, name="") in possible}
+    rooms = sorted(path.name for path in (SOURCE / "qdrank").iterdir() if any(path.glob("*.py")))
+    pool = rooms * 2 + [""] * (N - 2 * len(rooms))
+    for one in drawn.values():
+        pool.remove(one.room if one.room in pool else "")
     Random(SEED).shuffle(pool)
-    kept = {one.name: one for one in listed if usable(one) and (one.function, one.new) not in refused}
-    for one in kept.values():
-        room = one.module.split(".")[1]
-        pool.remove(room if room in pool else FREE)
-    used, drawn = {(one.module, one.function) for one in kept.values()}, []
+    kinds = {one.name: one.kind for one in listed}
     for number in range(N):
         name, rng = f"{number + 1:02}", Random(f"{SEED} {number}")
-        if name not in kept:
-            kinds = [list(KINDS)[(number + more) % len(KINDS)] for more in range(len(KINDS))]
-            for kind, room in product(kinds, pool):
-                free = {
-                    at: [one for one in some if (one.function, one.new) not in refused]
-                    for at, some in found[kind, room].items()
-                }
-                if places := sorted(at for at, some in free.items() if some and at not in used):
+        if name not in drawn:
+            first = list(KINDS).index(kinds.get(name, list(KINDS)[number % len(KINDS)]))
+            used = {one.at for one in drawn.values()}
+            for kind, room in product([*list(KINDS)[first:], *list(KINDS)[:first]], pool):
+                free = [one for one in possible if one.kind == kind and room in ("", one.room) and one.at not in used]
+                if free:
                     break
             pool.remove(room)
-            kept[name] = replace(rng.choice(free[rng.choice(places)]), name=name)
-            used.add((kept[name].module, kept[name].function))
-        drawn.append(kept[name])
-    return drawn
-
-
-def usable(fault: Fault) -> bool:
-    """Whether the fault still has a place."""
-    try:
-        fault.planted(fault.path(SOURCE).read_text(encoding="utf-8"))
-    except LookupError:
-        return False
-    return True
-
-
-def main() -> None:
-    """Write the list."""
-    faults = [{key: value for key, value in asdict(one).items() if (key, value) != ("nth", 1)} for one in draw()]
-    content = {"faults": faults, "rejected": read_list()[1]}
-    LIST.write_text(yaml.safe_dump(content, sort_keys=False, width=1000, allow_unicode=True), encoding="utf-8")
+            at = rng.choice(sorted({one.at for one in free}))
+            drawn[name] = replace(rng.choice([one for one in free if one.at == at]), name=name)
+    return [drawn[name] for name in sorted(drawn)]
 
 
 if __name__ == "__main__":
-    main()
+    listed, rejected = read_list()
+    made = draw(listed, {(one["function"], one["new"]) for one in rejected})
+    faults = [{key: value for key, value in asdict(one).items() if (key, value) != ("nth", 1)} for one in made]
+    text = yaml.safe_dump({"faults": faults, "rejected": rejected}, sort_keys=False, width=1000, allow_unicode=True)
+    LIST.write_text(text, encoding="utf-8")

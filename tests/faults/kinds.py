@@ -6,36 +6,30 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-OWN, ORDER = {"max", "min", "maximum", "minimum", "isinstance", "getattr", "zip", "issubclass"}, ("<", "<=", ">", ">=")
+OWN = {"max", "min", "maximum", "minimum", "isinstance", "issubclass", "getattr", "zip"}
 ROLE = {"train": "vali", "vali": "test", "test": "train", "validation": "train"}
 CHECK = re.compile(r"_?(check|refuse|require|demand)")
+TEXTS = (ast.JoinedStr, ast.List, ast.Tuple, ast.Dict, ast.ListComp)
 
 
-def _words(node: ast.AST) -> bool:
-    return isinstance(node, ast.JoinedStr | ast.List | ast.Tuple | ast.Dict | ast.ListComp) or (
-        isinstance(node, ast.Constant) and isinstance(node.value, str)
-    )
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, TEXTS) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-def _compared(node: ast.expr, other: dict[str, str]) -> Iterator[str]:
+def _compared(node: ast.expr, others: dict[type, str]) -> Iterator[str]:
     match node:
-        case ast.Compare(left=left, ops=[op], comparators=[right]):
-            sign = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}.get(type(op), "")
-            if sign:
-                yield f"{ast.unparse(left)} {other[sign]} {ast.unparse(right)}"
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in others:
+            yield f"{ast.unparse(left)} {others[type(op)]} {ast.unparse(right)}"
 
 
 def sign(node: ast.expr, parent: ast.AST) -> Iterator[str]:
     """Plus for minus, a lost minus, a comparison the other way round."""
     match node:
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right) if not _words(left) and not _words(
-            right
-        ):
-            other = ast.BinOp(left, ast.Sub() if isinstance(op, ast.Add) else ast.Add(), right)
-            yield ast.unparse(other)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right) if not _is_text(left) | _is_text(right):
+            yield ast.unparse(ast.BinOp(left, ast.Sub() if isinstance(op, ast.Add) else ast.Add(), right))
         case ast.UnaryOp(op=ast.USub(), operand=operand) if not isinstance(operand, ast.Constant):
             yield ast.unparse(operand)
-    yield from _compared(node, dict(zip(ORDER, (">", ">=", "<", "<="), strict=True)))
+    yield from _compared(node, {ast.Lt: ">", ast.LtE: ">=", ast.Gt: "<", ast.GtE: "<="})
 
 
 def off_by_one(node: ast.expr, parent: ast.AST) -> Iterator[str]:
@@ -49,7 +43,7 @@ def off_by_one(node: ast.expr, parent: ast.AST) -> Iterator[str]:
             yield f"range({', '.join([ast.unparse(start), ast.unparse(end) + ' - 1', *map(ast.unparse, step)])})"
         case ast.Subscript(value=value, slice=ast.Slice(lower=ast.Constant(value=int() as n), upper=end, step=None)):
             yield f"{ast.unparse(value)}[{n + 1}:{ast.unparse(end) if end else ''}]"
-    yield from _compared(node, dict(zip(ORDER, ("<=", "<", ">=", ">"), strict=True)))
+    yield from _compared(node, {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"})
 
 
 def swapped_argument(node: ast.expr, parent: ast.AST) -> Iterator[str]:
@@ -89,11 +83,8 @@ def tie(node: ast.expr, parent: ast.AST) -> Iterator[str]:
             yield f"(lambda a: a.shape[{axis}] - 1 - {turned})({ast.unparse(of)})"
         case ast.Call(func=ast.Attribute(attr="lexsort"), args=[ast.Tuple(elts=[_, second, *rest])]):
             yield ast.unparse(ast.Call(node.func, [ast.Tuple([second, *rest], ast.Load())], node.keywords))
-        case ast.Call(
-            func=ast.Name("sorted" | "max" | "min"), args=[of], keywords=[ast.keyword("key"), *_] as keywords
-        ):
-            again = ast.parse(f"reversed(list({ast.unparse(of)}))").body[0].value
-            yield ast.unparse(ast.Call(node.func, [again], keywords))
+        case ast.Call(func=ast.Name("sorted" | "max" | "min"), args=[of], keywords=[ast.keyword("key"), *_] as key):
+            yield ast.unparse(ast.Call(node.func, [ast.Name(f"reversed(list({ast.unparse(of)}))")], key))
 
 
 def wrong_fold(node: ast.expr, parent: ast.AST) -> Iterator[str]:
@@ -107,15 +98,8 @@ def wrong_fold(node: ast.expr, parent: ast.AST) -> Iterator[str]:
             yield f"{ast.unparse(left)} != {ast.unparse(right)}"
 
 
-KINDS: dict[str, Callable[[ast.expr, ast.AST], Iterator[str]]] = {
-    "sign": sign,
-    "off by one": off_by_one,
-    "swapped argument": swapped_argument,
-    "missing check": missing_check,
-    "dropped row": dropped_row,
-    "tie": tie,
-    "wrong fold": wrong_fold,
-}
+_ALL = (sign, off_by_one, swapped_argument, missing_check, dropped_row, tie, wrong_fold)
+KINDS: dict[str, Callable[[ast.expr, ast.AST], Iterator[str]]] = {f.__name__.replace("_", " "): f for f in _ALL}
 
 
 def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:

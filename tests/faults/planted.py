@@ -26,6 +26,16 @@ class Fault:
     new: str
     nth: int = 1
 
+    @property
+    def at(self) -> str:
+        """Its function, and where that is."""
+        return f"{self.module.removeprefix('qdrank.')}:{self.function}"
+
+    @property
+    def room(self) -> str:
+        """Its room."""
+        return self.module.split(".")[1]
+
     def path(self, source: Path) -> Path:
         """Its file below the folder ``source``."""
         path = source / self.module.replace(".", "/")
