@@ -186,9 +186,7 @@ class SimulatedVariant(Section):
     """A simulated data set with some settings changed, for further seeds and negative controls."""
 
     kind: Literal["simulated"] = Field(description="A variant of a simulated data set.")
-    like: Literal["sim1", "sim2", "simweb", "affine", "two-runs", "web"] = Field(
-        description="The data set that it varies; web: LETOR text in the shape of a web search engine's, of any size."
-    )
+    like: Literal["sim1", "sim2", "simweb", "affine", "two-runs"] = Field(description="The data set that it varies.")
     settings: dict[str, int | float | bool | list[int]] = Field(
         default_factory=dict, description="Settings of the generator that differ, such as seed: 2 or locality: 0."
     )
