@@ -116,9 +116,9 @@ def check_own(dataset: PlannedDataset) -> None:
 
         refuse_missing_files(Path(dataset.options["folder"]))
     elif like == "irds":
-        from qdrank.datasets.collections.irds import refuse_missing
+        from qdrank.datasets.collections.irds import parts_of
 
-        refuse_missing(Path(dataset.options["folder"]), **dataset.options["form"])
+        parts_of(Path(dataset.options["folder"]), dataset.options["form"]["id"])
     elif like == "runs":
         from qdrank.datasets.runs.importing import read_as_data
 

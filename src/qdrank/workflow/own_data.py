@@ -172,11 +172,7 @@ class IrDatasetsCollection(Section):
     )
     home: str | None = Field(
         default=None,
-        description="Folder with the files, in the layout of ir_datasets; null: IR_DATASETS_HOME, else ~/.ir_datasets. "
-        "Nothing is downloaded: the check says which files are missing, and where they go.",
-    )
-    md5: dict[str, str] = Field(
-        default_factory=dict, description="Digests of files that are not the publisher's, by their path in that folder."
+        description="The library's folder; null: IR_DATASETS_HOME, else ~/.ir_datasets. It downloads what is not there.",
     )
     title: str = Field(default="", description="How the data set is called in tables and in the report.")
     note: str = Field(default="", description="A sentence for the report.")
