@@ -68,7 +68,7 @@ class Text(Section):
 
     stemmer: str = Field(default="english", description="A Snowball algorithm (english, german, porter ...) or none.")
     stop_words: Literal["snowball", "lucene", "none"] = Field(default="snowball", description="Words to leave out.")
-    variant: Literal["lucene", "robertson", "atire", "bm25+", "bm25l"] = Field(
+    variant: Literal["lucene", "robertson"] = Field(
         default="lucene", description="Variant of BM25 that finds the candidates."
     )
     k1: Annotated[float, Field(ge=0)] = Field(default=0.9, description="Its saturation of the term frequency.")
