@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import lzma
-import socket
 import tarfile
 import zipfile
 from importlib.util import find_spec
@@ -21,15 +20,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 CRANFIELD, NFCORPUS = "cranfield/cran.tar.gz", "beir/nfcorpus/source.zip"
-
-
-@pytest.fixture(autouse=True)
-def offline(monkeypatch):
-    def refuse(*_args, **_options):
-        raise OSError("no network here")
-
-    monkeypatch.setattr(socket, "create_connection", refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
 
 
 @pytest.fixture(scope="module")
@@ -82,14 +72,20 @@ def test_nfcorpus_has_our_judgments_and_splits(home, mirror):
     assert theirs.documents.fields == ours.documents.fields
 
 
-def test_files_that_cannot_be_had(tmp_path):
-    with pytest.raises(
-        InputError, match=r"ir_datasets cannot read vaswani\n.*no network here(.|\n)*put the files below"
-    ):
-        read_irds(tmp_path, id="vaswani")
+def test_files_that_cannot_be_read(home):
+    (home / "vaswani").mkdir()
+    (home / "vaswani/npl.tar.gz").write_bytes(b"something else")
+    with pytest.raises(InputError, match=r"ir_datasets cannot read vaswani\n  found: not a gzip"):
+        read_irds(home, id="vaswani")
 
 
 @pytest.mark.parametrize(("name", "said"), [("cranfeld", "did you mean cranfield"), ("antique/none", "no data set")])
-def test_an_unknown_id(tmp_path, name, said):
+def test_an_unknown_id(home, name, said):
     with pytest.raises(InputError, match=said):
-        read_irds(tmp_path, id=name)
+        read_irds(home, id=name)
+
+
+def test_a_second_home_is_refused(home, tmp_path):
+    read_irds(home, id="cranfield")
+    with pytest.raises(InputError, match="in use with another folder"):
+        read_irds(tmp_path, id="cranfield")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,7 @@ _BODIES = ("text", "body", "contents", "abstract")
 def read_irds(folder: Path, *, id: str) -> Collection:  # noqa: A002
     """Read the collection ``id``, such as ``beir/nfcorpus``; with splits, if there are ``id/train``, ``id/dev`` or ``id/test``.
 
-    ``folder`` is the home of ir_datasets. Raises `InputError` if the id is unknown or has no judgments, or its files
-    cannot be had.
+    ``folder`` is the library's home. Raises `InputError` if the id is unknown or unjudged, or its files cannot be had.
     """
     whole, parts = parts_of(folder, id)
     book, place = Notebook(), Path(id)
@@ -38,7 +38,10 @@ def read_irds(folder: Path, *, id: str) -> Collection:  # noqa: A002
 
 def parts_of(folder: Path, id_: str) -> tuple[Any, dict[str | None, Any]]:
     """The data set, and those with its judgments, by split."""
-    os.environ["IR_DATASETS_HOME"] = str(folder)
+    home = str(Path(folder).absolute())
+    if "ir_datasets" in sys.modules and os.environ.get("IR_DATASETS_HOME") != home:  # it keeps the first for good
+        raise InputError("ir_datasets is in use with another folder", file=folder, fix="read them in two processes")
+    os.environ["IR_DATASETS_HOME"] = home
     library = needed("ir_datasets", "irds")
     known = list(library.registry)
     if id_ not in known:
