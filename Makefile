@@ -53,7 +53,7 @@ lint: $(READY) ## ruff, mypy, snakefmt, snakemake --lint
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --lint
 
 bench: $(READY) ## run the benchmarks, one after another, and at the end a table of ratios to other solvers (benchmarks/peers.md)
-	@for script in tests/benchmarks/bench_*.py tests/benchmarks/peers.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	@for script in bench/bench_*.py bench/peers.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 picture: $(READY) ## draw the graph of the rules in docs/architecture.md anew
 	$(BIN)/python docs/rulegraph.py

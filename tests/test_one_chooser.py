@@ -17,7 +17,6 @@ TRAINING_QUERIES = "measures training queries, as its algorithm says"
 #: Functions that measure documents which they name themselves, none of them to choose by.
 ENDS = {
     "qdrank.learners.classic.adarank.AdaRank.fit": TRAINING_QUERIES,
-    "qdrank.learners.classic.adarank.AdaRank._single_features": TRAINING_QUERIES,
     "qdrank.studies.beyond.checks.without_near": TEST_QUERIES,
     "qdrank.studies.beyond.fold.control_values": TEST_QUERIES,
     "qdrank.studies.beyond.retrieval.values_of": TEST_QUERIES,

@@ -21,8 +21,6 @@ SMALL = {
     "rankboost": {"rounds": 5},
     "adarank-map": {"rounds": 5},
     "adarank-ndcg": {"rounds": 5},
-    "adarank-map-boost": {"rounds": 5},
-    "adarank-ndcg-boost": {"rounds": 5},
     "lambdamart": {"rounds": 5},
     "boosted-regression": {"rounds": 5},
 }

@@ -35,8 +35,6 @@ SMALL = {
     "rankboost": {"rounds": [5], "thresholds": [10]},
     "adarank-map": {"rounds": [5]},
     "adarank-ndcg": {"rounds": [5], "objective": ["ndcg@5/letor4"]},
-    "adarank-map-boost": {"rounds": [5]},
-    "adarank-ndcg-boost": {"rounds": [5], "objective": ["ndcg@5/letor4"]},
     "lambdamart": {"rounds": [5], "leaves": [4], "min_leaf": [2]},
     "boosted-regression": {"rounds": [5], "leaves": [4], "min_leaf": [2]},
     "listnet": {"l2": [0.1, 0.01]},

@@ -26,9 +26,6 @@ ELSEWHERE = {
 NOT_RUN = {
     r"make lock": "resolves the requirements anew from the package index, and rewrites the lock file",
     r"pip install snakemake-executor-plugin-\.\.\.": "a name that the reader completes",
-    r"snakemake --workflow-profile workflow/profiles/(lsf|pbs|htcondor)": (
-        "there is no such scheduler here; tests/workflow/test_profiles.py runs their scripts"
-    ),
     r"pip install '?qdrank(\[[\w,]+\])?'?": "installs from the package index; tests/test_package.py builds the wheel",
 }
 

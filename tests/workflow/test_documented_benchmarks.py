@@ -76,7 +76,7 @@ def test_a_finished_run_on_more_cores(
     finished: Project, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The jobs up to the k-NN graph, one of them with a time of its own; every job sleeps."""
-    module = loaded(PROJECT / "tests/benchmarks/schedule.py", monkeypatch)
+    module = loaded(PROJECT / "bench/schedule.py", monkeypatch)
     graph = "results/tiny/fold1/neighbours.parquet"
     options = [str(finished.folder), "--configfile", str(PROJECT / "tests/configs/tiny.yaml"), "--target", graph]
     monkeypatch.setattr(sys, "argv", ["schedule.py", *options, "--cores", "16", "--seconds", "*/neighbours.parquet=9"])
@@ -89,7 +89,7 @@ def test_a_finished_run_on_more_cores(
 
 def test_all_others_can_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """`make bench` runs every script of the folder but the one about a given run."""
-    scripts = sorted(PROJECT.glob("tests/benchmarks/*.py"))
+    scripts = sorted(PROJECT.glob("bench/*.py"))
     assert {name_of(command) for command in COMMANDS} < {script.stem for script in scripts}
     for script in scripts:
         assert loaded(script, monkeypatch).__doc__

@@ -162,7 +162,7 @@ def test_the_study_for_size_begins_at_a_small_size(project: Path, tmp_path: Path
 @pytest.fixture
 def made(desk: Project) -> Project:
     """The desk with a Makefile, and with the programs of this test as its .venv."""
-    for name in ("Makefile", "requirements", "docs", "tests/benchmarks"):
+    for name in ("Makefile", "requirements", "docs", "bench"):
         source = PROJECT / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, desk.folder / name)
     (desk.folder / ".venv").mkdir()
@@ -213,8 +213,8 @@ def test_other_commands_of_make(made: Project) -> None:
     named.write_text('#!/bin/sh\necho "$1"\n')
     named.chmod(0o755)
     scripts = [line for line in make(made, "bench").splitlines() if not line.startswith("==")]
-    there = {str(path.relative_to(PROJECT)) for path in PROJECT.glob("tests/benchmarks/*.py")}
-    assert set(scripts) == there - {"tests/benchmarks/schedule.py"}  # which is about a run that it is given
+    there = {str(path.relative_to(PROJECT)) for path in PROJECT.glob("bench/*.py")}
+    assert set(scripts) == there - {"bench/schedule.py"}  # which is about a run that it is given
 
 
 def test_the_environment_is_activated(made: Project) -> None:

@@ -50,7 +50,7 @@ from qdrank.workflow.page import (
 )
 from qdrank.workflow.provenance import asset_digest
 from qdrank.workflow.recorded import where_to_look
-from qdrank.workflow.resources import TEXT_THREADS, memory, minutes, reading_threads
+from qdrank.workflow.resources import memory, minutes, reading_threads
 from qdrank.workflow.run import (
     ALL_STUDIES,
     names_pattern,

@@ -91,12 +91,6 @@ rule simulate_features:
                 if name not in run.simulated_webs
             ]
         ),
-    threads:
-        lambda wc: (
-            TEXT_THREADS
-            if planned.datasets[wc.dataset].options.get("like") == "web"
-            else 1
-        )
     resources:
         mem_mb=memory(1200, 0),
         runtime=minutes(30),

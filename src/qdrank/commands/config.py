@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ from qdrank.project import PROJECT
 from qdrank.registry import did_you_mean
 from qdrank.store.atomic import write_text
 from qdrank.studies import STUDIES
-from qdrank.workflow.config import Settings
+from qdrank.workflow.config import Settings, WholeSettings
 from qdrank.workflow.config_files import generated, load_sources, located, merged, resolve
 from qdrank.workflow.plan import PlannedDataset, plan
 from qdrank.workflow.run import WorkflowRun
@@ -26,8 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     check = commands.add_parser("check", help="find what would stop a run, and print what the files resolve to")
     check.add_argument("files", nargs="*", type=Path, metavar="FILE")
-    generate = commands.add_parser("generate", help="write config/config.yaml, the JSON schema and the reference table")
+    generate = commands.add_parser("generate", help="write config/config.yaml and the reference table")
     generate.add_argument("--project", type=Path, default=Path(), help="the project's folder (default: here)")
+    commands.add_parser("schema", help="print the JSON schema of a configuration, for editors")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,6 +37,9 @@ def run(args: argparse.Namespace) -> int:
     if args.action == "generate":
         for path, text in generated().items():
             write_text(args.project / path, text)
+        return 0
+    if args.action == "schema":
+        print(json.dumps(WholeSettings.model_json_schema(), indent=2))
         return 0
     sources = load_sources(args.files)
     settings = resolve(merged(sources), sources)
@@ -111,9 +116,9 @@ def check_own(dataset: PlannedDataset) -> None:
 
         refuse_missing_files(Path(dataset.options["folder"]))
     elif like == "irds":
-        from qdrank.datasets.collections.irds import refuse_missing
+        from qdrank.datasets.collections.irds import parts_of
 
-        refuse_missing(Path(dataset.options["folder"]), **dataset.options["form"])
+        parts_of(Path(dataset.options["folder"]), dataset.options["form"]["id"])
     elif like == "runs":
         from qdrank.datasets.runs.importing import read_as_data
 
@@ -140,9 +145,8 @@ def check_simulated(name: str, options: Mapping[str, Any]) -> None:
     from qdrank.datasets.simulated.features import SIMULATIONS
     from qdrank.datasets.simulated.simweb.settings import WebSimulation
     from qdrank.datasets.simulated.two_runs import TwoRuns
-    from qdrank.datasets.simulated.web import Web
 
-    others = {"simweb": WebSimulation(), "web": Web(), "affine": AffineCopies(), "two-runs": TwoRuns()}
+    others = {"simweb": WebSimulation(), "affine": AffineCopies(), "two-runs": TwoRuns()}
     known: dict[str, Any] = SIMULATIONS | others
     try:
         checked_seed(options["seed"])

@@ -64,8 +64,7 @@ class PublishedFigures(_Strict):
     """The published figures of one data set; the numbers of queries and documents identify the data.
 
     ``bands`` has the largest difference between two runs of one method, by measure, for means of five folds; ``fold_bands`` for
-    single folds. A measure without a band is compared with the other methods only. ``variants`` maps further methods of ours to the
-    published one that they are another reading of; they are compared with its figures, and not counted.
+    single folds. A measure without a band is compared with the other methods only.
     """
 
     dataset: str
@@ -74,7 +73,6 @@ class PublishedFigures(_Strict):
     convention: str
     bands: dict[str, float] = {}
     fold_bands: dict[str, float] = {}
-    variants: dict[str, str] = {}
     sources: dict[str, FigureSource]
     figures: list[MethodFigures]
 
@@ -117,13 +115,7 @@ def compare_published(
             f"{expected.documents} documents, these data have {queries} and {documents}",
             fix="compare only the complete data set",
         )
-    return [
-        row
-        | ({} if method == figures.method else {"method": method, "counts": False, "published method": figures.method})
-        for figures in expected.figures
-        for method in [figures.method, *(variant for variant, of in expected.variants.items() if of == figures.method)]
-        for row in _rows(expected, figures, measured.get(method, {}))
-    ]
+    return [row for figures in expected.figures for row in _rows(expected, figures, measured.get(figures.method, {}))]
 
 
 def _rows(
@@ -160,7 +152,6 @@ def _row(
     return {
         "dataset": expected.dataset,
         "method": figures.method,
-        "published method": figures.method,
         "measure": measure,
         "fold": "mean" if fold is None else f"fold{fold + 1}",
         "published": published,

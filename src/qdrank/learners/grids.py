@@ -13,8 +13,6 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "listnet": {"mapping": ["grade", "gain", "relevant"], "scale": [1.0, 3.0], "l2": [1e-1, 1e-2, 1e-3]},
     "adarank-map": {"objective": ["ap"]},
     "adarank-ndcg": {"objective": _NDCG},
-    "adarank-map-boost": {"baseline": ["worst", "zero"]},
-    "adarank-ndcg-boost": {"objective": _NDCG, "baseline": ["worst", "zero"]},
     "mhr-bc": {"lam": [1.0, 1e-1, 1e-2, 1e-3]},
     "lambdamart": _TREES,
     "regression": {"l2": [100.0, 10.0, 1.0, 0.01]},

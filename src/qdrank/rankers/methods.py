@@ -63,8 +63,6 @@ CLASSIC: dict[str, ClassicMethod] = {
     "listnet": ClassicMethod("listnet", "ListNet"),
     "adarank-map": ClassicMethod("adarank-map", "AdaRank-MAP"),
     "adarank-ndcg": ClassicMethod("adarank-ndcg", "AdaRank-NDCG"),
-    "adarank-map-boost": ClassicMethod("adarank-map-boost", "AdaRank-MAP, boosting update"),
-    "adarank-ndcg-boost": ClassicMethod("adarank-ndcg-boost", "AdaRank-NDCG, boosting update"),
     "mhr-bc": ClassicMethod("mhr-bc", "MHR-BC"),
     "regression": ClassicMethod("regression", "Regression, linear"),
     "boosted-regression": ClassicMethod("boosted-regression", "Regression, boosted trees"),

@@ -1,6 +1,6 @@
 """The typed configuration: the one source of keys, types, defaults and their explanations.
 
-``config/config.yaml``, the JSON schema in ``workflow/schemas`` and the reference table in ``docs`` are generated
+``config/config.yaml``, and the reference table in ``docs`` are generated
 from these models (``qdrank config generate``); a test fails when they drift. Unknown keys are errors.
 """
 
@@ -68,7 +68,7 @@ class Text(Section):
 
     stemmer: str = Field(default="english", description="A Snowball algorithm (english, german, porter ...) or none.")
     stop_words: Literal["snowball", "lucene", "none"] = Field(default="snowball", description="Words to leave out.")
-    variant: Literal["lucene", "robertson", "atire", "bm25+", "bm25l"] = Field(
+    variant: Literal["lucene", "robertson"] = Field(
         default="lucene", description="Variant of BM25 that finds the candidates."
     )
     k1: Annotated[float, Field(ge=0)] = Field(default=0.9, description="Its saturation of the term frequency.")
@@ -227,7 +227,7 @@ class Learners(Section):
     datasets: list[DatasetName] | None = Field(default=None, description="Data sets to run them on; null: all.")
     methods: list[MethodName] | None = Field(
         default=[
-            *("ranksvm", "listnet", "adarank-map", "adarank-map-boost", "regression", "lambdamart-tuned"),
+            *("ranksvm", "listnet", "adarank-map", "regression", "lambdamart-tuned"),
             *(name for name, method in CLASSIC.items() if method.aggregates),
         ],
         description="Which, of the list in docs/learners.md; null: all. Learners run on data with features, aggregators "

@@ -195,7 +195,6 @@ def generated() -> dict[str, str]:
     """Path in the project to text, for every file that is derived from the models."""
     return {
         "config/config.yaml": default_yaml(),
-        "workflow/schemas/config.schema.json": json.dumps(WholeSettings.model_json_schema(), indent=2) + "\n",
         "docs/configuration.md": reference_table(),
     }
 

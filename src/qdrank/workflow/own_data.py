@@ -172,11 +172,7 @@ class IrDatasetsCollection(Section):
     )
     home: str | None = Field(
         default=None,
-        description="Folder with the files, in the layout of ir_datasets; null: IR_DATASETS_HOME, else ~/.ir_datasets. "
-        "Nothing is downloaded: the check says which files are missing, and where they go.",
-    )
-    md5: dict[str, str] = Field(
-        default_factory=dict, description="Digests of files that are not the publisher's, by their path in that folder."
+        description="The library's folder; null: IR_DATASETS_HOME, else ~/.ir_datasets. It downloads what is not there.",
     )
     title: str = Field(default="", description="How the data set is called in tables and in the report.")
     note: str = Field(default="", description="A sentence for the report.")
@@ -186,9 +182,7 @@ class SimulatedVariant(Section):
     """A simulated data set with some settings changed, for further seeds and negative controls."""
 
     kind: Literal["simulated"] = Field(description="A variant of a simulated data set.")
-    like: Literal["sim1", "sim2", "simweb", "affine", "two-runs", "web"] = Field(
-        description="The data set that it varies; web: LETOR text in the shape of a web search engine's, of any size."
-    )
+    like: Literal["sim1", "sim2", "simweb", "affine", "two-runs"] = Field(description="The data set that it varies.")
     settings: dict[str, int | float | bool | list[int]] = Field(
         default_factory=dict, description="Settings of the generator that differ, such as seed: 2 or locality: 0."
     )

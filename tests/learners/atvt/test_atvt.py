@@ -465,18 +465,6 @@ def test_a_record_predicts_alike(h):
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
-def test_warm_trees_are_added_to_those_there_are():
-    X, y, query = judged(20)
-    options = {"h": "trees", "min_leaf": 5, "trees": 20}
-    plain = ATVT(**options, rounds=0).fit(X, y, query)
-    warm = ATVT(**options, rounds=2, warm_trees=3).fit(X, y, query)
-    assert [booster.num_trees() for booster in warm.boosters] == [20, 3, 3]
-    np.testing.assert_array_equal(warm.boosters[0].predict(X), plain.predict(X))
-    assert np.abs(warm.predict(X) - plain.predict(X)).max() > 0.01
-    again = stored(warm)
-    np.testing.assert_array_equal(again.predict(X), warm.predict(X))
-
-
 def test_fits_that_share_grown_trees_are_those_of_fits_alone(monkeypatch):
     """Whatever the order: a plain fit after a weighted one has no weights, other targets and other sizes their own trees."""
     X, y, query = judged(n_queries=12)

@@ -8,9 +8,7 @@ import pytest
 from qdrank.learners.classic.adarank import (
     AdaRank,
     AdaRankMAP,
-    AdaRankMAPBoost,
     AdaRankNDCG,
-    AdaRankNDCGBoost,
     adarank_weight,
 )
 
@@ -21,49 +19,25 @@ Y = np.array([1, 0, 1, 0])
 QUERY = np.array(["a", "a", "b", "b"])
 
 
-KINDS = (AdaRankMAP, AdaRankNDCG, AdaRankMAPBoost, AdaRankNDCGBoost)
-
-
 def alpha(mean: float) -> float:
     return 0.5 * np.log((1 + mean) / (1 - mean))
 
 
 def test_a_round_of_the_paper():
     # E = (1, 1/2) for feature 0, weights 1/2 each.
-    model = AdaRank(update="paper", rounds=1).fit(X, Y, QUERY)
+    model = AdaRank(rounds=1).fit(X, Y, QUERY)
     np.testing.assert_allclose(model.coef_, [alpha(0.75), 0, 0])
 
 
 def test_the_second_round_of_the_paper_serves_the_query_that_is_ranked_badly():
     # P ∝ (e^-1, e^-1/2): feature 1, right on query b, is chosen.
     p = np.exp(-0.5) / (np.exp(-1) + np.exp(-0.5))
-    model = AdaRank(update="paper", rounds=2).fit(X, Y, QUERY)
+    model = AdaRank(rounds=2).fit(X, Y, QUERY)
     np.testing.assert_allclose(model.coef_, [alpha(0.75), alpha(p + (1 - p) / 2), 0])
-
-
-def test_two_rounds_of_boosting_above_the_worst_feature():
-    # Gains above the worst are (1/2, 0) and (0, 1/2). P after round 1 ∝ (e^{-a/2}, 1) with a = alpha(1/4).
-    a = alpha(0.25)
-    p = 1 / (1 + np.exp(-a / 2))
-    model = AdaRank(update="boost", rounds=2).fit(X, Y, QUERY)
-    np.testing.assert_allclose(model.coef_, [a, alpha(p / 2), 0])
-
-
-def test_baseline_zero_counts_the_whole_measure():
-    a = alpha(0.75)
-    p = np.exp(-a / 2) / (np.exp(-a) + np.exp(-a / 2))
-    model = AdaRank(update="boost", rounds=2, baseline="zero").fit(X, Y, QUERY)
-    np.testing.assert_allclose(model.coef_, [a, alpha(p + (1 - p) / 2), 0])
 
 
 def test_a_perfect_feature_has_a_bounded_weight():
     assert np.isfinite(adarank_weight(np.array([1.0]), np.array([1.0])))
-
-
-def test_queries_without_relevant_documents_change_nothing_above_the_worst():
-    more = np.vstack([X, X[:2]])
-    model = AdaRank(update="boost", rounds=1).fit(more, [*Y, 0, 0], [*QUERY, "c", "c"])
-    np.testing.assert_allclose(model.coef_, [alpha(0.5 / 3), 0, 0])
 
 
 @pytest.mark.filterwarnings("ignore:no query has documents of different grades")
@@ -71,17 +45,16 @@ def test_nothing_to_learn_stops_at_once():
     np.testing.assert_array_equal(AdaRank(rounds=5).fit(X, np.zeros(4, int), QUERY).coef_, 0)
 
 
-@pytest.mark.parametrize("update", ["boost", "paper"])
-def test_rows_sorted_by_grade_do_not_make_a_constant_feature_look_perfect(update):
+def test_rows_sorted_by_grade_do_not_make_a_constant_feature_look_perfect():
     rng = np.random.default_rng(0)
     y = np.tile([1] * 3 + [0] * 7, 20)
     X = np.column_stack([np.ones(200), y + rng.normal(0, 0.5, 200)])
-    model = AdaRank(rounds=3, update=update).fit(X, y, np.repeat(np.arange(20), 10))
+    model = AdaRank(rounds=3).fit(X, y, np.repeat(np.arange(20), 10))
     assert model.coef_[0] == 0
     assert model.coef_[1] > 0
 
 
-@pytest.mark.parametrize("learner", [kind(rounds=20) for kind in KINDS])
+@pytest.mark.parametrize("learner", [AdaRankMAP(rounds=20), AdaRankNDCG(rounds=20)])
 def test_validation_chooses_a_round(learner):
     rng = np.random.default_rng(5)
     X = rng.random((200, 5))
@@ -89,7 +62,3 @@ def test_validation_chooses_a_round(learner):
     query = np.repeat(np.arange(20), 10)
     learner.fit(X[:100], y[:100], query[:100], validation=(X[100:], y[100:], query[100:]))
     assert learner.coef_[0] > 0
-
-
-def test_the_plain_names_are_the_paper_s_update():
-    assert [kind().update for kind in KINDS] == ["paper", "paper", "boost", "boost"]

@@ -14,7 +14,6 @@ from qdrank.learners.choose import ValidationQueries
 ROUNDS = 12
 FEW = {
     "rankboost": {"rounds": ROUNDS, "thresholds": 10},
-    "adarank-map-boost": {"rounds": ROUNDS},
     "lambdamart": {"rounds": ROUNDS, "leaves": 4, "min_leaf": 3, "learning_rate": 0.3},
     "boosted-regression": {"rounds": ROUNDS, "leaves": 4, "min_leaf": 3, "learning_rate": 0.3},
 }

@@ -116,17 +116,17 @@ def test_trees_are_stopped_where_validation_is_best():
     train = data.parts["train"]
     whole = ATVT(**fitter.fixed() | setting | {"rounds": 0}).fit(train.X, train.targets, train.judged.query)
     X = data.parts["vali"].X
-    by_count = [whole.boosters[0].predict(X, num_iteration=m, num_threads=1) for m in range(1, OPTIONS.trees + 1)]
-    each = [whole.boosters[0].predict(X, start_iteration=i, num_iteration=1) for i in range(OPTIONS.trees)]
-    np.testing.assert_array_equal(values_of_trees(whole.boosters[0], X), np.transpose(each))
+    by_count = [whole.booster.predict(X, num_iteration=m, num_threads=1) for m in range(1, OPTIONS.trees + 1)]
+    each = [whole.booster.predict(X, start_iteration=i, num_iteration=1) for i in range(OPTIONS.trees)]
+    np.testing.assert_array_equal(values_of_trees(whole.booster, X), np.transpose(each))
     means = [data.validation.mean(scores) for scores in by_count]
     best = int(np.argmax(means))
     assert means[best] > means[0]
     fit = fitter.plain(**setting)
-    assert fit.model.boosters[0].num_trees() == best + 1
+    assert fit.model.booster.num_trees() == best + 1
     assert fit.watched == means[best]
     for role in ("train", "vali", "test"):  # to the last bit, however they were found
-        by_lightgbm = whole.boosters[0].predict(data.parts[role].X, num_iteration=best + 1, num_threads=1)
+        by_lightgbm = whole.booster.predict(data.parts[role].X, num_iteration=best + 1, num_threads=1)
         np.testing.assert_array_equal(fit.scores(role), by_lightgbm)
 
 
@@ -168,7 +168,7 @@ def test_cells_are_what_a_fit_by_hand_gives(h):
     model = ATVT(**options).fit(train.X, train.targets, train.judged.query)
     if h == "trees":
         fit = fitter.fit(**setting, norm="l2", lam_alpha=PAPER[0], lam_beta=PAPER[1])
-        model.keep_trees(fit.model.boosters[0].num_trees())
+        model.keep_trees(fit.model.booster.num_trees())
     expected = measure([data.measure], test.judged.y, model.predict(test.X), test.judged.offsets)[data.measure]
     by_id = dict(zip(test.judged.query_id.tolist(), expected.tolist(), strict=True))
     found = values(cells, h, "grid", PAPER)

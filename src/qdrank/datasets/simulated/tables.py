@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,22 +9,17 @@ from typing import Any
 import numpy as np
 
 from qdrank.datasets.columns import columns_table
-from qdrank.datasets.judged import Judged, load_judged
-from qdrank.datasets.letor.importing import import_letor
+from qdrank.datasets.judged import Judged
 from qdrank.datasets.runs.features import judged_runs
 from qdrank.datasets.simulated.affine import simulate_affine
 from qdrank.datasets.simulated.features import REFERENCE, Simulated, simulate
 from qdrank.datasets.simulated.two_runs import two_runs
-from qdrank.datasets.simulated.web import Web, web_settings, write_web
 from qdrank.datasets.topics import topics_table
 from qdrank.store import write
 
 
 def write_simulated(out: Mapping[str, str | Path], *, like: str, seed: int, **changes: Any) -> None:
     """Draw a simulated data set and write the three artifacts."""
-    if like == "web":
-        _write_read(out, web_settings(changes), seed)
-        return
     if like == "two-runs":
         _write_runs(out, seed, **changes)
         return
@@ -38,16 +32,6 @@ def write_simulated(out: Mapping[str, str | Path], *, like: str, seed: int, **ch
         "topics",
         topics_table(data.query_id, data.query_part, types=data.types.tolist(), columns=data.query_columns),
     )
-
-
-def _write_read(out: Mapping[str, str | Path], web: Web, seed: int) -> None:
-    """Write text in the shape of a search engine's, and import it with the reader."""
-    with tempfile.TemporaryDirectory(dir=Path(out["judged"]).parent, prefix="text-") as folder:
-        import_letor(write_web(Path(folder), web, seed), out["judged"])
-    names = ["BM25-like" if i == REFERENCE else f"feature {i + 1}" for i in range(web.features)]
-    write(out["columns"], "columns", columns_table(names, REFERENCE))
-    judged = load_judged(out["judged"], [])
-    write(out["topics"], "topics", topics_table(judged.query_id, judged.part))
 
 
 def _write_runs(out: Mapping[str, str | Path], seed: int, **changes: Any) -> None:

@@ -74,7 +74,6 @@ class ATVT(Learner):
     gamma : width of the Gaussian kernel, ``exp(-gamma |a - b|^2)``; 1 / (n_features variance of X) unless given
     trees, learning_rate, leaves, min_leaf, seed
         For boosted trees: their number, shrinkage, leaves, minimum number of documents in a leaf, and seed.
-    warm_trees : trees that each further fit adds to the existing ones; 0: each fit grows all trees again
 
     Attributes
     ----------
@@ -109,7 +108,6 @@ class ATVT(Learner):
     learning_rate: float = 0.1
     leaves: int = 15
     min_leaf: int = 20
-    warm_trees: int = 0
     seed: int = 1
     alpha_: FloatArray = field(init=False, repr=False)
     beta_: FloatArray = field(init=False, repr=False)
@@ -142,38 +140,34 @@ class ATVT(Learner):
         self.n_rounds_, self.n_newton_ = run.rounds, run.newton
         self.n_guarded_ = int(run.guarded.sum())
         self.model_ = run.regressor.state()
-        self.__dict__.pop("boosters", None)
+        self.__dict__.pop("booster", None)
         return self
 
     def predict(self, X: ArrayLike, query: ArrayLike | None = None) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,) of the rows of ``X`` (n_documents, n_features): h, without any map."""
         features = self.documents(X)
         if self.model_["h"] == "trees":
-            return np.asarray(sum(one.predict(features, num_threads=1) for one in self.boosters), dtype=np.float64)
+            return np.asarray(self.booster.predict(features, num_threads=1), dtype=np.float64)
         return predict(self.model_, features)
 
     @property
     def n_features_in_(self) -> int:
         """Number of features of the documents that h was fitted to."""
         if self.model_["h"] == "trees":
-            return int(self.boosters[0].num_feature())
+            return int(self.booster.num_feature())
         return len(self.model_["coef"] if self.model_["h"] == "ridge" else self.model_["X"][0])
 
     @cached_property
-    def boosters(self) -> list[Any]:
-        """LightGBM's models if h consists of trees: one, or one per fit with ``warm_trees``. Scores are their sum."""
+    def booster(self) -> Any:
+        """LightGBM's model if h consists of trees."""
         from qdrank.learners.classic.trees import booster_of
 
-        return [booster_of(text) for text in self.model_["texts"]]
+        return booster_of(self.model_["text"])
 
     def keep_trees(self, n: int) -> Self:
         """Keep the first ``n`` trees of the last fit of h: early stopping by data that only the caller has."""
-        *before, last = self.boosters
-        self.model_ = {
-            **self.model_,
-            "texts": [*self.model_["texts"][: len(before)], last.model_to_string(num_iteration=n)],
-        }
-        self.__dict__.pop("boosters", None)
+        self.model_ = {**self.model_, "text": self.booster.model_to_string(num_iteration=n)}
+        self.__dict__.pop("booster", None)
         return self
 
     def maps(self, X: ArrayLike, y: ArrayLike, query: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -189,7 +183,6 @@ class ATVT(Learner):
         """The regressor h for the documents ``X`` of queries, not yet fitted; trees may share what was ``grown``."""
         if self.h == "trees":
             sizes = {"rounds": self.trees, "leaves": self.leaves, "min_leaf": self.min_leaf}
-            sizes |= {"warm_trees": self.warm_trees}
             return Trees(X=X, learning_rate=self.learning_rate, seed=self.seed, grown=grown or GrownTrees(), **sizes)
         X = np.asarray(X, dtype=np.float64)
         if self.h == "ridge":

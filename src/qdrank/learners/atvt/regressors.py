@@ -181,8 +181,7 @@ class Trees:
     """Gradient boosted regression trees (Zha 2006, section 3.1), by LightGBM: the same trees every time.
 
     Omega(h) is the number and size of the trees and their shrinkage, not a term of the objective: `penalty_value` is 0.
-    With ``warm_trees`` a further fit keeps the existing trees and adds that many, fitted to the new residuals. ``grown``
-    may be shared by regressors of the same documents.
+    ``grown`` may be shared by regressors of the same documents.
     """
 
     X: NDArray[Any]
@@ -191,7 +190,6 @@ class Trees:
     leaves: int
     min_leaf: int
     seed: int
-    warm_trees: int = 0
     grown: GrownTrees = field(default_factory=GrownTrees)
     _PARAMS: ClassVar[dict[str, Any]] = {
         "objective": "l2",
@@ -203,19 +201,13 @@ class Trees:
     }
 
     def __post_init__(self) -> None:
-        self.texts: list[str] = []
+        self.text = ""
 
     def fit(self, target: FloatArray, weight: FloatArray) -> FloatArray:
-        """Grow all trees again, or add more after the first fit."""
-        if not (self.warm_trees and self.texts):
-            first = not self.texts and (weight == 1).all()
-            text, self._h = self._unweighted(target) if first else self.grow(target, weight, self.rounds)
-            self.texts = [text]
-            return self._h
-        text, added = self.grow(target - self._h, weight, self.warm_trees)
-        self.texts.append(text)
-        self._h = self._h + added
-        return self._h
+        """Grow all trees again."""
+        first = not self.text and (weight == 1).all()
+        self.text, scores = self._unweighted(target) if first else self.grow(target, weight, self.rounds)
+        return scores
 
     def _unweighted(self, target: FloatArray) -> tuple[str, FloatArray]:
         """Trees fitted without weights, and their predictions; grown once for the same targets."""
@@ -252,7 +244,7 @@ class Trees:
 
     def state(self) -> dict[str, Any]:
         """The trees in LightGBM's text form."""
-        return {"h": "trees", "texts": self.texts}
+        return {"h": "trees", "text": self.text}
 
 
 def training_scores(booster: Any) -> FloatArray:

@@ -33,7 +33,7 @@ from qdrank.learners.ranksvm.preferences import Preferences, pair_weights
 
 BLOCK = 512
 _LIMIT = 50  # evaluations after which exact Newton takes over a model
-_DENSE = 900.0  # pairs per document; above it sorting beats the loops over pairs of a block (tests/benchmarks/bench_engine.py)
+_DENSE = 900.0  # pairs per document; above it sorting beats the loops over pairs of a block (bench/bench_engine.py)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from qdrank.learners.newton import descend
 from qdrank.learners.ranksvm import kernels
 from qdrank.learners.ranksvm.preferences import Preferences, normal_matrix, subset
 
-_DENSE = 35.0  # pairs per document; above it sorting beats the loop over pairs (tests/benchmarks/bench_engine.py)
+_DENSE = 35.0  # pairs per document; above it sorting beats the loop over pairs (bench/bench_engine.py)
 
 
 @dataclass(frozen=True)

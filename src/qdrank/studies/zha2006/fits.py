@@ -82,7 +82,7 @@ class Fitter:
         if self.h != "trees":
             scores = model.predict(self.data.parts[watched].X)
             return Fit(params, model, self.data.validation.mean(scores), self.data.parts, {watched: scores})
-        (booster,) = model.boosters
+        booster = model.booster
         scores = np.cumsum(values_of_trees(booster, self.data.parts[watched].X), axis=1)
         values = self.data.validation.values(scores)
         best = choose((i + 1, values[:, i]) for i in range(scores.shape[1]))

@@ -1,6 +1,6 @@
 """Times of SER and SSER on judged data, and of clarabel on the same programs.
 
-    python tests/benchmarks/bench_ensembles.py results/ohsumed-letor2/judged.parquet results/mq2008/judged.parquet
+    python bench/bench_ensembles.py results/ohsumed-letor2/judged.parquet results/mq2008/judged.parquet
 
 The file is the artifact ``judged`` of a run. Processor time, one thread, the shortest of a few runs.
 """
@@ -18,7 +18,7 @@ from qdrank.datasets.judged import load_judged
 from qdrank.learners import SER, SSER
 from qdrank.rankers.documents import fold_documents
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.learners.ensemble.ensemble_world import reference_optimum
 
 QUERIES = 50

@@ -1,4 +1,4 @@
-"""Reading and measuring runs: 50,000 rows at a time, one run in memory. `python tests/benchmarks/bench_runs.py [RUNS]` prints the times."""
+"""Reading and measuring runs: 50,000 rows at a time, one run in memory. `python bench/bench_runs.py [RUNS]` prints the times."""
 
 from __future__ import annotations
 

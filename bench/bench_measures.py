@@ -1,6 +1,6 @@
 """Speed of the measures: 30,000 queries of 120 documents, beside plain Python and scikit-learn on a sample.
 
-Run with ``python tests/benchmarks/bench_measures.py``; prints a table. Times of one run compare with each other only.
+Run with ``python bench/bench_measures.py``; prints a table. Times of one run compare with each other only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Speed and memory of reading LETOR text, beside scikit-learn's ``load_svmlight_file`` on the same file.
 
-python tests/benchmarks/bench_letor.py [n_rows]          three kinds of generated text, both readers
-python tests/benchmarks/bench_letor.py full [n_rows]     import of a file of MSLR-WEB30K's size (4 GB of text)
+python bench/bench_letor.py [n_rows]          three kinds of generated text, both readers
+python bench/bench_letor.py full [n_rows]     import of a file of MSLR-WEB30K's size (4 GB of text)
 
 Every measurement has a process of its own, so that the peak memory is its own; compilation is not counted.
 """

@@ -1,6 +1,6 @@
 """Speed of ``qdrank rank``: a million rows from file to file, and the first answer, by wall and by CPU time.
 
-python tests/benchmarks/bench_serving.py [n_rows] [--features 46] [--runs 3] [--against SOURCE]
+python bench/bench_serving.py [n_rows] [--features 46] [--runs 3] [--against SOURCE]
 
 Weights are random, since time does not depend on them. With ``--against``, another version of the library (its folder
 src) takes turns with this one, and must write the same bytes. Each time is the median of the runs, a process each.
@@ -19,14 +19,14 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+
 from bench_latency import rankers_of
 from bench_letor import BLOCK
-
 from qdrank.datasets.simulated.features import simulate
 from qdrank.rankers.served import write_ranker
 
 METHODS = ("single", "offline2")
-HERE = str(Path(__file__).parents[2] / "src")
+HERE = str(Path(__file__).parents[1] / "src")
 
 
 def write_models(folder: Path, features: int) -> None:

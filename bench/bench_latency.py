@@ -1,6 +1,6 @@
 """Time to serve one query: Table 1 of Geng 2008 measured, step by step, p50 and p99 over queries, as ratios to Single.
 
-OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python tests/benchmarks/bench_latency.py
+OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python bench/bench_latency.py
 
 Data are simulated in the shape of MQ2007's 85 % sample and of the paper's Dataset 1; weights are random, since time does
 not depend on them. Times are CPU time of the thread; methods take turns, query by query, so that ratios hold on a busy

@@ -1,7 +1,7 @@
 """What a job costs before its first useful line, by script: Python, what Snakemake puts before a script, and the script's imports.
 
-    python tests/benchmarks/bench_startup.py
-    python tests/benchmarks/bench_startup.py score_reference learn_method
+    python bench/bench_startup.py
+    python bench/bench_startup.py score_reference learn_method
 
 CPU seconds of a process of its own, the least of a few; and which of the large libraries it has loaded by then. A function may
 load more where it needs it: matplotlib to draw, numba to train, LightGBM for trees.
@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[2]
+PROJECT = Path(__file__).resolve().parents[1]
 REPEATS = 3
 LARGE = ("snakemake", "numpy", "pyarrow", "numba", "scipy", "matplotlib", "lightgbm", "pydantic", "yaml")
 # What Snakemake 9 writes before a script; reading its object back needs the last one.

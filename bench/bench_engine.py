@@ -1,7 +1,7 @@
 """Speed and memory of the training engine, one thread, CPU time, ratios within one run.
 
-python tests/benchmarks/bench_engine.py [--only NAME ...] [--plot scaling.png] [--quick]
-python tests/benchmarks/bench_engine.py --against SOURCE   another version of the library (its folder src) and this one in turn
+python bench/bench_engine.py [--only NAME ...] [--plot scaling.png] [--quick]
+python bench/bench_engine.py --against SOURCE   another version of the library (its folder src) and this one in turn
 
 Each part runs in a process of its own, so that its peak memory is its own. The MQ2007 part reads the text files of the
 mirror (QDRANK_MIRROR); all else is generated.
@@ -346,7 +346,7 @@ def turn(name: str) -> Iterator[float]:
 
 def in_turn(source: str, name: str, turns: int = 3) -> Row:
     """CPU time a model of the library in ``source`` and of this one: medians of processes that take turns."""
-    here, times = str(Path(__file__).parents[2] / "src"), {}
+    here, times = str(Path(__file__).parents[1] / "src"), {}
     for _ in range(turns):
         for path in (source, here):
             command = [sys.executable, __file__, "--turn", name]

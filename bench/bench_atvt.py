@@ -1,6 +1,6 @@
 """What aTVT costs in fits of its regressor: K rounds should cost K + 1 fits and little more.
 
-    python tests/benchmarks/bench_atvt.py results/mq2008/judged.parquet
+    python bench/bench_atvt.py results/mq2008/judged.parquet
 
 The file is the artifact ``judged`` of a run. Processor time, one thread, the shortest of a few runs; plain and aTVT take turns.
 """

@@ -1,6 +1,6 @@
 """Ours against other solvers of the same problems: one table of ratios, written to benchmarks/peers.md.
 
-python tests/benchmarks/peers.py [--output benchmarks/peers.md]
+python bench/peers.py [--output benchmarks/peers.md]
 
 All are timed alike: processor time of the shortest of three runs, one thread, from features, grades and queries to weights, so that
 what a solver has to set up is counted (ours: sorting, preconditioner, Single; others: forming the pairs). The gap is (F(w) - F*) / F(w)

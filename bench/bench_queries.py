@@ -1,6 +1,6 @@
 """Time and memory of query vectors and neighbours.
 
-OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python tests/benchmarks/bench_queries.py [n_queries]
+OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python bench/bench_queries.py [n_queries]
 """
 
 from __future__ import annotations

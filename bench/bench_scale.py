@@ -1,6 +1,6 @@
 """Time and memory of each stage on simulated web search data, against the number of queries; one thread, processor time.
 
-python tests/benchmarks/bench_scale.py [--train 300 600 1200] [--documents 60] [--features 136]
+python bench/bench_scale.py [--train 300 600 1200] [--documents 60] [--features 136]
 
 Each size runs in a process of its own. Local models are trained for one block, the table gives the time of one model.
 """
@@ -19,7 +19,6 @@ from typing import Any
 
 from qdrank.datasets.judged import load_judged
 from qdrank.datasets.letor.importing import import_letor
-from qdrank.datasets.simulated.web import Web, write_web
 from qdrank.layout import query_index
 from qdrank.learners import LEARNERS
 from qdrank.learners.ranksvm.blocks import block_size, locality_order, make_blocks
@@ -28,6 +27,7 @@ from qdrank.learners.ranksvm.local import prepare_training, train_sweep
 from qdrank.queries.neighbours import neighbours
 from qdrank.queries.vectors import Standardiser, query_vectors
 from qdrank.rankers.documents import fold_documents
+from web import Web, write_web
 
 TREES = 10
 

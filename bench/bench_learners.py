@@ -22,7 +22,7 @@ from qdrank.learners import LEARNERS, tune
 from qdrank.learners.grids import GRIDS
 from qdrank.measures import CONVENTIONS, FoldMeans, fold_means, measure
 
-PROJECT = Path(__file__).resolve().parents[2]
+PROJECT = Path(__file__).resolve().parents[1]
 MIRROR = Path(os.environ.get("QDRANK_MIRROR", "no-mirror"))
 FILES = {
     "mq2008": "letor4/MQ2008/S{}.txt.xz",

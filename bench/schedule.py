@@ -1,6 +1,6 @@
 """How long a finished run would have taken on more cores, by Snakemake's own scheduler: its jobs again, each asleep as long as it took.
 
-    python tests/benchmarks/schedule.py runs/scale --cores 16 --configfile config/scale.yaml --target geng
+    python bench/schedule.py runs/scale --cores 16 --configfile bench/scale.yaml --target geng
 
 First it prints the work in all and the longest jobs. Priorities, threads, waiting and the time to start a job are real, the work is not: jobs that share
 memory or disk get no slower here. For jobs that would have other threads than they had, give the time: ``--seconds '*/scores/lambdamart.parquet=145'`` is for
@@ -25,7 +25,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from statistics import median
 
-PROJECT = Path(__file__).resolve().parents[2]
+PROJECT = Path(__file__).resolve().parents[1]
 ASLEEP = """
 import json
 import time

@@ -1,6 +1,6 @@
 """Indexing, retrieval and features: time and memory, beside bm25s on the same data in the same run.
 
-    python tests/benchmarks/bench_text.py [--documents 1000000] [--queries 10000] [--mirror FOLDER]
+    python bench/bench_text.py [--documents 1000000] [--queries 10000] [--mirror FOLDER]
 
 Times are CPU seconds of this process, so that a busy machine disturbs them little; read them as ratios within one run.
 """

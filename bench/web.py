@@ -1,15 +1,18 @@
 """LETOR text in the shape of a web search engine's: many queries, long lists, features of very different scales.
 
+    python bench/web.py runs/scale/data [--train 6000 --vali 2000 --test 2000 --documents 120 --features 136]
+
 Made to try the workflow at scale, not to test a claim. A query has a place in a space of a few dimensions; the place
 moves the scales of its features and the weights by which its documents are graded. Features are counts with long tails,
 sums of hidden factors, and a few that are zero for most documents: training on them is as badly conditioned as on real
-ones. The text is written and read back, so that the reader is tried too.
+ones.
 """
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +22,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from qdrank.ahead import in_order
-from qdrank.datasets.simulated.changing import changed_settings
-from qdrank.errors import InputError
-from qdrank.jobs import threads_given
 from qdrank.layout import FloatArray
 
 #: Scores above which a document gets grade 1 to 4, in standard deviations: about half are 0, as in MSLR-WEB.
@@ -42,16 +42,6 @@ class Web:
     """Documents of a query, in the mean; from a quarter of it to nearly twice as many."""
     features: int = 136
 
-    def __post_init__(self) -> None:
-        for name, least in {"train": 1, "vali": 1, "test": 1, "documents": 4, "features": 1}.items():
-            if getattr(self, name) < least:
-                raise InputError(f"{name} must be at least {least}, not {getattr(self, name)}")
-
-
-def web_settings(changes: dict[str, Any]) -> Web:
-    """Settings, some changed; an unknown name is the user's error."""
-    return changed_settings(Web(), changes)
-
 
 def write_web(folder: Path, web: Web, seed: int) -> dict[str, Path]:
     """Write train.txt, vali.txt and test.txt into ``folder``; return the paths by part.
@@ -61,12 +51,11 @@ def write_web(folder: Path, web: Web, seed: int) -> dict[str, Path]:
     """
     world = _World(web, np.random.default_rng([seed, 0]))
     paths, first = {}, 0
-    helpers = threads_given() if threads_given() > 1 else 0
     for part, count in {"train": web.train, "vali": web.vali, "test": web.test}.items():
         paths[part], last = folder / f"{part}.txt", first + count
         pieces = [(start, min(TOGETHER, last - start)) for start in range(first, last, TOGETHER)]
         with paths[part].open("wb") as file:
-            for text in in_order(lambda piece: [_lines(world, seed, *piece)], pieces, helpers):
+            for text in in_order(lambda piece: [_lines(world, seed, *piece)], pieces, 2):
                 file.write(text)
         first = last
     return paths
@@ -123,3 +112,20 @@ def _pieces(first: int, sizes: NDArray[np.int64], y: NDArray[np.int64], X: Float
 
 def _text(values: NDArray[Any]) -> pa.Array:
     return pc.cast(pa.array(np.ascontiguousarray(values)), pa.string())
+
+
+def main() -> None:
+    """Write the text that bench/scale.yaml reads."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seed", type=int, default=1)
+    for name, value in asdict(Web()).items():
+        parser.add_argument(f"--{name}", type=int, default=value)
+    given = vars(parser.parse_args())
+    folder, seed = given.pop("folder"), given.pop("seed")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_web(folder, Web(**given), seed)
+
+
+if __name__ == "__main__":
+    main()
