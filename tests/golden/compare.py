@@ -40,7 +40,7 @@ def _cells(record: Record) -> Iterator[tuple[str, str]]:
         yield from ((f"{name}: size", size), (f"{name}: columns", columns))
         seen: Counter[str] = Counter()
         for row in rows:
-            first = row.partition("\t")[0]
+            first = _short(row.partition("\t")[0])
             seen[first] += 1
             for column, cell in zip(columns.split("\t"), row.split("\t"), strict=True):
                 yield f"{name}: {first} ({seen[first]}): {column}", cell
@@ -69,6 +69,6 @@ def to_keep(found: Record, kept: Record | None) -> Record:
 
 def _short(cell: str) -> str:
     try:
-        return cell if cell.lstrip("-").isdigit() else f"{float(cell):.4f}"
+        return cell if cell.lstrip("-").isdigit() else f"{float(cell):.4f}".rstrip("0").rstrip(".")
     except ValueError:
         return cell

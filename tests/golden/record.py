@@ -27,7 +27,7 @@ from qdrank.studies import timed_outputs
 PROJECT = Path(__file__).resolve().parents[2]
 CONFIGS = {"tiny": PROJECT / "tests/configs/tiny.yaml", "first": PROJECT / "config/first.yaml"}
 SHARDS = (1, 3)
-MOST_ROWS = 300
+MOST_ROWS = 100
 _VERDICT = ["verdict", "measure", "margin", "n", "fits", *VERDICT_FIGURES]
 _OF_THE_PLACE = {"claims.parquet", "claims.html", "config.yaml"}  # name the commit, or the path of the configuration
 
@@ -65,8 +65,9 @@ def tables(results: Path) -> dict[str, list[str]]:
     for kind in ("table", "figure"):
         for path in sorted(results.glob(f"*/{kind}s/*.parquet")):
             rows = table(read(path, kind).to_pandas())
-            # Not times, nor what the verdicts say, nor thousands of points.
-            by_size = path.stem in timed_outputs() or path.stem.endswith("-claims") or len(rows) > MOST_ROWS
+            # Not times, nor what the verdicts say, nor figures that show a table, or many points.
+            by_size = path.stem in timed_outputs() or path.stem.endswith("-claims")
+            by_size |= kind == "figure" and (len(rows) > MOST_ROWS or f"table {path.stem} of {path.parts[-3]}" in made)
             made[f"{kind} {path.stem} of {path.parts[-3]}"] = rows[:2] if by_size else rows
     return made
 
@@ -113,9 +114,12 @@ def _digest(rows: pd.DataFrame) -> str:
 
 
 def files(results: Path) -> dict[str, str]:
-    """Digest of every file."""
-    found = digests(results, timed_outputs())
-    return {f"file {name}": digest[:12] for name, digest in found.items() if name not in _OF_THE_PLACE}
+    """Digests of files, one for all forms of a table or figure."""
+    forms = defaultdict(list)
+    for name, digest in digests(results, timed_outputs()).items():
+        if name not in _OF_THE_PLACE:
+            forms[name.rpartition(".")[0]].append(f"{name} {digest}")
+    return {f"file {name}": hashlib.sha256("\n".join(of).encode()).hexdigest()[:12] for name, of in forms.items()}
 
 
 def jobs(config: Path) -> dict[str, dict[str, list[str]]]:
@@ -140,7 +144,7 @@ def jobs_of(printed: str) -> dict[str, list[str]]:
 
 def _listed(block: str, what: str) -> list[str]:
     found = re.search(rf"^    {what}: (.*)$", block, re.MULTILINE)
-    return sorted(found[1].split(", ")) if found else []
+    return sorted(path.removeprefix("results/") for path in found[1].split(", ")) if found else []
 
 
 def snakemake(folder: Path, *arguments: str) -> str:
