@@ -10,7 +10,7 @@ READY := $(VENV)/.made-from-$(shell cksum < requirements/dev.txt | cut -d' ' -f1
 CONFIG ?= config/first.yaml
 DIRECTORY ?= .
 
-.PHONY: help setup run findings test test-cluster lint bench picture docs lock clean
+.PHONY: help setup run findings test test-cluster golden golden-write lint bench picture docs lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -44,6 +44,12 @@ test: $(READY) ## run the tests
 
 test-cluster: $(READY) ## run the tests on a real SLURM (needs root and apt)
 	$(BIN)/python -m pytest --override-ini addopts= -s --durations=5 tests/cluster
+
+golden: $(READY) ## compare the first study and a tiny one, run in build/golden, with what they came to before (STUDY=tiny for one)
+	$(BIN)/python -m tests.golden $(STUDY)
+
+golden-write: $(READY) ## keep what they come to now
+	$(BIN)/python -m tests.golden --write $(STUDY)
 
 lint: $(READY) ## ruff, mypy, snakefmt, snakemake --lint
 	$(BIN)/ruff check .

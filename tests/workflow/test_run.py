@@ -110,7 +110,7 @@ def test_a_data_set_that_cannot_be_had_is_an_instruction(study: Project) -> None
 
 def test_a_data_set_that_cannot_be_had_can_be_left_out(study: Project) -> None:
     tiny = (study.folder / "tests/configs/tiny.yaml").read_text()
-    (study.folder / "mine.yaml").write_text(tiny.replace("[tiny]", "[tiny, mq2008]") + "missing: skip\n")
+    (study.folder / "mine.yaml").write_text(tiny.replace("[tiny, tiny-runs]", "[tiny, mq2008]") + "missing: skip\n")
     (study.folder / "results/config.yaml").unlink()  # the tiny study's summary may go
     study.snakemake("results/overview.html", "--cores", "1", "--configfile", "mine.yaml")
     assert "mq2008" in (study.folder / "results/overview.html").read_text()
