@@ -39,7 +39,11 @@ def test_trec_without_ids_says_what_it_needs():
 def test_a_document_at_minus_infinity_is_not_in_the_list():
     np.testing.assert_allclose(measure(["rr"], [0, 0, 1], [0.0, -np.inf, np.inf], [0, 3])["rr"], [1.0])
     names = ["ap", "rr", "ndcg@5/letor4", "ndcg@5/linear", "judged@5/trec", "bpref/trec", "r@5/trec"]
-    y, scores, missed = np.array([0, 2, 1, 0, 1, 1]), np.array([3.0, -np.inf, 1, 0.5, 0.7, -np.inf]), ([2, 1], [0, 1, 2])
+    y, scores, missed = (
+        np.array([0, 2, 1, 0, 1, 1]),
+        np.array([3.0, -np.inf, 1, 0.5, 0.7, -np.inf]),
+        ([2, 1], [0, 1, 2]),
+    )
     judged = np.array([True, True, True, False, True, True])
     ours = measure(names, y, scores, OFFSETS, unranked=missed, doc_ids=IDS, judged=judged)
     kept = [0, 2, 3, 4]

@@ -271,7 +271,9 @@ def _resampled(curves: _Curves, seed: int) -> FloatArray:
     return np.asarray(curves.settings[best_settings(drawn @ curves.values / n)])
 
 
-def _worth(gain: FloatArray, blind: FloatArray, query_id: TextArray, margin: float) -> tuple[str, str, tuple[float, float]]:
+def _worth(
+    gain: FloatArray, blind: FloatArray, query_id: TextArray, margin: float
+) -> tuple[str, str, tuple[float, float]]:
     """Yes if weights per query beat fixed ones and their control; no if the gain is below the margin; else cannot tell."""
     names = {"gain": "weights per query beat fixed weights", "control": "they beat their control"}
     claims = tuple(

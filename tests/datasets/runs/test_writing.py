@@ -20,7 +20,9 @@ ANY_FOLDER = settings(max_examples=60, deadline=None, suppress_health_check=[Hea
 @ANY_FOLDER
 @given(PAIRS, st.data())
 def test_a_run_comes_back_ranked(tmp_path, pairs, data):
-    scores = data.draw(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=len(pairs), max_size=len(pairs)))
+    scores = data.draw(
+        st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=len(pairs), max_size=len(pairs))
+    )
     query, doc = zip(*pairs, strict=True)
     write_run(tmp_path / "run", query, doc, scores, tag="mine")
     run = read_run(tmp_path / "run")
