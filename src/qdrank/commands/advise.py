@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         )
     made = advise(runs, read_qrels(args.qrels), measure=measure, margin=args.margin, seed=args.seed)
     if args.format == "json":
-        fields = {name: _plain(value) for name, value in vars(made).items()}
+        fields = {name: _or_null(value) for name, value in vars(made).items()}
         whole = {"measure": measure, **fields, "opensearch": _opensearch(made), "elasticsearch": _elasticsearch(made)}
         print(json.dumps(whole, indent=2, allow_nan=False))
     else:
@@ -49,10 +49,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _plain(value: Any) -> Any:
+def _or_null(value: Any) -> Any:
     """A value as JSON has it: null for a number that is none, such as an end of an interval that cannot be computed."""
     if isinstance(value, np.ndarray | tuple):
-        return [_plain(one) for one in value]
+        return [_or_null(one) for one in value]
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
