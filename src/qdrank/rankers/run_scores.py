@@ -83,6 +83,8 @@ class RunScores:
         # no BLAS, in which the last bits of a sum depend on the rows around it
         sums = np.round(np.einsum("nr,gr->ng", self.scores, settings), _DECIMALS)
         for g, used in enumerate(settings > 0):
+            if used.all():  # every document is one that some run retrieves
+                continue
             listed = self.alone[:, used].max(axis=1, initial=-np.inf)
             sums[:, g] = np.where(listed > -np.inf, listed if used.sum() == 1 else sums[:, g], -np.inf)
         return np.asarray(sums)
