@@ -18,6 +18,9 @@ from qdrank.errors import InputError
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
+#: Score of a document that comes behind all others; minus infinity would take it off the list.
+LAST = float(np.finfo(np.float32).min)
+
 
 def query_offsets(query: NDArray[Any]) -> IntArray:
     """Bounds of the runs of equal ids in ``query``, shape (n_documents,) to (n_queries + 1,).

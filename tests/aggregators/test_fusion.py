@@ -91,6 +91,7 @@ def test_the_order_of_rows_does_not_matter():
         (2, {"method": "weights"}, "do not match"),
         (2, {"method": "weights", "weights": [1.0]}, "do not match"),
         (2, {"method": "combsum", "weights": [1.0, 2.0]}, "do not match"),
+        (2, {"method": "weights", "weights": [0.0, 0.0]}, "all weights are 0"),
         (2, {"method": "combmnz", "norm": "z-score"}, "must not be below 0"),
         (2, {"method": "rrf", "k": -1.0}, "k must be 0 or more"),
         (2, {"method": "sum"}, "unknown fusion"),
@@ -99,6 +100,12 @@ def test_the_order_of_rows_does_not_matter():
 def test_what_cannot_be_fused_is_said(runs, options, said):
     with pytest.raises(InputError, match=said):
         fuse([run_of({"a": {"x": 1.0, "y": 2.0}})] * runs, **options)
+
+
+def test_what_only_runs_of_weight_0_found_is_not_in_the_list():
+    first, second = run_of({"a": {"x": 2.0, "y": 1.0, "z": 0.5}}), run_of({"a": {"v": 9.0, "x": 1.0}, "b": {"w": 1.0}})
+    fused = fuse([first, second], "weights", weights=[1.0, 0.0])
+    assert (fused.query.tolist(), fused.doc.tolist()) == (["a"] * 3, ["x", "y", "z"])
 
 
 def test_infinite_scores_have_ranks_only():

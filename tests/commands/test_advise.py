@@ -51,6 +51,12 @@ def test_the_negative_control_is_not_found(written, capsys):
     assert (np.array(said["low"]) <= said["weights"]).all()
 
 
+def test_what_cannot_be_computed_is_null_in_json(written, capsys):
+    assert main(["advise", *written(queries=12), "--format", "json"]) == 0
+    said = json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    assert said["gain_interval"] == [None, None]
+
+
 def test_mistakes_are_named(written, capsys):
     files = written(queries=300)
     assert main(["advise", *files[:2]]) == 2

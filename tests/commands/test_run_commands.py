@@ -47,7 +47,7 @@ def said(capsys, *arguments, code=0):
 def test_a_table_of_runs(files, capsys):
     out = said(capsys, "evaluate", files / "qrels", files / "good.run", files / "worse.run")
     lines = out.splitlines()
-    assert lines[0] == "TREC judgments: 120 queries, 2,400 judged documents"
+    assert lines[0] == "TREC judgments: 120 queries, 2,400 judged documents; ndcg@10/trec and 5 more"
     assert lines[1] == "TREC run: good, worse"
     assert lines[3].split() == [
         "run",
@@ -164,7 +164,7 @@ def test_a_wrong_run_is_named(files, capsys, content, line, problem, shown):
 def test_the_verdict_on_two_runs(files, capsys):
     asked = [files / "qrels", files / "good.run", files / "worse.run", "--margin", ".005"]
     out = said(capsys, "compare", *asked)
-    assert "ap/trec: good is better than worse (margin 0.005): HOLDS" in out
+    assert "ndcg@10/trec: good is better than worse (margin 0.005): HOLDS" in out
     assert "queries needed for the margin" in out
     back = said(capsys, "compare", files / "qrels", files / "worse.run", files / "good.run", "--margin", ".005")
     assert "DOES NOT HOLD" in back

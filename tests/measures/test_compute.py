@@ -36,8 +36,23 @@ def test_trec_without_ids_says_what_it_needs():
         measure(["ap/trec"], Y, SCORES, OFFSETS)
 
 
-def test_infinite_scores_are_an_order_like_any_other():
+def test_a_document_at_minus_infinity_is_not_in_the_list():
     np.testing.assert_allclose(measure(["rr"], [0, 0, 1], [0.0, -np.inf, np.inf], [0, 3])["rr"], [1.0])
+    names = ["ap", "rr", "ndcg@5/letor4", "ndcg@5/linear", "judged@5/trec", "bpref/trec", "r@5/trec"]
+    y, scores, missed = (
+        np.array([0, 2, 1, 0, 1, 1]),
+        np.array([3.0, -np.inf, 1, 0.5, 0.7, -np.inf]),
+        ([2, 1], [0, 1, 2]),
+    )
+    judged = np.array([True, True, True, False, True, True])
+    ours = measure(names, y, scores, OFFSETS, unranked=missed, doc_ids=IDS, judged=judged)
+    kept = [0, 2, 3, 4]
+    shared = {"doc_ids": IDS[kept], "judged": judged[kept], "unranked": ([2, 2, 1, 1], [0, 2, 4])}
+    theirs = measure(names, y[kept], scores[kept], [0, 2, 4], **shared)
+    for name in names:
+        np.testing.assert_array_equal(ours[name], theirs[name])
+    nothing = measure(names, y, np.full(6, -np.inf), OFFSETS, doc_ids=IDS)
+    assert all((values == 0).all() for values in nothing.values())
 
 
 def test_many_rankers_at_once_equal_one_by_one():

@@ -13,7 +13,7 @@ combmnz    combsum times the number of runs that return the document            
 weights    weighted sum of the normalised scores
 =========  ===========================================================================  ===============================
 
-Ranks follow descending score, with ties by descending document id as in trec_eval, so they do not depend on the order
+The list has every document of every run; with weights, of every run whose weight is not 0. Ranks follow descending score, with ties by descending document id as in trec_eval, so they do not depend on the order
 of rows or files.
 """
 
@@ -49,7 +49,7 @@ def fuse(
     k: float = 60,
     tag: str = "fused",
 ) -> Run:
-    """One run from several: all documents that any run returns, queries in order of first appearance.
+    """One run from several: all documents that any run returns (but one of weight 0), queries in order of first appearance.
 
     Returns the run, each query's documents by descending score, ties by descending document id.
 
@@ -63,10 +63,12 @@ def fuse(
     tag : name of the fused run
     """
     _check(runs, method, norm, weights, k)
+    given_weights = [1.0] * len(runs) if weights is None else [float(weight) for weight in weights]
+    used = [(run, weight) for run, weight in zip(runs, given_weights, strict=True) if weight]
+    runs = [run for run, _ in used]
     union = union_of(runs)
     given, returned = np.zeros((len(union.of_query), len(runs))), np.zeros((len(union.of_query), len(runs)), dtype=bool)
-    for i, (run, rows) in enumerate(zip(runs, union.rows, strict=True)):
-        weight = 1.0 if weights is None else float(weights[i])
+    for i, ((run, weight), rows) in enumerate(zip(used, union.rows, strict=True)):
         given[:, i] = weight * _contribution(run, rows, union.of_query, method, norm, k)
         returned[rows, i] = True
     score = fused_scores(given, returned, method)
@@ -113,6 +115,8 @@ def _check(runs: Sequence[Run], method: str, norm: str, weights: Sequence[float]
     if (method == "weights") != (weights is not None) or (weights is not None and len(weights) != len(runs)):
         fix = f"give --method weights --weights with {len(runs)} numbers, one for each run"
         raise InputError("weights and runs do not match", found=str(weights), fix=fix)
+    if weights is not None and not any(weights):
+        raise InputError("all weights are 0", fix="give one run a weight")
     if method == "combmnz" and norm == "z-score":
         raise InputError("combmnz multiplies scores, which must not be below 0", fix="use the norm min-max or rank")
     if not (np.isfinite(k) and k >= 0) or not np.isfinite(weights or [0.0]).all():

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from qdrank.commands.evaluate import USUAL
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels
 from qdrank.errors import InputError
 from qdrank.evaluation.advice import Advice, advise
@@ -20,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("qrels", metavar="QRELS", help="judgments (TREC, BEIR, three columns or JSON)")
     parser.add_argument("runs", metavar="RUN", nargs="+", help="two runs or more; all tags of a file are taken")
-    parser.add_argument("--measure", default="ndcg@10/linear", help="what counts (default: ndcg@10/linear)")
+    parser.add_argument("--measure", default=USUAL[0], help=f"what counts (default: {USUAL[0]})")
     parser.add_argument("--margin", type=float, default=0.005, help="smallest gain that counts (default: .005)")
     parser.add_argument(
         "--seed", type=int, default=1, help="of the parts of the queries and the resamples (default: 1)"
@@ -32,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the advice."""
     if not (isfinite(args.margin) and args.margin > 0):
         raise InputError("the margin must be above 0", found=str(args.margin))
-    measure = parse(args.measure).name
+    measure = parse(args.measure, convention="trec").name
     runs = read_all_runs(args.runs)
     if len(runs) < 2:
         raise InputError(
@@ -40,13 +41,19 @@ def run(args: argparse.Namespace) -> int:
         )
     made = advise(runs, read_qrels(args.qrels), measure=measure, margin=args.margin, seed=args.seed)
     if args.format == "json":
-        fields = {
-            name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(made).items()
-        }
-        print(json.dumps({**fields, "opensearch": _opensearch(made), "elasticsearch": _elasticsearch(made)}, indent=2))
+        fields = {name: _or_null(value) for name, value in vars(made).items()}
+        whole = {"measure": measure, **fields, "opensearch": _opensearch(made), "elasticsearch": _elasticsearch(made)}
+        print(json.dumps(whole, indent=2, allow_nan=False))
     else:
         print("\n".join(_lines(made, measure, args.margin)))
     return 0
+
+
+def _or_null(value: Any) -> Any:
+    """A value as JSON has it: null for a number that is none, such as an end of an interval that cannot be computed."""
+    if isinstance(value, np.ndarray | tuple):
+        return [_or_null(one) for one in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _interval(low: float, high: float, sign: str = "") -> str:

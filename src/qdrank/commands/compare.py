@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from qdrank.commands.evaluate import add_files, add_measures, asked_names, measured_files
+from qdrank.commands.evaluate import USUAL, add_files, add_measures, asked_names, measured_files
 from qdrank.commands.run_tables import aligned
 from qdrank.datasets.runs.columns import read_groups
 from qdrank.errors import InputError
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("the margin must be 0 or more", found=str(args.margin), fix="give a margin such as .005")
     if os.path.realpath(args.a) == os.path.realpath(args.b):
         raise InputError("A and B are the same file", file=args.a, fix="give two runs: qdrank compare QRELS A B")
-    args.measure = args.measure or ([] if args.convention else ["MAP"])
+    args.measure = args.measure or ([] if args.convention else [USUAL[0]])
     names = asked_names(args, letor=is_letor(args.qrels))
     judged, measured = measured_files(args.qrels, [args.a, args.b], names)
     runs = told_apart(list(measured))
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         print(json.dumps({"judgments": judged, "runs": [r.name for r in runs], "verdicts": reports}, indent=2))
     else:
-        print("\n".join([judged, *(line for report in reports for line in _lines(report))]))
+        print("\n".join([f"{judged}; {', '.join(names)}", *(line for report in reports for line in _lines(report))]))
     return 0
 
 

@@ -72,6 +72,7 @@ def fuse_by_models(runs: Sequence[Run], models: str, tag: str, queries: str | No
     )
     _, docno = np.unique(documents.doc_id.astype(str), return_inverse=True)
     order = np.lexsort((-docno, -score, documents.query_index))
+    order = order[score[order] > -np.inf]
     return Run(documents.query[order], documents.doc_id[order], score[order], tag, f"fused by {ranker.method}")
 
 

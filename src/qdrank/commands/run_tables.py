@@ -50,7 +50,8 @@ def aligned(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 def text_table(table: RunTable) -> str:
     """Text to read, with four digits."""
-    lines = [table.judged, *_forms(table.runs), ""]
+    more = f" and {len(table.names) - 1} more" if len(table.names) > 1 else ""
+    lines = [f"{table.judged}; {table.names[0]}{more}", *_forms(table.runs), ""]
     if table.by_query:
         means = ([run.name, "mean", *map(_short, run.means.values())] for run in table.runs)
         lines += aligned(["run", "query", *table.names], [*_query_rows(table, _short), *means])

@@ -19,7 +19,7 @@ from qdrank.datasets.letor.reader import document_names
 from qdrank.datasets.topics import topics_table
 from qdrank.datasets.usable import refuse_unusable
 from qdrank.errors import InputError, placed
-from qdrank.layout import shuffled_within
+from qdrank.layout import LAST, shuffled_within
 from qdrank.measures import average_precision
 from qdrank.store import open_artifact, write
 
@@ -72,7 +72,7 @@ def _width(path: str | Path) -> int:
 def refuse_the_wrong_end(ranks: Judged, dataset: str, best: str) -> None:
     """Raise if the rankings do better when they are read from the other end, on the training queries of fold 1."""
     train = ranks.select(roles(ranks.parts, "fold1")["train"])
-    ends = (np.where(np.isnan(train.X), -np.inf, sign * train.X) for sign in (-1.0, 1.0))
+    ends = (np.nan_to_num(sign * train.X, nan=LAST) for sign in (-1.0, 1.0))
     this, other = (float(average_precision(train.y, one, train.offsets).mean()) for one in ends)
     if other > this + _WRONG_END:
         raise InputError(
@@ -86,7 +86,7 @@ def best_feature(judged: Judged, seed: int) -> int:
     """Feature, counted from 0, with the highest MAP on the training queries of the first fold; tied documents are shuffled."""
     train = judged.select(roles(judged.parts, "fold1")["train"])
     order = shuffled_within(train.offsets, seed)
-    X = np.nan_to_num(train.X[order], nan=-np.inf)
+    X = np.nan_to_num(train.X[order], nan=LAST)
     return int(np.argmax(average_precision(train.y[order], X, train.offsets).mean(axis=0)))
 
 

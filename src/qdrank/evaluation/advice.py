@@ -1,6 +1,7 @@
 """Advice on fusing runs: the best single run, the best fixed weights, and whether weights per query are worth it.
 
-Everything is measured on queries that took no part in the choice: the judged queries are put into five parts, weights are
+A run alone is measured on what it retrieved, and has the value that `qdrank evaluate` prints: a judged query that it lacks is
+an empty list. What depends on a choice is measured on queries that took no part in the choice: the judged queries are put into five parts, weights are
 learned on three of them, settings are chosen on the fourth, and the fifth is measured, in turn. Weights per query are
 those of the most similar judged queries, or of a ridge regression on query-performance predictors, whichever validation
 prefers; each has a control that knows nothing of the query. They are worth it if they beat the fixed weights by the margin
@@ -10,13 +11,13 @@ and beat their control.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from qdrank.datasets.folds import ROLES, assign_parts, fold_names, roles
-from qdrank.datasets.judged import Judged
+from qdrank.datasets.judged import Judged, TextArray
 from qdrank.datasets.runs.features import judged_runs
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.errors import InputError
@@ -25,11 +26,12 @@ from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR, Claim, Declaration
 from qdrank.evaluation.intervals import bootstrap_interval
 from qdrank.evaluation.observations import contrast
 from qdrank.evaluation.power import queries_needed
-from qdrank.layout import FloatArray, IntArray
+from qdrank.evaluation.run_files import judged_run
+from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners.choose import ValidationQueries, choose
 from qdrank.queries.others import other_rows
 from qdrank.queries.predictors import RunPredictors
-from qdrank.rankers.run_scores import Norm, column, normalised
+from qdrank.rankers.run_scores import Norm, RunScores
 from qdrank.rankers.run_weights import (
     NeighbourWeights,
     PredictedWeights,
@@ -53,7 +55,7 @@ class Advice:
     Attributes
     ----------
     tags : of the runs
-    queries : judged queries with documents
+    queries : judged queries
     alone : mean of each run alone
     norm, weights : best fixed weights on all queries, and the norm they are for
     low, high : (n_runs,) percentile interval of the weights over resampled queries
@@ -106,7 +108,7 @@ def advise(runs: Sequence[Run], qrels: Qrels, *, measure: str, margin: float, se
     ----------
     runs : two or more, with tags that differ
     qrels : the judgments
-    measure : what counts, such as ``ndcg@10/linear``
+    measure : what counts, such as ``ndcg@10/trec``
     margin : smallest gain that counts
     seed : of parts, ties and resamples
     """
@@ -120,19 +122,33 @@ def advise(runs: Sequence[Run], qrels: Qrels, *, measure: str, margin: float, se
             "too few judged queries to tune on some and measure others", found=str(judged.n_queries), fix=fix
         )
     watched = ValidationQueries.of(judged, measure=measure, seed=seed)
-    alone = watched.values(column(judged, 3))
+    alone = np.stack([_alone(run, qrels, measure) for run in runs], axis=1)
     whole = [_curves(watched, judged, norm) for norm in NORMS]
     predictors = RunPredictors(raw=True).vectors(judged.X, judged.offsets, made.scores)
     folds = [_fold(judged, fold, whole, predictors, seed) for fold in fold_names(judged.parts)]
     joined = {name: np.concatenate([one[name] for one in folds]) for name in ("rows", "fixed", "weighed", "control")}
-    order = np.argsort(joined.pop("rows"), kind="stable")
-    return _advice(
-        [run.tag for run in runs], judged, alone, whole, {k: v[order] for k, v in joined.items()}, folds, margin, seed
-    )
+    rows = joined.pop("rows")
+    query_id = np.array(list(qrels.by_query), dtype=object)
+    known = rows_of(judged.query_id, query_id), alone[:, 0]
+    values = {name: _of_all(one[np.argsort(rows)], *known) for name, one in joined.items()}
+    whole = [replace(one, values=_of_all(one.values, *known)) for one in whole]
+    return _advice([run.tag for run in runs], query_id, alone, whole, values, folds, margin, seed)
+
+
+def _alone(run: Run, qrels: Qrels, measure: str) -> FloatArray:
+    """Values of all judged queries by one run, as `qdrank evaluate` has them."""
+    return judged_run(run, qrels, file=f"run {run.tag}").measured([measure])[measure]
+
+
+def _of_all(values: FloatArray, places: IntArray, empty: FloatArray) -> FloatArray:
+    """Values of the answered queries, (n_answered, ...), as those of all: the others' are those of an empty list, (n_queries,)."""
+    whole = np.tile(empty, (*values.shape[1:], 1)).T
+    whole[places] = values
+    return whole
 
 
 def _curves(watched: ValidationQueries, judged: Judged, norm: Norm) -> _Curves:
-    scores = normalised(judged, norm)
+    scores = RunScores.of(judged, norm)
     settings = settings_for(watched, scores)
     return _Curves(norm, settings, measured_curves(watched, scores, settings))
 
@@ -206,7 +222,7 @@ class _Known:
 
 def _advice(
     tags: list[str],
-    judged: Judged,
+    query_id: TextArray,
     alone: FloatArray,
     whole: Sequence[_Curves],
     values: Mapping[str, FloatArray],
@@ -222,11 +238,11 @@ def _advice(
     run = choose((i, value) for i, value in enumerate(alone.T)).place
     over, gain = values["fixed"] - alone[:, run], values["weighed"] - values["fixed"]
     blind = values["weighed"] - values["control"]
-    verdict, reason, interval = _worth(gain, blind, judged, margin)
+    verdict, reason, interval = _worth(gain, blind, query_id, margin)
     fixed, ahead = (bootstrap_interval(x, level=0.95, resamples=2000, seed=seed) for x in (values["fixed"], over))
     return Advice(
         tags=tags,
-        queries=judged.n_queries,
+        queries=len(query_id),
         alone=alone.mean(axis=0),
         norm=curves.norm,
         weights=curves.settings[place],
@@ -255,7 +271,9 @@ def _resampled(curves: _Curves, seed: int) -> FloatArray:
     return np.asarray(curves.settings[best_settings(drawn @ curves.values / n)])
 
 
-def _worth(gain: FloatArray, blind: FloatArray, judged: Judged, margin: float) -> tuple[str, str, tuple[float, float]]:
+def _worth(
+    gain: FloatArray, blind: FloatArray, query_id: TextArray, margin: float
+) -> tuple[str, str, tuple[float, float]]:
     """Yes if weights per query beat fixed ones and their control; no if the gain is below the margin; else cannot tell."""
     names = {"gain": "weights per query beat fixed weights", "control": "they beat their control"}
     claims = tuple(
@@ -264,8 +282,8 @@ def _worth(gain: FloatArray, blind: FloatArray, judged: Judged, margin: float) -
     )
     declared = Declaration(study="advice", paper="", claims=claims)
     observations = {
-        "gain": {"all": contrast(gain, judged.query_id)},
-        "control": {"all": contrast(blind, judged.query_id)},
+        "gain": {"all": contrast(gain, query_id)},
+        "control": {"all": contrast(blind, query_id)},
     }
     rows = {row["claim"]: row for row in decide(declared, {"runs": observations}, dataset="runs").to_pylist()}
     first, second = rows["gain"], rows["control"]

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.errors import InputError
-from qdrank.layout import FloatArray, rows_of
+from qdrank.layout import LAST, FloatArray, rows_of
 from qdrank.measures import measure
 from qdrank.rankers.stages import RETRIEVERS
 from qdrank.store import read, write
@@ -131,7 +131,7 @@ def measure_features(names: Sequence[str], judged: Judged, folds: Sequence[str])
     for fold in folds:
         documents = judged.of_role(fold, "test")
         # A document without a value (a system that did not rank it) comes after all others.
-        scores = np.where(np.isnan(documents.X), -np.inf, documents.X).astype(np.float64)
+        scores = np.nan_to_num(documents.X.astype(np.float64), nan=LAST)
         tables.append(measures_table(names, documents, scores, numbers, fold))
     return pa.concat_tables(tables)
 

@@ -58,9 +58,10 @@ def write_runs(
 
 
 def write_scored(path: str | Path, ranked: Judged, scores: FloatArray, *, tag: str) -> None:
-    """Write scored documents, (n_documents,), as a run whose order every tool keeps."""
-    filled = np.where(np.isnan(scores), -np.inf, scores)
-    write_run(path, ranked.query, ranked.doc_id, distinct_scores(filled, ranked.offsets), tag=tag)
+    """Write scored documents, (n_documents,), as a run whose order every tool keeps; without those at minus infinity."""
+    listed = scores != -np.inf
+    distinct = distinct_scores(scores, ranked.offsets)[listed]
+    write_run(path, ranked.query[listed], ranked.doc_id[listed], distinct, tag=tag)
 
 
 def _write_judgments(path: Path, test: Judged) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, shuffled_within
 from qdrank.learners.inputs import Unranked
-from qdrank.measures.compute import measure_ranked
+from qdrank.measures.compute import definitions, measure_ranked
 from qdrank.measures.ranking import Judgements
 
 T = TypeVar("T")
@@ -34,6 +34,8 @@ class _Documents(Protocol):
     @property
     def offsets(self) -> IntArray: ...
     @property
+    def doc_id(self) -> NDArray[np.object_]: ...
+    @property
     def unranked(self) -> tuple[IntArray, IntArray] | None: ...
 
 
@@ -47,19 +49,32 @@ class ValidationQueries:
     unranked : grades and offsets of relevant documents that are not among these
     measure : name of the measure that decides, such as "ap" or "ndcg@10/letor4"
     seed : decides the order of tied documents
+    doc_ids : (n_documents,) ids, for measures that order tied documents by them
     """
 
     def __init__(
-        self, y: ArrayLike, offsets: ArrayLike, unranked: Unranked | None = None, *, measure: str = "ap", seed: int = 1
+        self,
+        y: ArrayLike,
+        offsets: ArrayLike,
+        unranked: Unranked | None = None,
+        *,
+        measure: str = "ap",
+        seed: int = 1,
+        doc_ids: ArrayLike | None = None,
     ) -> None:
         self.measure = measure
         self.order = shuffled_within(np.asarray(offsets), seed)
-        self._judgements = Judgements(np.asarray(y)[self.order], offsets, unranked=unranked)
+        # numbers in the order of the ids are compared faster than ids
+        numbers = None if doc_ids is None else np.unique(np.asarray(doc_ids).astype(str), return_inverse=True)[1]
+        ids = None if numbers is None else numbers[self.order]
+        self._judgements = Judgements(np.asarray(y)[self.order], offsets, ids, unranked)
 
     @classmethod
     def of(cls, documents: _Documents, *, measure: str, seed: int) -> ValidationQueries:
         """The queries of judged documents."""
-        return cls(documents.y, documents.offsets, documents.unranked, measure=measure, seed=seed)
+        by_id = definitions([measure])[0][0].ties != "row"
+        ids = documents.doc_id if by_id and len(documents.doc_id) else None
+        return cls(documents.y, documents.offsets, documents.unranked, measure=measure, seed=seed, doc_ids=ids)
 
     def measured(self, names: Sequence[str], scores: ArrayLike) -> dict[str, FloatArray]:
         """Measures of scores (n_documents,) or (n_documents, n_rankers), by name: (n_queries,) or (n_queries, n_rankers)."""
@@ -75,7 +90,7 @@ class ValidationQueries:
         A query without relevant documents counts as 0, as in LETOR.
         """
         matrix = np.asarray(scores)
-        many = matrix.ndim == 2 and self.measure == "ap"
+        many = matrix.ndim == 2 and self.measure == "ap" and not (matrix == -np.inf).any()
         return _rounded_mean(self._precisions(matrix) if many else self.values(matrix))
 
     def _precisions(self, scores: FloatArray) -> FloatArray:

@@ -38,7 +38,8 @@ def measure(
     ----------
     names : names of measures, such as ``ndcg@10/letor4``
     y : (n_documents,) integer grades
-    scores : (n_documents,) scores of one ranker, or (n_documents, n_rankers) of many; the highest comes first
+    scores : (n_documents,) scores of one ranker, or (n_documents, n_rankers) of many; the highest comes first, and a document
+        with minus infinity is not in the list: if it is relevant, it is missed
     offsets : (n_queries + 1,) bounds of the queries, as `qdrank.layout.query_offsets` gives them
     doc_ids : (n_documents,) document ids, for the ``trec`` convention's ties
     unranked : grades and offsets of judged documents that no ranker returned, see `Judgements`
@@ -91,6 +92,14 @@ class Rankings:
     depth: int | None = None
     sorted: dict[tuple[TieOrder, bool], Ranking] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, judgements: Judgements, scores: FloatArray, depth: int | None = None) -> Rankings:
+        """The rankings of the documents that are in the lists: those with a score above minus infinity."""
+        absent = scores == -np.inf
+        if absent.shape == judgements.grades.shape and absent.any():
+            judgements, scores = judgements.only(~absent), scores[~absent]
+        return cls(judgements, scores, depth)
+
     def lists(self, only_judged: bool) -> tuple[Judgements, FloatArray]:
         """Judgements and scores, of all documents or of the judged ones."""
         if not only_judged:
@@ -108,7 +117,7 @@ class Rankings:
 def _one_ranker(entries: Definitions, judgements: Judgements, scores: FloatArray) -> dict[str, FloatArray]:
     """Each measure's values, shape (n_queries,): one sort per rule for ties, one pass per definition."""
     values: dict[str, FloatArray] = {}
-    rankings = Rankings(judgements, scores, max((wanted[-1][0] for _, _, wanted in entries), default=None))
+    rankings = Rankings.of(judgements, scores, max((wanted[-1][0] for _, _, wanted in entries), default=None))
     for definition, only_judged, wanted in entries:
         ranking = rankings.ranked(definition.ties, only_judged)
         columns = definition.values(ranking, np.array([cutoff for cutoff, _ in wanted]))

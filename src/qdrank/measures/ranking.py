@@ -101,13 +101,26 @@ class Judgements:
         ranked = np.bincount(query_index(self.offsets)[self.judged], minlength=len(self.offsets) - 1).astype(np.int64)
         return ranked if self.unranked is None else ranked + self.unranked.n_documents
 
+    def only(self, kept: NDArray[np.bool_]) -> Judgements:
+        """The same with only the documents ``kept``, (n_documents,), in the lists; the judged ones of the others are unranked."""
+        gone = self.judged & ~kept
+        ids = None if self.doc_ids is None else self.doc_ids[kept]
+        bounds = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
+        return Judgements(self.grades[kept], bounds, ids, self._with_unranked(gone), self.judged[kept])
+
     @cached_property
     def only_judged(self) -> Judgements:
         """The same without the documents that are not judged."""
-        kept = np.bincount(query_index(self.offsets)[self.judged], minlength=len(self.offsets) - 1)
-        unranked = None if self.unranked is None else (self.unranked.grades, self.unranked.offsets)
-        ids = None if self.doc_ids is None else self.doc_ids[self.judged]
-        return Judgements(self.grades[self.judged], np.concatenate([[0], np.cumsum(kept)]), ids, unranked)
+        return self.only(self.judged)
+
+    def _with_unranked(self, rows: NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
+        """Grades and bounds of some of the documents, and of the unranked ones."""
+        bounds = np.concatenate([[0], np.cumsum(rows)])[self.offsets]
+        if self.unranked is None:
+            return self.grades[rows], bounds
+        of_query = np.concatenate([query_index(bounds), query_index(self.unranked.offsets)])
+        grades = np.concatenate([self.grades[rows], self.unranked.grades])
+        return grades[np.argsort(of_query, kind="stable")], bounds + self.unranked.offsets
 
     @cached_property
     def ideal_offsets(self) -> IntArray:
@@ -117,10 +130,7 @@ class Judgements:
     @cached_property
     def ideal(self) -> IntArray:
         """Grades of all judged documents in descending order within each query."""
-        grades = self.grades
-        if self.unranked is not None:
-            of_query = np.concatenate([query_index(self.offsets), query_index(self.unranked.offsets)])
-            grades = np.concatenate([grades, self.unranked.grades])[np.argsort(of_query, kind="stable")]
+        grades = self._with_unranked(np.ones(len(self.grades), dtype=bool))[0]
         ordered: IntArray = self.kernels.ideal_grades(grades, self.ideal_offsets, self.n_grades)
         return ordered
 

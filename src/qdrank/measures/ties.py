@@ -37,7 +37,7 @@ def tie_values(
     judged: ArrayLike | None = None,
 ) -> dict[str, TieValues]:
     """Each measure over the orders of tied documents; the parameters are those of `qdrank.measures.measure`."""
-    rankings = Rankings(Judgements(y, offsets, None, unranked, judged), np.asarray(scores))
+    rankings = Rankings.of(Judgements(y, offsets, None, unranked, judged), np.asarray(scores))
     values: dict[str, TieValues] = {}
     for definition, only_judged, wanted in definitions(names):
         judgements, own_scores = rankings.lists(only_judged)

@@ -18,6 +18,7 @@ RANKERS = Registry(
         "local": "qdrank.rankers.local_ranker:LocalRanker",
         "bilinear": "qdrank.rankers.bilinear:Bilinear",
         "mixture": "qdrank.rankers.mixture:Mixture",
+        "one-run": "qdrank.rankers.run_scores:OneRun",
         "fused-runs": "qdrank.rankers.run_scores:FusedRuns",
         "on-run-scores": "qdrank.rankers.run_scores:OnRunScores",
         "fixed-weights": "qdrank.rankers.run_weights:FixedWeights",

@@ -10,7 +10,7 @@ import numpy as np
 
 from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import Judged, load_judged
-from qdrank.layout import FloatArray
+from qdrank.layout import LAST, FloatArray
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.served import ServedRanker, write_method
@@ -30,8 +30,7 @@ class OneFeature(QueryRanker):
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
         """Scores (n_documents,)."""
-        scores = documents.X[:, self.column].astype(np.float64)
-        return np.where(np.isnan(scores), -np.inf, scores)
+        return np.nan_to_num(documents.X[:, self.column].astype(np.float64), nan=LAST)
 
 
 def write_reference(files: Mapping[str, str], out: Mapping[str, str], fold: str) -> None:

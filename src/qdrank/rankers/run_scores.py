@@ -2,6 +2,9 @@
 
 Documents made of runs have five columns a run (`qdrank.datasets.runs.scaling.COLUMNS`). The three norms are those of
 `qdrank.aggregators.fusion`; a document that a run does not retrieve has the lowest value.
+
+A list fused by weights has the documents of the runs with a weight above 0, and no others: those have the score minus
+infinity, which measures take for not ranked. With one such run the list is that run's own.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from numpy.typing import NDArray
 
 from qdrank.aggregators.fusion import fused_scores
 from qdrank.datasets.judged import Judged
-from qdrank.datasets.runs.scaling import COLUMNS
+from qdrank.datasets.runs.scaling import COLUMNS, alone
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
 from qdrank.rankers.base import OnOtherFeatures, QueryRanker, Validation
@@ -57,9 +60,41 @@ def normalised(documents: Judged, norm: Norm) -> FloatArray:
     return np.where(there, 1 - (rank - 1) / np.maximum(depth, 1), 0.0)
 
 
-def weighted(documents: Judged, scores: FloatArray, weights: FloatArray) -> FloatArray:
-    """Sums of ``scores`` (n_documents, n_runs) by the weights of each query, (n_queries, n_runs); shape (n_documents,)."""
-    return np.asarray(np.round(np.einsum("nr,nr->n", scores, weights[documents.query_index]), _DECIMALS))
+@dataclass(frozen=True, eq=False)
+class RunScores:
+    """Scores to be fused by weights.
+
+    Attributes
+    ----------
+    scores : (n_documents, n_runs) of each run, comparable
+    alone : (n_documents, n_runs) the order of each run alone, minus infinity where it lacks the document
+    """
+
+    scores: FloatArray
+    alone: FloatArray
+
+    @classmethod
+    def of(cls, documents: Judged, norm: Norm) -> Self:
+        """Scores of documents with the columns of runs."""
+        return cls(normalised(documents, norm), alone(documents.X))
+
+    def at(self, settings: FloatArray) -> FloatArray:
+        """Fused scores (n_documents, n_settings) at settings (n_settings, n_runs), each for all queries."""
+        # no BLAS, in which the last bits of a sum depend on the rows around it
+        sums = np.round(np.einsum("nr,gr->ng", self.scores, settings), _DECIMALS)
+        for g, used in enumerate(settings > 0):
+            if used.all():  # every document is one that some run retrieves
+                continue
+            listed = self.alone[:, used].max(axis=1, initial=-np.inf)
+            sums[:, g] = np.where(listed > -np.inf, listed if used.sum() == 1 else sums[:, g], -np.inf)
+        return np.asarray(sums)
+
+    def by(self, weights: FloatArray) -> FloatArray:
+        """Fused scores (n_documents,) by the weights of each document's query, (n_documents, n_runs)."""
+        sums = np.round(np.einsum("nr,nr->n", self.scores, weights), _DECIMALS)
+        listed = np.where(weights > 0, self.alone, -np.inf).max(axis=1, initial=-np.inf)
+        sums = np.where((weights > 0).sum(axis=1) == 1, listed, sums)
+        return np.asarray(np.where(listed > -np.inf, sums, -np.inf))
 
 
 def among_first(documents: Judged, depth: int) -> Judged:
@@ -69,6 +104,23 @@ def among_first(documents: Judged, depth: int) -> Judged:
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     names = documents.doc_id[kept] if len(documents.doc_id) else documents.doc_id
     return replace(documents, offsets=offsets, doc_id=names, y=documents.y[kept], X=documents.X[kept])
+
+
+@dataclass(kw_only=True, eq=False)
+class OneRun(QueryRanker):
+    """The ranking of one run, counted from 0; what it does not retrieve is not ranked."""
+
+    NAME: ClassVar[str] = "one-run"
+
+    run: int
+
+    def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
+        """Learn nothing."""
+        return self
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Scores (n_documents,)."""
+        return alone(documents.X)[:, self.run]
 
 
 @dataclass(kw_only=True, eq=False)

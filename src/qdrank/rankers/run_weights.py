@@ -27,7 +27,7 @@ from qdrank.learners.choose import ValidationQueries, choose
 from qdrank.queries.profiles import Profiler, Similarity, profiler
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.knn import random_neighbours
-from qdrank.rankers.run_scores import Norm, count_runs, normalised, weighted
+from qdrank.rankers.run_scores import Norm, RunScores, count_runs, normalised
 from qdrank.rankers.sizes import neighbour_count
 
 #: Steps of the grid by number of runs.
@@ -49,9 +49,9 @@ def weight_grid(n_runs: int) -> FloatArray:
     return np.asarray(grid[np.argsort(far, kind="stable")])
 
 
-def settings_for(queries: ValidationQueries, scores: FloatArray) -> FloatArray:
-    """The settings of runs with ``scores`` (n_documents, n_runs) of training queries; shape (n_settings, n_runs)."""
-    n_runs = scores.shape[1]
+def settings_for(queries: ValidationQueries, scores: RunScores) -> FloatArray:
+    """The settings of runs with ``scores`` of training queries; shape (n_settings, n_runs)."""
+    n_runs = scores.scores.shape[1]
     if n_runs in _STEPS:
         return weight_grid(n_runs)
     centre = _coordinate_search(queries, scores)
@@ -63,9 +63,9 @@ def settings_for(queries: ValidationQueries, scores: FloatArray) -> FloatArray:
     return np.asarray(star)
 
 
-def _coordinate_search(queries: ValidationQueries, scores: FloatArray) -> FloatArray:
+def _coordinate_search(queries: ValidationQueries, scores: RunScores) -> FloatArray:
     """Weights from equal ones by changing one run at a time, while the mean over the queries grows; (n_runs,)."""
-    n_runs = scores.shape[1]
+    n_runs = scores.scores.shape[1]
     weights = np.full(n_runs, 1 / n_runs)
     for _, run in product(range(_PASSES), range(n_runs)):
         tried = [weights]
@@ -73,20 +73,15 @@ def _coordinate_search(queries: ValidationQueries, scores: FloatArray) -> FloatA
             other = weights.copy()
             other[run] = factor * (other[run] or 1 / n_runs)
             tried += [other / other.sum()] if other.sum() > 0 else []
-        values = queries.values(np.stack([_sums(scores, one[None])[:, 0] for one in tried], axis=1))
+        values = queries.values(scores.at(np.stack(tried)))
         weights = choose(zip(tried, values.T, strict=True)).chosen
     return weights
 
 
-def _sums(scores: FloatArray, settings: FloatArray) -> FloatArray:
-    # no BLAS, in which the last bits of a sum depend on the rows around it
-    return np.asarray(np.round(np.einsum("nr,gr->ng", scores, settings), 12))
-
-
-def measured_curves(queries: ValidationQueries, scores: FloatArray, settings: FloatArray) -> FloatArray:
-    """Curves of queries whose documents have ``scores`` (n_documents, n_runs); shape (n_queries, n_settings)."""
+def measured_curves(queries: ValidationQueries, scores: RunScores, settings: FloatArray) -> FloatArray:
+    """Curves of queries whose documents have ``scores``; shape (n_queries, n_settings)."""
     parts = [settings[a : a + _TOGETHER] for a in range(0, len(settings), _TOGETHER)]
-    return np.hstack([queries.values(_sums(scores, part)) for part in parts])
+    return np.hstack([queries.values(scores.at(part)) for part in parts])
 
 
 def best_settings(curves: FloatArray) -> IntArray:
@@ -116,7 +111,7 @@ class RunWeights(QueryRanker):
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
         """Measure the curves of the training queries, and learn from them."""
         queries = ValidationQueries.of(train, measure=self.measure, seed=self.seed)
-        scores = normalised(train, self.norm)
+        scores = RunScores.of(train, self.norm)
         settings = settings_for(queries, scores)
         return self.fit_curves(settings, measured_curves(queries, scores, settings), train, vectors)
 
@@ -144,7 +139,7 @@ class RunWeights(QueryRanker):
         if count_runs(documents) != self.settings_.shape[1]:
             fix = "give the runs that the weights were learned for, in their order"
             raise InputError(f"the weights are for {self.settings_.shape[1]} runs", fix=fix)
-        return weighted(documents, normalised(documents, self.norm), self.weights(documents, vectors))
+        return RunScores.of(documents, self.norm).by(self.weights(documents, vectors)[documents.query_index])
 
     def _learn(self, curves: FloatArray, train: Judged, vectors: FloatArray) -> Self:
         raise NotImplementedError

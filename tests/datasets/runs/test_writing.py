@@ -20,7 +20,9 @@ ANY_FOLDER = settings(max_examples=60, deadline=None, suppress_health_check=[Hea
 @ANY_FOLDER
 @given(PAIRS, st.data())
 def test_a_run_comes_back_ranked(tmp_path, pairs, data):
-    scores = data.draw(st.lists(st.floats(allow_nan=False), min_size=len(pairs), max_size=len(pairs)))
+    scores = data.draw(
+        st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=len(pairs), max_size=len(pairs))
+    )
     query, doc = zip(*pairs, strict=True)
     write_run(tmp_path / "run", query, doc, scores, tag="mine")
     run = read_run(tmp_path / "run")
@@ -116,6 +118,8 @@ def test_queries_in_two_places_and_other_tools_habits(tmp_path):
         ("1 Q0 a 1 0.5 t\n1 Q0 b 2 0.4\n", 2, "5 columns, not 6"),
         ("1 Q0 a 1 high t\n", 1, "score is not a number"),
         ("1 Q0 a 1 nan t\n", 1, "score is not a number"),
+        ("1 Q0 a 1 2 t\n1 Q0 b 2 1e400 t\n", 2, "score is not a number, or too large"),
+        ("1 Q0 a 1 -inf t\n", 1, "score is not a number, or too large"),
         ("1 Q0 a first 1 t\n", 1, "rank is not a whole number"),
         ("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n1 Q0 a 2 1 t\n", 3, "document a comes again for query 1"),
         ("1 Q0 a 1 2 t\n1 Q0 b 1 2 u\n", None, "2 runs in one file"),

@@ -11,10 +11,13 @@ import pytest
 from qdrank.datasets.columns import columns_table
 from qdrank.datasets.folds import assign_parts
 from qdrank.datasets.runs.features import judged_runs
+from qdrank.datasets.runs.model import Run
+from qdrank.datasets.runs.scaling import run_ranks
 from qdrank.datasets.simulated.two_runs import two_runs
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
+from qdrank.evaluation.run_files import measure_run
 from qdrank.learners.refits import fit_seed, jittered
 from qdrank.queries.others import other_rows
 from qdrank.queries.predictors import RunPredictors
@@ -202,6 +205,24 @@ def test_noise_rankings_are_as_far_away_as_those_of_the_weights(made):
     assert noise["noise distance"].mean() == pytest.approx(noise["distance"].mean(), rel=0.05)
     assert noise["noise between"].mean() == pytest.approx(noise["between"].mean(), rel=0.25)
     assert (noise["noise"] >= made.curves[:, made.oracles.tuned] - 1e-12).all()  # the tuned ranking is one of them
+
+
+def test_oracles_of_lists_of_three_that_lack_queries():
+    runs, qrels = two_runs(queries=30, documents=25)
+    short = []
+    for run, missing in zip(runs, (0, 4), strict=True):
+        rows = np.flatnonzero((run_ranks(run) <= 3) & ~np.isin(run.query, list(qrels.by_query)[:missing]))
+        short.append(Run(run.query[rows], run.doc[rows], run.score[rows], run.tag))
+    judged = judged_runs(short, qrels, dict.fromkeys(qrels.by_query, "all"), max_label=1).judged
+    settings = np.array([[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]])
+    oracles = Oracles(judged, settings, 2, "min-max")  # the tuned list of four queries is empty
+    curves = oracles.curves()
+    for place, run in ((1, short[0]), (2, short[1])):
+        np.testing.assert_array_equal(curves[:, place], measure_run([MEASURE], run, qrels)[1][MEASURE])
+    noise = oracles.noise(DECLARED, [1])
+    assert all(np.isfinite(values).all() for values in noise.values())
+    assert (noise["noise"][:4] == 0).all()
+    assert (noise["noise"] >= curves[:, 2] - 1e-12).all()
 
 
 def test_distance_is_rank_biased_overlap():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -127,11 +128,11 @@ def _uneven(path: AnyPath, form: Sequence[str], skip: int) -> InputError:
 def read_numbers(
     columns: Columns, column: int, path: AnyPath, *, read: Callable[[bytes], float], problem: str, fix: str
 ) -> NDArray[Any]:
-    """A column as numbers, shape (n_rows,); raises `InputError` at the first word that is not one, even ``1_000``."""
+    """A column as numbers, shape (n_rows,); raises `InputError` at the first word that is none, even ``1_000`` or ``inf``."""
     words = columns.cells[column]
     try:
         values = np.array(list(map(read, words)))
-        if b"_" not in b"\n".join(words) and not np.isnan(values).any():
+        if b"_" not in b"\n".join(words) and np.isfinite(values).all():
             return values
     except (ValueError, TypeError):  # whole numbers beyond 64 bits are objects
         pass
@@ -144,7 +145,7 @@ def _sound(word: bytes, read: Callable[[bytes], float]) -> bool:
         value = read(word)
     except ValueError:
         return False
-    return value == value and b"_" not in word and (isinstance(value, float) or abs(value) < 1 << 62)
+    return isfinite(value) and b"_" not in word and (isinstance(value, float) or abs(value) < 1 << 62)
 
 
 def read_groups(path: AnyPath) -> dict[str, str]:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.columns import columns_table
-from qdrank.datasets.importing import Notes, best_feature
+from qdrank.datasets.folds import roles
+from qdrank.datasets.importing import Notes
+from qdrank.datasets.judged import Judged
 from qdrank.datasets.runs.features import judged_runs
 from qdrank.datasets.runs.queries import read_judgments, read_texts, read_vectors
 from qdrank.datasets.runs.reading import read_all_runs
-from qdrank.datasets.runs.scaling import COLUMNS
+from qdrank.datasets.runs.scaling import COLUMNS, alone
 from qdrank.datasets.topics import topics_table
 from qdrank.datasets.usable import refuse_unusable
 from qdrank.errors import AnyPath, InputError, placed
+from qdrank.measures import measure
 from qdrank.store import write
 
 
@@ -40,8 +44,8 @@ def read_as_data(
     ----------
     files : the judgments and parts (`read_judgments`), the runs under any names that begin with ``runs``, and, if there are,
         ``queries`` (their texts) and ``vectors``, which become the query columns
-    seed, n_parts : for parts that rotate; the seed also for ties where the reference is looked for
-    reference : tag of the run that ranks like BM25; by default the column that ranks the training queries of the first fold best
+    seed, n_parts : for parts that rotate
+    reference : tag of the run that ranks like BM25; by default the run with the highest MAP on the training queries of the first fold
     max_label : highest grade
     """
     qrels, part = read_judgments(files, seed=seed, n_parts=n_parts)
@@ -55,7 +59,7 @@ def read_as_data(
     if reference is not None and reference not in tags:
         problem, fix = "reference: it is none of the runs", "name a tag: " + ", ".join(tags)
         raise InputError(problem, file=_joined(files, "runs"), found=reference, fix=fix)
-    number = best_feature(judged, seed) if reference is None else tags.index(reference) * len(COLUMNS)
+    number = len(COLUMNS) * (_best_run(judged) if reference is None else tags.index(reference))
     names = judged.query_id.tolist()
     texts = read_texts(files["queries"]) if "queries" in files else {}
     vectors = read_vectors(files["vectors"], names) if "vectors" in files else None
@@ -68,6 +72,13 @@ def read_as_data(
     known = [("queries with a text", f"{sum(map(bool, words)):,} of {len(names):,}")] if words else []
     known += [("numbers in the vector of a query", f"{vectors.shape[1]:,}")] if vectors is not None else []
     return tables, [*made.notes, ("reference", made.names[number]), *known]
+
+
+def _best_run(judged: Judged) -> int:
+    """Run, counted from 0, with the highest MAP of what it retrieves on the training queries of the first fold."""
+    train = judged.select(roles(judged.parts, "fold1")["train"])
+    values = measure(["ap"], train.y, alone(train.X), train.offsets, unranked=train.unranked)["ap"]
+    return int(np.argmax(values.mean(axis=0)))
 
 
 def _joined(files: Mapping[str, AnyPath], *kinds: str) -> str:

@@ -37,6 +37,7 @@ _QRELS = ("query", "0", "document", "grade")
 _SHORT_QRELS = ("query", "document", "grade")
 _JSON = re.compile(rb"\s*\{\s*([\"}]|$)")
 _ENDINGS = re.compile(r"(\.(run|txt|trec|tsv|json|res|out))?(\.(gz|xz|bz2|zst))?$")
+_SCORE = "the score is not a number, or too large"
 _SCORE_FIX = "write the score as a decimal number, such as 12.5 or 1e-3"
 TREC_RUN, SCORED_RUN, RANKED_RUN, JSON_RUN = (
     "TREC run",
@@ -71,7 +72,7 @@ def read_runs(path: AnyPath) -> list[Run]:
         raise InputError("4 columns, as judgments have; not a run", file=path, line=number, found=line, fix=fix)
     columns = read_columns(path, _RUN, (0, 2, 3, 4, 5), skip=number - 1)
     _refuse_other_ranks(columns, path)
-    score = read_numbers(columns, 4, path, read=float, problem="the score is not a number", fix=_SCORE_FIX)
+    score = read_numbers(columns, 4, path, read=float, problem=_SCORE, fix=_SCORE_FIX)
     return list(_by_tag(columns, score, path))
 
 
@@ -152,7 +153,7 @@ def _by_tag(columns: Columns, score: FloatArray, path: AnyPath) -> Iterator[Run]
 def _short_run(path: AnyPath, skip: int) -> Run:
     columns = read_columns(path, _SHORT_RUN, (0, 1, 2), skip=skip)
     words = columns.cells[2]
-    score = read_numbers(columns, 2, path, read=float, problem="the score is not a number", fix=_SCORE_FIX)
+    score = read_numbers(columns, 2, path, read=float, problem=_SCORE, fix=_SCORE_FIX)
     ranked = all(map(bytes.isdigit, words)) and _counts_up(columns.cells[0], score)
     query, doc, scores = _grouped(columns, (0, 1), -score if ranked else score, path)
     return Run(query, doc, scores, _stem(path), RANKED_RUN if ranked else SCORED_RUN)

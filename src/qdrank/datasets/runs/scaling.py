@@ -55,6 +55,12 @@ def run_ranks(run: Run) -> IntArray:
     return ranks
 
 
+def alone(X: NDArray[Any]) -> FloatArray:
+    """Each run's own ranking from the columns of runs, (n_documents, n_runs): 1/rank, minus infinity where it lacks the document."""
+    first = X[:, COLUMNS.index("1/rank in") :: len(COLUMNS)].astype(np.float64)
+    return np.where(first > 0, first, -np.inf)
+
+
 class Union(NamedTuple):
     """All documents that any run returns: ids in order, query and document of each pair, and the pairs of each run's rows."""
 

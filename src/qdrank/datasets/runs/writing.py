@@ -40,8 +40,8 @@ def write_run(path: AnyPath, query: ArrayLike, doc: ArrayLike, score: ArrayLike,
     scores = scores if scores.dtype == np.float32 else scores.astype(np.float64)
     queries, docs = _ids(query, doc, len(scores))
     _word(tag, "tag")
-    if np.isnan(scores).any():
-        raise InputError("a run cannot contain a score that is not a number", file=path)
+    if not (scores < np.inf).all():
+        raise InputError("a run cannot contain a score that is not a number, or infinite", file=path)
     _write(path, "".join(run_lines(queries, docs, scores, tag)))
 
 
@@ -65,10 +65,14 @@ def distinct_scores(scores: FloatArray, offsets: IntArray) -> NDArray[np.float32
 
 
 def run_lines(query: Sequence[str], doc: Sequence[str], scores: NDArray[Any], tag: str) -> Iterator[str]:
-    """Lines of a run: each query's documents by descending score, ties in row order, scores in their own precision."""
+    """Lines of a run: each query's documents by descending score, ties in row order, scores in their own precision.
+
+    Documents with minus infinity are not in the list.
+    """
     words = scores.astype(str).tolist() if scores.dtype == np.float32 else list(map(repr, scores.tolist()))
     rank, last = 0, None
-    for i in _by_query(query, scores).tolist():
+    order = _by_query(query, scores)
+    for i in order[scores[order] > -np.inf].tolist():
         rank = rank + 1 if query[i] == last else 1
         last = query[i]
         yield f"{query[i]} Q0 {doc[i]} {rank} {words[i]} {tag}\n"

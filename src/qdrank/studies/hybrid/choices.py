@@ -13,7 +13,7 @@ from qdrank.studies.hybrid.methods import MEASURE
 
 #: Parameters that settings of a ranker differ in, by the name of its stored form.
 _SHOWN = {
-    "feature": ("column",),
+    "one-run": ("run",),
     "fused-runs": ("norm",),
     "fixed-weights": ("norm",),
     "neighbour-weights": ("similarity", "k"),

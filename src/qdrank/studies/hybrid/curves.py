@@ -8,7 +8,7 @@ import pyarrow as pa
 from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.predictors import margins
-from qdrank.rankers.run_scores import normalised, weighted
+from qdrank.rankers.run_scores import RunScores, normalised
 from qdrank.rankers.run_weights import RunWeights
 from qdrank.rankers.tuning import query_values_of
 from qdrank.studies.hybrid.fold import Methods
@@ -25,7 +25,7 @@ SHARES = np.round(np.linspace(0, 1, 21), 9)
 def weight_curves(fold: str, methods: Methods) -> pa.Table:
     """Measure of the test queries by the weight of one run, the rest shared as tuned; queries grouped by the run's margin."""
     test, tuned = methods.data.parts[2], methods.fixed.tuned
-    scores = normalised(test, methods.norm)
+    scores = RunScores.of(test, methods.norm)
     margin = margins(normalised(test, "min-max"), test.offsets)
     tables = []
     for run in np.argsort(-tuned, kind="stable")[:MOST_RUNS]:
@@ -36,7 +36,7 @@ def weight_curves(fold: str, methods: Methods) -> pa.Table:
         for share in SHARES:
             weights = (1 - share) * rest / rest.sum()
             weights[run] = share
-            value = query_values_of(MEASURE, test, weighted(test, scores, np.tile(weights, (test.n_queries, 1))))
+            value = query_values_of(MEASURE, test, scores.at(weights[None])[:, 0])
             tables.append(_curve(fold, test, run, share, float(tuned[run]), group, value))
     return pa.concat_tables(tables)
 

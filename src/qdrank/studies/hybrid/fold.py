@@ -17,7 +17,7 @@ from qdrank.learners.refits import fit_seed, jittered
 from qdrank.queries.others import other_rows
 from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.one_model import WithEvidence, without_choice
-from qdrank.rankers.run_scores import FusedRuns, Norm, among_first, count_runs, normalised
+from qdrank.rankers.run_scores import FusedRuns, Norm, RunScores, among_first, count_runs
 from qdrank.rankers.run_weights import FixedWeights, NeighbourWeights, RunWeights, measured_curves
 from qdrank.rankers.tuning import query_values_of, tune_rankers
 from qdrank.studies.hybrid.choices import setting_text
@@ -230,7 +230,7 @@ class Methods:
 
     def _measured(self, part: Judged) -> FloatArray:
         queries = ValidationQueries.of(part, measure=MEASURE, seed=self.options.seed)
-        return measured_curves(queries, normalised(part, self.norm), self.fixed.settings_)
+        return measured_curves(queries, RunScores.of(part, self.norm), self.fixed.settings_)
 
     def _weights_per_query(self) -> None:
         options, norm, seed = self.options, self.norm, self.options.seed

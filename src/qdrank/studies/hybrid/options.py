@@ -17,8 +17,7 @@ from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.one_model import LinearRanker, TreeRanker, WithEvidence
-from qdrank.rankers.reference import OneFeature
-from qdrank.rankers.run_scores import FusedRuns, Norm, OnRunScores
+from qdrank.rankers.run_scores import FusedRuns, Norm, OneRun, OnRunScores
 from qdrank.rankers.run_weights import FixedWeights, MarginWeights, NeighbourWeights, PredictedWeights
 from qdrank.registry import loaded
 from qdrank.studies.hybrid.methods import MEASURE
@@ -49,8 +48,8 @@ class Options(_Keys):
     kinds: Mapping[str, str]
 
     def alone(self, n_runs: int) -> list[QueryRanker]:
-        """Each run alone, by the reciprocal of its rank."""
-        return [OneFeature(column=5 * run + 3) for run in range(n_runs)]
+        """Each run alone."""
+        return [OneRun(run=run) for run in range(n_runs)]
 
     def fused(self, method: str) -> list[QueryRanker]:
         """CombSUM or CombMNZ in each norm that it allows."""

@@ -32,7 +32,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
 from qdrank.measures.compute import measure_ranked
 from qdrank.measures.ranking import Judgements
-from qdrank.rankers.run_scores import Norm, normalised
+from qdrank.rankers.run_scores import Norm, RunScores
 from qdrank.studies.hybrid.methods import MEASURE
 from qdrank.studies.hybrid.oracle_kernels import BY_RANK, SHARE, distances, first_places, matched_sizes
 from qdrank.studies.hybrid.shown import DECLARED, SENSITIVITY, Form
@@ -152,11 +152,11 @@ class Oracles:
         return np.stack([self._value(scores) for scores in self._fused()], axis=1)
 
     def _fused(self) -> Iterator[FloatArray]:
-        return (np.round(np.einsum("nr,r->n", self._scores, setting), 12) for setting in self.settings)
+        return (self._scores.at(setting[None])[:, 0] for setting in self.settings)
 
     @cached_property
-    def _scores(self) -> FloatArray:
-        return normalised(self.documents, self.norm)
+    def _scores(self) -> RunScores:
+        return RunScores.of(self.documents, self.norm)
 
     @cached_property
     def _lists(self) -> Lists:
@@ -183,10 +183,10 @@ class Oracles:
     def noise(self, form: Form, seed: list[int]) -> dict[str, FloatArray]:
         """Of each query: the best value among the noise rankings, and how far rankings are from one another."""
         lists, rng, base, real = self._lists, np.random.default_rng(seed), self._base, self._real
-        scale = np.array([row[np.isfinite(row)].std() or 1.0 for row in base])[:, None]
+        scale = np.array([_spread(row[np.isfinite(row)]) for row in base])[:, None]
         first = real[self.tuned]
         made, best, target = [], np.full(lists.shape[0], -np.inf), np.zeros(lists.shape[0])
-        for g, change in enumerate(_changes(form, self.settings, self.tuned, self._scores, lists, rng)):
+        for g, change in enumerate(_changes(form, self.settings, self.tuned, self._scores.scores, lists, rng)):
             wanted = distance(first, real[g], form.distance)
             size = form.factor * matched_size(base, scale * change, wanted, form.distance)
             noisy = base + size[:, None] * scale * change
@@ -200,6 +200,11 @@ class Oracles:
             "between": _between(real, form.distance, rng),
             "noise between": _between(made, form.distance, rng),
         }
+
+
+def _spread(scores: FloatArray) -> float:
+    """Deviation of the scores of a list; 1 where they do not differ, or there are none."""
+    return float(scores.std() if len(scores) else 0.0) or 1.0
 
 
 def _between(lists: list[IntArray], kind: str, rng: np.random.Generator) -> FloatArray:

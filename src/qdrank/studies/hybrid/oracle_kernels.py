@@ -1,6 +1,7 @@
 """First documents of rankings, distances between them, and the size of a change that brings a ranking as far (numba).
 
-Rankings are rows of scores, one for each query; a document that does not exist has the score minus infinity, and comes last.
+Rankings are rows of scores, one for each query; a document that is not in the list has the score minus infinity. A list that
+is shorter than the depth goes on with negative numbers, the same for every list.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def _first(base: Any, size: float, change: Any, first: Any, best: Any) -> None:
     held, depth = 0, len(first)
     for i in range(len(base)):
         score = base[i] + size * change[i]
-        if held == depth and not score > best[depth - 1]:
+        if not score > (best[depth - 1] if held == depth else -np.inf):
             continue
         j = min(held, depth - 1)
         while j > 0 and score > best[j - 1]:
@@ -30,6 +31,8 @@ def _first(base: Any, size: float, change: Any, first: Any, best: Any) -> None:
             j -= 1
         best[j], first[j] = score, i
         held = min(held + 1, depth)
+    for d in range(held, depth):
+        first[d] = -1 - d
 
 
 @njit(cache=True)
