@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 
 from qdrank import __version__
@@ -58,16 +59,30 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
     """Report a user's mistake without a traceback; a closed pipe (``| head``) is no mistake."""
     try:
-        return run(args)
+        code = run(args)
+        sys.stdout.flush()
     except QdrankError as error:
         print(f"qdrank: {error}", file=sys.stderr)
         return 2
-    except FileNotFoundError as error:
-        print(f"qdrank: {error.filename}: no such file", file=sys.stderr)
-        return 2
     except BrokenPipeError:
-        sys.stderr.close()
+        _leave_output()
         return 0
+    except OSError as error:
+        if error.strerror is None:  # not of the system's
+            raise
+        _leave_output()
+        print(f"qdrank: {error.filename or 'the output'}: {error.strerror.lower()}", file=sys.stderr)
+        return 2
+    return code
+
+
+def _leave_output() -> None:
+    """Close standard output if it takes no more, so that Python does not try again at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError):
+            sys.stdout.close()
 
 
 if __name__ == "__main__":
