@@ -89,7 +89,13 @@ def test_a_baseline_may_be_a_file_of_its_own_and_several_tags_may_be_in_one(file
     out = said(capsys, "evaluate", files / "qrels", both, "--baseline", files / "same.run", "--measure", "AP")
     assert "TREC run: good, worse, same" in out
     out = said(capsys, "evaluate", files / "qrels", both, both, files / "good.run", "--measure", "AP")
-    assert f"good ({both}), worse" in out
+    assert "TREC run: both:good, worse, good\n" in out
+    other = files / "other.run"
+    other.write_text((files / "same.run").read_text().replace("same", "good"))
+    asked = ["--measure", "AP", "--baseline", "other"]
+    assert "differences from other;" in said(capsys, "evaluate", files / "qrels", files / "good.run", other, *asked)
+    asked = ["--margin", ".01"]
+    assert "good is better than other" in said(capsys, "compare", files / "qrels", files / "good.run", other, *asked)
     err = said(capsys, "evaluate", files / "qrels", both, "--baseline", "other", code=2)
     assert "name one of: good, worse" in err
 
