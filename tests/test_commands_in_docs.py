@@ -95,10 +95,23 @@ def test_qdrank_understands_every_command(project: Path) -> None:
         if len(words) < 2 or words[0].startswith("-"):
             continue  # the command as a name, in a sentence
         parser = argparse.ArgumentParser(exit_on_error=False)
-        import_module(COMMANDS[words[0]][0]).add_arguments(parser)
+        import_module(f"qdrank.commands.{words[0]}").add_arguments(parser)
         for action in parser._actions:  # a sentence may show one option of several that are needed
             action.required = action.required and not action.option_strings
         parser.parse_args(words[1:])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_has_an_example_that_it_takes(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main([command, "--help"])
+    help_text, example = capsys.readouterr().out, COMMANDS[command][1]
+    assert left.value.code == 0
+    assert f"  qdrank {command} {example}\n" in help_text
+    assert "exit status:" in help_text
+    parser = argparse.ArgumentParser()
+    import_module(f"qdrank.commands.{command}").add_arguments(parser)
+    parser.parse_args(shlex.split(example))
 
 
 @pytest.mark.parametrize("command", ["datasets", "datasets mq2008", "config check config/first.yaml"])

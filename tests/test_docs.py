@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import pydoc
 import re
 import shutil
 from pathlib import Path
@@ -107,6 +108,15 @@ def test_captions_name_only_params_that_a_rule_sets(project: Path) -> None:
     for caption in (project / "workflow" / "report").rglob("*.rst"):
         for name in re.findall(r"snakemake\.params\.(\w+)", caption.read_text()):
             assert re.search(rf"\b{name}=|\"{name}\":", rules), f"{caption.name} names {name}"
+
+
+def test_methods_named_on_the_python_page_exist(project: Path) -> None:
+    page = (project / "docs" / "api.md").read_text()
+    classes = {target.rpartition(".")[2]: target for target in re.findall(r"^::: (\S+)$", page, re.MULTILINE)}
+    named = set(re.findall(r"`([A-Z]\w+)\.(\w+)", page))
+    assert named
+    for name, method in named:
+        assert hasattr(pydoc.locate(classes[name]), method), f"{name}.{method}"
 
 
 def test_the_python_page_has_every_ranker(project: Path) -> None:

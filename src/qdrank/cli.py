@@ -5,34 +5,57 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
+from types import ModuleType
 
 from qdrank import __version__
 from qdrank.errors import QdrankError
 from qdrank.jobs import leave_pandas_out
 from qdrank.kernel_cache import Announcer
 
-# Each command is a module with ``add_arguments(parser)`` and ``run(args) -> int``, imported only when it is used.
+# What each command does, and arguments of an example. It is a module of `qdrank.commands` with ``add_arguments(parser)`` and
+# ``run(args) -> int``, imported only when it is used.
 COMMANDS = {
-    "advise": ("qdrank.commands.advise", "how to fuse runs, and whether weights per query are worth it"),
-    "compare": ("qdrank.commands.compare", "the verdict on two runs: is one better by a difference that counts"),
-    "config": ("qdrank.commands.config", "check a configuration, or generate what is derived from its models"),
-    "datasets": ("qdrank.commands.datasets", "list the data sets, what is present, and how to get the rest"),
-    "digest": ("qdrank.commands.digest", "print the digest of every artifact in a folder"),
-    "evaluate": ("qdrank.commands.evaluate", "measure runs against judgments, or scores against a LETOR file"),
-    "doctor": (
-        "qdrank.commands.doctor",
-        "look for what would stop a run here: Python, memory, disk, mirror, kernels, SLURM",
+    "advise": ("how to fuse runs, and whether weights per query are worth it", "qrels.txt bm25.run dense.run"),
+    "compare": (
+        "the verdict on two runs: is one better by a difference that counts",
+        "qrels.txt dense.run bm25.run --margin .005 --measure nDCG@10",
     ),
-    "export": ("qdrank.commands.export", "a model as Elasticsearch, OpenSearch, Solr, RankLib or ONNX take it"),
-    "features": ("qdrank.commands.features", "compute the features of new text queries, for `qdrank rank`"),
-    "findings": ("qdrank.commands.findings", "write the verdicts behind the page of each study"),
-    "fuse": ("qdrank.commands.fuse", "one run from several, without judgments"),
-    "init": ("qdrank.commands.init", "make a folder in which snakemake runs the workflow of the installed package"),
-    "rank": ("qdrank.commands.rank", "score new queries in a LETOR file with the models of a study"),
-    "retrieve": ("qdrank.commands.retrieve", "runs of a data set: first stages of a text collection, ranked systems"),
-    "run": ("qdrank.commands.run", "run the workflow with a configuration, then write the report"),
+    "config": ("check a configuration, or generate what is derived from its models", "check mine.yaml"),
+    "datasets": ("list the data sets, what is present, and how to get the rest", "mq2008"),
+    "digest": ("print the digest of every artifact in a folder", "results --check"),
+    "evaluate": (
+        "measure runs against judgments, or scores against a LETOR file",
+        "qrels.txt bm25.run dense.run --measure nDCG@10 --baseline bm25.run",
+    ),
+    "doctor": ("look for what would stop a run here: Python, memory, disk, mirror, kernels, SLURM", "--compile"),
+    "export": (
+        "a model as Elasticsearch, OpenSearch, Solr, RankLib or ONNX take it",
+        "--models results/mq2008/fold1 --method single --format es-linear --output model.json",
+    ),
+    "features": (
+        "compute the features of new text queries, for `qdrank rank`",
+        "--data results/mine --queries new.tsv --output new.txt",
+    ),
+    "findings": ("write the verdicts behind the page of each study", "results/claims.parquet"),
+    "fuse": ("one run from several, without judgments", "bm25.run dense.run --output fused.run"),
+    "init": ("make a folder in which snakemake runs the workflow of the installed package", "study"),
+    "rank": (
+        "score new queries in a LETOR file with the models of a study",
+        "--models results/mq2008/fold1 --input new.txt --output scores.txt",
+    ),
+    "retrieve": (
+        "runs of a data set: first stages of a text collection, ranked systems",
+        "cranfield --output runs/cranfield",
+    ),
+    "run": ("run the workflow with a configuration, then write the report", "config/first.yaml"),
 }
+
+_STATUS = """exit status:
+  0  done
+  1  what was checked or run is not as it should be
+  2  something given is wrong: standard error says what, and how to mend it"""
 
 #: Commands that use compiled kernels.
 COMPILED = ("advise", "compare", "evaluate", "features", "rank", "retrieve")
@@ -46,28 +69,52 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     if argv and argv[0] in COMPILED:
         sys.meta_path.insert(0, Announcer)
-    for name, (module, words) in COMMANDS.items():
-        command = commands.add_parser(name, help=words, description=words[0].upper() + words[1:] + ".")
+    for name, (words, example) in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=words,
+            description=words[0].upper() + words[1:] + ".",
+            epilog=f"example:\n  qdrank {name} {example}\n\n{_STATUS}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         if argv and argv[0] == name:
-            import_module(module).add_arguments(command)
+            _module(name).add_arguments(command)
     args = parser.parse_args(argv)
     leave_pandas_out()
-    return _guarded(import_module(COMMANDS[args.command][0]).run, args)
+    return _guarded(_module(args.command).run, args)
+
+
+def _module(command: str) -> ModuleType:
+    return import_module(f"qdrank.commands.{command}")
 
 
 def _guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
     """Report a user's mistake without a traceback; a closed pipe (``| head``) is no mistake."""
     try:
-        return run(args)
+        code = run(args)
+        sys.stdout.flush()
     except QdrankError as error:
         print(f"qdrank: {error}", file=sys.stderr)
         return 2
-    except FileNotFoundError as error:
-        print(f"qdrank: {error.filename}: no such file", file=sys.stderr)
-        return 2
     except BrokenPipeError:
-        sys.stderr.close()
+        _leave_output()
         return 0
+    except OSError as error:
+        if error.strerror is None:  # not of the system's
+            raise
+        _leave_output()
+        print(f"qdrank: {error.filename or 'the output'}: {error.strerror.lower()}", file=sys.stderr)
+        return 2
+    return code
+
+
+def _leave_output() -> None:
+    """Close standard output if it takes no more, so that Python does not try again at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError):
+            sys.stdout.close()
 
 
 if __name__ == "__main__":

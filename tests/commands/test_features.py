@@ -205,6 +205,10 @@ def test_first_stages_are_written_as_runs(study: Path, capsys: pytest.CaptureFix
     assert first == [index.doc_id[i] for i in expected.document[0] if i >= 0]
     assert len(read_qrels("runs/mine/qrels.txt").grade) == 20
     assert Path("runs/mine/queries.txt").read_text().startswith("q0\twing lift\n")
+    with Path("collection/qrels/test.tsv").open("a") as file:
+        file.write("q0\tgone\t1\nq1\tlost\t1\n")
+    assert main(["retrieve", "collection", "--output", "runs/mine"]) == 0
+    assert "judgment of an unknown document, left out: 2 (gone, lost)" in capsys.readouterr().err
     assert main(["retrieve", "nothing", "--output", "runs"]) == 2
     assert main(["retrieve", "sim1", "--output", "runs"]) == 2
     assert "kind simulated" in capsys.readouterr().err

@@ -89,7 +89,13 @@ def test_a_baseline_may_be_a_file_of_its_own_and_several_tags_may_be_in_one(file
     out = said(capsys, "evaluate", files / "qrels", both, "--baseline", files / "same.run", "--measure", "AP")
     assert "TREC run: good, worse, same" in out
     out = said(capsys, "evaluate", files / "qrels", both, both, files / "good.run", "--measure", "AP")
-    assert f"good ({both}), worse" in out
+    assert "TREC run: both:good, worse, good\n" in out
+    other = files / "other.run"
+    other.write_text((files / "same.run").read_text().replace("same", "good"))
+    asked = ["--measure", "AP", "--baseline", "other"]
+    assert "differences from other;" in said(capsys, "evaluate", files / "qrels", files / "good.run", other, *asked)
+    asked = ["--margin", ".01"]
+    assert "good is better than other" in said(capsys, "compare", files / "qrels", files / "good.run", other, *asked)
     err = said(capsys, "evaluate", files / "qrels", both, "--baseline", "other", code=2)
     assert "name one of: good, worse" in err
 
@@ -165,13 +171,39 @@ def test_the_verdict_on_two_runs(files, capsys):
     asked = [files / "qrels", files / "good.run", files / "worse.run", "--margin", ".005"]
     out = said(capsys, "compare", *asked)
     assert "ndcg@10/trec: good is better than worse (margin 0.005): HOLDS" in out
-    assert "queries needed for the margin" in out
+    assert "queries needed" not in out  # the verdict holds with those that there are
+    assert out.splitlines()[1:3] == [f"{name} answers 120 of 120 judged queries" for name in ("good", "worse")]
     back = said(capsys, "compare", files / "qrels", files / "worse.run", files / "good.run", "--margin", ".005")
     assert "DOES NOT HOLD" in back
     same = said(capsys, "compare", files / "qrels", files / "same.run", files / "worse.run", "--margin", ".0001")
     assert "CANNOT TELL" in same
+    assert "queries needed for the margin, were it the true difference (power .8): " in same
     equal = [files / "qrels", files / "same.run", files / "worse.run", "--margin", ".05", "--claim", "equal"]
     assert "HOLDS" in said(capsys, "compare", *equal)
+
+
+def test_a_run_with_few_queries_is_told(files, capsys):
+    lines = (files / "good.run").read_text().splitlines(keepends=True)
+    (files / "few.run").write_text("".join(lines[: 43 * 20]).replace("good", "few"))
+    asked = ["compare", files / "qrels", files / "few.run", files / "worse.run", "--margin", ".005"]
+    assert "few answers 43 of 120 judged queries; the other 77 count as empty lists" in said(capsys, *asked)
+    content = json.loads(said(capsys, *asked, "--format", "json"))
+    answered = [(run["run"], run["judged_queries_answered"]) for run in content["runs"]]
+    assert answered == [("few", 43), ("worse", 120)]
+
+
+def test_every_difference_without_a_verdict_has_its_reason(files, capsys):
+    names = ("good", "worse", "same")
+    for name in names:
+        lines = (files / f"{name}.run").read_text().splitlines(keepends=True)
+        (files / f"{name}.run").write_text("".join(lines[: 30 * 20]))
+    (files / "few").write_text("".join((files / "qrels").read_text().splitlines(keepends=True)[: 30 * 20]))
+    out = said(capsys, "evaluate", files / "few", *(files / f"{name}.run" for name in names), "--baseline", "same")
+    rows = [line for line in out.splitlines() if line.endswith(" [1]")]
+    assert len(rows) == 2 * 5
+    assert not any("judged@10" in row for row in rows)  # not a measure of quality
+    assert "corrected after Holm for all 10:" in out
+    assert out.splitlines()[-1].startswith("[1] cannot tell: too few queries: 30, and ")
 
 
 def test_the_queries_that_differ_most_and_groups(files, capsys):

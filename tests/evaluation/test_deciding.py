@@ -140,7 +140,7 @@ def test_ten_seeds_decide_the_claims_of_every_study(name):
     [
         (spread(0.02, n=70), "too few queries: 70, and 71 are needed at this level"),
         (np.full(100, 0.2), "no spread: all 100 values are equal"),
-        (np.r_[np.full(9, 0.4), np.zeros(91)], "too few queries differ: as many as 9.0 equal ones, and 10 are needed"),
+        (np.r_[np.full(9, 0.4), np.zeros(91)], "too few queries differ: about 9 of 100 carry the result, and 10 must"),
         (np.array([0.5, 0.1]), "too few queries: 2, and 71 are needed at this level"),
     ],
 )

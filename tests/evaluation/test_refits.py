@@ -201,7 +201,7 @@ LEFT = np.r_[np.ones(88), -np.linspace(1, 7, 12)][:, None]
     [
         (np.linspace(0, 1, 40)[:, None], "too few queries: 40, and 60 are needed at this level"),
         (np.ones((100, 2)), "no spread: all 100 values are equal"),
-        (SPARSE, "too few queries differ: as many as 5.0 equal ones, and 10 are needed"),
+        (SPARSE, "too few queries differ: about 5 of 100 carry the result, and 10 must"),
         (LEFT, "Student's interval excludes 0, the studentised bootstrap's does not"),
         (np.linspace(0, 1, 100)[:, None], ""),
         (np.linspace(-1, 1.1, 100)[:, None], ""),

@@ -68,7 +68,7 @@ with warnings.catch_warnings():
 
 
 @with_checks
-@pytest.mark.filterwarnings("ignore:no query has documents of different grades")
+@pytest.mark.filterwarnings("ignore:no query has documents of different grades", "ignore:no query ids")
 def test_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
@@ -180,6 +180,19 @@ def test_the_error_is_ours_alone_where_scikit_learn_is_not_in_use():
     assert done.stdout.split() == ["InputError", "False"]
 
 
+@pytest.mark.parametrize("name", LEARNED)
+def test_documents_without_queries_are_taken_for_one_query_with_a_warning(name):
+    X, y, _ = judged()
+    with pytest.warns(RuntimeWarning, match="no query ids: all 150 documents are taken for one query"):
+        learner = made(name).fit(X, y)
+    with pytest.warns(RuntimeWarning, match="no query ids"):
+        learner.score(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made(name).fit(X, y, np.zeros(150)).score(X, y, np.zeros(150))  # one query on purpose
+
+
+@pytest.mark.filterwarnings("ignore:no query ids")
 def test_without_query_the_documents_are_one_query():
     X, y, _ = judged()
     one = np.zeros(len(X))

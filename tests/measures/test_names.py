@@ -62,9 +62,18 @@ def test_parts_of_a_name():
         ("Bpref", "bpref/trec"),
         ("RBP(p=0.8)@10", "rbp(p=0.8)@10/trec"),
         ("MAP", "ap/trec"),
+        ("nDCG(dcg='log2')@10", "ndcg@10/trec"),
+        ("ndcg_cut_10", "ndcg@10/trec"),
+        ("ndcg_cut.5", "ndcg@5/trec"),
+        ("map_cut_100", "ap@100/trec"),
+        ("map", "ap/trec"),
+        ("recip_rank", "rr/trec"),
+        ("P_20", "p@20/trec"),
+        ("recall_100", "r@100/trec"),
+        ("success_5", "success@5/trec"),
     ],
 )
-def test_names_of_ir_measures_stand_for_trec_evals_definitions(theirs, ours):
+def test_names_of_ir_measures_and_trec_eval_stand_for_trec_evals_definitions(theirs, ours):
     assert parse(theirs).name == ours
     if theirs != "MAP":
         assert parse(parse(theirs).ir_measures) == parse(theirs)
@@ -90,7 +99,10 @@ def test_a_name_without_a_convention_takes_the_one_given():
         ("ncdg@10/exp", "did you mean ndcg@10/exp?"),
         ("ndcg@10/letor", "did you mean ndcg@10/letor4?"),
         ("ndcg@7", "say which convention: ndcg@7/letor4"),
-        ("map", "did you mean ap?"),
+        ("ERR@20", "the nearest in kind is ndcg@20/exp"),
+        ("Rprec", "the nearest in kind is AP"),
+        ("nDCG(dcg='exp-log2')@10", "write ndcg@10/exp,"),
+        ("nDCG(dcg='other')@10", "log2 or exp-log2"),
         ("mrr", "did you mean rr?"),
         ("NDCG@10/letor", "did you mean ndcg@10/letor4?"),
         ("ndcg@0/exp", "for example"),

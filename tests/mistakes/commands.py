@@ -72,6 +72,12 @@ COMMANDS = [
     rank(
         "rank: unknown method", "--models results/sim/fold1 --input new.txt --method bm52", "bm52", "did you mean bm25?"
     ),
+    rank(
+        "rank: no method, and not the default one",
+        "--models results/sim/fold1 --input new.txt",
+        "knn-offline1, the default method, is not here",
+        "name one of the methods that are: bm25",
+    ),
     rank("rank: no such input", f"{FOLD} --input nw.txt", "nw.txt", "fix:"),
     rank(
         "rank: features of another set",

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from qdrank.commands.evaluate import USUAL, add_files, add_measures, asked_names, measured_files
-from qdrank.commands.run_tables import aligned
+from qdrank.commands.run_tables import aligned, answered, described
 from qdrank.datasets.runs.columns import read_groups
 from qdrank.errors import InputError
 from qdrank.evaluation.against import pairs_of
 from qdrank.evaluation.deciding import decide
-from qdrank.evaluation.declared import Claim, Declaration, Rules
+from qdrank.evaluation.declared import UNCLEAR, Claim, Declaration, Rules
 from qdrank.evaluation.observations import contrast
 from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.power import queries_needed
@@ -63,9 +63,10 @@ def run(args: argparse.Namespace) -> int:
         labels = None if groups is None else groups_of(pairs.query.tolist(), groups, args.groups)
         reports.append(_report(pairs, runs[0].name, runs[1].name, name, args, labels, family=len(names)))
     if args.format == "json":
-        print(json.dumps({"judgments": judged, "runs": [r.name for r in runs], "verdicts": reports}, indent=2))
+        print(json.dumps({"judgments": judged, "runs": list(map(described, runs)), "verdicts": reports}, indent=2))
     else:
-        print("\n".join([f"{judged}; {', '.join(names)}", *(line for report in reports for line in _lines(report))]))
+        lines = [f"{judged}; {', '.join(names)}", *map(answered, runs), *(line for one in reports for line in _lines(one))]
+        print("\n".join(lines))
     return 0
 
 
@@ -91,14 +92,18 @@ def _report(
         "p_corrected": None if row["p"] is None else min(1.0, family * row["p"]),
         "detectable": row["detectable"],
         "queries_needed": {
-            "for the margin": queries_needed(args.margin, deviation=deviation, alpha=rules.alpha),
-            "for the difference seen": queries_needed(
-                float(pairs.differences.mean()), deviation=deviation, alpha=rules.alpha
-            ),
+            "for the margin": _queries_needed(args.margin, deviation, rules),
+            "for the difference seen": _queries_needed(float(pairs.differences.mean()), deviation, rules),
         },
         "queries_that_differ_most": list(_extremes(pairs)),
         "groups": None if labels is None else list(map(vars, by_group(pairs.differences, labels, alpha=rules.alpha))),
     }
+
+
+def _queries_needed(difference: float, deviation: float, rules: Rules) -> int | None:
+    """Queries that find a true ``difference`` with power .8, at least as many as a verdict needs; None: no number does."""
+    found = queries_needed(difference, deviation=deviation, alpha=rules.alpha)
+    return None if found is None else max(found, rules.needed(rules.alpha))
 
 
 def _extremes(pairs: Pairs) -> Iterator[dict[str, Any]]:
@@ -120,8 +125,9 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     if report["p"] is not None:
         detectable = "-" if report["detectable"] is None else f"{report['detectable']:.4f}"
         yield f"  p {report['p']:.2g}, corrected {report['p_corrected']:.2g}; smallest detectable difference {detectable}"
-    for what, n in report["queries_needed"].items():
-        yield f"  queries needed {what} (power .8): {'no number is enough' if n is None else f'{n:,}'}"
+    for what, n in report["queries_needed"].items() if report["verdict"] == UNCLEAR else ():
+        enough = "no number is enough" if n is None else f"{n:,}"
+        yield f"  queries needed {what}, were it the true difference (power .8): {enough}"
     yield "  queries that differ most:"
     rows = [[row["query"], f"{row['a']:.4f}", f"{row['b']:.4f}"] for row in report["queries_that_differ_most"]]
     yield from (f"    {line}" for line in aligned(["query", a, b], rows))

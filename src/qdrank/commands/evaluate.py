@@ -36,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add_files(parser, ["RUN"], nargs="+")
     add_measures(parser)
-    parser.add_argument("--baseline", metavar="RUN", help="compare all others with this run (a file or a tag)")
+    parser.add_argument(
+        "--baseline", metavar="RUN", help="compare all others with this run (a file, or a name in the table)"
+    )
     parser.add_argument("--by-query", "--per-query", dest="by_query", action="store_true", help="one row per query")
     parser.add_argument(
         "--ties", action="store_true", help="worst, expected and best value over the orders of tied documents"

@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from qdrank.commands.rank import refuse_missing_folder
+from qdrank.commands.output import add_output, opened, refuse_unwritable
 from qdrank.errors import InputError
 from qdrank.serving.export.onnx import onnx
 from qdrank.serving.export.plain import PlainModel, WeightedSum, plain_model
 from qdrank.serving.export.texts import es_linear, es_xgboost, ranklib, solr
 from qdrank.serving.loading import load_ranker
-from qdrank.store import atomic_path, read
+from qdrank.store import read
 
 _Writer = Callable[[PlainModel, Sequence[str], str], str | bytes]
 FORMATS: dict[str, _Writer] = {
@@ -39,12 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--names", metavar="FILE", help="names of the features in the engine, one per line (default: ours)"
     )
-    parser.add_argument("--output", metavar="FILE", help="written completely or not at all (default: standard output)")
+    add_output(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the model."""
-    refuse_missing_folder(args.output)
+    refuse_unwritable(args.output)
     served = load_ranker(args.models, args.method)
     model = plain_model(served.ranker, served.documents)
     names = feature_names(args.names, Path(args.models), served.n_features)
@@ -55,11 +55,8 @@ def run(args: argparse.Namespace) -> int:
             f"qdrank: scores there are lower by {model.constant!r}, all alike: {args.format} has no constant",
             file=sys.stderr,
         )
-    if args.output is None:
-        sys.stdout.buffer.write(content)
-        return 0
-    with atomic_path(args.output) as partial:
-        partial.write_bytes(content)
+    with opened(args.output) as file:
+        file.buffer.write(content)
     return 0
 
 

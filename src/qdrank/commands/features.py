@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qdrank.commands.output import add_output, opened, refuse_unwritable
 from qdrank.errors import InputError
 from qdrank.project import PROJECT
 from qdrank.workflow.recorded import FILE
@@ -33,35 +33,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data", required=True, type=Path, metavar="FOLDER", help="a data set's results, e.g. results/mine"
     )
     parser.add_argument("--queries", required=True, type=Path, metavar="FILE", help=QUERIES)
-    parser.add_argument(
-        "--output",
-        required=True,
-        type=Path,
-        metavar="FILE",
-        help="LETOR text, for qdrank rank --input; - for standard output",
-    )
-    parser.add_argument(
-        "--topics", type=Path, metavar="FILE", help="also write the artifact topics, for qdrank rank --topics"
-    )
+    add_output(parser, "LETOR text, for qdrank rank --input")
+    parser.add_argument("--topics", metavar="FILE", help="also write the artifact topics, for qdrank rank --topics")
     parser.add_argument("--past", type=int, default=0, metavar="N", help=PAST)
 
 
 def run(args: argparse.Namespace) -> int:
     """Compute the features, and say which queries have no document."""
     for path in (args.output, args.topics):
-        if path is not None and not path.parent.is_dir():
-            raise InputError("no such folder", file=path.parent, fix="correct the path, or make the folder first")
+        refuse_unwritable(path)
     judged, topics = features_of(args.data, args.queries, args.past)
 
-    from qdrank.datasets.letor.importing import export_letor
+    from qdrank.datasets.letor.importing import letor_text
     from qdrank.store import write
 
-    if args.output == Path("-"):
-        with tempfile.TemporaryDirectory() as folder:
-            export_letor(judged, Path(folder, "features"))
-            sys.stdout.write(Path(folder, "features").read_text(encoding="utf-8"))
-    else:
-        export_letor(judged, args.output)
+    with opened(args.output) as file:
+        file.writelines(letor_text(judged))
     if args.topics is not None:
         write(args.topics, "topics", topics)
     return 0

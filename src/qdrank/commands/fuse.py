@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from qdrank.aggregators.fusion import FUSION_METHODS, NORMS, fuse
-from qdrank.commands.rank import refuse_missing_folder
+from qdrank.commands.output import add_output, opened, refuse_unwritable
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.reading import read_all_runs
 from qdrank.datasets.runs.scaling import union_of
 from qdrank.datasets.runs.writing import run_lines
 from qdrank.errors import InputError
-from qdrank.store.atomic import write_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--queries", metavar="FILE", help="texts of the queries, where the models look at them")
     parser.add_argument("--tag", default="qdrank-fused", help="name of the fused run")
-    parser.add_argument("--output", metavar="FILE", help="written completely or not at all (default: standard output)")
+    add_output(parser)
 
 
 #: Short name of the method that fuses, where ``--models`` names a folder.
@@ -91,17 +90,15 @@ def run(args: argparse.Namespace) -> int:
     """Write the fused run; report on standard error how ties were handled."""
     if args.tag.split() != [args.tag]:
         raise InputError("the tag is not a single word", found=args.tag)
-    refuse_missing_folder(args.output)
+    refuse_unwritable(args.output)
     runs = read_all_runs(args.runs)
     if args.models is None:
         fused = fuse(runs, args.method, norm=args.norm, weights=args.weights, k=args.k, tag=args.tag)
     else:
         fused = fuse_by_models(runs, args.models, args.tag, args.queries)
     lines = run_lines(fused.query.tolist(), fused.doc.tolist(), fused.score, fused.tag)
-    if args.output in (None, "-"):
-        sys.stdout.writelines(lines)
-    else:
-        write_text(args.output, "".join(lines))
+    with opened(args.output) as file:
+        file.writelines(lines)
     tied = int((fused.score[1:] == fused.score[:-1])[fused.query[1:] == fused.query[:-1]].sum())
     forms = ", ".join(dict.fromkeys(one.form for one in runs))
     said = f"{len(runs)} runs ({forms}): {len(fused.place)} queries, {len(fused.doc):,} documents"

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qdrank.commands.features import PAST, QUERIES, features_of
+from qdrank.commands.output import add_output, opened, refuse_unwritable
 from qdrank.datasets.letor.chunk import Chunk
 from qdrank.datasets.letor.reader import letor_form, read_letor
 from qdrank.datasets.runs.writing import run_lines
@@ -25,7 +23,7 @@ from qdrank.layout import FloatArray
 from qdrank.queries.recipe import topics_of
 from qdrank.rankers.served import ServedRanker
 from qdrank.serving.loading import DEFAULT, load_ranker
-from qdrank.store import atomic_path, read
+from qdrank.store import read
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,19 +73,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="scores",
         help="a score per row, a TREC run, or rows with the score for a label (default: scores)",
     )
-    parser.add_argument("--output", metavar="FILE", help="written completely or not at all (default: standard output)")
+    add_output(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Score the file batch by batch."""
-    refuse_missing_folder(args.output)
+    refuse_unwritable(args.output)
     ranker = load_ranker(args.models, args.method, k=args.k, lam=args.lam)
     if args.input is None and args.queries is None:
         raise InputError("nothing is given to rank", fix="give --input with features, or --queries with words")
     if args.past and args.queries is None:
         raise InputError("--past needs the words of the queries", fix="give --queries FILE in place of --input")
     batches, topics = _of_queries(args) if args.input is None else _of_features(args, ranker)
-    with _output(args.output) as file:
+    with opened(args.output) as file:
         for batch in batches:
             columns, text = (None, None) if topics is None else topics_of(topics, batch.query_id)
             names = {"query_id": batch.query_id, "doc_id": batch.doc_id}
@@ -127,12 +125,6 @@ def _topics(path: str) -> pa.Table:
         )
         raise InputError(problem, file=path, fix="give the file that `qdrank features --topics FILE` wrote")
     return read(path, "topics")
-
-
-def refuse_missing_folder(output: str | None) -> None:
-    """Raise if the folder of the output does not exist: a misspelt path must not make folders."""
-    if output not in (None, "-") and not (folder := Path(str(output)).parent).is_dir():
-        raise InputError("no such folder", file=folder, fix=f"correct --output, or mkdir -p {shlex.quote(str(folder))}")
 
 
 def refuse_other_width(path: str | os.PathLike[str], n_features: int, sparse: bool | None) -> None:
@@ -206,14 +198,3 @@ _FORMATS: dict[str, Callable[[Batch, FloatArray, ServedRanker], Iterator[str]]] 
     "trec": _as_run,
     "letor": _as_letor,
 }
-
-
-def _output(path: str | None) -> AbstractContextManager[TextIO]:
-    return nullcontext(sys.stdout) if path in (None, "-") else _written(str(path))
-
-
-@contextmanager
-def _written(path: str) -> Iterator[TextIO]:
-    with atomic_path(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
-        yield file
-        file.flush()

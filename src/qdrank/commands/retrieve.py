@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,8 @@ def _first_stages(
             raise InputError("only nfcorpus has several judgments", found=args.judgments, fix="leave --judgments out")
         source["form"] = {"qrels": args.judgments}
     collection = read_collection(**source)
+    for note in collection.notes:
+        print(f"qdrank: {note}", file=sys.stderr)
     asked = judged_queries_of(collection)
     files: dict[str, Mapping[str, str]] = {"queries.txt": {one.query_id: " ".join(one.text.split()) for one in asked}}
     if all(one.split for one in asked):

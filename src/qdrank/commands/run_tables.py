@@ -61,16 +61,17 @@ def text_table(table: RunTable) -> str:
         lines += aligned(["run", *table.names], ([run.name, *map(_short, run.means.values())] for run in table.runs))
     if table.runs[0].ties:
         lines += ["", "over the orders of tied documents:", *aligned(_TIED, _tie_rows(table))]
-    if table.baseline:
+    if table.differences:
         n = len(table.differences)
         lines += ["", f"differences from {table.baseline}; paired t test, p corrected after Holm for all {n}:"]
-        lines += aligned(_DIFFERENCE, map(_difference_row, table.differences))
-        lines += [f"{one.run}, {one.measure}: {lack}" for one in table.differences if (lack := _lack(one))][:3]
+        lacks = list(dict.fromkeys(filter(None, (one.comparison.lacks for one in table.differences))))
+        lines += aligned(_DIFFERENCE, (_difference_row(one, lacks) for one in table.differences))
+        lines += [f"[{i}] cannot tell: {lack}" for i, lack in enumerate(lacks, 1)]
     return "\n".join(lines) + "\n"
 
 
 _TIED = ("run", "measure", "worst", "expected", "best")
-_DIFFERENCE = ("run", "measure", "difference", "95 % interval", "p", "corrected p", "smallest detectable")
+_DIFFERENCE = ("run", "measure", "difference", "95 % interval", "p", "corrected p", "smallest detectable", "note")
 
 
 def _forms(runs: Sequence[MeasuredRun]) -> list[str]:
@@ -79,10 +80,30 @@ def _forms(runs: Sequence[MeasuredRun]) -> list[str]:
     lines = [f"{form}: {', '.join(run.name for run in runs if run.form == form)}" for form in forms]
     for run in runs:
         if run.n_missing:
-            lines.append(f"{run.name} has no documents for {run.n_missing} judged queries; they count as empty lists")
+            lines.append(answered(run))
         if run.n_other:
             lines.append(f"{run.name} has {run.n_other} queries without judgments; they are left out")
     return lines
+
+
+def answered(run: MeasuredRun) -> str:
+    """How many judged queries a run has documents for, in words."""
+    n = len(run.query_id)
+    rest = f"; the other {run.n_missing:,} count as empty lists" if run.n_missing else ""
+    return f"{run.name} answers {n - run.n_missing:,} of {n:,} judged queries{rest}"
+
+
+def described(run: MeasuredRun) -> dict[str, Any]:
+    """A run as JSON: where it was read, and what it has and lacks."""
+    return {
+        "run": run.name,
+        "file": run.file,
+        "form": run.form,
+        "documents": run.n_documents,
+        "judged_queries_answered": len(run.query_id) - run.n_missing,
+        "judged_queries_without_documents": run.n_missing,
+        "queries_without_judgments": run.n_other,
+    }
 
 
 def _short(value: float) -> str:
@@ -102,15 +123,12 @@ def _tie_rows(table: RunTable) -> Iterable[list[str]]:
             yield [run.name, name, *(f"{column.mean():.4f}" for column in run.ties[name])]
 
 
-def _lack(one: Difference) -> str:
-    return str(getattr(one.comparison, "lacks", ""))
-
-
-def _difference_row(one: Difference) -> list[str]:
+def _difference_row(one: Difference, lacks: Sequence[str]) -> list[str]:
     c = one.comparison
+    note = f"[{1 + lacks.index(c.lacks)}]" if c.lacks else ""
     interval = f"[{c.interval.low:+.4f}, {c.interval.high:+.4f}]" if isfinite(c.interval.low) else "-"
     p = f"{c.t.p:.2g}"
-    return [one.run, one.measure, f"{c.difference:+.4f}", interval, p, f"{one.p:.2g}", f"{c.detectable:.4f}"]
+    return [one.run, one.measure, f"{c.difference:+.4f}", interval, p, f"{one.p:.2g}", f"{c.detectable:.4f}", note]
 
 
 def _entries(table: RunTable) -> Iterable[dict[str, Any]]:
@@ -152,15 +170,10 @@ def csv_table(table: RunTable) -> str:
 
 def json_table(table: RunTable) -> str:
     """One JSON object."""
-    runs = [
-        {"run": run.name, "file": run.file, "form": run.form, "documents": run.n_documents}
-        | {"judged_queries_without_documents": run.n_missing, "queries_without_judgments": run.n_other}
-        for run in table.runs
-    ]
     content: dict[str, Any] = {
         "judgments": table.judged,
         "queries": len(table.runs[0].query_id),
-        "runs": runs,
+        "runs": list(map(described, table.runs)),
         "measures": list(_entries(table)),
     }
     if table.baseline:

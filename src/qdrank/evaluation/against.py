@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from qdrank.evaluation.comparison import Comparison, compare, corrected_p
 from qdrank.evaluation.pairs import Pairs, join
 from qdrank.evaluation.run_files import MeasuredRun
+from qdrank.measures.names import parse
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,12 @@ def pairs_of(run: MeasuredRun, baseline: MeasuredRun, measure: str) -> Pairs:
 
 
 def differences(runs: Sequence[MeasuredRun], baseline: MeasuredRun, names: Sequence[str]) -> list[Difference]:
-    """Every other run against the baseline in every measure; p-values are corrected together, after Holm."""
-    asked = [(run, name) for run in runs if run is not baseline for name in names]
+    """Every other run against the baseline in every measure of quality; p-values are corrected together, after Holm.
+
+    Not in Judged: how much of a run was judged says nothing of how good it is.
+    """
+    tested = [name for name in names if parse(name).base != "judged"]
+    asked = [(run, name) for run in runs if run is not baseline for name in tested]
     made = [compare(pairs_of(run, baseline, name), seed=0, family=len(asked)) for run, name in asked]
     corrected = corrected_p(made, family="all runs and measures")
     return [Difference(run.name, name, one, p) for (run, name), one, p in zip(asked, made, corrected, strict=True)]

@@ -70,8 +70,9 @@ class Sample:
         if self.differing == 0:
             return f"no spread: all {self.queries} values are equal"
         if self.differing < rules.differing:
+            carry = int(self.differing + 1e-9)
             return (
-                f"too few queries differ: as many as {self.differing:.1f} equal ones, and {rules.differing} are needed"
+                f"too few queries differ: about {carry} of {self.queries} carry the result, and {rules.differing} must"
             )
         return ""
 

@@ -5,7 +5,6 @@ Judgments are pooled, as trec_eval takes them: some documents are judged, some a
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.runs.columns import first_row
 from qdrank.datasets.runs.model import Qrels, Run
+from qdrank.datasets.runs.naming import distinct_names
 from qdrank.datasets.runs.reading import read_runs
 from qdrank.errors import AnyPath, InputError
 from qdrank.evaluation.score_files import Labels, read_scores
@@ -194,16 +194,9 @@ def measured_scores(
 
 
 def told_apart(runs: Sequence[MeasuredRun]) -> list[MeasuredRun]:
-    """The runs under distinct names: those that share one are named after their files, and numbered if needed."""
-    shared = Counter(run.name for run in runs)
-    named = [replace(run, name=f"{run.name} ({run.file})") if shared[run.name] > 1 else run for run in runs]
-    again = Counter(run.name for run in named)
-    places = Counter[str]()
-    for i, run in enumerate(named):
-        if again[run.name] > 1:
-            places[run.name] += 1
-            named[i] = replace(run, name=f"{run.name} {places[run.name]}")
-    return named
+    """The runs under `distinct_names`."""
+    names = distinct_names([(run.file, run.name) for run in runs])
+    return [replace(run, name=name) for run, name in zip(runs, names, strict=True)]
 
 
 def named_run(runs: Sequence[MeasuredRun], wanted: str) -> MeasuredRun:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.estimator import Estimator
-from qdrank.learners.inputs import as_features, as_judged, warn_of_equal_grades
+from qdrank.learners.inputs import as_features, as_judged, warn_of_equal_grades, warn_of_one_query
 
 
 @dataclass(kw_only=True, eq=False)
@@ -35,11 +35,12 @@ class Learner(Estimator):
         """Mean over the queries of a measure, average precision unless ``measure`` names another.
 
         `qdrank.learners.choose` compares settings by this value: documents of equal score are in a seeded random order,
-        and queries without a relevant document count as 0. Without ``query`` all documents belong to one query.
+        and queries without a relevant document count as 0. Without ``query`` all documents belong to one query, with a warning.
         """
         from qdrank.learners.choose import ValidationQueries
 
         _, grades, offsets = as_judged(X, y, query, missing=self.MISSING)
+        warn_of_one_query(query, len(grades), level=2)
         return ValidationQueries(grades, offsets, measure=measure).mean(self.predict(X, query))
 
     @property
@@ -48,10 +49,11 @@ class Learner(Estimator):
         return int(np.shape(getattr(self, self.WEIGHTS))[-1])
 
     def training(self, X: ArrayLike, y: ArrayLike, query: ArrayLike | None) -> tuple[NDArray[Any], Any, IntArray]:
-        """Checked features, grades and offsets to learn from; without ``query`` all documents belong to one query."""
+        """Checked features, grades and offsets to learn from; without ``query`` all belong to one query, with a warning."""
         features, grades, offsets = as_judged(
             X, y, query, missing=self.MISSING, graded=self.GRADED, in_batches=self.IN_BATCHES
         )
+        warn_of_one_query(query, len(grades), level=3)
         warn_of_equal_grades(grades, offsets)
         self.keep_names(X)
         return features, grades, offsets

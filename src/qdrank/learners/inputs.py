@@ -124,6 +124,15 @@ def refuse_other_length(X: NDArray[Any], y: NDArray[Any]) -> None:
         )
 
 
+def warn_of_one_query(query: ArrayLike | None, n_documents: int, *, level: int) -> None:
+    """Warn the caller ``level`` calls up if documents come without queries; one id for all says that they are of one."""
+    if query is None and n_documents > 1:
+        text = (
+            f"no query ids: all {n_documents} documents are taken for one query; give query, one id for each document"
+        )
+        warnings.warn(text, RuntimeWarning, stacklevel=level + 1)
+
+
 def warn_of_equal_grades(y: NDArray[Any], offsets: IntArray) -> None:
     """Warn if no query has documents of different grades, since a model learned from them ranks nothing."""
     starts = offsets[:-1]

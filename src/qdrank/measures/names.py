@@ -1,4 +1,4 @@
-"""Names of measures: ``measure[(parameters)][@k][/convention]``, and the names of ir_measures."""
+"""Names of measures: ``measure[(parameters)][@k][/convention]``, and the names of ir_measures and trec_eval."""
 
 from __future__ import annotations
 
@@ -33,6 +33,25 @@ _IR_MEASURES = {
     "Bpref": "bpref",
     "RBP": "rbp",
 }
+_TREC_EVAL = {
+    "map": "AP",
+    "map_cut": "AP",
+    "recip_rank": "RR",
+    "ndcg_cut": "nDCG",
+    "P": "P",
+    "recall": "R",
+    "success": "Success",
+}
+"""Names of trec_eval, the cutoff behind ``_`` or ``.``, as ir_measures has them; ``ndcg`` and ``bpref`` are ours."""
+_CUT = re.compile(r"(?P<base>map_cut|ndcg_cut|P|recall|success)[_.](?P<cutoff>[1-9][0-9]{0,5})|map|recip_rank")
+_NOT_HERE = {
+    "ERR": "ndcg@{k}/exp",
+    "nERR": "ndcg@{k}/exp",
+    "Rprec": "AP",
+    "IPrec": "AP",
+    "infAP": "AP(judged_only=True)",
+}
+"""Measures of others that are not here, and the nearest in kind that is."""
 _ALSO = {"MAP": "ap", "MRR": "rr", "NDCG": "ndcg", "Precision": "p", "Recall": "r"}
 _BY_TREC_EVAL = "trec"
 
@@ -104,6 +123,9 @@ def parse(name: str, *, convention: str = "") -> Measure:
     convention : the convention of a name that has none, such as ``ndcg@10``
     """
     measure = _read(name, convention)
+    if measure is not None and (near := _NOT_HERE.get(measure.base)):
+        near = near.format(k=measure.cutoff) if measure.cutoff else near.replace("@{k}", "")
+        raise InputError(f"{measure.base} is not measured here", found=name, fix=f"the nearest in kind is {near}")
     if measure is None:
         raise InputError(
             f"{name!r} is not the name of a measure",
@@ -125,7 +147,7 @@ def entry_of(name: str) -> str:
 
 def _read(name: str, convention: str) -> Measure | None:
     """The measure that a name has the form of, known or not; None if it has no such form."""
-    match = _NAME.fullmatch(name.replace(" ", ""))
+    match = _NAME.fullmatch(_as_ir_measures(name.replace(" ", "")))
     if match is None:
         return None
     others = _IR_MEASURES | _ALSO
@@ -139,11 +161,22 @@ def _read(name: str, convention: str) -> Measure | None:
     return measure
 
 
+def _as_ir_measures(name: str) -> str:
+    """A name of trec_eval as ir_measures has it; others as they are."""
+    match = _CUT.fullmatch(name)
+    if match is None:
+        return name
+    return f"{_TREC_EVAL[match['base']]}@{match['cutoff']}" if match["base"] else _TREC_EVAL[name]
+
+
 def _parameters(name: str, base: str, text: str | None) -> tuple[tuple[str, Parameter], ...]:
     """Parameters of a name, in one order however they were written, without those at their default."""
     given: dict[str, Parameter] = {}
     for pair in filter(None, (text or "").split(",")):
         key, _, value = pair.partition("=")
+        if base == "ndcg" and key == "dcg":
+            _refuse_other_gain(name, value.strip("'\""))
+            continue
         known = _PARAMETERS.get(base, ())
         if key not in known:
             allowed = f"its parameters are {', '.join(known)}" if known else f"{base} has no parameters"
@@ -153,6 +186,17 @@ def _parameters(name: str, base: str, text: str | None) -> tuple[tuple[str, Para
             raise InputError(f"{name!r}: {key} cannot be {value!r}", fix=words)
         given[key] = read(value)
     return tuple((key, given[key]) for key in _VALUES if key in given and (key, given[key]) != ("rel", 1))
+
+
+def _refuse_other_gain(name: str, gain: str) -> None:
+    """Raise unless a parameter ``dcg`` of ir_measures is at its default, the gain of trec_eval."""
+    if gain == "exp-log2":
+        fix = (
+            f"write {name.partition('(')[0].lower()}{name.rpartition(')')[2]}/exp, the same gain with ties in row order"
+        )
+        raise InputError(f"{name!r} has another name here", fix=fix)
+    if gain != "log2":
+        raise InputError(f"{name!r}: dcg cannot be {gain!r}", fix="log2 or exp-log2")
 
 
 def _suggestion(measure: Measure) -> str:

@@ -86,17 +86,21 @@ def _file_of(folder: Path, method: str | None) -> Path:
 
 def _long_name(place: Path, method: str) -> str:
     """The method that a short name stands for; raise if it has no file."""
-    there, short = sorted(file.stem for file in place.glob("*.parquet")), dict(_short_names())
+    folders, short = (place, place.parent / "scores"), dict(_short_names())
+    there, scored = (sorted(file.stem for file in folder.glob("*.parquet")) for folder in folders)
     name = short.get(method, method)
     if name in there:
         return name
-    if (place.parent / "scores" / f"{name}.parquet").is_file() or not there:
+    if name in scored or not (there or scored):
         path = place / f"{name}.parquet"
         if name in FIRST_STAGES and there:
             fix = "qdrank features gives new queries the score of their first stage as a feature"
             raise InputError(f"{name} searches the collection, and ranks no rows of features", file=path, fix=fix)
         raise InputError(f"there is no ranker {name}", file=path, fix=_how_to_make(path))
-    known = [*there, *(alias for alias, of in short.items() if of in there and alias != of)]
+    if name == DEFAULT:
+        fix = f"name one of the methods that are: {', '.join(there or scored)}"
+        raise InputError(f"{DEFAULT}, the default method, is not here", file=place, fix=fix)
+    known = [*(there or scored), *(alias for alias, of in short.items() if of in there and alias != of)]
     raise InputError(f"unknown method {method!r}", file=place, fix=did_you_mean(method, known))
 
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 from qdrank.datasets.runs import reading
+from qdrank.datasets.runs.naming import distinct_names
 from qdrank.datasets.runs.reading import read_all_runs, read_qrels, read_run, read_runs
 from qdrank.errors import InputError
 
@@ -185,4 +186,23 @@ def test_files_with_one_tag_are_told_apart_by_their_names(tmp_path):
         words = TREC.replace(b"mine", b"other") if name == "other.run" else TREC
         (tmp_path / name).write_bytes(gzip.compress(words) if name.endswith("gz") else words)
     runs = read_all_runs([tmp_path / name for name in ("a.b.run", "c.run.gz", "other.run")])
-    assert [run.tag for run in runs] == ["a.b:mine", "c:mine", "other"]
+    assert [run.tag for run in runs] == ["a.b", "c", "other"]
+
+
+@pytest.mark.parametrize(
+    ("runs", "names"),
+    [
+        ("a.run:x b.run:y", "x y"),
+        ("/data/bm25.run.gz:x /data/dense.v2.json:x", "bm25 dense.v2"),
+        ("/data/bm25/run.txt:x /data/dense/run.txt:x c.run:y", "bm25 dense y"),
+        ("bm25/1/run:x bm25/2/run:x dense/1/run:x", "bm25/1/run bm25/2/run dense/1/run"),
+        ("run:x old/run:x", "run old/run"),
+        ("a.run:x a.run:y b.run:x", "a:x y b"),
+        ("x.run:x y.run:x z.run:y", "x y:x y"),
+        ("a.run:x a.run:x", "a:x a:x"),  # one run, given twice
+    ],
+)
+def test_a_run_has_the_shortest_name_that_tells_it_apart(runs, names):
+    given = [tuple(word.split(":")) for word in runs.split()]
+    assert distinct_names(given) == names.split()
+    assert distinct_names(given[::-1]) == names.split()[::-1]

@@ -137,12 +137,17 @@ def export_letor(judged: Judged, path: AnyPath, *, sparse: bool = False) -> None
     path : the file, replaced as a whole
     sparse : leave zero features out; such a file is read back with ``sparse=True`` and ``n_features`` given
     """
+    with atomic_path(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(letor_text(judged, sparse=sparse))
+
+
+def letor_text(judged: Judged, *, sparse: bool = False) -> Iterator[str]:
+    """The text that `export_letor` writes, in pieces."""
     _check_names(judged)
-    with atomic_path(path) as partial, partial.open("wb") as file:
-        query = judged.query
-        for start in range(0, judged.n_documents, _EXPORT_ROWS):
-            rows = slice(start, min(start + _EXPORT_ROWS, judged.n_documents))
-            file.write(_lines(judged, query[rows], rows, sparse).encode())
+    query = judged.query
+    for start in range(0, judged.n_documents, _EXPORT_ROWS):
+        rows = slice(start, min(start + _EXPORT_ROWS, judged.n_documents))
+        yield _lines(judged, query[rows], rows, sparse)
 
 
 def _lines(judged: Judged, query: NDArray[np.object_], rows: slice, sparse: bool) -> str:

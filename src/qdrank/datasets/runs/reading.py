@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from qdrank.datasets.letor.files import open_bytes
 from qdrank.datasets.runs.columns import Columns, first_row, read_columns, read_numbers
 from qdrank.datasets.runs.model import Qrels, Run, together
+from qdrank.datasets.runs.naming import distinct_names, stem
 from qdrank.errors import GRADE_FIX, AnyPath, InputError
 from qdrank.layout import FloatArray, query_offsets
 
@@ -36,7 +37,6 @@ _SHORT_RUN = ("query", "document", "score")
 _QRELS = ("query", "0", "document", "grade")
 _SHORT_QRELS = ("query", "document", "grade")
 _JSON = re.compile(rb"\s*\{\s*([\"}]|$)")
-_ENDINGS = re.compile(r"(\.(run|txt|trec|tsv|json|res|out))?(\.(gz|xz|bz2|zst))?$")
 _SCORE = "the score is not a number, or too large"
 _SCORE_FIX = "write the score as a decimal number, such as 12.5 or 1e-3"
 TREC_RUN, SCORED_RUN, RANKED_RUN, JSON_RUN = (
@@ -77,18 +77,10 @@ def read_runs(path: AnyPath) -> list[Run]:
 
 
 def read_all_runs(paths: Sequence[AnyPath]) -> list[Run]:
-    """The runs of several files. Runs of different files that share a tag get the name of their file before it.
-
-    A tag that comes once stays as it is, so the names do not depend on the order of the files.
-    """
+    """The runs of several files, their tags replaced by `distinct_names`."""
     read = [(path, run) for path in paths for run in read_runs(path)]
-    tags = [run.tag for _, run in read]
-    return [replace(run, tag=_tag_of(path, run.tag)) if tags.count(run.tag) > 1 else run for path, run in read]
-
-
-def _tag_of(path: AnyPath, tag: str) -> str:
-    name = _ENDINGS.sub("", str(path).rpartition("/")[2])
-    return f"{name}:{tag}"
+    names = distinct_names([(path, run.tag) for path, run in read])
+    return [replace(run, tag=name) for (_, run), name in zip(read, names, strict=True)]
 
 
 def read_run(path: AnyPath) -> Run:
@@ -156,7 +148,7 @@ def _short_run(path: AnyPath, skip: int) -> Run:
     score = read_numbers(columns, 2, path, read=float, problem=_SCORE, fix=_SCORE_FIX)
     ranked = all(map(bytes.isdigit, words)) and _counts_up(columns.cells[0], score)
     query, doc, scores = _grouped(columns, (0, 1), -score if ranked else score, path)
-    return Run(query, doc, scores, _stem(path), RANKED_RUN if ranked else SCORED_RUN)
+    return Run(query, doc, scores, stem(path), RANKED_RUN if ranked else SCORED_RUN)
 
 
 def _counts_up(query: Sequence[bytes], value: FloatArray) -> bool:
@@ -164,11 +156,6 @@ def _counts_up(query: Sequence[bytes], value: FloatArray) -> bool:
     starts = [0, *(i + 1 for i, (a, b) in enumerate(pairwise(query)) if a != b)]
     sizes = np.diff([*starts, len(query)])
     return bool(sizes.max() > 1 and (value == np.concatenate([np.arange(1, n + 1) for n in sizes])).all())
-
-
-def _stem(path: AnyPath) -> str:
-    name = str(path).rpartition("/")[2]
-    return name.partition(".")[0] or name
 
 
 def _grouped(
@@ -209,7 +196,7 @@ def _refuse_double(columns: Columns, query: NDArray[Any], doc: NDArray[Any], row
 
 def _json_run(path: AnyPath) -> Run:
     query, doc, value = json_rows(path, "score")
-    return Run(query, doc, np.array(value, dtype=np.float64), _stem(path), JSON_RUN)
+    return Run(query, doc, np.array(value, dtype=np.float64), stem(path), JSON_RUN)
 
 
 def _json_qrels(path: AnyPath) -> Qrels:

@@ -24,7 +24,7 @@ from qdrank.learners.atvt.maps import Norm, Penalties, fit_maps, moments
 from qdrank.learners.atvt.regressors import GrownTrees, Kernel, Linear, Regressor, Ridge, Trees, predict
 from qdrank.learners.atvt.rounds import Alternation, grouped
 from qdrank.learners.base import Learner
-from qdrank.learners.inputs import warn_of_equal_grades
+from qdrank.learners.inputs import warn_of_equal_grades, warn_of_one_query
 from qdrank.learners.ranksvm.kernels import one_thread
 
 #: The two stopping rules, as values of ``tol``: the paper's, as its specification proposes it, and the tight one.
@@ -129,6 +129,7 @@ class ATVT(Learner):
         """
         self._check()
         features, targets, offsets = grouped(X, y, query)
+        warn_of_one_query(query, len(targets), level=2)
         warn_of_equal_grades(targets, offsets)
         self.keep_names(X)
         with one_thread():
