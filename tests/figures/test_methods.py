@@ -83,7 +83,7 @@ def test_the_truly_best_is_rarely_shown_to_be_behind_though_the_first_was_chosen
     rng, equal = np.random.default_rng(7), {f"m{i}": 0.0 for i in range(10)}
     told = [
         row[BETTER] == HOLDS
-        for _ in range(60)
+        for _ in range(30)
         for row in methods_table(noisy(rng, equal, 120), {}, "exp", INTERVAL | {"resamples": 100}).to_pylist()
     ]
     assert np.mean(told) < 0.05

@@ -50,7 +50,9 @@ def _answer(rows: Sequence[Row]) -> str:
     ends = interval({end: second[f"{LEAD}, {end}"] for end in ("low", "high")} | {"level": None})
     lead = ", ".join(filter(None, (number(second[LEAD], signed=True), ends)))
     near = sum(map(_near, rows))
-    others = f"{near} of {len(rows) - 1} others, marked {NEAR}, cannot be told from it" if near else "All others are behind"
+    others = (
+        f"{near} of {len(rows) - 1} others, marked {NEAR}, cannot be told from it" if near else "All others are behind"
+    )
     return f"Highest MAP: {said[0]}; second: {said[1]}. {_SAID[second[BETTER]]} ({lead}): {second[REASON]}. {others}."
 
 

@@ -118,11 +118,9 @@ def write_index(
     write_text(path, index_page(run, read(files["claims"], "verdicts"), pictures, maps, bundle, **tables))
 
 
-def _counted(
-    summary: Sequence[Described], methods: Sequence[Described], notes: Sequence[Described]
-) -> dict[str, int]:
+def _counted(summary: Sequence[Described], methods: Sequence[Described], notes: Sequence[Described]) -> dict[str, int]:
     """Queries, those of them that are tested, documents to rank; documents and judgments of a collection, as they were read."""
-    counts = {"tested": row["queries"] for row in methods[:1]}
+    counts = {"tested": methods[0]["queries"]} if methods else {}
     for row in summary:
         if row["part"] == "all":
             counts |= {"queries": row["queries"], "pairs": row["documents"]}

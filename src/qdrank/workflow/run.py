@@ -427,7 +427,9 @@ class WorkflowRun:
         of_learners = map(self.learner_convention, self.learner_datasets)
         conventions = [*self.settings.evaluation.conventions, *of_learners]
         names = [name for convention in conventions for name in CONVENTIONS[convention]]
-        return list(dict.fromkeys([*names, "ap", f"ndcg@10/{self.ndcg_convention}", *self.settings.difficulty.measures]))
+        return list(
+            dict.fromkeys([*names, "ap", f"ndcg@10/{self.ndcg_convention}", *self.settings.difficulty.measures])
+        )
 
 
 def _has_trees(kinds: Collection[str]) -> bool:
