@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.workflow.project import Project
@@ -25,6 +27,14 @@ DELETED = {
     "gathered models": {"tiny/fold1/models/local.parquet": "score_geng"},
     "the first page": {"index.html": "write_index"},
 }
+
+
+def test_the_first_page_links_to_what_is_there(finished: Project) -> None:
+    """After plain Snakemake, which does not write the report."""
+    results = finished.folder / "results"
+    links = set(re.findall(r'href="([^"#]+)"', (results / "index.html").read_text()))
+    assert len(links) > 10
+    assert [link for link in links if not (results / link).exists()] == []
 
 
 @pytest.mark.parametrize("files", DELETED.values(), ids=DELETED)

@@ -50,7 +50,7 @@ rule tabulate_methods:
         labels=lambda wc: {
             name: METHOD_LABELS[name] for name in run.methods_of(wc.dataset)
         },
-        convention=lambda wc: run.learner_convention(wc.dataset),
+        convention=run.ndcg_convention,
         interval=run.interval,
     script:
         "../../scripts/tabulate_methods.py"
@@ -66,10 +66,7 @@ use rule measure_methods as measure_first_stages with:
     wildcard_constraints:
         dataset=names_pattern(planned.of_kind("text")),
     params:
-        measures=lambda wc: [
-            "ap",
-            f"ndcg@10/{run.learner_convention(wc.dataset)}",
-        ],
+        measures=["ap", f"ndcg@10/{run.ndcg_convention}"],
         folds=run.folds,
         methods=run.first_stages_and_one_model,
         refitted=[],
@@ -92,7 +89,7 @@ rule tabulate_first_stages:
     params:
         titles=[planned.datasets[name].title for name in planned.of_kind("text")],
         labels={name: METHOD_LABELS[name] for name in run.first_stages_and_one_model},
-        conventions=[run.learner_convention(name) for name in planned.of_kind("text")],
+        convention=run.ndcg_convention,
         depth=settings.text.candidates,
         interval=run.interval,
     script:

@@ -103,6 +103,18 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
 }
 """What is reported together: ``letor4`` and ``letor3`` are the lists that the publisher's scripts print."""
 
+_LETOR, _USUAL = "gain 2^grade - 1, ranks 1 and 2 undiscounted, then 1 / log2(rank)", "discount 1 / log2(rank + 1)"
+SHORT_IS_ZERO = dict.fromkeys(("letor4", "letor3"), f"{_LETOR}; 0 for a query with fewer than k documents")
+NDCG_IN_WORDS = {
+    "geng": _LETOR,
+    "exp": f"gain 2^grade - 1, {_USUAL}",
+    "lightgbm": f"gain 2^grade - 1, {_USUAL}; 1 for a query without relevant documents",
+    "linear": f"gain grade, {_USUAL}",
+    **dict.fromkeys(("trec", "trec_double"), f"gain grade, {_USUAL}; ties by descending document id"),
+    **SHORT_IS_ZERO,
+}
+"""NDCG@k of each convention that has one, as pages say it; those of `SHORT_IS_ZERO` come last."""
+
 USUAL_CONVENTIONS = ("letor4", "geng", "exp")
 """Those that are measured unless a configuration names others."""
 

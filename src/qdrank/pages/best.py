@@ -1,4 +1,4 @@
-"""Which ranker is best on each data set: its methods by MAP and NDCG@10, in a table that is a picture too."""
+"""Which ranker is best on each data set, and what its lead is worth: its methods in a table that is a picture too."""
 
 from __future__ import annotations
 
@@ -6,12 +6,22 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from qdrank.figures.methods import MEASURES
+from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
+from qdrank.figures.methods import BETTER, LEAD, MARGIN, REASON
+from qdrank.measures import NDCG_IN_WORDS
+from qdrank.pages.findings import interval, number
 
 Row = Mapping[str, Any]
 
 #: Methods shown before the rest is folded away; data sets that are open when the page opens.
 SHOWN, OPEN = 10, 3
+#: The mark of a method that is not shown to be behind the best, and what is said of the best and the second.
+NEAR = "≈"
+_SAID = {
+    HOLDS: "The first is better",
+    FAILS: f"The first is not better by {MARGIN:g}",
+    UNCLEAR: "Whether the first is better, the data cannot tell",
+}
 
 
 def best_methods(
@@ -26,20 +36,38 @@ def best_methods(
         title, opened = escape(datasets[name]["title"]), " open" if place < OPEN else ""
         blocks.append(
             f"<details class=best{opened}><summary>{title}</summary><p>{escape(_answer(rows))}</p>"
-            f"<p class=hint>{escape(_counts(datasets[name]))}</p>{_table(name, rows, first)}</details>\n"
+            f"<p class=hint>{escape(_counts(datasets[name]))}. {escape(_convention(rows))}</p>{_table(name, rows, first)}</details>\n"
         )
     return "".join(blocks)
 
 
 def _answer(rows: Sequence[Row]) -> str:
-    """The best method in a sentence, and how many others its interval does not exclude."""
-    best = rows[0]
-    said = f"Highest MAP: {best['label']}, {best['MAP']:.3f}."
-    if best["MAP, low"] is None:
-        return f"{said} There are too few test queries for an interval: take the order with care."
-    near = sum(row["MAP"] >= best["MAP, low"] for row in rows[1:])
-    others = f"{near} other {'method has' if near == 1 else 'methods have'}" if near else "No other method has"
-    return f"{said} {others} a mean within its interval, {best['MAP, low']:.3f} to {best['MAP, high']:.3f}."
+    """The best method, the second and the verdict between them, and how many others may be the best."""
+    said = [f"{row['label']}, {row['MAP']:.3f}" for row in rows[:2]]
+    if len(rows) < 2:
+        return f"Highest MAP: {said[0]}."
+    second = rows[1]
+    ends = interval({end: second[f"{LEAD}, {end}"] for end in ("low", "high")} | {"level": None})
+    lead = ", ".join(filter(None, (number(second[LEAD], signed=True), ends)))
+    near = sum(map(_near, rows))
+    others = (
+        f"{near} of {len(rows) - 1} others, marked {NEAR}, cannot be told from it" if near else "All others are behind"
+    )
+    return f"Highest MAP: {said[0]}; second: {said[1]}. {_SAID[second[BETTER]]} ({lead}): {second[REASON]}. {others}."
+
+
+def _near(row: Row) -> bool:
+    return row[BETTER] in (FAILS, UNCLEAR)
+
+
+def _measures(row: Row) -> list[str]:
+    return [name for name in row if f"{name}, low" in row and name != LEAD]
+
+
+def _convention(rows: Sequence[Row]) -> str:
+    """The convention of NDCG in words."""
+    name = _measures(rows[0])[-1]
+    return f"{name}: {NDCG_IN_WORDS[name.partition('/')[2]]}."
 
 
 def _counts(known: Mapping[str, Any]) -> str:
@@ -61,8 +89,8 @@ def _counts(known: Mapping[str, Any]) -> str:
 def _table(name: str, rows: Sequence[Row], first: Sequence[str]) -> str:
     shown = [row for place, row in enumerate(rows) if place < SHOWN or row["method"] in first]
     hidden = [row for row in rows if row not in shown]
-    scales = {measure: _scale(shown, measure) for measure in MEASURES}
-    head = "".join(f"<th colspan=2>{measure}</th>" for measure in MEASURES)
+    scales = {measure: _scale(shown, measure) for measure in _measures(rows[0])}
+    head = "".join(f"<th colspan=2>{escape(measure)}</th>" for measure in scales)
     lines = "".join(_line(row, scales, row["method"] in first) for row in shown)
     rest = "".join(_line(row, scales, False) for row in hidden)
     more = f"<tbody class=rest hidden>{rest}</tbody>" if rest else ""
@@ -84,10 +112,11 @@ def _scale(rows: Sequence[Row], measure: str) -> tuple[float, float]:
 
 def _line(row: Row, scales: Mapping[str, tuple[float, float]], is_first_stage: bool) -> str:
     cells = "".join(
-        f"<td class=n>{row[measure]:.3f}</td><td>{_dot(row, measure, scales[measure])}</td>" for measure in MEASURES
+        f"<td class=n>{row[measure]:.3f}</td><td>{_dot(row, measure, scale)}</td>" for measure, scale in scales.items()
     )
     kind = " class=stage" if is_first_stage else ""
-    return f"<tr{kind}><th scope=row>{escape(row['label'])}</th>{cells}</tr>\n"
+    near = f' <abbr title="{escape(row[REASON])}">{NEAR}</abbr>' if _near(row) else ""
+    return f"<tr{kind}><th scope=row>{escape(row['label'])}{near}</th>{cells}</tr>\n"
 
 
 def _dot(row: Row, measure: str, scale: tuple[float, float]) -> str:

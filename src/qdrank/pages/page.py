@@ -16,6 +16,8 @@ import pyarrow as pa
 from qdrank.datasets.collections.model import READ
 from qdrank.evaluation.declared import CHECK, CONTROL, FINDING, UNCLEAR
 from qdrank.figures.verdicts import STARRED, expected_errors, star
+from qdrank.measures import NDCG_IN_WORDS
+from qdrank.measures.names import entry_of, parse
 from qdrank.pages.best import best_methods
 from qdrank.pages.embedding import compact, embedded_json, packed
 from qdrank.pages.explorer import colours, explored, specification
@@ -66,12 +68,13 @@ def index_page(
         packed(f"figure-{name}-{key}", Path(path).read_text(encoding="utf-8")) for (name, key), path in figures.items()
     ]
     counted = {
-        name: known | {"counts": _counted(summaries.get(name, ()), notes.get(name, ()))}
+        name: known | {"counts": _counted(*(table.get(name, ()) for table in (summaries, methods, notes)))}
         for name, known in run["datasets"].items()
     }
     parts = {
         "style": asset("page.css"),
         "best": best_methods(counted, methods, run["first_stages"]),
+        "conventions": escape("; ".join(f"{name}: {words}" for name, words in NDCG_IN_WORDS.items())),
         "datasets": _datasets(run),
         "left_out": _left_out(run["left_out"]) + _not_run(run["studies"]),
         "findings": "".join(
@@ -115,14 +118,12 @@ def write_index(
     write_text(path, index_page(run, read(files["claims"], "verdicts"), pictures, maps, bundle, **tables))
 
 
-def _counted(summary: Sequence[Described], notes: Sequence[Described]) -> dict[str, int]:
+def _counted(summary: Sequence[Described], methods: Sequence[Described], notes: Sequence[Described]) -> dict[str, int]:
     """Queries, those of them that are tested, documents to rank; documents and judgments of a collection, as they were read."""
-    parts = {row["part"]: row for row in summary}
-    counts = {}
-    if "all" in parts:
-        counts = {"queries": parts["all"]["queries"], "pairs": parts["all"]["documents"]}
-    if "test" in parts:
-        counts["tested"] = parts["test"]["queries"]
+    counts = {"tested": methods[0]["queries"]} if methods else {}
+    for row in summary:
+        if row["part"] == "all":
+            counts |= {"queries": row["queries"], "pairs": row["documents"]}
     read = {row["what"]: row["value"] for row in notes}
     for what in ("collection", "judgments"):
         if READ[what] in read:  # "1,400 (published: 1,400)"
@@ -202,7 +203,10 @@ def _findings(
     of_study = [row for row in rows if row["study"] == study["name"]]
     if not of_study:
         return ""
-    text = f"<section class=paper><h3>{escape(study['paper'])}</h3><p>{escape(study['idea'])} {escape(tally(of_study))}</p>"
+    measures = [parse(name) for name in dict.fromkeys(row["measure"] for row in of_study) if entry_of(name)]
+    named = ", ".join(f"{one.title}/{one.convention}".rstrip("/") for one in measures)
+    said = f"{study['idea']} {tally(of_study)}" + (f" Measured in {named}." if named else "")
+    text = f"<section class=paper><h3>{escape(study['paper'])}</h3><p>{escape(said)}</p>"
     text += _headline(study, figures)
     for verdict, claims in sentences(of_study, names):
         if claims:

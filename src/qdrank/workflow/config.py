@@ -149,8 +149,8 @@ class EvaluationSection(Section):
     conventions: list[Convention] = Field(
         default=list(USUAL_CONVENTIONS),
         min_length=1,
-        description="Conventions in which every ranking is measured; tables use the first, papers' figures their own. "
-        "docs/measures.md compares them.",
+        description="Conventions in which every ranking is measured; tables use the first, those of all methods the first in "
+        "which a short list is not 0, papers' figures their own. docs/measures.md compares them.",
     )
     confidence: Fraction = Field(default=0.95, description="Coverage of the intervals.")
     resamples: Annotated[int, Field(ge=100)] = Field(default=2000, description="Bootstrap and permutation resamples.")

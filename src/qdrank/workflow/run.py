@@ -11,7 +11,7 @@ from typing import Any
 
 from qdrank.errors import InputError
 from qdrank.learners import LEARNERS
-from qdrank.measures import CONVENTIONS
+from qdrank.measures import CONVENTIONS, NDCG_IN_WORDS, SHORT_IS_ZERO
 from qdrank.project import PROJECT
 from qdrank.rankers import RANKERS
 from qdrank.rankers.methods import CLASSIC
@@ -226,6 +226,13 @@ class WorkflowRun:
         named: Mapping[str, str] = self.settings.learners.conventions
         return named.get(dataset, first)
 
+    @property
+    def ndcg_convention(self) -> str:
+        """Convention of NDCG@10 where all methods are compared: if there is one, a convention in which a short list is not 0."""
+        conventions = self.settings.evaluation.conventions
+        usable = [name for name in conventions if name in NDCG_IN_WORDS] or ["exp"]
+        return next((name for name in usable if name not in SHORT_IS_ZERO), usable[0])
+
     def query_options(self, wildcards: Any) -> dict[str, Any]:
         """How queries become vectors on the data set of a job: vectors that the data have are taken in place of documents."""
         options: dict[str, Any] = self.settings.queries.model_dump()
@@ -420,7 +427,9 @@ class WorkflowRun:
         of_learners = map(self.learner_convention, self.learner_datasets)
         conventions = [*self.settings.evaluation.conventions, *of_learners]
         names = [name for convention in conventions for name in CONVENTIONS[convention]]
-        return list(dict.fromkeys([*names, *self.settings.difficulty.measures]))
+        return list(
+            dict.fromkeys([*names, "ap", f"ndcg@10/{self.ndcg_convention}", *self.settings.difficulty.measures])
+        )
 
 
 def _has_trees(kinds: Collection[str]) -> bool:

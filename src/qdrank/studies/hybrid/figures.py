@@ -21,7 +21,7 @@ from qdrank.studies.hybrid.shown import DECLARED, GROUPS, LEARNED, MOST_RUNS, SE
 from qdrank.studies.hybrid.values import by_query, gathered_values, known
 from qdrank.studies.making import Inputs, Shown
 
-_NAME = "NDCG@10"
+_NAME = "NDCG@10/linear"
 
 
 def _with_intervals(columns: FloatArray, interval: Mapping[str, Any]) -> tuple[FloatArray, FloatArray, FloatArray]:
