@@ -10,6 +10,7 @@ from qdrank.cli import main
 from qdrank.errors import InputError
 from qdrank.store.manifest import manifest_text
 from qdrank.workflow.recorded import (
+    SHORT,
     command,
     record_configuration,
     recorded_files,
@@ -43,6 +44,18 @@ def test_results_belong_to_their_configuration(results: Path, files: list[str]) 
     for other in (["other.yaml"], [*files, "other.yaml"]):
         with pytest.raises(InputError, match="runs/other"):
             refuse_other_configuration(results, other)
+
+
+def test_a_short_study_may_become_the_whole_one_and_not_the_reverse(results: Path) -> None:
+    elsewhere = "/site-packages/qdrank/_project/config/first.yaml"
+    (results / "config.yaml").write_text(recorded_text([elsewhere, "mine.yaml"], "seed: 1\n"))
+    refuse_other_configuration(results, [str(SHORT), "mine.yaml"])
+    refuse_other_configuration(results, ["mine.yaml"])
+    with pytest.raises(InputError, match="belongs to another run"):
+        refuse_other_configuration(results, ["other.yaml"])
+    (results / "config.yaml").write_text(recorded_text(["mine.yaml"], "seed: 1\n"))
+    with pytest.raises(InputError, match="belongs to another run"):
+        refuse_other_configuration(results, [str(SHORT), "mine.yaml"])
 
 
 def test_a_record_is_written_once_and_again_when_the_settings_changed(results: Path) -> None:

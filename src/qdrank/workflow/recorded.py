@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from qdrank.errors import InputError
+from qdrank.project import PROJECT
 
+SHORT = PROJECT / "config" / "first.yaml"
+"""The short study, with which `qdrank run` begins; what the user's own configuration sets is on top of it."""
 FILE = "config.yaml"
 _HEAD = "# made with: "
 
@@ -33,6 +36,11 @@ def recorded_options(results: str | os.PathLike[str]) -> str | None:
 def recorded_files(results: str | os.PathLike[str]) -> list[Path]:
     """Configuration files that a folder of results was begun with, as seen from the folder of the run."""
     return [Path(file) for file in _files(recorded_options(results))]
+
+
+def without_short(files: Sequence[str | os.PathLike[str]]) -> list[str]:
+    """Configuration files but for the short study, which an installed package has elsewhere than a checkout."""
+    return [os.fspath(file) for file in files if Path(file).parts[-2:] != SHORT.parts[-2:]]
 
 
 def record_configuration(results: str | os.PathLike[str], files: Sequence[str], settings: str) -> None:
@@ -75,7 +83,7 @@ def refuse_other_configuration(
 ) -> None:
     """Raise if ``results`` was begun with other configuration files than ``files``.
 
-    Paths are relative to the folder of the run, the present one; the message has them as seen from ``start``, where the
+    The short study of the same files may become the whole one, and not the reverse: what it leaves out would stay. Paths are relative to the folder of the run, the present one; the message has them as seen from ``start``, where the
     command was typed.
 
     Raises
@@ -84,9 +92,11 @@ def refuse_other_configuration(
         Names both configurations, and says how to keep both or set the older results aside.
     """
     before = recorded_options(results)
-    if before is None or before == options(files):
+    begun = _files(before)
+    widened = begun != without_short(begun) and without_short(begun) == without_short(files)
+    if before is None or before == options(files) or widened:
         return
-    was, now = ([seen_from(start, file) for file in given] for given in (_files(before), files))
+    was, now = ([seen_from(start, file) for file in given] for given in (begun, files))
     place, beside = seen_from(start, results), _free_folder(now, start)
     raise InputError(
         f"{place} belongs to another run ({options(was)}); with files of this run ({options(now)}) it would be a mixture",
@@ -172,7 +182,7 @@ def _typed(targets: Sequence[str], folder: str, files: Sequence[str], start: str
     given = ["--directory", folder] if folder != os.curdir else []
     if not _has_snakefile(start):
         named = [word for target in targets for word in ("--target", target)]
-        return shlex.join(["qdrank", "run", *files, *named, *given])
+        return shlex.join(["qdrank", "run", *without_short(files), *named, *given])
     return shlex.join(["snakemake", "--cores", "all", *targets, *given, *(["--configfile", *files] if files else [])])
 
 
