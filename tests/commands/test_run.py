@@ -53,6 +53,25 @@ def test_it_begins_with_the_short_study(
     assert _configuration(Namespace(config=given, all="--all" in words, directory=Path())) == expected
 
 
+def refused(*words: str) -> str:
+    command = [sys.executable, "-m", "qdrank.cli", "run", *words, "--cores", "1", "--dry-run"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    return ran.stderr
+
+
+def test_a_dry_run_in_results_of_another_configuration_is_refused(folder: Path) -> None:
+    (folder / "results").mkdir()
+    (folder / "results/config.yaml").write_text(recorded_text(["other.yaml"], "seed: 1\n"))
+    said = refused("mine.yaml")
+    assert "results belongs to another run (--configfile other.yaml)" in said
+    assert "qdrank run mine.yaml --directory runs/mine\n" in said
+
+
+def test_a_target_that_is_near_is_named(folder: Path) -> None:
+    assert refused("mine.yaml", "--target", "geng_fig77").endswith("makes geng_fig77; did you mean geng_fig7?\n")
+
+
 #: Stands for Snakemake: it starts a job, and ends in order at SIGTERM alone, saying how often it was asked.
 ENGINE = """
 import signal, subprocess, sys, time

@@ -100,18 +100,6 @@ def test_a_wrong_key_stops_before_anything_runs(study: Project) -> None:
     assert "Traceback" not in printed
 
 
-def test_a_dry_run_in_the_results_of_another_configuration_is_refused(study: Project) -> None:
-    (study.folder / "mine.yaml").write_text("datasets: [sim1]\n")
-    printed = study.snakemake("--cores", "1", "--dry-run", "--configfile", "mine.yaml", check=False)
-    assert "results belongs to another run (--configfile tests/configs/tiny.yaml)" in printed
-    assert "Building DAG" not in printed
-
-
-def test_a_target_that_is_near_is_named(study: Project) -> None:
-    printed = study.tiny("geng_fig77", check=False)
-    assert printed.endswith("qdrank: nothing makes geng_fig77; did you mean geng_fig7?\n")
-
-
 def test_a_data_set_that_cannot_be_had_is_an_instruction(study: Project) -> None:
     (study.folder / "mine.yaml").write_text("datasets: [mq2008]\n")
     printed = study.snakemake("--cores", "1", "--configfile", "mine.yaml", check=False)
