@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 
 from qdrank.jobs import MISTAKES, SAID_LAST
-from qdrank.workflow.recorded import seen_from
+from qdrank.workflow.recorded import seen_from, words_from
 
 
 def expect_mistakes() -> None:
@@ -25,9 +24,9 @@ def last_words(start: str | os.PathLike[str] = os.curdir) -> str:
     for file in MISTAKES.iterdir() if MISTAKES.is_dir() else ():
         log, _, words = file.read_text(encoding="utf-8").partition("\n")
         logs.setdefault(words, []).append(seen_from(start, log))
-    results = seen_from(start, "results")
-    seen = {words: re.sub(r"(?<![\w./-])results(?=/)", lambda _: results, words) for words in logs}
-    return "".join(f"\nqdrank: {seen[words]}\n  log:   {_first(sorted(logs[words]))}\n" for words in sorted(logs))
+    return "".join(
+        f"\nqdrank: {words_from(start, words)}\n  log:   {_first(sorted(logs[words]))}\n" for words in sorted(logs)
+    )
 
 
 def _first(logs: list[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -175,6 +176,11 @@ def _files(made_with: str | None) -> list[str]:
 def seen_from(start: str | os.PathLike[str], path: str | os.PathLike[str]) -> str:
     """A path as seen from ``start``; absolute if that is shorter, as for a run far from where it was started."""
     return os.fspath(path) if os.path.isabs(path) else min(os.path.relpath(path, start), os.path.abspath(path), key=len)
+
+
+def words_from(start: str | os.PathLike[str], words: str) -> str:
+    """A message in which paths below the present folder, that of a run, are as seen from ``start``."""
+    return re.sub(r"(?<![\w./-])(results|resources)(?=/)", lambda place: seen_from(start, place[1]), words)
 
 
 def _typed(targets: Sequence[str], folder: str, files: Sequence[str], start: str | os.PathLike[str] = os.curdir) -> str:

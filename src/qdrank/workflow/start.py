@@ -32,6 +32,7 @@ from qdrank.workflow.recorded import (
     refuse_other_configuration,
     seen_from,
     started_in,
+    words_from,
 )
 from qdrank.workflow.run import WorkflowRun
 
@@ -79,7 +80,7 @@ def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
         with located(named):
             planned = plan(settings, [*(file.parent for file in given), PROJECT])
     except QdrankError as error:
-        _stop(error)
+        _stop(workflow, error)
     resources = workflow.resource_settings
     # A job that parses the workflow where no record is gets the number as `scattered` passes it on.
     given_shards = resources.overwrite_scatter.get("local")
@@ -97,13 +98,13 @@ def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
         if workflow.output_settings.dryrun:  # which ends before `on_start`
             refuse_other_configuration(_RESULTS, run.config_files, run.started_in)
     except QdrankError as error:
-        _stop(error)
+        _stop(workflow, error)
     return run
 
 
-def _stop(error: QdrankError) -> NoReturn:
+def _stop(workflow: Any, error: QdrankError) -> NoReturn:
     """End the planning with our words as the last that is said: Snakemake would put the places in its files below them."""
-    print(f"\nqdrank: {error}", file=sys.stderr)
+    print(f"\nqdrank: {words_from(started_in(workflow.overwrite_workdir), str(error))}", file=sys.stderr)
     raise SystemExit(1)
 
 
