@@ -159,7 +159,7 @@ def test_examples_of_own_data_are_complete(project: Path, tmp_path: Path, monkey
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(content)
         monkeypatch.chdir(folder)
-        exec(files.get("ranking.py", ""))
+        exec(files.get("ranking.py", ""), {})
         assert main(["config", "check", "mine.yaml"]) == 0, title
         (dataset,) = plan(resolve(load_yaml("mine.yaml"))).datasets.values()
         if dataset.kind == "letor":
