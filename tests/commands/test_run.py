@@ -11,7 +11,9 @@ from argparse import Namespace
 from pathlib import Path
 
 import pytest
+from snakemake.cli import get_argument_parser
 
+from qdrank.cli import main
 from qdrank.commands.run import _configuration
 from qdrank.project import PROJECT
 from qdrank.workflow.recorded import SHORT, recorded_text
@@ -70,6 +72,17 @@ def test_a_dry_run_in_results_of_another_configuration_is_refused(folder: Path) 
 
 def test_a_target_that_is_near_is_named(folder: Path) -> None:
     assert refused("mine.yaml", "--target", "geng_fig77").endswith("makes geng_fig77; did you mean geng_fig7?\n")
+
+
+def test_targets_are_targets_on_a_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the bar is an option of its own, that takes several words."""
+    commands: list[list[str]] = []
+    monkeypatch.setattr("qdrank.commands.run._called", lambda command: commands.append(command) or 0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main(["run", "mine.yaml", "--target", "geng", "--target", "lin"]) == 0
+    args = get_argument_parser().parse_args(commands[0][3:])
+    assert args.targets == ["geng", "lin"]
+    assert args.logger == ["qdrank"]
 
 
 #: Stands for Snakemake: it starts a job, and ends in order at SIGTERM alone, saying how often it was asked.

@@ -52,7 +52,8 @@ def run(args: argparse.Namespace) -> int:
     # On a terminal a bar and the time left; plain lines in a log.
     view = ["--logger", "qdrank"] if sys.stderr.isatty() and not args.dry_run else []
     dry = ["--dry-run"] if args.dry_run else []
-    code = _called([*common, "--cores", args.cores, *view, *dry, *args.target, *config])
+    # Targets before the view, whose option takes every word after it.
+    code = _called([*common, "--cores", args.cores, *args.target, *view, *dry, *config])
     if code or args.dry_run or args.target:
         return code
     return _report(args.directory, [*common, *config])
