@@ -19,6 +19,7 @@ from qdrank.workflow.recorded import (
     refuse_other_configuration,
     started_in,
     where_to_look,
+    words_from,
 )
 
 
@@ -109,6 +110,17 @@ def test_a_run_ends_with_where_to_look(results: Path) -> None:
     assert text.endswith("  snakemake --report results/report.html --configfile 'my data.yaml'")
     text = where_to_look(results, ["mine.yaml"], values={"studies": ["lin"], "seed": 2})
     assert text.endswith("""--configfile mine.yaml --config 'studies=["lin"]' seed=2""")
+
+
+def test_what_a_message_tells_to_do_is_seen_from_where_the_command_was_typed(results: Path, tmp_path: Path) -> None:
+    place = tmp_path.name
+    said = words_from(
+        tmp_path.parent, "rm results/a.parquet\n  folder: resources/downloads/x\n  /else/results/b, my-results/c"
+    )
+    assert (
+        said
+        == f"rm {place}/results/a.parquet\n  folder: {place}/resources/downloads/x\n  /else/results/b, my-results/c"
+    )
 
 
 def test_a_run_far_away_is_shown_by_its_absolute_path(results: Path) -> None:

@@ -10,6 +10,7 @@ import signal
 import sys
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -176,16 +177,17 @@ def _announced(workflow: Any, run: WorkflowRun, jobs: int) -> str:
     words = f"qdrank: {jobs} jobs with {options([seen_from(run.started_in, file) for file in run.config_files])}"
     if not workflow.local_exec:
         return words
-    cores = workflow.resource_settings.cores
+    cores = workflow.resource_settings.cores or 1
     minutes = max(1, round(jobs * _SECONDS_OF_A_JOB / cores / 60))
     of = "core" if cores == 1 else "cores"
-    return f"{words}\n        about {minutes} min on {cores} {of} with 900 queries of 100 documents"
+    return f"{words}\n        about {minutes} min on {cores} {of} for 900 queries of 100 documents"
 
 
 def _end_in_words() -> None:
     """Let Ctrl-C and `kill` end the run with one sentence, not with all that Snakemake says of each job that was ended."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _ended)
+    with suppress(ValueError):  # not in the main thread, where Snakemake is used as a library
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, _ended)
 
 
 def _ended(number: int, _: object) -> NoReturn:
