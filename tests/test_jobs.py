@@ -88,11 +88,11 @@ def test_what_failed_jobs_said_is_said_once_at_the_end_of_the_run(
     assert last_words() == ""
     for name, words in (("one", "a is wrong"), ("two", "b is wrong"), ("three", "a is wrong")):
         with pytest.raises(SystemExit), job(f"logs/{name}.log"):
-            raise InputError(words, fix="right it")
+            raise InputError(words, fix="rm results/a")
     assert "is wrong" not in capsys.readouterr().err
-    once = "\nqdrank: a is wrong\n  fix:   right it\n  log:   logs/one.log, and 1 more that say the same\n"
-    assert last_words() == once + "\nqdrank: b is wrong\n  fix:   right it\n  log:   logs/two.log\n"
-    assert f"log:   {tmp_path.name}/logs/two.log\n" in last_words(tmp_path.parent)
+    once = "\nqdrank: a is wrong\n  fix:   rm results/a\n  log:   logs/one.log, and 1 more that say the same\n"
+    assert last_words() == once + "\nqdrank: b is wrong\n  fix:   rm results/a\n  log:   logs/two.log\n"
+    assert f"rm {tmp_path.name}/results/a\n  log:   {tmp_path.name}/logs/two.log\n" in last_words(tmp_path.parent)
     expect_mistakes()
     assert last_words() == ""
 

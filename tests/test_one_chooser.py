@@ -25,7 +25,6 @@ ENDS = {
     "qdrank.studies.hybrid.fold.Methods.values_of": TEST_QUERIES,
     "qdrank.studies.hybrid.oracle.Oracles._judgements": TEST_QUERIES,
     "qdrank.studies.hybrid.oracle.Oracles._value": TEST_QUERIES,
-    "qdrank.studies.beyond.rounds.with_evidence": "measures every topic; its weight is chosen on the others",
     "qdrank.studies.geng2008.fold._measuring": TEST_QUERIES + "; validation queries through ValidationQueries",
     "qdrank.studies.geng2008.variants._measured": TEST_QUERIES,
     "qdrank.studies.hoi2008.learning_curve._table": TEST_QUERIES,

@@ -10,6 +10,7 @@ from qdrank.cli import main
 from qdrank.errors import InputError
 from qdrank.store.manifest import manifest_text
 from qdrank.workflow.recorded import (
+    SHORT,
     command,
     record_configuration,
     recorded_files,
@@ -18,6 +19,7 @@ from qdrank.workflow.recorded import (
     refuse_other_configuration,
     started_in,
     where_to_look,
+    words_from,
 )
 
 
@@ -43,6 +45,18 @@ def test_results_belong_to_their_configuration(results: Path, files: list[str]) 
     for other in (["other.yaml"], [*files, "other.yaml"]):
         with pytest.raises(InputError, match="runs/other"):
             refuse_other_configuration(results, other)
+
+
+def test_a_short_study_may_become_the_whole_one_and_not_the_reverse(results: Path) -> None:
+    elsewhere = "/site-packages/qdrank/_project/config/first.yaml"
+    (results / "config.yaml").write_text(recorded_text([elsewhere, "mine.yaml"], "seed: 1\n"))
+    refuse_other_configuration(results, [str(SHORT), "mine.yaml"])
+    refuse_other_configuration(results, ["mine.yaml"])
+    with pytest.raises(InputError, match="belongs to another run"):
+        refuse_other_configuration(results, ["other.yaml"])
+    (results / "config.yaml").write_text(recorded_text(["mine.yaml"], "seed: 1\n"))
+    with pytest.raises(InputError, match="belongs to another run"):
+        refuse_other_configuration(results, [str(SHORT), "mine.yaml"])
 
 
 def test_a_record_is_written_once_and_again_when_the_settings_changed(results: Path) -> None:
@@ -96,6 +110,17 @@ def test_a_run_ends_with_where_to_look(results: Path) -> None:
     assert text.endswith("  snakemake --report results/report.html --configfile 'my data.yaml'")
     text = where_to_look(results, ["mine.yaml"], values={"studies": ["lin"], "seed": 2})
     assert text.endswith("""--configfile mine.yaml --config 'studies=["lin"]' seed=2""")
+
+
+def test_what_a_message_tells_to_do_is_seen_from_where_the_command_was_typed(results: Path, tmp_path: Path) -> None:
+    place = tmp_path.name
+    said = words_from(
+        tmp_path.parent, "rm results/a.parquet\n  folder: resources/downloads/x\n  /else/results/b, my-results/c"
+    )
+    assert (
+        said
+        == f"rm {place}/results/a.parquet\n  folder: {place}/resources/downloads/x\n  /else/results/b, my-results/c"
+    )
 
 
 def test_a_run_far_away_is_shown_by_its_absolute_path(results: Path) -> None:

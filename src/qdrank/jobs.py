@@ -7,6 +7,7 @@ import hashlib
 import logging
 import os
 import platform
+import signal
 import sys
 import time
 import traceback
@@ -138,6 +139,8 @@ def job(log: str | Path, threads: int = 1) -> Iterator[logging.Logger]:
         if SAID_LAST not in os.environ:
             print(f"\nqdrank: {words}\n", file=sys.stderr)
         sys.exit(1)
+    except KeyboardInterrupt:  # the run says that it was stopped
+        sys.exit(128 + signal.SIGINT)
     finally:
         os.environ.pop(_GIVEN, None)
         logger.removeHandler(handler)

@@ -1,4 +1,4 @@
-"""Commands of the documentation, and those of them that no test of its own runs."""
+"""Commands of the documentation."""
 
 from __future__ import annotations
 
@@ -7,31 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PROGRAMS = ("snakemake", "qdrank", "make", "python", "pytest", "source")
-#: Commands that something else runs: pattern to that file and the words in it that do so, which a test looks for.
-ELSEWHERE = {
-    r"make (lint|test|docs)": (".ci/run", r"^make {}$"),
-    r"make test-cluster": (".ci/run", r"^    make {}$"),
-    r"snakemake --lint": ("Makefile", r"^\tPATH=.*/snakemake {}$"),
-    r"python docs/notebooks/execute\.py FOLDER": ("tests/test_notebook.py", r'"docs" / "notebooks" / "execute.py"'),
-    r"qdrank run .*": ("tests/workflow/test_module.py", r'"qdrank\.cli", "run", "mine'),
-    r"qdrank init .*": ("tests/workflow/test_module.py", r'"qdrank\.cli", "init", "mine"'),
-    r"qdrank fuse .* --models .*": ("tests/commands/test_advise.py", r"fuse_by_models\(new\["),
-    r"qdrank rank .* --queries .*": ("tests/commands/test_features.py", r'"--queries", "new.txt", "--past"'),
-    r"qdrank retrieve .*": ("tests/commands/test_features.py", r'main\(\["retrieve", '),
-    r"python -m tests\.mistakes": ("tests/mistakes/test_mistakes.py", r'"mistake", MISTAKES'),
-    # What the rest of `make test` is.
-    r"pytest (tests/\S+)": ("pyproject.toml", r'^testpaths = \["tests"\]$'),
-}
-#: Why a command is run by nothing here.
-NOT_RUN = {
-    r"make lock": "resolves the requirements anew from the package index, and rewrites the lock file",
-    r"pip install snakemake-executor-plugin-\.\.\.": "a name that the reader completes",
-    r"pip install '?qdrank(\[[\w,]+\])?'?": "installs from the package index; tests/test_package.py builds the wheel",
-}
 
 
 def pages(project: Path) -> list[Path]:
-    """Pages whose commands are run."""
+    """Pages with commands."""
     found = [project / "README.md", project / "CONTRIBUTING.md", *sorted(project.glob("docs/**/*.md"))]
     return [*found, project / "config/README.md"]
 
@@ -61,23 +40,3 @@ def in_sentences(text: str) -> Iterator[str]:
     outside = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     for command in re.findall(r"`((?:snakemake|make|python|pip) [^`]+)`", outside):
         yield " ".join(command.split())
-
-
-def runs_elsewhere(command: str) -> tuple[str, str] | None:
-    """File that runs a command, and the pattern of its words there."""
-    for pattern, (file, words) in ELSEWHERE.items():
-        match = re.fullmatch(pattern, command)
-        if match:
-            return file, words.format(re.escape(command.partition(" ")[2]))
-    return None
-
-
-def to_run(project: Path, *programs: str) -> list[str]:
-    """Commands of some programs that tests have to run."""
-    return [
-        command
-        for command in documented(project)
-        if command.split()[0] in programs
-        and not runs_elsewhere(command)
-        and not any(re.fullmatch(pattern, command) for pattern in NOT_RUN)
-    ]

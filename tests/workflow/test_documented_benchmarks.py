@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from tests.conftest import PROJECT
-from tests.workflow.documented import to_run
+from tests.workflow.documented import documented
 from tests.workflow.project import Project
 
 #: Options for the smallest size.
@@ -25,7 +25,7 @@ CONSTANTS = {
     "bench_atvt": {"REPEATS": 1},
     "bench_scale": {"TREES": 2},
 }
-COMMANDS = to_run(PROJECT, "python")
+COMMANDS = [command for command in documented(PROJECT) if command.startswith("python tests/benchmarks/")]
 
 
 def name_of(command: str) -> str:

@@ -109,9 +109,10 @@ def test_the_installed_package_runs_in_an_empty_folder(project: Path, installed:
     assert "snakemake --cores all" in ran(tmp_path, "qdrank.cli", "init", "mine")
     mine = tmp_path / "mine"
     (mine / "config/config.yaml").write_bytes((project / "tests/configs/tiny.yaml").read_bytes())
+    assert "write_manifest" in ran(mine, "snakemake", "--cores", "all", "--dry-run")  # as `init` prints it: no target
     ran(mine, "snakemake", "--cores", "1", SUMMARY)
     assert (mine / SUMMARY).is_file()
-    printed = ran(tmp_path, "qdrank.cli", "run", "mine/config/config.yaml", "--directory", "mine", "--dry-run")
+    printed = ran(tmp_path, "qdrank.cli", "run", "mine/config/config.yaml", "--all", "--directory", "mine", "--dry-run")
     assert "write_manifest" in printed
     assert "simulate_features" not in printed  # which `snakemake` has made with the same code
 

@@ -17,6 +17,10 @@ configfile: "config/config.yaml"
 
 
 include: str(PROJECT / "Snakefile")
+
+
+# An included file has no say in what is made by default.
+workflow.default_target = workflow.modifier.modify_rulename("all")
 """
 
 _HEAD = """# What differs from the default configuration; `qdrank config check config/config.yaml` prints every key.

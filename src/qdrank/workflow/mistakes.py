@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from qdrank.jobs import MISTAKES, SAID_LAST
-from qdrank.workflow.recorded import seen_from
+from qdrank.workflow.recorded import seen_from, words_from
 
 
 def expect_mistakes() -> None:
@@ -18,13 +18,15 @@ def expect_mistakes() -> None:
 def last_words(start: str | os.PathLike[str] = os.curdir) -> str:
     """What the failed jobs said, each thing once, however many said it; empty if none did.
 
-    The paths of their logs are shown as seen from ``start``.
+    Paths in the folder of the run are shown as seen from ``start``.
     """
     logs: dict[str, list[str]] = {}
     for file in MISTAKES.iterdir() if MISTAKES.is_dir() else ():
         log, _, words = file.read_text(encoding="utf-8").partition("\n")
         logs.setdefault(words, []).append(seen_from(start, log))
-    return "".join(f"\nqdrank: {words}\n  log:   {_first(sorted(logs[words]))}\n" for words in sorted(logs))
+    return "".join(
+        f"\nqdrank: {words_from(start, words)}\n  log:   {_first(sorted(logs[words]))}\n" for words in sorted(logs)
+    )
 
 
 def _first(logs: list[str]) -> str:

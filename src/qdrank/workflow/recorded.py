@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from qdrank.errors import InputError
+from qdrank.project import PROJECT
 
+SHORT = PROJECT / "config" / "first.yaml"
+"""The short study, with which `qdrank run` begins; what the user's own configuration sets is on top of it."""
 FILE = "config.yaml"
 _HEAD = "# made with: "
 
@@ -33,6 +37,11 @@ def recorded_options(results: str | os.PathLike[str]) -> str | None:
 def recorded_files(results: str | os.PathLike[str]) -> list[Path]:
     """Configuration files that a folder of results was begun with, as seen from the folder of the run."""
     return [Path(file) for file in _files(recorded_options(results))]
+
+
+def without_short(files: Sequence[str | os.PathLike[str]]) -> list[str]:
+    """Configuration files but for the short study, which an installed package has elsewhere than a checkout."""
+    return [os.fspath(file) for file in files if Path(file).parts[-2:] != SHORT.parts[-2:]]
 
 
 def record_configuration(results: str | os.PathLike[str], files: Sequence[str], settings: str) -> None:
@@ -75,7 +84,7 @@ def refuse_other_configuration(
 ) -> None:
     """Raise if ``results`` was begun with other configuration files than ``files``.
 
-    Paths are relative to the folder of the run, the present one; the message has them as seen from ``start``, where the
+    The short study of the same files may become the whole one, and not the reverse: what it leaves out would stay. Paths are relative to the folder of the run, the present one; the message has them as seen from ``start``, where the
     command was typed.
 
     Raises
@@ -84,9 +93,11 @@ def refuse_other_configuration(
         Names both configurations, and says how to keep both or set the older results aside.
     """
     before = recorded_options(results)
-    if before is None or before == options(files):
+    begun = _files(before)
+    widened = begun != without_short(begun) and without_short(begun) == without_short(files)
+    if before is None or before == options(files) or widened:
         return
-    was, now = ([seen_from(start, file) for file in given] for given in (_files(before), files))
+    was, now = ([seen_from(start, file) for file in given] for given in (begun, files))
     place, beside = seen_from(start, results), _free_folder(now, start)
     raise InputError(
         f"{place} belongs to another run ({options(was)}); with files of this run ({options(now)}) it would be a mixture",
@@ -167,12 +178,17 @@ def seen_from(start: str | os.PathLike[str], path: str | os.PathLike[str]) -> st
     return os.fspath(path) if os.path.isabs(path) else min(os.path.relpath(path, start), os.path.abspath(path), key=len)
 
 
+def words_from(start: str | os.PathLike[str], words: str) -> str:
+    """A message in which paths below the present folder, that of a run, are as seen from ``start``."""
+    return re.sub(r"(?<![\w./-])(results|resources)(?=/)", lambda place: seen_from(start, place[1]), words)
+
+
 def _typed(targets: Sequence[str], folder: str, files: Sequence[str], start: str | os.PathLike[str] = os.curdir) -> str:
     """The command that runs the workflow: that of Snakemake where ``start`` has a Snakefile for it, else that of the package."""
     given = ["--directory", folder] if folder != os.curdir else []
     if not _has_snakefile(start):
         named = [word for target in targets for word in ("--target", target)]
-        return shlex.join(["qdrank", "run", *files, *named, *given])
+        return shlex.join(["qdrank", "run", *without_short(files), *named, *given])
     return shlex.join(["snakemake", "--cores", "all", *targets, *given, *(["--configfile", *files] if files else [])])
 
 

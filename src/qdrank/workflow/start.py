@@ -6,9 +6,11 @@ import atexit
 import gc
 import os
 import shlex
+import signal
 import sys
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,20 +22,25 @@ from qdrank import __version__
 from qdrank.errors import QdrankError
 from qdrank.jobs import prepare_environment
 from qdrank.project import PROJECT, SOURCE
+from qdrank.registry import did_you_mean
 from qdrank.workflow.config_files import layered, load_sources, located, merged, resolve
 from qdrank.workflow.mistakes import expect_mistakes
 from qdrank.workflow.plan import plan, shards_of
 from qdrank.workflow.recorded import (
+    options,
     record_configuration,
     recorded_files,
     refuse_other_configuration,
     seen_from,
     started_in,
+    words_from,
 )
 from qdrank.workflow.run import WorkflowRun
 
 _RECORDED_SHARDS = Path(".snakemake", "shards")
 _RESULTS = Path("results")
+#: What a job takes on one of two cores, with the simulated web: 49 jobs in some 180 s.
+_SECONDS_OF_A_JOB = 7.0
 
 
 def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
@@ -53,6 +60,9 @@ def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
     if workflow.resource_settings.cores == 0:
         raise WorkflowError("--cores 0 leaves no core to run on; use --cores all, or the number of cores")
     _refuse_other_version(workflow)
+    if workflow.is_main_process:
+        _end_in_words()
+        atexit.register(_name_near_targets, workflow)
     prepare_environment(SOURCE)
     # All objects of a large graph of jobs are in use: looking for garbage among them took a sixth of the planning time.
     gc.set_threshold(500_000, 20, 100)
@@ -71,7 +81,7 @@ def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
         with located(named):
             planned = plan(settings, [*(file.parent for file in given), PROJECT])
     except QdrankError as error:
-        _stop(error)
+        _stop(workflow, error)
     resources = workflow.resource_settings
     # A job that parses the workflow where no record is gets the number as `scattered` passes it on.
     given_shards = resources.overwrite_scatter.get("local")
@@ -86,14 +96,16 @@ def start(workflow: Any, config: dict[str, Any]) -> WorkflowRun:
     )
     try:
         run.refuse_leaks()
+        if workflow.output_settings.dryrun:  # which ends before `on_start`
+            refuse_other_configuration(_RESULTS, run.config_files, run.started_in)
     except QdrankError as error:
-        _stop(error)
+        _stop(workflow, error)
     return run
 
 
-def _stop(error: QdrankError) -> NoReturn:
+def _stop(workflow: Any, error: QdrankError) -> NoReturn:
     """End the planning with our words as the last that is said: Snakemake would put the places in its files below them."""
-    print(f"\nqdrank: {error}", file=sys.stderr)
+    print(f"\nqdrank: {words_from(started_in(workflow.overwrite_workdir), str(error))}", file=sys.stderr)
     raise SystemExit(1)
 
 
@@ -145,7 +157,8 @@ def on_start(workflow: Any, run: WorkflowRun) -> None:
     A folder of results belongs to one configuration from its first job on, whatever the target.
     """
     expect_mistakes()
-    if any(workflow.dag.needrun_jobs()):
+    _end_in_words()  # Snakemake's scheduler has a handler of its own by now
+    if jobs := sum(1 for _ in workflow.dag.needrun_jobs()):
         try:
             refuse_other_configuration(_RESULTS, run.config_files, run.started_in)
         except QdrankError as error:
@@ -154,5 +167,40 @@ def on_start(workflow: Any, run: WorkflowRun) -> None:
             raise WorkflowError("these results belong to another run; see below") from None
         settings = yaml.safe_dump(run.settings.model_dump(mode="json"), sort_keys=False)
         record_configuration(_RESULTS, run.config_files, settings)
+        print(_announced(workflow, run, jobs), file=sys.stderr, flush=True)
     _RECORDED_SHARDS.parent.mkdir(exist_ok=True)
     _RECORDED_SHARDS.write_text(f"{run.shards}\n")
+
+
+def _announced(workflow: Any, run: WorkflowRun, jobs: int) -> str:
+    """How much a run is, and with which configuration."""
+    words = f"qdrank: {jobs} jobs with {options([seen_from(run.started_in, file) for file in run.config_files])}"
+    if not workflow.local_exec:
+        return words
+    cores = workflow.resource_settings.cores or 1
+    minutes = max(1, round(jobs * _SECONDS_OF_A_JOB / cores / 60))
+    of = "core" if cores == 1 else "cores"
+    return f"{words}\n        about {minutes} min on {cores} {of} for 900 queries of 100 documents"
+
+
+def _end_in_words() -> None:
+    """Let Ctrl-C and `kill` end the run with one sentence, not with all that Snakemake says of each job that was ended."""
+    with suppress(ValueError):  # not in the main thread, where Snakemake is used as a library
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, _ended)
+
+
+def _ended(number: int, _: object) -> NoReturn:
+    if not logger.disabled:
+        logger.disabled = True
+        atexit.register(print, "\nqdrank: stopped; the same command goes on", file=sys.stderr)
+    raise SystemExit(128 + number)  # Snakemake cancels its jobs, and takes its lock away
+
+
+def _name_near_targets(workflow: Any) -> None:
+    """Say which target is near one that nothing makes."""
+    asked = workflow.dag_settings.targets if workflow.dag_settings else ()
+    for target in asked:
+        if os.sep not in target and not any(target == rule.name or rule.is_producer(target) for rule in workflow.rules):
+            targets = [rule.name for rule in workflow.rules if not rule.has_wildcards()]
+            print(f"\nqdrank: nothing makes {target}; {did_you_mean(target, targets)}", file=sys.stderr)
