@@ -74,7 +74,7 @@ def index_page(
     parts = {
         "style": asset("page.css"),
         "best": best_methods(counted, methods, run["first_stages"]),
-        "conventions": escape("; ".join(f"{name}: {words}" for name, words in NDCG_IN_WORDS.items())),
+        "conventions": "<br>".join(escape(f"{name}: {words}") for name, words in NDCG_IN_WORDS.items()),
         "datasets": _datasets(run),
         "left_out": _left_out(run["left_out"]) + _not_run(run["studies"]),
         "findings": "".join(
