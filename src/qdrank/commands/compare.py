@@ -65,7 +65,11 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         print(json.dumps({"judgments": judged, "runs": list(map(described, runs)), "verdicts": reports}, indent=2))
     else:
-        lines = [f"{judged}; {', '.join(names)}", *map(answered, runs), *(line for one in reports for line in _lines(one))]
+        lines = [
+            f"{judged}; {', '.join(names)}",
+            *map(answered, runs),
+            *(line for one in reports for line in _lines(one)),
+        ]
         print("\n".join(lines))
     return 0
 
