@@ -20,16 +20,16 @@ def made(finished: Project):
 
 def test_the_function_can_be_asked_for_twice(finished: Project):
     for _ in range(2):
-        assert qdrank.results(finished.folder / "results").datasets == ["tiny"]
+        assert qdrank.results(finished.folder / "results").datasets == ["tiny", "tiny-runs"]
 
 
 def test_measures_are_those_of_the_artifact(made, finished: Project):
     table = pq.read_table(finished.folder / "results/tiny/measures.parquet")
-    frame = made.measures(fits=True)
+    frame = made.measures("tiny", fits=True)
     assert len(frame) == len(table)
     assert frame["ap"].tolist() == table["ap"].to_pylist()
     assert set(frame["dataset"]) == {"tiny"}
-    assert set(frame["method"]) == set(made.methods)
+    assert set(made.measures(fits=True)["method"]) == set(made.methods)
 
 
 def test_a_query_has_the_mean_over_the_fits_of_a_method(made):
@@ -64,9 +64,9 @@ def test_one_setting_of_a_choice_is_chosen_and_it_is_the_best(made):
 def test_claims_and_tables_are_those_of_the_files(made, finished: Project):
     folder = finished.folder / "results"
     assert made.claims()["claim"].tolist() == pq.read_table(folder / "claims.parquet")["claim"].to_pylist()
-    assert set(made.tables) == {path.stem for path in (folder / "tiny/tables").glob("*.parquet")}
+    assert set(made.tables) == {path.stem for path in folder.glob("*/tables/*.parquet")}
     name = made.tables[0]
-    assert len(made.table(name)) == pq.read_metadata(folder / f"tiny/tables/{name}.parquet").num_rows
+    assert len(made.table(name, "tiny")) == pq.read_metadata(folder / f"tiny/tables/{name}.parquet").num_rows
     assert len(made.figure(made.figures[0])) > 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from tests.golden.record import Record
 
@@ -15,16 +15,29 @@ def differences(kept: Record, found: Record) -> list[str]:
     ((processor, exact),) = found["exact"].items()
     known = kept["exact"].get(processor, {})
     exact = {key: value for key, value in exact.items() if key in known}
-    pairs = [(dict(_cells(kept)), dict(_cells(found))), (dict(_inputs(kept)), dict(_inputs(found))), (known, exact)]
-    return [line for was, now in pairs for line in _different(was, now)]
+    return [
+        *_different(dict(_cells(kept)), dict(_cells(found)), _change),
+        *_different(dict(_inputs(kept)), dict(_inputs(found)), _change_of_inputs),
+        *_different(known, exact, _change),
+    ]
 
 
-def _different(kept: Mapping[str, str], found: Mapping[str, str]) -> Iterator[str]:
+def _different(kept: Mapping[str, str], found: Mapping[str, str], change: Callable[[str, str], str]) -> Iterator[str]:
     for key in [*kept, *(key for key in found if key not in kept)]:
         if key not in found or key not in kept:
             yield f"{key}: {'lost' if key in kept else 'new'}"
         elif not _same(kept[key], found[key]):
-            yield f"{key}: {found[key] or 'nothing'}, was {kept[key] or 'nothing'}"
+            yield f"{key}: {change(kept[key], found[key])}"
+
+
+def _change(was: str, now: str) -> str:
+    return f"{now or 'nothing'}, was {was or 'nothing'}"
+
+
+def _change_of_inputs(was: str, now: str) -> str:
+    before, after = set(was.split()), set(now.split())
+    words = {"no longer reads": before - after, "now reads": after - before}
+    return "; ".join(f"{verb} {' '.join(sorted(paths))}" for verb, paths in words.items() if paths)
 
 
 def _same(was: str, now: str) -> bool:

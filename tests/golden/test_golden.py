@@ -77,7 +77,7 @@ CHANGES: dict[str, tuple[Callable[[Record], object], list[str]]] = {
     ),
     "an input": (
         lambda found: found["jobs"]["1 and 3 shards"]["c.csv c.md"].pop(),
-        [f"{output} with {n} shards: a.txt, was a.txt b.txt" for n in (1, 3) for output in ("c.csv", "c.md")],
+        [f"{output} with {n} shards: no longer reads b.txt" for n in (1, 3) for output in ("c.csv", "c.md")],
     ),
     "a choice": (
         lambda found: found["exact"]["A"].update({"choice of tiny fold1 knn": "k=5 0.5 of 4"}),
