@@ -6,7 +6,7 @@ import pytest
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
-from qdrank.evaluation.measuring import document_ids, joined_refits, joined_scores
+from qdrank.evaluation.measuring import document_ids, joined_refits, joined_scores, retrieved_scores
 from qdrank.store import write
 
 QUERY, DOCUMENT, SCORES = ["a", "a", "b", "b"], ["d1", "d2", "d1", "d3"], np.array([0.1, 0.2, 0.3, 0.4])
@@ -37,6 +37,14 @@ def test_further_fits_are_joined_each_for_itself(ids, tmp_path):
     first, second = joined_refits(ids, tmp_path / "refits.parquet")
     np.testing.assert_array_equal(first, SCORES + 1)
     np.testing.assert_array_equal(second, SCORES + 2)
+
+
+def test_documents_of_a_query_stay_in_the_order_they_were_found_in(tmp_path):
+    stored(tmp_path / "scores.parquet", [3, 2, 1, 0])
+    documents = Judged.from_arrays(np.zeros((2, 1)), [0, 1], ["a", "b"], ["d1", "d3"])
+    found, scores = retrieved_scores(documents, tmp_path / "scores.parquet")
+    assert found.doc_id.tolist() == ["d2", "d1", "d3", "d1"]
+    assert scores.tolist() == [0.2, 0.1, 0.4, 0.3]
 
 
 def test_a_document_without_a_score_is_named(ids, tmp_path):

@@ -4,7 +4,8 @@ Each fault is planted in a copy of the last commit and the tests are run, near o
 file after each fault, so that a run that was stopped goes on there; a new file starts anew. At the end the tests that
 failed are run without a fault: one that fails there too catches nothing. The table has the results beside those of the
 files in this folder, and the exit code is 1 if one of these has a catch that the new file lacks. ``--until=others`` leaves
-out the tests that run whole studies, ``--until=runs`` those that run more than the one that tests share.
+out the tests that run whole studies, ``--until=runs`` those that run more than the one that tests share; ``--commit=NAME``
+takes another commit than the last.
 """
 
 from __future__ import annotations
@@ -35,24 +36,24 @@ Results = dict[str, Any]
 
 
 class Copy:
-    """A copy of the last commit in a folder of its own, with one fault or none, and with the kernels compiled so far."""
+    """A commit in a folder of its own, with one fault or none, and with the kernels compiled so far."""
 
-    def __init__(self, folder: Path, fault: Fault | None = None) -> None:
+    def __init__(self, folder: Path, commit: str, fault: Fault | None = None, clean: Copy | None = None) -> None:
         self.folder, self.aside = folder / "project", folder / "aside"
+        self.folder.mkdir(parents=True)
         self.aside.mkdir()
-        self.folder.mkdir()
-        archive = subprocess.run(["git", "archive", "HEAD"], cwd=PROJECT, capture_output=True, check=True).stdout
+        archive = subprocess.run(["git", "archive", commit], cwd=PROJECT, capture_output=True, check=True).stdout
         subprocess.run(["tar", "x"], cwd=self.folder, input=archive, check=True)
         here = {"PYTHONPATH": self.folder / "src", "XDG_CACHE_HOME": self.aside}
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
         self.environment |= {k: str(v) for k, v in here.items()}
         self.environment["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        clean = self._kernels()
+        kernels = self._kernels().name
         if fault:
             fault.plant(self.folder / "src")
-        known = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "qdrank" / clean.name
+        known = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "qdrank" / kernels
         if known.exists():
-            old = stale(PROJECT, fault.module) if fault else set()
+            old = stale(clean.folder, fault.module) if clean and fault else set()
             shutil.copytree(known, self._kernels(), ignore=lambda _, names: old & set(names))
 
     def _kernels(self) -> Path:
@@ -94,15 +95,11 @@ class Copy:
         return [((running or tests)[-1], LATE if code == -24 else f"dies ({code})")]
 
 
-def attempt(fault: Fault, known: Results, wanted: tuple[str, ...], left_out: list[str], folder: Path) -> Results:
+def attempt(copy: Copy, tests_of: dict[str, list[str]], known: Results, left_out: list[str]) -> Results:
     """Run the stages that were not passed before; what is known then."""
-    try:
-        copy = Copy(folder, fault)
-    except LookupError as error:
-        return {"lost": str(error)}
     known = {"passed": [], "seconds": 0} | known
-    for stage, tests in stages(PROJECT, fault.module).items():
-        if stage not in known["passed"] and stage in wanted:
+    for stage, tests in tests_of.items():
+        if stage not in known["passed"]:
             begun = resource.getrusage(resource.RUSAGE_CHILDREN)
             limit = {} if "runs" in stage else {"cpu": CPU}
             options = ["-x", *(f"--deselect={one}" for one in left_out)]
@@ -118,10 +115,10 @@ def attempt(fault: Fault, known: Results, wanted: tuple[str, ...], left_out: lis
     return known
 
 
-def confirm(found: Results, folder: Path) -> bool:
+def confirm(found: Results, clean: Copy) -> bool:
     """Run the tests that caught something without a fault; whether none of them fails there too."""
     new = {name: one["caught"] for name, one in found.items() if "caught" in one and "confirmed" not in one}
-    bad = {test for test, _ in Copy(folder).failing(sorted(set(new.values())))} if new else set()
+    bad = {test for test, _ in clean.failing(sorted(set(new.values())))} if new else set()
     for name, test in new.items():
         found[name] |= {"confirmed": True}
         if test in bad:
@@ -143,25 +140,39 @@ def table(faults: list[Fault], columns: dict[str, Results]) -> Iterator[str]:
         yield " | ".join([fault.name, fault.kind, fault.at, *cells])
 
 
+def write(file: Path, found: Results) -> None:
+    """Keep what is known."""
+    file.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
 def main(file: str, *words: str) -> int:
     """Try the faults with these names, or all, and print the table."""
     faults, results = read_list()[0], Path(file)
     found: Results = json.loads(results.read_text()) if results.exists() else {}
     names = [word for word in words if not word.startswith("--")] or [fault.name for fault in faults]
-    last = next((word[8:] for word in words if word.startswith("--until=")), STAGES[-1])
-    wanted = STAGES[: STAGES.index(last) + 1]
-    settled = False
-    while not settled:
-        for fault in faults:
-            known = found.get(fault.name, {})
-            if fault.name in names and "caught" not in known and not set(wanted) <= set(known.get("passed", ())):
-                with tempfile.TemporaryDirectory() as folder:
-                    found[fault.name] = attempt(fault, known, wanted, found.get(LEFT_OUT, []), Path(folder))
-                print(fault.name, found[fault.name], flush=True)
-                results.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
-        with tempfile.TemporaryDirectory() as folder:
-            settled = confirm(found, Path(folder))
-        results.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+    options = {"--until": STAGES[-1], "--commit": "HEAD"} | dict(word.split("=") for word in words if "=" in word)
+    wanted = STAGES[: STAGES.index(options["--until"]) + 1]
+    with tempfile.TemporaryDirectory() as place:
+        clean, settled = Copy(Path(place) / "clean", options["--commit"]), False
+        while not settled:
+            for fault in faults:
+                known, folder = found.get(fault.name, {}), Path(place) / fault.name
+                if fault.name in names and "caught" not in known and not set(wanted) <= set(known.get("passed", ())):
+                    try:
+                        copy = Copy(folder, options["--commit"], fault, clean)
+                        todo = {
+                            stage: tests
+                            for stage, tests in stages(clean.folder, fault.module).items()
+                            if stage in wanted
+                        }
+                        found[fault.name] = attempt(copy, todo, known, found.get(LEFT_OUT, []))
+                    except LookupError as error:
+                        found[fault.name] = {"lost": str(error)}
+                    shutil.rmtree(folder)
+                    print(fault.name, found[fault.name], flush=True)
+                    write(results, found)
+            settled = confirm(found, clean)
+            write(results, found)
     columns = {path.stem: json.loads(path.read_text()) for path in sorted(LIST.parent.glob("*.json"))}
     print("\n".join(f"| {row} |" for row in table(faults, columns | {results.stem: found})))
     caught = {fault.name for fault in faults for one in columns.values() if "caught" in one.get(fault.name, {})}

@@ -61,6 +61,11 @@ RUN_FILES = [
         "qrels: dev is missing",
         config=CONFIG.replace("qrels.txt", "{train: qrels.txt, test: qrels.txt}"),
     ),
+    data(
+        "a split without test",
+        "qrels: test is missing",
+        config=CONFIG.replace("qrels.txt", "{train: qrels.txt, dev: qrels.txt}"),
+    ),
     given("evaluate: no such file", "evaluate qrels.txt c.run", "c.run", "No such file", "fix:"),
     given("evaluate: qrels and run swapped", "evaluate a.run qrels.txt", "a.run", "fix:"),
     given("evaluate: no query in common", "evaluate qrels.txt a.run", "a.run", "fix:", a_run=RUN.replace("q", "x")),

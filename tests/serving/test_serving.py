@@ -290,6 +290,8 @@ def test_other_trained_settings_can_be_asked_for(tiny: Study, new: Path, capsys:
         assert np.array_equal(ranker.score_many(tiny.test.X, tiny.test.offsets), tiny.scores("offline1", setting))
     single = load_ranker(tiny.folder, "single", lam=0.1)
     assert np.array_equal(single.score_many(tiny.test.X, tiny.test.offsets), tiny.scores("single", setting_of(single)))
+    with pytest.raises(InputError, match=r"no models were trained with lambda=0.3"):
+        load_ranker(tiny.folder, "single", lam=0.3)
     assert rank(tiny, new, "--method", "offline2", "--k", "0.5", "--lam", "0.1") == 0
     assert len(capsys.readouterr().out.splitlines()) == tiny.test.n_documents
 

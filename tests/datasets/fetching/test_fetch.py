@@ -403,6 +403,7 @@ def test_the_listing(tmp_path, capsys):
     assert main(["datasets", "mq2007", "--downloads", str(tmp_path)]) == 0
     full = capsys.readouterr().out
     assert "MQ2007.rar" in full
+    assert full.splitlines()[2].split() == ["kind", "letor"]
     assert str(tmp_path / "mq2007") in full
 
 

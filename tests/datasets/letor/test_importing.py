@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from qdrank.datasets.judged import load_judged
+from qdrank.datasets.importing import best_feature
+from qdrank.datasets.judged import Judged, load_judged
 from qdrank.datasets.letor.importing import _query_ids, export_letor, import_letor
 from qdrank.datasets.letor.reader import load_letor
 from qdrank.errors import InputError
@@ -102,6 +104,11 @@ def test_query_in_two_parts_names_both_files(files, tmp_path):
     with pytest.raises(InputError, match=r"began in line 4 of .*S1\.txt") as caught:
         import_letor(files, tmp_path / "judged.parquet")
     assert (caught.value.file, caught.value.line) == (files["S3"], 1)
+
+
+def test_of_equal_features_the_first_is_the_best():
+    judged = Judged.from_arrays([[0, 1, 1], [1, 0, 0], [0, 0, 0]], [1, 0, 0], ["a", "a", "b"])
+    assert best_feature(replace(judged, part=np.array(["train", "test"], dtype=object)), seed=1) == 1
 
 
 def test_parts_must_make_folds(files, tmp_path):

@@ -166,6 +166,12 @@ def test_a_training_query_of_several_folds_is_one_query():
     np.testing.assert_allclose(thrice.column("mean").to_numpy(), once.column("mean").to_numpy(), rtol=1e-9)
 
 
+def test_of_queries_adjusted_alike_the_first_are_taken():
+    columns = {"query_id": list("abcdefghij"), "alpha": [2.0] * 10, "beta": [0.0] * 10, "plain": [1.0] * 10}
+    rows = made.adjusted_rows(pa.table({**columns, "value": np.arange(1.0, 11.0)}))
+    assert rows[0]["mean gain"] == np.arange(rows[0]["queries"]).mean()
+
+
 def test_every_claim_is_judged():
     cells, maps, *_ = tables()
     found = observations(cells, maps, PAPER, copies()[1])
