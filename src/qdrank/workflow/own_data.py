@@ -79,7 +79,8 @@ class RunFiles(Section):
         "each line. null: vectors are made of the documents.",
     )
     reference: str | None = Field(
-        default=None, description="Tag of the run that ranks like BM25; null: the run with the best MAP on training queries."
+        default=None,
+        description="Tag of the run that ranks like BM25; null: the run with the best MAP on training queries.",
     )
     max_label: PositiveInt = Field(default=4, le=62, description="Highest grade; a higher one is an error.")
     title: str = Field(default="", description="How the data set is called in tables and in the report.")
