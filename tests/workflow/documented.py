@@ -10,6 +10,7 @@ PROGRAMS = ("snakemake", "qdrank", "make", "python", "pytest", "source")
 #: Commands that something else runs: pattern to that file and the words in it that do so, which a test looks for.
 ELSEWHERE = {
     r"make (lint|test|docs)": (".ci/run", r"^make {}$"),
+    r"make (golden)": (".ci/run", r"^make {} STUDY=first$"),
     r"make test-cluster": (".ci/run", r"^    make {}$"),
     r"snakemake --lint": ("Makefile", r"^\tPATH=.*/snakemake {}$"),
     r"python docs/notebooks/execute\.py FOLDER": ("tests/test_notebook.py", r'"docs" / "notebooks" / "execute.py"'),
@@ -24,6 +25,7 @@ ELSEWHERE = {
 }
 #: Why a command is run by nothing here.
 NOT_RUN = {
+    r"make golden-write": "takes minutes, and rewrites what `make golden` compares with",
     r"make lock": "resolves the requirements anew from the package index, and rewrites the lock file",
     r"pip install snakemake-executor-plugin-\.\.\.": "a name that the reader completes",
     r"snakemake --workflow-profile workflow/profiles/(lsf|pbs|htcondor)": (
