@@ -161,7 +161,7 @@ def test_a_study(study: Project) -> None:
     study.tiny()
     assert "first feature beats the reference" in (results / "claims-overview.md").read_text()
     page = (results / "index.html").read_text()
-    assert "Rank by the first feature. 1 claim on 1 data set" in page
+    assert "Rank by the first feature. 1 claim on 2 data sets" in page
     assert 'id="figure-tiny-toy-fig1"' in page
     assert "toy-first" in read(results / "tiny/measures.parquet", "measures").column("method").to_pylist()
     listed = json.loads((results / "manifest.json").read_text())["files"]
