@@ -62,6 +62,7 @@ def test_a_suggested_command_repairs_the_data(
         assert first_job() == "(the data were read)"
 
 
+@pytest.mark.full
 def test_what_a_job_found_is_the_last_that_a_run_says_in_another_folder_too(project: Path, tmp_path: Path) -> None:
     """At its end Snakemake has left the folder of ``--directory``, where the job wrote what it found."""
     (tmp_path / "mine.yaml").write_text(LETOR)

@@ -73,7 +73,6 @@ def qp_maps(h, y, lam_alpha, lam_beta, alpha_min=0.05):
 # ---- maps --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 10_000), st.integers(1, 12), st.sampled_from([0.1, 1.0, 10.0, 300.0]), st.sampled_from([0.2, 5.0])
 )
@@ -93,7 +92,6 @@ def test_l2_maps_are_those_of_a_numeric_optimiser(seed, n, lam_alpha, lam_beta):
     assert cost((alpha, beta), h, y, "l2", lam_alpha, lam_beta) <= best.fun + 1e-9
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 10_000), st.integers(1, 12), st.sampled_from([0.1, 1.0, 10.0, 300.0]), st.sampled_from([0.2, 5.0])
 )
@@ -209,7 +207,7 @@ def test_the_plain_regressor_is_ridge_with_a_free_intercept():
     np.testing.assert_allclose(ATVT(lam_h=2.0, rounds=0).fit(X, grades, query).model_["coef"], whole.coef_, rtol=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(0, 10_000),
     st.sampled_from(["l1", "l2"]),
