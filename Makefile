@@ -43,13 +43,13 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal --duratio
 test: $(READY) ## run the tests of every day
 	$(PYTEST)
 
-test-full: $(READY) ## run all tests, an hour: also many kills, full-size simulations, every learner, a real SLURM (as root, with apt)
+test-full: $(READY) ## run all tests, an hour and more: also many kills, full-size simulations, every learner, a real SLURM (as root)
 	$(PYTEST) -m "" --hypothesis-profile=full
-	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then $(MAKE) test-cluster CLUSTER=; fi
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then $(MAKE) test-cluster OF_CLUSTER=; fi
 
-CLUSTER = -m "not full"
+OF_CLUSTER := -m "not full"
 test-cluster: $(READY) ## run the two tests of every day on a real SLURM (needs root and apt)
-	$(BIN)/python -m pytest --override-ini addopts= $(CLUSTER) -s --durations=5 tests/cluster
+	$(BIN)/python -m pytest --override-ini addopts= $(OF_CLUSTER) -s --durations=5 tests/cluster
 
 golden: $(READY) ## compare the first study and a tiny one, run in build/golden, with what they came to before (STUDY=tiny for one)
 	$(BIN)/python -m tests.golden $(STUDY)

@@ -28,11 +28,6 @@ def test_the_message_names_the_place_and_the_way_out(mistake: Mistake, tmp_path:
     assert left(mistake, tmp_path) == []
 
 
-def test_there_are_many_and_no_two_are_alike() -> None:
-    names = [mistake.name for mistake in MISTAKES]
-    assert len(set(names)) == len(names) > 150
-
-
 SPLIT = LETOR.replace("all: rows.txt", "train: rows.txt, test: test.txt")
 WHOLE = SPLIT.replace("train: rows.txt", "train: train-part.txt, vali: vali.txt")
 TEST = ROWS.replace("qid:", "qid:t")

@@ -25,7 +25,7 @@ CONSTANTS = {
     "bench_atvt": {"REPEATS": 1},
     "bench_scale": {"TREES": 2},
 }
-COMMANDS = [command for command in documented(PROJECT) if command.startswith("python tests/benchmarks/")]
+COMMANDS = [command for command in documented(PROJECT) if command.startswith("python bench/bench_")]
 
 
 def name_of(command: str) -> str:
