@@ -10,7 +10,7 @@ READY := $(VENV)/.made-from-$(shell cksum < requirements/dev.txt | cut -d' ' -f1
 CONFIG ?= config/first.yaml
 DIRECTORY ?= .
 
-.PHONY: help setup run findings test test-cluster golden golden-write lint bench picture docs lock clean
+.PHONY: help setup run findings test test-full test-cluster golden golden-write lint bench picture docs lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -39,11 +39,17 @@ runs/hybrid/resources/runs: $(READY)
 	$(BIN)/qdrank retrieve nfcorpus --judgments direct --output $@.part/nfcorpus-direct
 	mv $@.part $@
 
-test: $(READY) ## run the tests
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations=40
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal --durations=40
+test: $(READY) ## run the tests of every day
+	$(PYTEST)
 
-test-cluster: $(READY) ## run the tests on a real SLURM (needs root and apt)
-	$(BIN)/python -m pytest --override-ini addopts= -s --durations=5 tests/cluster
+test-full: $(READY) ## run all tests, an hour and more: also many kills, full-size simulations, every learner, a real SLURM (as root)
+	$(PYTEST) -m "" --hypothesis-profile=full
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then $(MAKE) test-cluster OF_CLUSTER=; fi
+
+OF_CLUSTER := -m "not full"
+test-cluster: $(READY) ## run the two tests of every day on a real SLURM (needs root and apt)
+	$(BIN)/python -m pytest --override-ini addopts= $(OF_CLUSTER) -s --durations=5 tests/cluster
 
 golden: $(READY) ## compare the first study and a tiny one, run in build/golden, with what they came to before (STUDY=tiny for one)
 	$(BIN)/python -m tests.golden $(STUDY)

@@ -19,20 +19,18 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
     os.environ.setdefault(variable, "1")
 
 # How fast input is generated depends on the machine: its tables of Unicode took 92 s beside other work.
-hypothesis.settings.register_profile("busy", suppress_health_check=[hypothesis.HealthCheck.too_slow])
-hypothesis.settings.load_profile("busy")
+for name, examples in (("daily", 50), ("full", 400)):
+    hypothesis.settings.register_profile(
+        name, max_examples=examples, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    )
+hypothesis.settings.load_profile("daily")
 
 PROJECT = Path(__file__).resolve().parents[1]
-# Files whose tests take minutes. They go first, so that no worker is left alone with one at the end.
-LONGEST = ("test_kills.py", "test_adding.py", "test_reruns.py", "test_run.py", "test_deliverables.py", "test_disk.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first, all others in their order (`make test` tells xdist to keep it)."""
-    place = {name: number for number, name in enumerate(LONGEST)}
-    items.sort(
-        key=lambda item: place.get(item.path.name, len(place)) if item.path.parent.name == "workflow" else len(place)
-    )
+    """The longest test first, so that no worker is left alone with it at the end."""
+    items.sort(key=lambda item: item.path.name != "test_kills.py")
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.ahead import in_order
@@ -41,7 +41,6 @@ def outcome(items: list[tuple[int, bool, bool]], helpers: int, ahead: int = 0) -
 
 
 @given(ITEMS, st.integers(1, 4), st.integers(0, 3))
-@settings(max_examples=60, deadline=None)
 def test_results_and_errors_as_in_a_plain_loop(items, helpers, ahead) -> None:
     plain: list[tuple[int, int]] = []
     told = ""

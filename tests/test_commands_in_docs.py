@@ -1,4 +1,4 @@
-"""Commands in the documentation can be copied: targets first, cores given, options that exist."""
+"""Commands in the documentation can be copied: their options, targets and files exist."""
 
 from __future__ import annotations
 
@@ -14,16 +14,10 @@ import pytest
 from snakemake.cli import get_argument_parser
 
 from qdrank.cli import COMMANDS, main
-from qdrank.datasets.letor.reader import read_letor
 from qdrank.studies import STUDIES
-from qdrank.text.extract import read_collection
-from qdrank.workflow.config_files import load_yaml, resolve
-from qdrank.workflow.plan import plan
 
 #: Files that the reader writes.
 MADE_BY_THE_READER = ("changed.yaml", "mine.yaml", "ranking.py")
-# Runs elsewhere or runs nothing: the number of cores is the profile's, or none.
-WITHOUT_CORES = ("--workflow-profile", "--report", "--unlock", "--lint", "-n", "--dry-run", "--version")
 
 
 def texts(project: Path) -> list[Path]:
@@ -43,31 +37,6 @@ def commands(project: Path, name: str) -> list[str]:
             block = re.findall(rf"^(?:    |# .*: |\\$ |)({name} [^`]*)$", line)
             found += [command.partition("  #")[0].strip() for command in [*inline, *block]]
     return found
-
-
-def test_there_are_commands(project: Path) -> None:
-    assert len(commands(project, "snakemake")) > 10
-    assert len(commands(project, "qdrank")) > 10
-
-
-def test_targets_come_before_configuration_files(project: Path) -> None:
-    for command in commands(project, "snakemake"):
-        words = shlex.split(command.replace("...", ""))
-        if "--configfile" in words:
-            behind = words[words.index("--configfile") + 1 :]
-            files = behind[: next((i for i, word in enumerate(behind) if word.startswith("-")), len(behind))]
-            assert all(file.endswith((".yaml", ".yml")) for file in files), command
-
-
-def test_cores_are_given(project: Path) -> None:
-    for command in commands(project, "snakemake"):
-        assert "--cores" in command or any(option in command for option in WITHOUT_CORES), command
-
-
-@pytest.mark.parametrize("name", ["qdrank"])
-def test_commands_of_qdrank_exist(project: Path, name: str) -> None:
-    for command in commands(project, name):
-        assert command.split()[1] in COMMANDS or command.split()[1].startswith("-"), command
 
 
 def test_snakemake_understands_every_command(project: Path, tmp_path: Path) -> None:
@@ -150,34 +119,3 @@ def test_python_of_the_first_pages_runs(
     # What the tutorial says that it prints; its third block is about a run.
     for block in re.findall(r"```text\n(.*?)```", (project / page).read_text(), re.DOTALL)[:2]:
         assert block in out, page
-
-
-def sections(text: str) -> dict[str, dict[str, str]]:
-    """Files of each section of a page: name in the head of a block to its content."""
-    found = {}
-    for part in text.split("\n## ")[1:]:
-        files = dict(re.findall(r'```\w+ title="([^"]+)"\n(.*?)```', part, re.DOTALL))
-        if "mine.yaml" in files:
-            found[part.partition("\n")[0]] = files
-    return found
-
-
-def test_examples_of_own_data_are_complete(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each example is checked as a configuration, and its files are read."""
-    found = sections((project / "docs" / "your-data.md").read_text())
-    assert len(found) == 4
-    for number, (title, files) in enumerate(found.items()):
-        folder = tmp_path / str(number)
-        for name, content in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(content)
-        monkeypatch.chdir(folder)
-        exec(files.get("ranking.py", ""), {})
-        assert main(["config", "check", "mine.yaml"]) == 0, title
-        (dataset,) = plan(resolve(load_yaml("mine.yaml"))).datasets.values()
-        if dataset.kind == "letor":
-            assert sum(len(chunk.y) for chunk in read_letor("ranking.txt", max_label=4)) == 720
-        else:
-            collection = read_collection(**dataset.options)
-            assert len(collection.documents) == len(collection.queries) == 1, title
-            assert len(collection.qrels) == 1, title

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -108,7 +108,6 @@ values = st.recursive(
 keys = st.sampled_from([*WholeSettings.model_fields, "neighbors", ""])
 
 
-@settings(deadline=None, max_examples=150)
 @given(st.dictionaries(keys, values, max_size=4))
 def test_any_values_resolve_or_are_refused_in_words(given_values: dict) -> None:
     with contextlib.suppress(InputError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import pydoc
 import re
 import shutil
 from pathlib import Path
@@ -12,7 +11,6 @@ from types import ModuleType
 import pytest
 import yaml
 
-from qdrank.rankers import RANKERS
 from qdrank.studies import STUDIES
 from tests.pages.browser import browser, installed
 from tests.test_house import ROOMS
@@ -36,21 +34,10 @@ def test_the_picture_is_that_of_the_workflow(drawing: ModuleType) -> None:
     assert drawing.PAGE.read_text() == drawing.page_with(picture), "out of step: run `make picture`"
 
 
-def test_an_arrow_that_a_longer_way_implies_is_left_out(drawing: ModuleType) -> None:
-    graph = "id0[a]\nid1[b]\nid2[c]\nid3[d]\nid0 --> id1\nid1 --> id2\nid0 --> id2\nid2 --> id3\nid0 --> id3\n"
-    assert drawing.reduced(drawing.edges(graph)) == [("a", "b"), ("b", "c"), ("c", "d")]
-
-
 def test_the_rooms_are_those_that_are_checked(project: Path) -> None:
     text = (project / "docs" / "architecture.md").read_text().partition("## The rooms")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (`.*?`) \|", text, re.MULTILINE)
     assert [tuple(re.findall(r"`(\w+)`", row)) for row in rows] == ROOMS
-
-
-def test_the_stages_are_the_rule_files(project: Path) -> None:
-    text = (project / "docs" / "architecture.md").read_text().partition("## The rooms")[0]
-    files = {path.name for path in (project / "workflow" / "rules").glob("*.smk")} - {f"{name}.smk" for name in STUDIES}
-    assert set(re.findall(r"`(?:workflow/rules/)?(\w+\.smk)`", text)) == files
 
 
 def test_links_lead_to_files(project: Path) -> None:
@@ -108,19 +95,3 @@ def test_captions_name_only_params_that_a_rule_sets(project: Path) -> None:
     for caption in (project / "workflow" / "report").rglob("*.rst"):
         for name in re.findall(r"snakemake\.params\.(\w+)", caption.read_text()):
             assert re.search(rf"\b{name}=|\"{name}\":", rules), f"{caption.name} names {name}"
-
-
-def test_methods_named_on_the_python_page_exist(project: Path) -> None:
-    page = (project / "docs" / "api.md").read_text()
-    classes = {target.rpartition(".")[2]: target for target in re.findall(r"^::: (\S+)$", page, re.MULTILINE)}
-    named = set(re.findall(r"`([A-Z]\w+)\.(\w+)", page))
-    assert named
-    for name, method in named:
-        assert hasattr(pydoc.locate(classes[name]), method), f"{name}.{method}"
-
-
-def test_the_python_page_has_every_ranker(project: Path) -> None:
-    page = (project / "docs" / "api.md").read_text()
-    rankers = [target.replace(":", ".") for target in RANKERS.targets.values() if target.startswith("qdrank.rankers.")]
-    aside = {"qdrank.rankers.documents.DocumentView"}  # how documents are seen, which ranks nothing
-    assert not [name for name in rankers if name not in aside and f"::: {name}\n" not in page]

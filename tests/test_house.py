@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import ast
-import io
 import re
 import subprocess
 import sys
-import tokenize
 from pathlib import Path
 
 import pytest
 
 from qdrank.datasets.registry import load
-from qdrank.errors import InputError
-from qdrank.measures import CONVENTIONS
 from qdrank.studies import STUDIES
 from qdrank.workflow.config_files import load_yaml, resolve
 from qdrank.workflow.provenance import code_modules
@@ -47,17 +43,12 @@ def modules(project: Path) -> list[Path]:
     return sorted((project / "src" / "qdrank").rglob("*.py"))
 
 
-def test_every_module_has_a_room(project: Path) -> None:
-    source = project / "src" / "qdrank"
-    rooms = {path.relative_to(source).parts[0].removesuffix(".py") for path in modules(project)} - {"__init__"}
-    assert rooms == set(LEVEL)
-
-
 def test_no_lower_room_uses_an_upper_one(project: Path) -> None:
     source = project / "src" / "qdrank"
     wrong = []
     for path in modules(project):
         room = path.relative_to(source).parts[0].removesuffix(".py")
+        assert room in {*LEVEL, "__init__"}, "a module without a room"
         for node in ast.walk(ast.parse(path.read_text())):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
@@ -100,216 +91,11 @@ def test_no_module_leads_back_to_itself(project: Path) -> None:
     assert not circles(import_graph(project / "src"))
 
 
-def test_a_circle_is_found(tmp_path: Path) -> None:
-    (tmp_path / "room").mkdir()
-    (tmp_path / "room" / "__init__.py").write_text("")
-    (tmp_path / "room" / "a.py").write_text("from room.b import f\n")
-    (tmp_path / "room" / "b.py").write_text("import room.c\n")
-    (tmp_path / "room" / "c.py").write_text("import os\n")
-    assert circles(import_graph(tmp_path)) == []
-    for late in ("def g():\n    from room import a\n", "if TYPE_CHECKING:\n    from room.a import f\n"):
-        (tmp_path / "room" / "c.py").write_text(late)
-        assert circles(import_graph(tmp_path)) == [["room.a", "room.b", "room.c"]]
-
-
 def test_no_study_uses_another(project: Path) -> None:
     for name in STUDIES:
         others = re.compile(rf"qdrank\.studies\.(?:{'|'.join(other for other in STUDIES if other != name)})\b")
         for path in (project / "src" / "qdrank" / "studies" / name).rglob("*.py"):
             assert not others.search(path.read_text()), path
-
-
-def rule_files(project: Path) -> list[Path]:
-    return sorted((project / "workflow" / "rules").glob("*.smk"))
-
-
-_RULE = re.compile(
-    r'^(?:(?:for .+ in|\w+ =) run\.(?:divided|by_size|by_folds)\("(\w+)"[\s\S]*?\n)? *rule ?(\w*):$', re.MULTILINE
-)
-_SCRIPT_OF = re.compile(r"scripts/([\w/]+)\.py")
-
-
-def scripts_by_rule(text: str) -> set[tuple[str, str]]:
-    """Each rule with its script; rules that share divided work go by the name that the function that divides it is given."""
-    _, *parts = _RULE.split(text)
-    rules = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
-    return {(divided or name, script) for divided, name, body in rules for script in _SCRIPT_OF.findall(body)}
-
-
-def test_rules_and_scripts_have_the_same_names(project: Path) -> None:
-    """A script is that of the rule of its name, unless the rules that every study gets use it."""
-    scripts = project / "scripts"
-    texts = {path.stem: path.read_text() for path in rule_files(project)}
-    used = {name for text in texts.values() for name in _SCRIPT_OF.findall(text)}
-    assert used == {str(path.relative_to(scripts).with_suffix("")) for path in scripts.rglob("*.py")}
-    rules = set().union(*(scripts_by_rule(text) for text in texts.values()))
-    for name in used - set(_SCRIPT_OF.findall(texts["studies"])):
-        assert (name.rpartition("/")[2], name) in rules, name
-
-
-def test_a_rule_with_the_script_of_another_is_seen() -> None:
-    one = 'rule one:\n    script:\n        "../scripts/{}.py"\n'
-    divided = 'for _name in run.divided("two", KINDS).items():\n\n    rule:\n        script:\n            "../scripts/{}.py"\n'
-    assert scripts_by_rule(one.format("one") + divided.format("a/two")) == {("one", "one"), ("two", "a/two")}
-    assert scripts_by_rule(one.format("two") + divided.format("one")) == {("one", "two"), ("two", "one")}
-
-
-def script_faults(text: str) -> list[str]:
-    """What is wrong with a script: it has a docstring, imports one function and `job`, and calls the function once, or once a fold."""
-    body = ast.parse(text.replace("    for one in this.folds:\n        ", "    ")).body
-    match body:
-        case [
-            ast.Expr(ast.Constant(str())),
-            ast.ImportFrom(module=str() as module, names=[ast.alias(name=function, asname=None)]),
-            ast.ImportFrom(module="qdrank.workflow.script", names=[ast.alias(name="job", asname=None)]),
-            ast.With(
-                items=[ast.withitem(ast.Call(ast.Name("job"), [], []), ast.Name("this"))],
-                body=[ast.Expr(ast.Call(ast.Name(called)) as call)],
-            ),
-        ]:
-            faults = [] if called == function else [f"calls {called}, imports {function}"]
-            faults += [] if module.startswith("qdrank.") else [f"{module} is not of the library"]
-            inner = [node for part in [*call.args, *call.keywords] for node in ast.walk(part)]
-            more = [ast.unparse(node) for node in inner if isinstance(node, ast.Call)]
-            return faults + [f"calls {one} too" for one in more if not one.startswith("this.config.get(")]
-    return ["is not: docstring, one function, job, with job() as this: function(...)"]
-
-
-def test_a_script_calls_one_function_of_the_library(project: Path) -> None:
-    for script in (project / "scripts").rglob("*.py"):
-        assert not script_faults(script.read_text()), f"{script.name} {script_faults(script.read_text())}"
-
-
-_SCRIPT = '''"""Words."""
-
-from qdrank.store.manifest import write_manifest
-from qdrank.workflow.script import job
-
-with job() as this:
-    write_manifest(this.path, **this.params)
-'''
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("    write_manifest(this.path,", "    print(1)\n    write_manifest(this.path,"),
-        ("(this.path,", "(str(this.path),"),
-        ("    write_manifest(", "    made = write_manifest("),
-        ("from qdrank.workflow", "from qdrank.store import read\nfrom qdrank.workflow"),
-        ("    write_manifest(", "    this.log("),
-        ("qdrank.store.manifest", "shutil"),
-        ("with job() as this:\n    ", "this = job()\n"),
-    ],
-)
-def test_a_script_that_does_more_is_found(old: str, new: str) -> None:
-    assert not script_faults(_SCRIPT)
-    assert not script_faults(
-        _SCRIPT.replace("    write", "    for one in this.folds:\n        write").replace("(this", "(one")
-    )
-    assert script_faults(_SCRIPT.replace(old, new, 1))
-
-
-def test_every_rule_says_what_it_needs(project: Path) -> None:
-    for file in rule_files(project):
-        for rule in re.split(r"^ *(?:rule|checkpoint)\b", file.read_text(), flags=re.MULTILINE)[1:]:
-            if "script:" not in rule:
-                continue
-            parts = ["resources:", "mem_mb", "runtime", "name:" if rule.startswith(":") else '"""']
-            lacking = [part for part in parts if part not in rule]
-            assert not lacking, f"{file.name}: rule {rule.split(':')[0]} lacks {lacking}"
-
-
-def test_no_rule_says_what_all_rules_get(project: Path) -> None:
-    """`qdrank.workflow.complete` gives each rule its log, its benchmark, the environment and the digest of its code."""
-    for file in rule_files(project):
-        said = re.findall(r"^ +(?:log|benchmark|conda):|\bcode=", file.read_text(), re.MULTILINE)
-        assert not said, f"{file.name}: {said}"
-
-
-def test_no_rule_repeats_a_default(project: Path) -> None:
-    for file in rule_files(project):
-        assert "threads: 1\n" not in file.read_text(), file.name
-
-
-# Names of conventions of measures, which are also short names of studies: in measures, and as ``ndcg@10/geng`` anywhere.
-CONVENTION = re.compile(rf"\w+(?:@\w+)?/(?:{'|'.join(CONVENTIONS)})\b")
-# Names that NumPy gave.
-FOREIGN = {"LinAlgError"}
-# From Python 3.12 on the text of an f-string is a token of its own.
-STRINGS = {tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
-STATEMENT = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
-
-
-def mentions(text: str, names: set[str]) -> list[str]:
-    """Identifiers and strings of a program with one of ``names`` as a word; comments and docstrings may cite a paper.
-
-    In a sentence, a string with blanks, a name counts where a sign joins it to another word or backquotes enclose it.
-    """
-    found, before = [], tokenize.NEWLINE
-    names_ = "|".join(names)
-    word = re.compile(rf"(?<![A-Za-z])(?:{names_})(?![A-Za-z])")
-    joined = re.compile(rf"(?<![A-Za-z])(?:{names_})[-_/.:`]\w|[-_/.`](?:{names_})(?![A-Za-z])")
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.NAME and token.string not in FOREIGN:
-            words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*", token.string)
-            found += [token.string] if names & {part.lower() for part in words} else []
-        elif token.type in STRINGS and not (before in STATEMENT and token.string.startswith('"""')):
-            string = CONVENTION.sub("", token.string)
-            found += [token.string] if (joined if " " in string else word).search(string) else []
-        before = before if token.type in {tokenize.NL, tokenize.COMMENT} else token.type
-    return found
-
-
-def test_what_is_not_about_one_paper_knows_of_none(project: Path) -> None:
-    """Only a study's own folders, rule file and registry line name it, be it by its full or by its short name."""
-    source = project / "src" / "qdrank"
-    names = {name for study in STUDIES for name in (study, STUDIES[study].short)}
-    generic = [path for path in modules(project) if path.relative_to(source).parts[0] != "studies"]
-    generic += [*(project / "scripts").glob("*.py"), *(p for p in rule_files(project) if p.stem not in STUDIES)]
-    for path in generic:
-        in_measures = path.is_relative_to(source / "measures")
-        named = mentions(path.read_text(), names - set(CONVENTIONS) if in_measures else names)
-        assert not named, f"{path.relative_to(project)} names a study: {named}"
-        assert not names & set(path.relative_to(project).with_suffix("").parts), path
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        'out = "results/{dataset}/geng/measures.parquet"',
-        'target = "geng_fig7"',
-        'f"{folder}/lin/{name}"',
-        'raise ValueError("see geng.lam in the configuration")',
-        "from qdrank.studies.zha2006 import STUDY",
-        "geng_models = 1",
-        "class HoiWeights: ...",
-        "settings.beyond",
-        'convention = "geng"',
-        'rule lin:\n    output: "x"',
-        'rule x:\n    output:\n        "results/lin/x"',
-    ],
-)
-def test_a_study_that_is_named_is_found(line: str) -> None:
-    names = {name for study in STUDIES for name in (study, STUDIES[study].short)}
-    assert mentions(f'"""Words."""\n\n{line}\n', names)
-
-
-def test_a_citation_a_convention_and_a_usual_word_name_no_study() -> None:
-    text = '"""Eq. 3 of geng2008."""\n# as in zha\nx = "ndcg@10/geng"\ny = "nothing beyond the last row"\nlinear = 1\n'
-    assert mentions(text, {"geng", "geng2008", "zha", "lin", "beyond"}) == []
-
-
-def test_every_study_has_its_page_its_captions_and_its_tests(project: Path) -> None:
-    for name in STUDIES:
-        study = STUDIES[name]
-        shown = [*study.figures, *study.tables, study.observations]
-        captions = {path.stem for path in (project / "workflow" / "report" / name).glob("*.rst")}
-        assert captions == {output for made in shown for output in made.shows}, name
-        page = (project / "docs" / "studies" / f"{name}.md").read_text()
-        assert f"(../verdicts/{name}.md)" in page, f"docs/studies/{name}.md does not lead to its verdicts"
-        assert list((project / "tests" / "studies" / name).glob("test_*.py")), name
-        assert (project / "workflow" / "rules" / f"{name}.smk").is_file(), name
 
 
 def test_methods_have_one_name_in_all_studies() -> None:
@@ -381,59 +167,6 @@ def test_measures_never_forget_documents_that_were_not_retrieved(project: Path) 
                 assert "unranked" in {keyword.arg for keyword in node.keywords}, f"{path.name}, line {node.lineno}"
 
 
-def glossary(project: Path) -> dict[str, tuple[list[str], bool]]:
-    """For every word of the glossary the rooms or modules of its last column, and whether names may stand there only."""
-    rows = re.findall(r"^\| (\w+) \| .* \| (.*?) \|$", (project / "docs" / "glossary.md").read_text(), re.MULTILINE)
-    return {word: (re.findall(r"`(.*?)`", where), not where.startswith("anywhere")) for word, where in rows[1:]}
-
-
-def given_names(text: str) -> dict[str, str]:
-    """Names that a program gives to something, in small letters with underscores; row groups are Parquet's."""
-    names = []
-    for node in ast.walk(ast.parse(text)):
-        match node:
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
-                names.append(name)
-            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
-                names.append(name)
-    words = {name: re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower() for name in names}
-    return {name: re.sub(r"row_groups?", "", word) for name, word in words.items()}
-
-
-def astray(names: dict[str, str], word: str) -> list[str]:
-    """Those of ``names`` with ``word`` in them, in the singular or plural."""
-    stem = re.compile(rf"(?<![a-z]){word.rstrip('s')}s?(?![a-z])")
-    return [name for name, words in names.items() if stem.search(words)]
-
-
-def test_a_word_of_the_glossary_stands_where_the_glossary_says(project: Path) -> None:
-    source, words = project / "src" / "qdrank", glossary(project)
-    assert {"evidence", "judged", "part", "terms", "family", "group", "bank", "plain"} <= words.keys()
-    wrong = []
-    for path in modules(project):
-        at, names = path.relative_to(source).with_suffix("").as_posix(), given_names(path.read_text())
-        for word, (places, only) in words.items():
-            inside = any(at == place or at.startswith(f"{place}/") for place in places)
-            wrong += [f"{at}: {name}" for name in astray(names, word)] if inside != only else []
-    assert not wrong, f"docs/glossary.md gives these words another meaning: {wrong}"
-
-
-def test_a_word_astray_is_found() -> None:
-    program = (
-        "class PlainThing:\n    def part_of(self, terms, *, own_group=1): self.family = terms.group_by(1)\nn_parts = 1"
-    )
-    found = {word: astray(given_names(program), word) for word in ("plain", "part", "terms", "group", "family", "bank")}
-    assert found == {
-        "plain": ["PlainThing"],
-        "part": ["part_of", "n_parts"],
-        "terms": ["terms"],
-        "group": ["own_group"],
-        "family": ["family"],
-        "bank": [],
-    }
-    assert astray(given_names("partial = apart = department = 1"), "part") == []
-
-
 def unnamed_shapes(text: str) -> list[str]:
     """Calls of the store's ``read`` and ``write`` that do not say the shape where they stand: its name, a study's own, a parameter."""
     tree = ast.parse(text)
@@ -455,37 +188,28 @@ def test_shapes_are_named_where_they_are_used(project: Path) -> None:
     """A job's digest knows the shared shapes by the strings in its code."""
     for path in modules(project):
         assert not unnamed_shapes(path.read_text()), path
-    assert unnamed_shapes(
-        "from qdrank.store import write\nfor name, table in made:\n    write(out[name], name, table)\n"
-    )
 
 
-def writes_code(text: str) -> bool:
-    """Whether a module imports what code for LLVM is written with: llvmlite, or what numba builds its functions from."""
-    for node in ast.walk(ast.parse(text)):
-        names = [a.name for a in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
-        if isinstance(node, ast.ImportFrom):
-            names = [f"{node.module}.{name}" for name in names]
-        if any(
-            name.split(".")[0] == "llvmlite" or (name.startswith("numba.") and "intrinsic" in name) for name in names
-        ):
-            return True
-        if isinstance(node, ast.Attribute) and node.attr == "intrinsic":
-            return True
-    return False
+#: Rooms whose choices are made on validation, by `qdrank.learners.choose` alone.
+CHOOSING = ("learners", "aggregators", "rankers", "studies")
+LARGEST = {f"{start}arg{end}" for start in ("", "nan") for end in ("max", "min")} | {"idxmax", "nlargest", "nsmallest"}
 
 
-def test_no_module_writes_code_for_llvm(project: Path) -> None:
-    """Kernels are loops that a reader of Python can follow (docs/decisions.md)."""
-    assert not [path for path in modules(project) if writes_code(path.read_text())]
-    for planted in (
-        "from llvmlite import ir",
-        "def build():\n    import llvmlite.ir as ir",
-        "from numba.extending import intrinsic as made",
-        "import numba\n@numba.extending.intrinsic\ndef f(_): ...",
-    ):
-        assert writes_code(planted), planted
-    assert not writes_code("from numba import njit")
+def chooses_alone(text: str) -> bool:
+    """Whether a module measures rankings and takes the largest of something, and not by `qdrank.learners.choose`."""
+    nodes = list(ast.walk(ast.parse(text)))
+    used = {f"{node.module}.{a.name}" for node in nodes if isinstance(node, ast.ImportFrom) for a in node.names}
+    measures = any(re.match(r"qdrank\.measures\.(?!names|ranking|definitions|CONV)", name) for name in used)
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    keyed = {c.func.id for c in calls if isinstance(c.func, ast.Name) and any(k.arg == "key" for k in c.keywords)}
+    largest = {c.func.attr for c in calls if isinstance(c.func, ast.Attribute)} & LARGEST or keyed & {"max", "sorted"}
+    return bool(measures and largest and not any(name.startswith("qdrank.learners.choose.") for name in used))
+
+
+def test_nobody_else_chooses(project: Path) -> None:
+    rooms = [project / "src" / "qdrank" / room for room in CHOOSING]
+    found = {path.stem for room in rooms for path in room.rglob("*.py") if chooses_alone(path.read_text())}
+    assert found == {"adarank"}, "it takes the best feature of a round, on training queries, as its algorithm says"
 
 
 def test_no_pickle_and_no_eval(project: Path) -> None:
@@ -498,49 +222,6 @@ def test_no_pickle_and_no_eval(project: Path) -> None:
                 assert node.func.id not in {"eval", "exec"}, path
 
 
-#: Longest line of prose in the documentation; tables, code, headings and addresses may be longer.
-DOC_WIDTH = 120
-
-
-def test_the_work_of_a_job_writes_nothing_to_the_terminal(project: Path) -> None:
-    """A line of a job would be drawn over by the panel that shows the progress, and leave a piece of it behind."""
-    source = project / "src" / "qdrank"
-    may = {"cli.py", "jobs.py", "kernel_cache.py", "datasets/fetching/progress.py", "workflow/start.py"}
-    printing = {
-        str(path.relative_to(source))
-        for path in modules(project)
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
-    }
-    assert {name for name in printing if not name.startswith("commands/")} == may
-
-
-def long_lines(text: str) -> list[int]:
-    """Numbers of the lines of prose that are longer than `DOC_WIDTH`, counted from 1."""
-    long, fenced = [], False
-    for number, line in enumerate(text.split("\n"), 1):
-        fenced ^= line.lstrip().startswith(("```", "~~~"))
-        prose = not (fenced or line.startswith(("|", "    ", "#", "<", "[", "!")))
-        if prose and len(line) > DOC_WIDTH and " " in line.strip()[:DOC_WIDTH]:
-            long.append(number)
-    return long
-
-
-def test_lines_of_documentation_are_wrapped_alike(project: Path) -> None:
-    """What is written by a command is not wrapped by hand."""
-    made = {project / "docs" / name for name in ("ledger.md", "configuration.md", "afternoon.md")}
-    made |= set((project / "docs" / "verdicts").iterdir())
-    pages = {*project.glob("*.md"), *(project / "docs").rglob("*.md"), *(project / "config").glob("*.md")} - made
-    wrong = {str(page.relative_to(project)): long_lines(page.read_text()) for page in sorted(pages)}
-    assert not {page: lines for page, lines in wrong.items() if lines}, f"wrap at {DOC_WIDTH} columns"
-
-
-def test_a_long_line_of_prose_is_found() -> None:
-    long = "word " * 30
-    page = f"# {long}\n\n{long}\n| {long} |\n\n```\n{long}\n```\n\n    {long}\n- {long}\n" + "x" * 200
-    assert long_lines(page) == [3, 11]
-
-
 def test_ready_configurations_and_the_table_of_data_sets_are_valid(project: Path) -> None:
     """A key that is renamed in the library is renamed in every file that names it."""
     files = [*(project / "config").glob("*.yaml"), *(project / "tests" / "configs").glob("*.yaml")]
@@ -550,10 +231,3 @@ def test_ready_configurations_and_the_table_of_data_sets_are_valid(project: Path
     for file in files:
         resolve(load_yaml(file), [(file.name, load_yaml(file))])
     assert {"mq2008", "nfcorpus", "sim1"} <= set(load(project / "config" / "datasets.yaml"))
-
-
-def test_a_renamed_key_is_found(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text("text: {candidates_kept: 10}\n")
-    values = load_yaml(tmp_path / "config.yaml")
-    with pytest.raises(InputError, match=r"text\.candidates_kept: unknown key"):
-        resolve(values, [("config.yaml", values)])

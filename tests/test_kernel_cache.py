@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 
 def cache_of(source: Path) -> str:
     code = "import qdrank, os; print(os.environ['NUMBA_CACHE_DIR'])"
@@ -34,6 +36,7 @@ def test_a_changed_kernel_gets_a_new_cache(project: Path, tmp_path: Path) -> Non
     assert cache_of(tmp_path / "src") != before
 
 
+@pytest.mark.full
 def test_a_copy_of_the_library_finds_what_another_compiled(project: Path, tmp_path: Path) -> None:
     """And an edited kernel in the same cache is compiled anew."""
     code = (
@@ -81,6 +84,7 @@ print(digest.hexdigest())
 """
 
 
+@pytest.mark.full
 def test_what_is_compiled_and_what_is_found_compiled_round_alike(tmp_path: Path) -> None:
     """LLVM optimises a function by itself and again within each that calls it; a process that compiles may run the one, later ones the other."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}

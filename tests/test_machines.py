@@ -75,7 +75,7 @@ def study(kernel):
     return json.loads(done.stdout)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif(not KERNELS, reason="no two kernels are known for this architecture")
 def test_verdicts_and_four_digits_do_not_depend_on_the_blas_kernel_and_bytes_on_nothing_else():
     one, again, other = study(KERNELS[0]), study(KERNELS[0]), study(KERNELS[1])

@@ -6,7 +6,7 @@ from statistics import mean, pstdev
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.aggregators.fusion import FUSION_METHODS, NORMS, fuse
@@ -56,7 +56,6 @@ def by_hand(runs, method, norm, weights, k):
     return fused
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(LISTS, min_size=2, max_size=3), st.sampled_from(FUSION_METHODS), st.sampled_from(list(NORMS)))
 def test_fusion_equals_its_definition(lists, method, norm):
     if (method, norm) == ("combmnz", "z-score"):

@@ -84,8 +84,14 @@ def queued(name: str) -> list[str]:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
 
 
+@pytest.mark.full
+def test_troubled_jobs_begin(trouble: Run) -> None:
+    """They run while the next tests run."""
+    assert trouble.process.poll() is None
+
+
 def test_a_killed_run_is_resumed_and_gives_the_bytes_of_a_local_one(
-    cluster: Cluster, trouble: Run, local: Project, project: Path, tmp_path: Path
+    cluster: Cluster, local: Project, project: Path, tmp_path: Path
 ) -> None:
     copy = copy_project(project, tmp_path)
     first = Run(copy, *SLURM, *TINY)
@@ -120,6 +126,7 @@ def test_any_scheduler_gives_the_same_bytes(cluster: Cluster, local: Project, pr
     assert made.items() <= result_digests(local.folder / "results").items()
 
 
+@pytest.mark.full
 def test_troubled_jobs_come_through(cluster: Cluster, trouble: Run) -> None:
     """Waits for the run of ``trouble.smk``; the tests after this one look at single jobs of it."""
     code = trouble.process.wait(timeout=400)
@@ -131,18 +138,21 @@ def outcome(trouble: Run, kind: str) -> str:
     return (trouble.log.parent / f"trouble/{kind}.txt").read_text().strip()
 
 
+@pytest.mark.full
 def test_a_job_killed_for_memory_is_tried_again_with_more(cluster: Cluster, trouble: Run) -> None:
     assert outcome(trouble, "greedy") == "1600"
     killed = [row for row in cluster.jobs(trouble.name()) if row["JobState"] in ("FAILED", "OUT_OF_MEMORY")]
     assert [row["Tres"].split(",")[1] for row in killed] == ["mem=800M"]
 
 
+@pytest.mark.full
 def test_a_job_past_its_time_is_tried_again_with_more(cluster: Cluster, trouble: Run) -> None:
     assert outcome(trouble, "slow") == "2"
     stopped = [row for row in cluster.jobs(trouble.name()) if row["JobState"] == "TIMEOUT"]
     assert [row["TimeLimit"] for row in stopped] == ["1"]
 
 
+@pytest.mark.full
 def test_a_job_whose_node_goes_down_ends_on_another(cluster: Cluster, trouble: Run) -> None:
     first, second = (trouble.log.parent / "nodes.txt").read_text().split()
     assert first != second

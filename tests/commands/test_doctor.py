@@ -53,7 +53,7 @@ def test_compiling_is_announced_once(
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_doctor_compiles_what_the_commands_use(tmp_path: Path) -> None:
     """After it, `qdrank evaluate` adds nothing to the cache."""
     variables = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}

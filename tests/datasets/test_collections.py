@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.collections import COLLECTIONS
@@ -196,7 +196,6 @@ corpora = st.lists(records.map(json.dumps) | st.text(max_size=20), max_size=4).m
 
 
 @given(corpus=corpora | st.binary(max_size=60), queries=corpora, qrels=st.binary(max_size=60) | st.just(TRAIN.encode()))
-@settings(max_examples=150, deadline=None)
 def test_whatever_the_files_hold_only_input_errors_come(tmp_path_factory, corpus, queries, qrels):
     folder = tmp_path_factory.mktemp("fuzz")
     write(folder)

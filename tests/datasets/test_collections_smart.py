@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.collections.beir import read_nfcorpus
@@ -217,7 +217,6 @@ texts = st.lists(pieces, max_size=12).map("\n".join).map(str.encode) | st.binary
 
 
 @given(documents=texts, queries=texts, rel=texts, judgments=st.sampled_from(["listed", "trec", "cranfield"]))
-@settings(max_examples=150, deadline=None)
 def test_whatever_the_files_hold_only_input_errors_come(tmp_path_factory, documents, queries, rel, judgments):
     folder = tmp_path_factory.mktemp("fuzz")
     for name, content in (("all", documents), ("qry", queries), ("rel", rel)):

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.collections.beir import read_scifact
@@ -89,7 +89,6 @@ content = st.lists(piece, max_size=8).map("\n".join) | st.text(max_size=20)
 
 
 @given(texts=st.tuples(content, content, content))
-@settings(max_examples=60, deadline=None)
 def test_whatever_the_files_hold_only_input_errors_come(tmp_path_factory, texts):
     folder = tmp_path_factory.mktemp("fuzz")
     for read, files in ((read_time, TIME), (read_scifact, SCIFACT)):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.collections.model import Collection, Notebook
@@ -361,7 +361,6 @@ def test_broken_documents_are_named(tmp_path: Path, text: str, words: str) -> No
         list(read_documents(tmp_path / "docs", Notebook()))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text(alphabet="<>/DOCtopnumTEXT 1\n&;", max_size=80))
 def test_any_text_is_read_or_refused_in_words(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = tmp_path_factory.mktemp("any") / "file"

@@ -81,7 +81,7 @@ def test_error_bars_reach_the_ends_and_never_below_zero():
 
 
 @given(st.integers(2, 5), st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 def test_p_values_are_corrected_together_in_the_order_given(n, seed):
     rng = np.random.default_rng(seed)
     ids = np.array([f"q{i:02}" for i in range(12)])

@@ -21,6 +21,8 @@ from qdrank.evaluation.verdicts import decide_by_estimates
 RULES = Rules()
 LIMIT = 3.5
 """Times the nominal rate, of one side, at the level .05 and at .05 / 6."""
+SHARES = pytest.mark.parametrize("share", [0.1, pytest.param(1, marks=pytest.mark.full)])
+"""Of the simulations: a tenth each day."""
 
 
 def changes(share, size):
@@ -69,9 +71,9 @@ def wrong(world, n, *, family, runs, guarded=True):
 def test_what_student_alone_does():
     """The cases that the guard is for: .23 instead of .025, .2 instead of .0042, and width 0 from equal values."""
     world = "zero-inflated, 8 % large of one sign"
-    assert wrong(world, 25, family=1, runs=2000, guarded=False)[0] > 0.2
-    assert wrong(world, 25, family=6, runs=2000, guarded=False)[0] > 0.17
-    assert wrong("noise, and 8 % large of one sign", 25, family=1, runs=2000, guarded=False)[0] > 0.18
+    assert wrong(world, 25, family=1, runs=500, guarded=False)[0] > 0.2
+    assert wrong(world, 25, family=6, runs=500, guarded=False)[0] > 0.17
+    assert wrong("noise, and 8 % large of one sign", 25, family=1, runs=500, guarded=False)[0] > 0.18
     assert over_queries(np.full(10, 0.1)).interval(0.05) == (0.1, 0.1)
 
 
@@ -81,26 +83,27 @@ def test_small_samples_say_nothing(world, n):
     assert wrong(world, n, family=1, runs=20).max() == 0
 
 
-@pytest.mark.slow
+@SHARES
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize(("n", "family"), [(60, 1), (120, 1), (300, 1), (89, 6), (200, 6)])
-def test_verdicts_are_wrong_no_more_often_than_stated(world, n, family):
-    runs = 400 if family == 1 else 800
+def test_verdicts_are_wrong_no_more_often_than_stated(world, n, family, share):
+    runs = int(share * (400 if family == 1 else 800))
     nominal = RULES.alpha / family / 2
     allowed = LIMIT * nominal + 3 * np.sqrt(LIMIT * nominal / runs)
     assert wrong(world, n, family=family, runs=runs).max() <= allowed
 
 
+@SHARES
 @pytest.mark.parametrize("world", WORLDS)
-def test_seeds_average_sparse_differences(world):
+def test_seeds_average_sparse_differences(world, share):
     """The mean of a seed's queries is near normal, so Student's over seeds needs no bootstrap."""
     draw, mean = WORLDS[world]
-    rng, found = np.random.default_rng(5), []
-    for _ in range(600):
+    rng, found, runs = np.random.default_rng(5), [], int(600 * share)
+    for _ in range(runs):
         contrasts = {"value": over_seeds([draw(rng, 60) - mean for _ in range(10)])}
         verdict = decide_by_estimates(claim(), contrasts, size=1, rules=RULES).verdict
         found.append((verdict == FAILS, verdict == HOLDS))
-    assert np.mean(found, axis=0).max() <= 2 * 0.025 + 3 * np.sqrt(0.025 / 600)
+    assert np.mean(found, axis=0).max() <= 2 * 0.025 + 3 * np.sqrt(0.025 / runs)
 
 
 def test_power_is_not_lost_on_ordinary_differences():

@@ -10,7 +10,7 @@ from shutil import which
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.runs.model import Qrels, Run
@@ -92,7 +92,6 @@ def qrels_of(judged):
     return Qrels(query, doc, grade.astype(int))
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from("abc"), st.dictionaries(st.sampled_from(DOCS), st.integers(-2, 3), min_size=1), min_size=1

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -104,7 +104,6 @@ def test_wilcoxon_with_ties_and_zeros_equals_scipys():
     assert wilcoxon(pairs_of(np.zeros(9))).p == 1
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.integers(-5, 5).map(lambda i: i / 10), min_size=2, max_size=12))
 def test_permutation_of_few_queries_tries_all_signs(d):
     signs = np.array(np.meshgrid(*[[-1, 1]] * len(d))).reshape(len(d), -1)
@@ -135,7 +134,6 @@ def test_a_permutation_p_is_never_0():
     assert permutation(pairs_of(np.ones(40)), seed=0, resamples=99).p == 0.01
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(-40, 40), min_size=3, max_size=40))
 def test_p_values_are_probabilities_and_the_same_for_both_directions(d):
     there, back = pairs_of(np.array(d) / 100), pairs_of(-np.array(d) / 100)
@@ -160,7 +158,6 @@ def test_holm_by_hand():
     assert (corrected.family, corrected.size) == ("four methods against Single", 4)
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_lies_between_the_plain_p_and_bonferronis(p):
     adjusted = np.array(list(holm({str(i): v for i, v in enumerate(p)}, family="f").adjusted.values()))

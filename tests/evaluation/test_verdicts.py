@@ -8,7 +8,7 @@ from math import isnan
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -121,7 +121,6 @@ def path(rule, start, end):
 
 
 @pytest.mark.parametrize("kind", BY_INTERVAL)
-@settings(max_examples=400, deadline=None)
 @given(st.tuples(CENTRES, WIDTHS), st.tuples(CENTRES, WIDTHS), MARGINS)
 def test_moving_or_stretching_an_interval_never_jumps_over_cannot_tell(kind, start, end, margin):
     limit = 0.01 if CLAIM_KINDS[kind].limited else None
@@ -131,7 +130,6 @@ def test_moving_or_stretching_an_interval_never_jumps_over_cannot_tell(kind, sta
 
 
 @pytest.mark.parametrize("kind", BY_INTERVAL)
-@settings(max_examples=400, deadline=None)
 @given(CENTRES, WIDTHS, MARGINS)
 def test_a_shift_by_less_than_half_the_width_never_jumps(kind, centre, width, margin):
     limit = 0.01 if CLAIM_KINDS[kind].limited else None
@@ -142,7 +140,6 @@ def test_a_shift_by_less_than_half_the_width_never_jumps(kind, centre, width, ma
     assert set(both) != {HOLDS, FAILS}
 
 
-@settings(max_examples=200, deadline=None)
 @given(*[st.tuples(CENTRES, WIDTHS)] * 4, MARGINS, st.sampled_from(["rise and fall", "flat"]))
 def test_parts_together_never_jump(a0, a1, b0, b1, margin, kind):
     asked = claim(kind, margin=margin)
@@ -168,7 +165,6 @@ def test_the_bisection_sees_the_cliff_of_simpler_rules():
     assert jumps(path(equal_or_significant, (0.0027, 0.0044), (0.0028, 0.0046)))
 
 
-@settings(max_examples=200, deadline=None)
 @given(CENTRES, WIDTHS, MARGINS)
 def test_kinds_do_not_contradict_each_other(centre, width, margin):
     assume(margin > 0)
@@ -202,7 +198,6 @@ def test_two_sets_are_compared_after_welch():
     assert apart.interval(0.05) == pytest.approx(tuple(found.confidence_interval(0.95)))
 
 
-@settings(max_examples=300, deadline=None)
 @given(CENTRES, st.floats(1e-4, 0.02), st.integers(2, 200), st.integers(1, 9), st.sampled_from(BY_INTERVAL))
 def test_the_corrected_p_is_below_alpha_where_the_interval_excludes_the_bound(centre, error, df, size, kind):
     asked, found = claim(kind), Estimate(centre + (0.5 if CLAIM_KINDS[kind].limited else 0), error, df, df + 1)

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 #: A test file that runs whole studies: it asks for one, or makes a copy of the project.
-_WHOLE, _SHARED = re.compile(r"\b(finished|copy_project|Project)\b|mark\.slow"), re.compile(r"\bfinished\b")
+_WHOLE, _SHARED = re.compile(r"\b(finished|copy_project|Project)\b"), re.compile(r"\bfinished\b")
 STAGES = ("near", "room", "others", "runs", "more runs")
 _MODULE = re.compile(r"(qdrank(?:\.\w+)+)(?::\w+)?")
 

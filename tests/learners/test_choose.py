@@ -9,7 +9,7 @@ from math import log2, nan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.errors import InputError
@@ -55,7 +55,6 @@ def ndcg_at_2(ranked: list[int], missed: list[int]) -> float:
     return dcg(ranked) / ideal if ideal else 0.0
 
 
-@settings(deadline=None)
 @given(cases(), st.sampled_from(["ap", "ndcg@2/exp"]), st.integers(0, 3))
 def test_the_choice_is_the_one_by_hand(case: Case, measure: str, seed: int) -> None:
     y, offsets, missed, tried = case
@@ -71,7 +70,6 @@ def test_the_choice_is_the_one_by_hand(case: Case, measure: str, seed: int) -> N
     assert [queries.mean(scores) for scores in tried] == choice.values
 
 
-@settings(deadline=None)
 @given(cases(), st.integers(0, 3))
 def test_settings_with_the_same_ranking_are_equal_and_the_first_is_taken(case: Case, seed: int) -> None:
     y, offsets, _, tried = case
@@ -92,7 +90,6 @@ def test_all_scores_at_once_or_one_after_the_other() -> None:
     assert set(queries.measured(["ap", "rr"], S)) == {"ap", "rr"}
 
 
-@settings(deadline=None)
 @given(cases(), st.sampled_from(["ap", "ndcg@2/exp"]), st.integers(0, 3))
 def test_the_mean_over_many_rankers_is_the_mean_of_their_means(case: Case, measure: str, seed: int) -> None:
     y, offsets, missed, tried = case

@@ -35,6 +35,8 @@ SMALL = {
 }
 EVERY = {**LEARNERS, **AGGREGATORS}
 LEARNED = [name for name in EVERY if name != "bordacount"]
+# One that is linear, one of trees, one over lists; the others are tried as well by `make test-full`.
+DAILY = ("ranksvm", "lambdamart", "listnet")
 
 # The checks of scikit-learn that cannot hold here, and why. Each is tried all the same: one that came to hold would fail.
 OF_ALL = {"check_dtype_object": "what is no number is refused with our sentence, a ValueError, not with a TypeError"}
@@ -64,13 +66,29 @@ def expected_failures(estimator) -> dict[str, str]:
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", message=".*does not inherit from `sklearn.base.BaseEstimator`")
-    with_checks = parametrize_with_checks([made(name) for name in EVERY], expected_failed_checks=expected_failures)
+    daily, others = (
+        parametrize_with_checks([made(name) for name in names], expected_failed_checks=expected_failures)
+        for names in (DAILY, [name for name in EVERY if name not in DAILY])
+    )
 
 
-@with_checks
+@daily
 @pytest.mark.filterwarnings("ignore:no query has documents of different grades", "ignore:no query ids")
 def test_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.full
+@others
+@pytest.mark.filterwarnings("ignore:no query has documents of different grades", "ignore:no query ids")
+def test_the_checks_of_scikit_learn_on_other_learners(estimator, check):
+    check(estimator)
+
+
+def each(names):
+    """A test for each of the names."""
+    marked = [pytest.param(name, marks=[pytest.mark.full] * (name not in DAILY)) for name in names]
+    return pytest.mark.parametrize("name", marked)
 
 
 def judged(seed: int = 0):
@@ -103,7 +121,7 @@ def bad_inputs():
 
 
 @pytest.mark.parametrize("problem", list(bad_inputs()))
-@pytest.mark.parametrize("name", list(EVERY))
+@each(EVERY)
 def test_documents_that_cannot_be_used_are_refused_in_a_sentence(name, problem):
     X, y, query = bad_inputs()[problem]
     expected = "do not match" if problem.startswith("query") else problem
@@ -115,7 +133,7 @@ def test_documents_that_cannot_be_used_are_refused_in_a_sentence(name, problem):
             learner.predict(X, query)
 
 
-@pytest.mark.parametrize("name", [name for name in LEARNED if not name.startswith("cps")])
+@each(name for name in LEARNED if not name.startswith("cps"))
 def test_missing_features_are_refused_in_a_sentence(name):
     X, y, query = judged()
     with pytest.raises(InputError, match="NaN"):
@@ -142,7 +160,7 @@ def test_grades_that_cannot_be_learned_from_are_refused_in_a_sentence(name):
 
 
 @pytest.mark.parametrize("grade", [0, 1])
-@pytest.mark.parametrize("name", LEARNED)
+@each(LEARNED)
 def test_equal_grades_give_a_sentence_and_scores(name, grade):
     X, _, query = judged()
     with pytest.warns(RuntimeWarning, match="no order to learn"):
@@ -150,7 +168,7 @@ def test_equal_grades_give_a_sentence_and_scores(name, grade):
     assert np.isfinite(learner.predict(X, query)).all()
 
 
-@pytest.mark.parametrize("name", LEARNED)
+@each(LEARNED)
 def test_other_columns_than_learned_are_refused_also_by_a_record(name):
     X, y, query = judged()
     learner = made(name).fit(X, y, query)
@@ -159,7 +177,7 @@ def test_other_columns_than_learned_are_refused_also_by_a_record(name):
             one.predict(X[:, :1], query)
 
 
-@pytest.mark.parametrize("name", LEARNED)
+@each(LEARNED)
 def test_nothing_is_predicted_before_fit(name):
     X, y, query = judged()
     with pytest.raises(InputError, match="has not been fitted") as caught:
@@ -180,7 +198,7 @@ def test_the_error_is_ours_alone_where_scikit_learn_is_not_in_use():
     assert done.stdout.split() == ["InputError", "False"]
 
 
-@pytest.mark.parametrize("name", LEARNED)
+@each(LEARNED)
 def test_documents_without_queries_are_taken_for_one_query_with_a_warning(name):
     X, y, _ = judged()
     with pytest.warns(RuntimeWarning, match="no query ids: all 150 documents are taken for one query"):

@@ -71,15 +71,15 @@ def letor2(mirror):
     return [scaled(part) for part in load(mirror / "ohsumed-letor" / "letor2")]
 
 
+@pytest.mark.full
 @pytest.mark.mirror
-@pytest.mark.slow
 @pytest.mark.parametrize("name", list(RERUNS_ON_MQ2008))
 def test_mq2008_against_the_public_reruns(project, mq2008, name):
     check(project, mq2008, name, RERUNS_ON_MQ2008[name], file="mq2008", source="letor40-rerun")
 
 
+@pytest.mark.full
 @pytest.mark.mirror
-@pytest.mark.slow
 @pytest.mark.parametrize("name", list(SHEET_OF_LETOR2))
 def test_ohsumed_against_the_sheet_of_letor2(project, letor2, name):
     check(project, letor2, name, SHEET_OF_LETOR2[name], file="ohsumed-letor2", source="letor2-sheet")

@@ -7,7 +7,7 @@ import sys
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.measures import kernels, uncompiled
@@ -25,7 +25,6 @@ def rankings(draw):
 
 
 @given(rankings(), st.lists(st.sampled_from([1, 2, 3, 5, 12, np.iinfo(np.int64).max]), min_size=1, unique=True))
-@settings(deadline=None)
 def test_same_bits_as_the_kernels(case, cutoffs):
     grades, scores, offsets, missed = case
     cutoffs = np.array(sorted(cutoffs), dtype=np.int64)

@@ -28,11 +28,6 @@ def test_the_message_names_the_place_and_the_way_out(mistake: Mistake, tmp_path:
     assert left(mistake, tmp_path) == []
 
 
-def test_there_are_many_and_no_two_are_alike() -> None:
-    names = [mistake.name for mistake in MISTAKES]
-    assert len(set(names)) == len(names) > 150
-
-
 SPLIT = LETOR.replace("all: rows.txt", "train: rows.txt, test: test.txt")
 WHOLE = SPLIT.replace("train: rows.txt", "train: train-part.txt, vali: vali.txt")
 TEST = ROWS.replace("qid:", "qid:t")
@@ -62,6 +57,7 @@ def test_a_suggested_command_repairs_the_data(
         assert first_job() == "(the data were read)"
 
 
+@pytest.mark.full
 def test_what_a_job_found_is_the_last_that_a_run_says_in_another_folder_too(project: Path, tmp_path: Path) -> None:
     """At its end Snakemake has left the folder of ``--directory``, where the job wrote what it found."""
     (tmp_path / "mine.yaml").write_text(LETOR)

@@ -32,7 +32,7 @@ def shown(page: Path) -> Iterator[Browser]:
         yield one
 
 
-@pytest.fixture(params=[1400, 400], ids=["wide", "narrow"])
+@pytest.fixture(params=[1400, pytest.param(400, marks=pytest.mark.full)], ids=["wide", "narrow"])
 def opened(request: pytest.FixtureRequest, shown: Browser, page: Path) -> Browser:
     shown.problems.clear()
     shown.requests.clear()

@@ -29,7 +29,6 @@ def fitted(name, train, rng):
     return METRICS[name]().fit(train, rng.standard_normal((len(train), 4)))
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     n=st.integers(1, 25),
     m=st.integers(1, 25),
@@ -135,7 +134,7 @@ def test_learned_metric_sees_only_what_predicts_the_targets():
         METRICS["learned"]().fit(train)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(sizes=st.lists(st.integers(1, 6), min_size=1, max_size=5), seed=st.integers(0, 99))
 def test_preference_directions_equal_a_loop_over_pairs(sizes, seed):
     rng = np.random.default_rng(seed)
@@ -146,7 +145,6 @@ def test_preference_directions_equal_a_loop_over_pairs(sizes, seed):
         np.testing.assert_allclose(found, np.mean(pairs, axis=0) if pairs else np.zeros(3), atol=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
 @given(m=st.integers(1, 20), n=st.integers(0, 12), least=st.integers(0, 5), seed=st.integers(0, 99))
 def test_within_radius_equals_a_filter(m, n, least, seed):
     rng = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ from math import log, log2, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.judged import Judged
@@ -30,7 +30,6 @@ def cosine(a: dict[str, float], b: dict[str, float]) -> float:
 
 
 @given(LISTS, LISTS, st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=40)
 def test_candidates_are_compared_by_discounted_ranks(train, new, seed):
     rng = np.random.default_rng(seed)
     judged = [documents(lists, rng.integers(0, 3, sum(map(len, lists))).astype(float)) for lists in (train, new)]
@@ -77,7 +76,6 @@ def test_vectors_are_compared_by_their_directions():
 
 
 @given(st.lists(st.text(max_size=3), max_size=20))
-@settings(deadline=None, max_examples=40)
 def test_names_are_numbered_in_their_order(names):
     known, number = distinct(np.array(names, dtype=object))
     assert known.tolist() == sorted(set(names), key=lambda name: name.encode())

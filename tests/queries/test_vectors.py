@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.errors import InputError
@@ -31,7 +31,6 @@ def by_hand(X, offsets, reference, top, pooling):
     return np.array(rows)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     sizes=st.lists(st.integers(1, 9), min_size=1, max_size=8),
     top=st.integers(1, 10),

@@ -19,7 +19,7 @@ from qdrank.rankers.one_model import LinearRanker, TreeRanker, WithEvidence, wit
 from qdrank.rankers.tuning import tune_rankers
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 20.0]), st.sampled_from([0, 1, 2]))
 def test_the_optimum_of_the_objective(seed, interactions, components):
     train, vectors = world(seed)

@@ -20,7 +20,7 @@ from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.one_model import LinearRanker, TreeRanker
 
 # Rankers of any features; those of runs refuse data that are no runs, so scikit-learn's checks cannot be run on them.
-RANKERS = [LocalRanker(k=2), LinearRanker(), Bilinear(), TreeRanker(rounds=5, min_leaf=1)]
+DAILY, OTHERS = [LocalRanker(k=2)], [LinearRanker(), Bilinear(), TreeRanker(rounds=5, min_leaf=1)]
 # The checks of scikit-learn that cannot hold, and why. Each is tried all the same: one that came to hold would fail.
 EXPECTED = {
     "check_dtype_object": "what is no number is refused with our sentence, a ValueError, not with a TypeError",
@@ -28,14 +28,24 @@ EXPECTED = {
 }
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", message=".*does not inherit from `sklearn.base.BaseEstimator`")
-    with_checks = parametrize_with_checks(
-        [QueryDependent(ranker=ranker) for ranker in RANKERS], expected_failed_checks=lambda _: EXPECTED
+    daily, others = (
+        parametrize_with_checks(
+            [QueryDependent(ranker=ranker) for ranker in rankers], expected_failed_checks=lambda _: EXPECTED
+        )
+        for rankers in (DAILY, OTHERS)
     )
 
 
-@with_checks
+@daily
 @pytest.mark.filterwarnings("ignore:no query has documents of different grades")
 def test_the_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.full
+@others
+@pytest.mark.filterwarnings("ignore:no query has documents of different grades")
+def test_the_checks_of_scikit_learn_on_other_rankers(estimator, check):
     check(estimator)
 
 

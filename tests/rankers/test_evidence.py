@@ -92,7 +92,7 @@ def brute(kind, train, described, other, described_other, gammas, near=None, equ
     return np.array(out)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.integers(0, 10**6),
     st.sampled_from(["candidates", "vectors", "words"]),

@@ -59,7 +59,6 @@ def worlds(draw):
     )
 
 
-@settings(max_examples=80, deadline=None)
 @given(world=worlds(), choice=st.sampled_from(ALIKE), dense=st.booleans(), block=st.sampled_from([1, 20, 2**23]))
 def test_offline1_and_gamma_equal_sets_of_pairs(world, choice, dense, block):
     test, train, pairs = world
@@ -78,7 +77,7 @@ def test_offline1_and_gamma_equal_sets_of_pairs(world, choice, dense, block):
         np.testing.assert_allclose(gammas[k], by_hand)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(sizes=st.lists(st.integers(1, 7), min_size=1, max_size=5), seed=st.integers(0, 99))
 def test_pair_counts_equal_a_loop(sizes, seed):
     y = np.random.default_rng(seed).integers(0, 3, size=sum(sizes))

@@ -31,7 +31,7 @@ def optimum(judged, queries, weights, lam, proximity, single):
     return found.x
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(
     st.integers(0, 10**6),
     st.sampled_from(["hard", "kernel"]),

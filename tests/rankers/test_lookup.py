@@ -5,7 +5,7 @@ from __future__ import annotations
 from unittest import mock
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.queries import METRICS
@@ -22,7 +22,6 @@ from qdrank.rankers.lookup import Neighbourhoods, Offline1, Offline2, TrainingSp
     coarse=st.booleans(),
     dense=st.booleans(),
 )
-@settings(max_examples=80, deadline=None)
 def test_lookups_are_those_of_the_study(seed: int, metric: str, choice: str, coarse: bool, dense: bool) -> None:
     """Coarse vectors, duplicates and few pairs make ties; the lists of neighbours may be shorter than the data."""
     rng = np.random.default_rng(seed)

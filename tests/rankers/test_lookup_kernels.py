@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.rankers.lookup_kernels import add_rows, add_shared
@@ -12,7 +12,6 @@ MEMBERS = st.lists(st.integers(0, 7), max_size=8, unique=True)
 
 
 @given(st.lists(MEMBERS, min_size=1, max_size=6), MEMBERS, st.lists(st.integers(1, 9), min_size=8, max_size=8))
-@settings(deadline=None, max_examples=60)
 def test_both_layouts_add_the_sizes_of_shared_queries(neighbourhoods, members, sizes):
     expected = [sum(sizes[j] for j in set(one) & set(members)) for one in neighbourhoods]
     owners = [[i for i, one in enumerate(neighbourhoods) if j in one] for j in range(8)]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.errors import InputError
 from qdrank.store.lists import list_column, list_matrix, open_list_column
 
 
-@settings(deadline=None)
 @given(st.integers(0, 6), st.integers(0, 4), st.sampled_from([np.float32, np.float64, np.int32]), st.booleans())
 def test_a_matrix_comes_back(n: int, width: int, dtype: type, fixed: bool) -> None:
     width = max(width, 1) if fixed else width  # there are no fixed-size lists of width 0

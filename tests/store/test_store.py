@@ -46,7 +46,7 @@ def test_an_artifact_is_an_ordinary_parquet_file(tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "a.parquet").num_rows == 10
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(1, 400), st.integers(1, 400))
 def test_bytes_do_not_depend_on_how_rows_were_handed_in(
     tmp_path_factory: pytest.TempPathFactory, n: int, step: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.text.test_retrieve import index_of
 
@@ -44,7 +44,6 @@ WORDS = st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=6).map(" ".joi
     terms=st.integers(1, 5),
     weight=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
 )
-@settings(max_examples=150, deadline=None)
 def test_expanded_queries_are_those_of_the_formula(bodies, query, documents, terms, weight):
     index, feedback = index_of(bodies), Feedback(documents, terms, weight)
     asked = analyse_queries(index, [query])

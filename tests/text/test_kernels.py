@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.text.kernels import top_by_score
@@ -28,7 +28,6 @@ def columns(rows: list[dict[int, float]], value_type: type) -> tuple[np.ndarray,
 
 
 @given(indexes())
-@settings(deadline=None, max_examples=60)
 def test_the_best_documents_are_those_of_a_full_sort(case):
     n_documents, postings, queries, n_top = case
     asked, index = columns(queries, np.int32), columns(postings, np.float32)

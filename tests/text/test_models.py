@@ -6,7 +6,7 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.collections.model import Documents
@@ -147,7 +147,6 @@ words = st.lists(st.sampled_from("abcd"), max_size=5).map(" ".join)
     queries=st.lists(words, min_size=1, max_size=3),
     constants=st.sampled_from([Constants(), OHSUMED, Constants(k1=0.0, b=1.0, jm=1.0, delta=1.0)]),
 )
-@settings(max_examples=100, deadline=None)
 def test_no_collection_gives_a_value_that_is_not_finite(pages, queries, constants):
     titles, bodies = map(list, zip(*pages, strict=True))
     index = build_index(Documents([str(i) for i in range(len(pages))], {"title": titles, "body": bodies}), PLAIN)

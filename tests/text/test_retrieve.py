@@ -7,7 +7,7 @@ import math
 import bm25s
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.collections.model import Documents
@@ -65,7 +65,6 @@ def test_scores_are_those_of_the_papers(variant, k1, b):
     query=st.lists(st.sampled_from("abcd"), max_size=3).map(" ".join),
     n_top=st.integers(1, 12),
 )
-@settings(max_examples=150, deadline=None)
 def test_the_best_are_found_and_ties_go_by_document(bodies, query, n_top):
     """Few distinct documents, so that ties abound; the oracle sorts all of them."""
     index = index_of(bodies)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.collections.model import Documents
@@ -18,7 +18,6 @@ def google_matrix(links: np.ndarray, n: int, damping: float = 0.85) -> np.ndarra
 
 
 @given(st.integers(1, 6).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.tuples(*[st.integers(0, n - 1)] * 2)))))
-@settings(deadline=None)
 def test_pagerank_is_the_stationary_distribution(graph):
     n, pairs = graph
     links = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)

@@ -151,7 +151,7 @@ def add(folder: Path, files: dict[str, str], edits: dict[str, tuple[str, str]]) 
         (folder / name).write_text(text.replace(old, new))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_study(study: Project) -> None:
     add(study.folder, STUDY, EDITED)
     study.tiny("toy2026")
@@ -174,7 +174,7 @@ def test_a_study(study: Project) -> None:
     assert "--config: toy.width" in printed
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_figure(study: Project) -> None:
     module = {"src/qdrank/studies/geng2008/toy_figure.py": STUDY["src/qdrank/studies/toy2026/shows.py"]}
     text = module["src/qdrank/studies/geng2008/toy_figure.py"]
@@ -189,7 +189,6 @@ def test_a_figure(study: Project) -> None:
     assert (study.folder / "results/tiny/figures/geng-toy.pdf").stat().st_size
 
 
-@pytest.mark.slow
 def test_a_ranker(study: Project) -> None:
     learner = '''"""Documents by their first feature."""
 

@@ -37,7 +37,10 @@ def test_the_first_page_links_to_what_is_there(finished: Project) -> None:
     assert [link for link in links if not (results / link).exists()] == []
 
 
-@pytest.mark.parametrize("files", DELETED.values(), ids=DELETED)
+@pytest.mark.parametrize(
+    "files",
+    [pytest.param(files, id=name, marks=[pytest.mark.full] * (name != "leaves")) for name, files in DELETED.items()],
+)
 def test_a_deleted_deliverable_is_made_again(study: Project, files: dict[str, str]) -> None:
     for file in files:
         (study.folder / "results" / file).unlink()

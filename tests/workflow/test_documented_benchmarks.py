@@ -25,7 +25,7 @@ CONSTANTS = {
     "bench_atvt": {"REPEATS": 1},
     "bench_scale": {"TREES": 2},
 }
-COMMANDS = [command for command in documented(PROJECT) if command.startswith("python tests/benchmarks/")]
+COMMANDS = [command for command in documented(PROJECT) if command.startswith("python bench/bench_")]
 
 
 def name_of(command: str) -> str:
@@ -43,6 +43,7 @@ def loaded(path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", [c for c in COMMANDS if name_of(c) in OPTIONS])
 def test_those_with_options_for_the_size(command: str) -> None:
     words = [*shlex.split(command)[1:], *OPTIONS[name_of(command)].split()]
@@ -53,6 +54,7 @@ def test_those_with_options_for_the_size(command: str) -> None:
     assert "peak memory" in ran.stdout
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", [c for c in COMMANDS if name_of(c) not in OPTIONS])
 def test_those_of_constant_size_or_on_given_data(
     finished: Project, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -72,6 +74,7 @@ def test_those_of_constant_size_or_on_given_data(
     assert any(words in printed for words in ("tiny", "all of online", "peak memory"))
 
 
+@pytest.mark.full
 def test_a_finished_run_on_more_cores(
     finished: Project, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,6 +90,7 @@ def test_a_finished_run_on_more_cores(
     assert 9 < int(printed.out.splitlines()[-1].split()[0]) < 120
 
 
+@pytest.mark.full
 def test_all_others_can_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """`make bench` runs every script of the folder but the one about a given run."""
     scripts = sorted(PROJECT.glob("bench/*.py"))

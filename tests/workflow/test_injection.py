@@ -49,6 +49,7 @@ def hostile(project: Path, tmp_path: Path) -> Project:
     return copy_project(project, tmp_path / FOLDER)
 
 
+@pytest.mark.full
 def test_own_files_may_be_called_anything(hostile: Project) -> None:
     rows = [
         f"{d % 3} qid:$(touch${{IFS}}pwned){q} 1:{d / 7:.3f} 2:{q}.5 #docid = d;{d}\n"

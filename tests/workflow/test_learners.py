@@ -48,9 +48,10 @@ def test_a_changed_learner_reruns_alone(study: Project) -> None:
     path.write_text(f"{path.read_text()}\nEDITED = True\n")
     printed = study.tiny("--dry-run", "--quiet", "rules")
     assert re.search(r"^learn_method +1$", printed, re.MULTILINE), printed
-    assert not {"train_global", "train_local", "train_lambdamart", "describe_queries"} & study.planned()
+    assert not re.search(r"train_global|train_local|train_lambdamart|describe_queries", printed)
 
 
+@pytest.mark.full
 def test_a_changed_grid_reruns_its_method_alone(study: Project) -> None:
     path = study.folder / "tests/configs/tiny.yaml"
     path.write_text(path.read_text().replace("ranksvm: {lam: [0.1, 0.01]}", "ranksvm: {lam: [0.1]}"))

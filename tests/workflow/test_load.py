@@ -64,7 +64,7 @@ def _config(variants: int) -> str:
     return f"datasets: [{', '.join(f'v{i}' for i in range(variants))}]\nown:\n{rows}"
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_two_thousand_jobs_are_planned_in_seconds(fresh: Project) -> None:
     config = fresh.folder / "many.yaml"
     dry = ("--dry-run", "--cores", "2", "--configfile", "many.yaml", "--quiet", "rules")

@@ -73,6 +73,7 @@ def github(tag: str) -> str:
     return f'github("qdrank/qdrank", path="workflow/Snakefile", tag="{tag}")'
 
 
+@pytest.mark.full
 def test_a_module_from_github_runs_with_the_installed_package(
     project: Path, installed: Path, hosted: Path, tmp_path: Path
 ) -> None:
@@ -96,6 +97,7 @@ def test_the_whole_study_is_a_target_of_another_workflow(project: Path, tmp_path
     assert "qdrank_write_manifest" in printed
 
 
+@pytest.mark.full
 def test_the_installed_package_runs_in_an_empty_folder(project: Path, installed: Path, tmp_path: Path) -> None:
     """Without a checkout: `qdrank init`, then `snakemake`; and `qdrank run` plans the same."""
 
@@ -138,6 +140,7 @@ def in_storage(bucket: Path) -> list[str]:
     return [*where, "--shared-fs-usage", "persistence", "software-deployment", "sources", "source-cache"]
 
 
+@pytest.mark.full
 def test_data_of_yours_and_published_figures_are_in_no_storage(project: Path, tmp_path: Path, mirror: Path) -> None:
     pytest.importorskip("snakemake_storage_plugin_fs")
     copy = copy_project(project, tmp_path / "copy")
@@ -148,6 +151,7 @@ def test_data_of_yours_and_published_figures_are_in_no_storage(project: Path, tm
     assert plain.partition("Job stats")[2] == stored.partition("Job stats")[2] != ""
 
 
+@pytest.mark.full
 def test_a_study_in_a_storage_ends_with_the_manifest_of_a_plain_run(project: Path, tmp_path: Path) -> None:
     """Without a shared file system: jobs see what they are given, and all that they make is that of a plain run."""
     pytest.importorskip("snakemake_storage_plugin_fs")

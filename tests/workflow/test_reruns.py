@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.workflow.project import Project
 
 
@@ -21,17 +23,13 @@ def test_a_finished_study_reruns_nothing(finished: Project) -> None:
     assert "Nothing to be done" in finished.tiny()
 
 
-def test_touched_files_rerun_nothing(study: Project) -> None:
+def test_touched_files_and_cosmetic_edits_rerun_nothing(study: Project) -> None:
     """As after a fresh checkout: every source, and every artifact, has a new time."""
+    append(study.folder / "src/qdrank/figures/features.py", "# a comment")
+    edit(study.folder / "scripts/draw_features.py", '"""Picture', '"""A picture')
     for path in sorted(study.folder.rglob("*")):
         if path.is_file() and ".snakemake" not in path.parts:
             path.touch()
-    assert study.planned() == set()
-
-
-def test_cosmetic_edits_rerun_nothing(study: Project) -> None:
-    append(study.folder / "src/qdrank/figures/features.py", "# a comment")
-    edit(study.folder / "scripts/draw_features.py", '"""Picture', '"""A picture')
     assert study.planned() == set()
 
 
@@ -49,6 +47,7 @@ def test_a_changed_measure_reruns_what_depends_on_it(study: Project) -> None:
     )
 
 
+@pytest.mark.full
 def test_changed_neighbours_do_not_touch_the_measures(study: Project) -> None:
     append(study.folder / "src/qdrank/queries/neighbours.py", "EDITED = True")
     planned = study.planned()
@@ -58,10 +57,12 @@ def test_changed_neighbours_do_not_touch_the_measures(study: Project) -> None:
 
 def test_a_changed_setting_reruns_its_stage_alone(study: Project) -> None:
     edit(study.folder / "tests/configs/tiny.yaml", "evaluation:", "neighbours: {metric: cosine}\nevaluation:")
-    assert "find_neighbours" in study.planned()
-    assert not {"simulate_features", "describe_queries", "measure_features"} & study.planned()
+    planned = study.planned()
+    assert "find_neighbours" in planned
+    assert not {"simulate_features", "describe_queries", "measure_features"} & planned
 
 
+@pytest.mark.full
 def test_a_new_title_is_shown_and_takes_no_time_again(study: Project) -> None:
     edit(study.folder / "tests/configs/tiny.yaml", "title: A tiny simulated set", "title: Quite another title")
     planned = study.planned()

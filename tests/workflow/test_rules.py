@@ -8,8 +8,6 @@ import json
 from importlib import import_module
 from pathlib import Path
 
-import pytest
-
 from tests.workflow.project import copy_project
 
 ASKED = """
@@ -45,24 +43,6 @@ def refuse_other_params(rule: str, params: set[str], script: Path) -> None:
         inspect.signature(function).bind(*call.args, **given)
     except TypeError as error:
         raise AssertionError(f"rule {rule}: {error}") from None
-
-
-def test_params_that_a_function_does_not_take_are_found(tmp_path: Path) -> None:
-    script = tmp_path / "write_overview.py"
-    script.write_text(
-        "from qdrank.figures.overview import write_overview\n\nwith job() as this:\n"
-        "    write_overview(this.path, **this.params)\n"
-    )
-    right = {"datasets", "left_out"}
-    refuse_other_params("one", right, script)
-    of_folds = (
-        script.read_text().replace("    write", "    for one in this.folds:\n        write").replace("this.p", "one.p")
-    )
-    for text in (script.read_text(), of_folds):
-        script.write_text(text)
-        for params in ({"datasets"}, {*right, "more"}):
-            with pytest.raises(AssertionError, match="rule one"):
-                refuse_other_params("one", params, script)
 
 
 def test_every_rule_has_a_log_a_benchmark_an_environment_and_a_digest(project: Path, tmp_path: Path) -> None:

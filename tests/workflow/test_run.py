@@ -67,6 +67,7 @@ def test_new_queries_are_scored_as_in_the_study(finished: Project, tmp_path: Pat
     assert [float(line) for line in (tmp_path / "scores.txt").open()] == expected
 
 
+@pytest.mark.full
 def test_a_figure_is_a_target(study: Project) -> None:
     figure = study.folder / "results/tiny/figures/single-features.pdf"
     before = figure.read_bytes()
@@ -77,9 +78,7 @@ def test_a_figure_is_a_target(study: Project) -> None:
     assert figure.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    "artifact", ["judged", "columns", "topics", "features", "measures", "fold1/queries", "fold1/scores/reference"]
-)
+@pytest.mark.parametrize("artifact", ["judged", pytest.param("fold1/queries", marks=pytest.mark.full)])
 def test_a_flipped_byte_is_named_and_never_used(study: Project, artifact: str) -> None:
     path = study.folder / f"results/tiny/{artifact}.parquet"
     content = bytearray(path.read_bytes())
@@ -106,6 +105,7 @@ def test_a_data_set_that_cannot_be_had_is_an_instruction(study: Project) -> None
     assert "Building DAG" not in printed
 
 
+@pytest.mark.full
 def test_a_data_set_that_cannot_be_had_can_be_left_out(study: Project) -> None:
     tiny = (study.folder / "tests/configs/tiny.yaml").read_text()
     (study.folder / "mine.yaml").write_text(tiny.replace("[tiny, tiny-runs]", "[tiny, mq2008]") + "missing: skip\n")
@@ -114,6 +114,7 @@ def test_a_data_set_that_cannot_be_had_can_be_left_out(study: Project) -> None:
     assert "mq2008" in (study.folder / "results/overview.html").read_text()
 
 
+@pytest.mark.full
 def test_own_feature_files_need_only_a_config_entry(study: Project) -> None:
     rows = [f"{d % 3} qid:q{q} 1:{d / 7:.3f} 2:{q}.5 #docid = d{d}\n" for q in range(20) for d in range(6)]
     (study.folder / "my data.txt").write_text("".join(rows))
@@ -132,6 +133,7 @@ def test_own_feature_files_need_only_a_config_entry(study: Project) -> None:
     assert (study.folder / "runs/mine/results/mine/tables/single-features.csv").read_text().count("\n") == 3
 
 
+@pytest.mark.full
 def test_a_broken_row_is_named_and_nothing_is_left(study: Project) -> None:
     (study.folder / "bad.txt").write_text("1 qid:1 1:0.5\n0 qid:1 1:nan\n")
     (study.folder / "mine.yaml").write_text(

@@ -18,6 +18,7 @@ MEASURES = ["ap", "ndcg@10/exp", "p@5/letor4"]
 TARGETS = ("geng2008", "lin", "zha", "hoi", "beyond", "learners", "geng_fig7", "rankers", "runs", "crate")
 
 
+@pytest.mark.full
 def test_every_target_is_one(study: Project) -> None:
     figure, ranker = (
         study.folder / "results/tiny" / name for name in ("figures/geng-fig7.pdf", "fold1/served/single.parquet")
@@ -46,6 +47,7 @@ def check_runs(folder: Path) -> None:
             assert measured[name].tolist() == pytest.approx(expected, abs=1e-9), (path.name, name)
 
 
+@pytest.mark.full
 def test_the_report_is_one_small_file_that_needs_no_network(study: Project) -> None:
     study.snakemake("--report", "results/report.html")  # goes on with the configuration of the folder
     page = (study.folder / "results/report.html").read_text()

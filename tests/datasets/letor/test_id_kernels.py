@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.letor.id_kernels import (
@@ -35,7 +35,6 @@ def records_of(rows):
     return np.frombuffer(data, dtype=np.uint8), records
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(NAMES, st.one_of(st.just(""), NAMES)), min_size=1, max_size=12), st.integers(0, 120))
 def test_names_and_bounds_are_those_of_strings(rows, n_before):
     data, records = records_of(rows)

@@ -18,7 +18,7 @@ from qdrank.datasets.letor.kernels import HARD, INFINITE, NUMBER, parse_value
 from qdrank.datasets.letor.reader import load_letor, read_letor
 from qdrank.errors import InputError
 
-BOUNDED = settings(max_examples=100, deadline=None)
+BOUNDED = settings(deadline=None)
 names = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"], exclude_characters="#"), min_size=1)
 digits = st.text("0123456789", max_size=30)
 decimals = st.builds(
@@ -49,13 +49,11 @@ def check_rounding(text: str) -> None:
 
 
 @given(decimals)
-@settings(max_examples=400, deadline=None)
 def test_decimals_are_rounded_as_python_does(text):
     check_rounding(text)
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(-3, 3))
-@settings(max_examples=400, deadline=None)
 def test_numbers_near_the_border_of_two_float32(x, steps):
     x = np.float32(x)
     with np.errstate(over="ignore"):
@@ -68,7 +66,6 @@ def test_numbers_near_the_border_of_two_float32(x, steps):
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-@settings(max_examples=400, deadline=None)
 def test_doubles_as_printed(x):
     check_rounding(repr(x))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.letor.quick import QuickText, quick_text
@@ -125,7 +125,6 @@ def test_large_and_missing_files_are_left_to_the_kernels(tmp_path):
 
 
 @given(st.lists(st.tuples(st.integers(0, len(GOOD) - 1), st.integers(0, 3), pieces), min_size=1, max_size=3))
-@settings(max_examples=300, deadline=None)
 def test_whatever_is_read_from_edited_files_is_what_the_kernels_read(tmp_path_factory, edits):
     content = GOOD
     for at, n, piece in edits:

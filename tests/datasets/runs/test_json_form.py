@@ -16,7 +16,7 @@ NAMES = st.text(min_size=1, max_size=4)
 NUMBERS = st.one_of(st.integers(-5, 5), st.floats(-1e6, 1e6))
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(NAMES, st.dictionaries(NAMES, NUMBERS, min_size=1, max_size=4), min_size=1, max_size=4))
 def test_what_a_library_writes_comes_back(tmp_path: Path, content):
     path = tmp_path / "a.json"

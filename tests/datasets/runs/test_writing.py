@@ -14,7 +14,7 @@ from qdrank.errors import InputError
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=6)
 PAIRS = st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=25, unique=True)
-ANY_FOLDER = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ANY_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @ANY_FOLDER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.errors import InputError
@@ -12,7 +12,6 @@ from qdrank.learners.atvt.maps import Maps
 from qdrank.learners.atvt.rounds import grouped, moved
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=15))
 def test_rows_are_grouped_in_order_of_first_appearance(query):
     n = len(query)

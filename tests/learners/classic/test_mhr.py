@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.learners.classic.borda_points import borda_points
@@ -11,7 +11,6 @@ from qdrank.learners.classic.mhr import MultipleHyperplaneRanker
 from qdrank.learners.ranksvm.estimator import RankSVM
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(st.sampled_from([0.0, 1.0, 2.0, np.nan]), min_size=1, max_size=6), min_size=1, max_size=4))
 def test_points_are_the_documents_below_and_half_the_tied(lists):
     scores = np.concatenate([np.array(one) for one in lists])

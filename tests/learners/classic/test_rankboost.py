@@ -69,7 +69,7 @@ def test_rounds_equal_those_with_stored_pairs(thresholds):
             np.testing.assert_allclose(alpha, twin.round()[2], atol=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000))
 def test_potential_is_the_sum_over_pairs(seed):
     _, y, query = judged(seed)

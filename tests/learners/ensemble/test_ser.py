@@ -37,7 +37,6 @@ def test_coefficients_are_the_traces_of_the_matrices(ties, theta, delta):
         np.testing.assert_allclose(found[q], expected, rtol=1e-12, atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=12),
     st.floats(0, 1),
@@ -146,7 +145,6 @@ def test_equation_13_as_printed_is_wrong_where_a_bound_is_active():
     np.testing.assert_allclose(printed + ser.eta_, ser.weights_, atol=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 30), st.integers(1, 8), st.floats(-4, 4), st.booleans())
 def test_any_program_is_solved_from_nothing_and_from_a_neighbour(seed, n, m, logC, bounded):
     rng = np.random.default_rng(seed)
@@ -191,7 +189,7 @@ def test_queries_on_the_margin_that_depend_on_each_other(equal):
 # ---- the learner -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 1000), st.integers(0, 1000))
 def test_the_order_of_documents_changes_nothing_with_halves(seed, shuffle):
     X, y, query = ensemble(seed, coarse=True)

@@ -24,7 +24,6 @@ def documents(seed: int, n: int = 20, m: int = 6, *, coarse: bool = False):
     return np.round(3 * X) / 3 if coarse else X
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 1000), st.integers(2, 25), st.integers(1, 7), st.booleans())
 def test_the_graph_is_that_of_the_definition(seed, n, k, coarse):
     X = documents(seed, n, 3, coarse=coarse)
@@ -108,7 +107,7 @@ def test_more_gamma_makes_neighbours_more_alike():
     assert all(b <= a + 1e-12 for a, b in itertools.pairwise(cost))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 1000), st.integers(0, 1000))
 def test_the_order_of_documents_changes_nothing_with_halves(seed, shuffle):
     X, y, query = ensemble(seed, coarse=True)

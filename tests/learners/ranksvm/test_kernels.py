@@ -38,7 +38,7 @@ def lists(data, n_models, seed):
     return neighbours, coef
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.sampled_from([2, 3, 30]), st.sampled_from([12, 40, 150]))
 def test_block_equals_twin_and_sorting_equals_the_loops_over_pairs(seed, grades, longest):
     """Lists short and long, so that models, documents and a single model are in the lanes of the vector unit."""
@@ -57,7 +57,6 @@ def test_block_equals_twin_and_sorting_equals_the_loops_over_pairs(seed, grades,
         np.testing.assert_allclose(found[1], G, rtol=1e-11, atol=1e-11)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 3), st.sampled_from([np.float32, np.float64]))
 def test_pairs_of_many_models_equal_pairs_taken_one_by_one(seed, n, tiles, dtype):
     """Any number of documents in each grade; scratch and results hold what an earlier query left there."""
@@ -75,7 +74,6 @@ def test_pairs_of_many_models_equal_pairs_taken_one_by_one(seed, n, tiles, dtype
     np.testing.assert_allclose(slack, slacks, **close)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 60), st.sampled_from([np.float32, np.float64]))
 def test_the_rows_of_one_model_equal_pairs_taken_one_by_one(seed, n, dtype):
     """In float32 too: exact sums over the pairs of the rounded scores, within a bound of the rounding."""
@@ -94,7 +92,7 @@ def test_the_rows_of_one_model_equal_pairs_taken_one_by_one(seed, n, dtype):
     np.testing.assert_allclose(c[:n], expected, rtol=0, atol=rounding)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.floats(-1, 2))
 def test_single_equals_twin_and_explicit_pairs(seed, threshold):
     data = judged(seed)
@@ -205,7 +203,7 @@ def test_images_equal_twin():
     np.testing.assert_allclose(found, twin, atol=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.sampled_from([np.float32, np.float64]))
 def test_documents_are_arranged_as_by_the_twin(seed, dtype):
     rng = np.random.default_rng(seed)

@@ -65,7 +65,7 @@ def test_each_model_is_within_its_certified_gap(case):
         assert models.pairs[m] == pairs
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.integers(1, 20), st.sampled_from([1.0, 0.01, 1e-4, 1e-6]))
 @pytest.mark.filterwarnings("ignore:no query has documents of different grades")
 def test_random_problems_reach_the_gap(seed, k, lam):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
@@ -25,7 +25,6 @@ def reference(D, coef, lam, centre):
     return lsq_linear(root * coef, right, (0, 1), tol=1e-15, max_iter=5000).x * coef
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([1.0, 0.01, 1e-4]))
 def test_the_gap_is_reached_and_the_dual_value_is_that_of_least_squares(seed, lam):
     rng = np.random.default_rng(seed)

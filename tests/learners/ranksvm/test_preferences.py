@@ -20,7 +20,6 @@ def documents(sizes: list[int], seed: int, dtype: type = np.float64) -> tuple[np
     return rng.normal(3, 1, (offsets[-1], 3)).astype(dtype), rng.integers(0, 4, offsets[-1]), offsets
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=6), st.integers(0, 10**6))
 def test_pairs_and_normal_matrix_equal_those_of_explicit_pairs(sizes: list[int], seed: int) -> None:
     """Queries without documents, with one, and with one grade among them."""
@@ -37,7 +36,6 @@ def test_pairs_and_normal_matrix_equal_those_of_explicit_pairs(sizes: list[int],
         np.testing.assert_allclose(normal_matrix(ready, coef, batch=batch), expected, atol=1e-9)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=6), st.integers(0, 10**6), st.data())
 def test_the_matrix_of_few_queries_is_that_of_all_with_weights_zero(sizes: list[int], seed: int, data) -> None:
     X, y, offsets = documents(sizes, seed)
@@ -50,7 +48,7 @@ def test_the_matrix_of_few_queries_is_that_of_all_with_weights_zero(sizes: list[
     np.testing.assert_allclose(found, normal_matrix(ready, whole), atol=1e-9)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.integers(1, 7), min_size=1, max_size=4), st.integers(0, 10**6))
 def test_the_documents_below_are_one_range(sizes: list[int], seed: int) -> None:
     X, y, offsets = documents(sizes, seed)

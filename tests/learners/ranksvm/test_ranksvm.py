@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
@@ -55,7 +55,6 @@ def clarabel_optimum(D, coef, lam, loss, centre=0.0):
     return np.array(solver.solve().x)[:d]
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([1.0, 0.01, 1e-4]), st.sampled_from(["squared_hinge", "hinge"]))
 def test_certificate_holds_against_clarabel(seed, lam, loss):
     X, y, query = judged(seed)

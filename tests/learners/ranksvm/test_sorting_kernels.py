@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.learners.ranksvm.kernels.sorting import ascending, dot, is_dense, pair_sums, slack_sums
@@ -25,7 +25,6 @@ def all_pairs(s, lower, threshold):
     return C, slack, squares
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(-6, 6)), min_size=1, max_size=14),
     st.sampled_from([0.0, 1.0, 2.5]),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from tests.text.test_judged_text import made
@@ -37,7 +37,6 @@ def world():
     scores=st.lists(st.lists(st.integers(0, 4), min_size=6, max_size=6), min_size=1, max_size=4),
     n_top=st.integers(1, 8),
 )
-@settings(max_examples=60, deadline=None)
 def test_the_best_documents_are_those_of_a_stable_sort(scores, n_top):
     matrix = np.array(scores, dtype=float)
     found = best_documents(matrix, n_top)

@@ -35,7 +35,7 @@ def fold_gammas(parts, test):
 
 
 @pytest.mark.mirror
-@pytest.mark.slow
+@pytest.mark.full
 def test_gamma_on_mq2008(mirror):
     from qdrank.datasets.letor.reader import load_letor
 

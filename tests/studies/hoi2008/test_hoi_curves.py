@@ -27,7 +27,7 @@ def sweep(order: np.ndarray) -> pa.Table:
 
 
 @given(st.permutations(range(36)))
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_a_curve_does_not_depend_on_the_order_of_the_rows(order):
     table = sweep(np.array(order))
     curve = gamma_curve(table, "sser")

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdrank.datasets.judged import Judged
@@ -99,7 +99,6 @@ def test_values_of_queries_are_repeated_for_their_documents():
     assert per_document(np.array([1.0, 2, 3]), OFFSETS).tolist() == [1] * 4 + [2] + [3] * 6
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_average_precisions_are_those_of_the_measures(data):
     sizes = data.draw(st.lists(st.integers(1, 8), min_size=1, max_size=4))
