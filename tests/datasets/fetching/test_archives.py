@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from qdrank.datasets.fetching.archives import Limits, extract
+from qdrank.datasets.fetching import archives
+from qdrank.datasets.fetching.archives import extract
 from qdrank.errors import InputError
-
-TIGHT = Limits(total=1 << 20, members=50, ratio=20, free=1 << 16)
 
 
 def tar(path: Path, *members: tuple[str | tarfile.TarInfo, bytes], mode: str = "w:gz") -> Path:
@@ -70,41 +69,6 @@ def test_a_missing_member_is_named(tmp_path):
     assert everything(tmp_path) == ["a.zip"]
 
 
-HOSTILE_NAMES = ["../out.txt", "a/../../out.txt", "/etc/out.txt", "..\\out.txt", "C:/out.txt"]
-
-
-@pytest.mark.parametrize("name", HOSTILE_NAMES)
-@pytest.mark.parametrize("build", [tar, packed])
-def test_names_that_lead_out_condemn_the_archive(tmp_path, name, build):
-    folder = tmp_path / "inner"
-    folder.mkdir()
-    archive = build(folder / "a.archive", ("good.txt", b"1"), (name, b"evil"))
-    for wanted in ("good.txt", name):
-        with pytest.raises(InputError, match="leads out of it"):
-            extract(archive, {wanted: folder / "x"})
-    assert everything(tmp_path) == ["inner/a.archive"]
-
-
-@pytest.mark.parametrize(
-    "member",
-    [
-        special("link", tarfile.SYMTYPE, "/etc/passwd"),
-        special("link", tarfile.SYMTYPE, "../../etc/passwd"),
-        special("a/link", tarfile.SYMTYPE, "b/../../../x"),
-        special("link", tarfile.LNKTYPE, "../x"),
-        special("link", tarfile.LNKTYPE, "/etc/passwd"),
-        special("device", tarfile.CHRTYPE),
-        special("device", tarfile.BLKTYPE),
-        special("pipe", tarfile.FIFOTYPE),
-    ],
-)
-def test_links_out_and_devices_condemn_the_archive(tmp_path, member):
-    archive = tar(tmp_path / "a.tar.gz", ("good.txt", b"1"), member)
-    with pytest.raises(InputError, match=r"leads out of it|device"):
-        extract(archive, {"good.txt": tmp_path / "x"})
-    assert everything(tmp_path) == ["a.tar.gz"]
-
-
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])
 def test_a_link_inside_may_stand_but_is_not_unpacked(tmp_path, kind):
     archive = tar(tmp_path / "a.tar.gz", ("good.txt", b"1"), special("link", kind, "good.txt"))
@@ -132,24 +96,18 @@ def test_two_members_of_one_name_are_refused(tmp_path, build):
 
 
 @pytest.mark.parametrize("build", [tar, packed])
-def test_a_bomb_is_stopped_early(tmp_path, build):
-    archive = build(tmp_path / "a.archive", ("bomb.txt", bytes(8 << 20)))
-    with pytest.raises(InputError, match="far more than its size"):
-        extract(archive, {"bomb.txt": tmp_path / "x"}, limits=TIGHT)
-    assert everything(tmp_path) == ["a.archive"]
-
-
-def test_a_bomb_beside_the_wanted_member_is_stopped_too(tmp_path):
-    archive = tar(tmp_path / "a.tar.gz", ("good.txt", b"1"), ("bomb.txt", bytes(8 << 20)))
-    with pytest.raises(InputError, match="far more than its size"):
-        extract(archive, {"good.txt": tmp_path / "x"}, limits=TIGHT)
+def test_names_never_become_paths(tmp_path, build):
+    extract(build(tmp_path / "a.archive", ("../../out.txt", b"1")), {"out.txt": tmp_path / "x"})
+    assert everything(tmp_path) == ["a.archive", "x"]
 
 
 @pytest.mark.parametrize("build", [tar, packed])
-def test_too_many_members_are_refused(tmp_path, build):
-    archive = build(tmp_path / "a.archive", *[(f"{i}.txt", b"") for i in range(60)])
-    with pytest.raises(InputError, match="more than 50 members"):
-        extract(archive, {"1.txt": tmp_path / "x"}, limits=TIGHT)
+def test_a_bomb_is_stopped_early(tmp_path, build, monkeypatch):
+    monkeypatch.setattr(archives, "_FREE", 1 << 16)
+    archive = build(tmp_path / "a.archive", ("bomb.txt", bytes(8 << 20)))
+    with pytest.raises(InputError, match="far more than its size"):
+        extract(archive, {"bomb.txt": tmp_path / "x"})
+    assert everything(tmp_path) == ["a.archive"]
 
 
 def test_rar_is_refused_with_the_fix(tmp_path):
@@ -163,7 +121,7 @@ def test_rar_is_refused_with_the_fix(tmp_path):
 )
 def test_what_is_no_archive_is_told_so(tmp_path, content):
     (tmp_path / "a.bin").write_bytes(content)
-    with pytest.raises(InputError, match=r"neither a zip nor a tar|damaged"):
+    with pytest.raises(InputError, match="not a zip or tar archive"):
         extract(tmp_path / "a.bin", {"a": tmp_path / "x"})
     assert everything(tmp_path) == ["a.bin"]
 
@@ -202,7 +160,7 @@ def test_mangled_archives_are_bad_input_and_nothing_else(tmp_path, mode):
     for _ in range(60):
         path.write_bytes(mangled(content, rng))
         with suppress(InputError):
-            extract(path, {"one.txt": tmp_path / "1", "d/two.txt": tmp_path / "2"}, limits=TIGHT)
+            extract(path, {"one.txt": tmp_path / "1", "d/two.txt": tmp_path / "2"})
     assert set(everything(tmp_path)) <= {"1", "2", "a.archive"}
 
 
