@@ -110,6 +110,7 @@ def test_a_list_that_agrees_with_the_judges_outweighs_noise(name):
     ranks = np.stack([rng.random(320), good, rng.random(320)], axis=1)
     model = AGGREGATORS[f"cps-{name}"]().fit(ranks, y, query)
     assert np.argmax(model.theta_) == 1
+    assert model.score(ranks, y, query) > 0.85
     np.testing.assert_array_equal(stored(model).predict(ranks, query), model.predict(ranks, query))
 
 
