@@ -83,13 +83,16 @@ def test_the_help_of_a_command_has_an_example_that_it_takes(command: str, capsys
     parser.parse_args(shlex.split(example))
 
 
-@pytest.mark.parametrize("command", ["datasets", "datasets mq2008", "config check config/first.yaml"])
+@pytest.mark.parametrize(
+    ("command", "printed"),
+    [("datasets", "mq2008"), ("datasets mq2008", "\nkind  "), ("config check config/first.yaml", "studies")],
+)
 def test_commands_that_need_no_results_run(
-    project: Path, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    project: Path, command: str, printed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(project)
     assert main(command.split()) == 0
-    assert capsys.readouterr().out
+    assert printed in capsys.readouterr().out
 
 
 def test_make_and_scripts_exist(project: Path) -> None:

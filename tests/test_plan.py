@@ -126,6 +126,7 @@ def test_folds_of_runs(tmp_path: Path, changed: dict, folds: int) -> None:
         ({"folds": "packed"}, r"own\.mine\.folds: not plain text"),
         ({"folds": 2}, r"own\.mine.*folds"),
         ({"qrels": {"train": "qrels", "test": "qrels"}}, "dev is missing"),
+        ({"qrels": {"train": "qrels", "dev": "qrels"}}, "test is missing"),
         ({"qrels": {"train": "qrels", "dev": "qrels", "test": "qrels"}, "folds": 3}, "qrels has a split already"),
     ],
 )

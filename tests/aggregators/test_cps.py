@@ -111,6 +111,7 @@ def test_a_list_that_agrees_with_the_judges_outweighs_noise(name):
     model = AGGREGATORS[f"cps-{name}"]().fit(ranks, y, query)
     assert np.argmax(model.theta_) == 1
     assert np.corrcoef(model.predict(ranks, query), y)[0, 1] > 0.5
+    assert model.score(ranks, y, query) > 0.85
     np.testing.assert_array_equal(stored(model).predict(ranks, query), model.predict(ranks, query))
 
 
