@@ -11,7 +11,7 @@ import yaml
 
 from qdrank.errors import InputError
 from qdrank.evaluation.declared import Rules
-from qdrank.evaluation.ledger import Present, checked, claim_digest, differences, digest, ledger_page, problems
+from qdrank.evaluation.ledger import Present, checked, claim_digest, differences, digest, problems
 from qdrank.learners.grids import GRIDS
 from qdrank.registry import loaded
 from qdrank.studies import STUDIES
@@ -111,9 +111,7 @@ def test_an_entry_says_all_that_it_must():
         checked({"studies": {"toy": {"entries": [{"claims": {}}]}}})
 
 
-def test_the_page_is_that_of_the_ledger():
-    page = (ROOT / "docs" / "ledger.md").read_text(encoding="utf-8")
-    assert page == ledger_page(LEDGER), "docs/ledger.md is not of docs/ledger.yaml: qdrank findings --ledger"
+def test_every_page_of_a_study_leads_to_the_ledger():
     for name in STUDIES:
         assert "ledger.md" in (ROOT / "docs" / "studies" / f"{name}.md").read_text(encoding="utf-8"), name
 

@@ -40,7 +40,7 @@ def behind(tmp_path):
     def of(*configurations):
         (tmp_path / "docs" / "verdicts").mkdir(parents=True)
         study = {"title": "Geng 2008", "grids": dict.fromkeys(configurations), "entries": [], "history": []}
-        ledger = {"head": "# The ledger", "studies": {"geng2008": study}}
+        ledger = {"studies": {"geng2008": study}}
         (tmp_path / "docs" / "ledger.yaml").write_text(yaml.safe_dump(ledger), encoding="utf-8")
         page = tmp_path / "docs" / "verdicts" / "geng2008.md"
         page.write_text("old", encoding="utf-8")
@@ -64,7 +64,6 @@ def test_runs_are_joined_in_one_table(behind, tmp_path):
     assert "+0.200" in text
     assert "Made by `a.yaml` at commit abcdef0, `b.yaml` at commit abcdef0." in text
     assert re.search(r"\d+ verdicts in \d+ families .*expected to be wrong by chance", text)
-    assert (page.parents[1] / "ledger.md").is_file()
 
 
 def test_two_configurations_may_judge_one_data_set(behind, tmp_path):
@@ -86,12 +85,11 @@ def test_runs_that_are_not_behind_the_page_are_refused(given, behind, tmp_path, 
         f"{page}: verdicts of config/a.yaml, config/b.yaml by those of {', '.join(given)}\n" in capsys.readouterr().err
     )
     assert page.read_text(encoding="utf-8") == "old"
-    assert not (page.parents[1] / "ledger.md").exists()
 
 
 def test_a_study_that_the_ledger_lacks_is_refused(behind, tmp_path, capsys):
     page = behind("config/a.yaml")
-    (page.parents[1] / "ledger.yaml").write_text("head: ''\nstudies: {}\n", encoding="utf-8")
+    (page.parents[1] / "ledger.yaml").write_text("studies: {}\n", encoding="utf-8")
     assert findings(page, verdicts(tmp_path / "a", "one", 0.1, "a.yaml")) == 2
     assert "verdicts of no configuration by those of a.yaml" in capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""``qdrank findings``: write the verdicts of runs as a page for each study, and the page of the ledger."""
+"""``qdrank findings``: write the verdicts of runs as a page for each study."""
 
 from __future__ import annotations
 
@@ -22,24 +22,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--docs", type=Path, default=Path("docs"), help="folder with ledger.yaml; verdicts/STUDY.md is written there"
     )
-    parser.add_argument("--ledger", action="store_true", help="write the page of the ledger of declarations alone")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the page of the ledger, and the verdicts of every study that the runs judge."""
+    """Write the verdicts of every study that the runs judge."""
     import yaml
 
-    from qdrank.evaluation.ledger import ledger_page
-
-    verdicts = None if args.ledger else joined_verdicts(args.claims)
+    verdicts = joined_verdicts(args.claims)
     if not (source := args.docs / "ledger.yaml").is_file():
         raise InputError("no such file", file=source, fix="give --docs, the folder docs of a checkout")
-    ledger = yaml.safe_load(source.read_text(encoding="utf-8"))
-    pages = {args.docs / "ledger.md": ledger_page(ledger)}
-    if verdicts is not None:
-        _refuse_other_runs(verdicts, ledger["studies"], args.docs)
-        for name in sorted(set(verdicts.column("study").to_pylist())):
-            pages[_page_of(name, args.docs)] = page(verdicts, name, ledger["studies"][name]["title"])
+    studies = yaml.safe_load(source.read_text(encoding="utf-8"))["studies"]
+    _refuse_other_runs(verdicts, studies, args.docs)
+    pages = {
+        _page_of(name, args.docs): page(verdicts, name, studies[name]["title"])
+        for name in sorted(set(verdicts.column("study").to_pylist()))
+    }
     for path, text in pages.items():
         write_text(path, text)
         print(path)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,26 +74,3 @@ def checked(ledger: Mapping[str, Any]) -> Mapping[str, Any]:
             if missing := [field for field in (*ENTRY, "claims") if field not in entry]:
                 raise InputError(f"the ledger's entry of {name} lacks {', '.join(missing)}")
     return ledger
-
-
-def ledger_page(ledger: Mapping[str, Any]) -> str:
-    """The ledger as a page in Markdown, one section per study."""
-    lines = [ledger["head"].strip(), ""]
-    for study in checked(ledger)["studies"].values():
-        lines += [f"## {study['title']}", ""]
-        lines += _table(
-            ("claims", "declared in this form", "first result", "changed between, and why", "earlier results"),
-            [[", ".join(entry["claims"]), *(str(entry[field]) for field in ENTRY)] for entry in study["entries"]],
-        )
-        lines += ["Grids, methods and rules:", ""]
-        lines += _table(
-            ("commit", "change", "what was known by then"), [list(map(str, row)) for row in study["history"]]
-        )
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ").strip() for cell in cells) + " |"
-
-    return [line(head), line(["---"] * len(head)), *map(line, rows), ""]

@@ -75,10 +75,10 @@ class Text(Section):
     b: Annotated[float, Field(ge=0, le=1)] = Field(default=0.4, description="Its normalisation by length.")
     tried_k1: list[Annotated[float, Field(ge=0)]] = Field(
         default=[0.6, 0.9, 1.2, 1.6, 2.0],
-        description="Values of k1 tried on validation for the row of tuned BM25; candidates and features keep `k1`.",
+        description="Values of k1 that validation tries for the row of tuned BM25 alone.",
     )
     tried_b: list[Annotated[float, Field(ge=0, le=1)]] = Field(
-        default=[0.2, 0.4, 0.6, 0.8], description="Values of b tried with them; candidates and features keep `b`."
+        default=[0.2, 0.4, 0.6, 0.8], description="Values of b tried with them."
     )
     feedback: FeedbackSection = Field(default_factory=FeedbackSection, description="RM3 on tuned BM25.")
     candidates: PositiveInt = Field(default=100, description="Documents taken for each query, the best by BM25.")
@@ -88,17 +88,17 @@ class Text(Section):
     )
     relevant: Literal["all", "candidates"] = Field(
         default="all",
-        description="Relevant documents that measures count: all that are judged, as trec_eval does, or only those among the "
-        "candidates, which reads higher.",
+        description="Relevant documents that measures count: all, as trec_eval does, or those among the candidates, which "
+        "reads higher.",
     )
     features: list[Literal["first", "letor25", "extra", "letor46"]] = Field(
         default=["first", "letor25", "extra"],
         min_length=1,
-        description="Sets of features: the score of the first stage, the 25 rank models of LETOR's OHSUMED files, LETOR-like extras, LETOR 4.0's 46.",
+        description="Sets of features; docs/text.md has them.",
     )
     constants: Literal["gov", "ohsumed"] = Field(
         default="gov",
-        description="Constants of the rank models: LETOR's for .GOV, or those with which LETOR's OHSUMED files were made.",
+        description="Constants of the rank models: LETOR's for .GOV, or for OHSUMED.",
     )
     folds: Literal["rotation", "split"] = Field(
         default="rotation", description="Five seeded parts that rotate, or the collection's own train, dev and test."
@@ -116,8 +116,8 @@ class QueryVectorsSection(Section):
     )
     pooling: Literal["mean", "mean+std", "mean+std+max", "none"] = Field(
         default="mean",
-        description="How each feature is summarised over these documents; none: the columns of the query itself are its "
-        "vector (see query_columns), as where your data have vectors of queries.",
+        description="How features are summarised over these documents; none: the query's own columns are its vector, as "
+        "where your data have vectors.",
     )
     view: Literal["given", "minmax"] = Field(
         default="given", description="Features as in the data, or scaled to [0, 1] within each query."
@@ -149,8 +149,8 @@ class EvaluationSection(Section):
     conventions: list[Convention] = Field(
         default=list(USUAL_CONVENTIONS),
         min_length=1,
-        description="Conventions in which every ranking is measured; tables use the first, those of all methods the first in "
-        "which a short list is not 0, papers' figures their own. docs/measures.md compares them.",
+        description="Conventions in which every ranking is measured; tables use the first, those of all methods the first "
+        "in which a short list is not 0. See docs/measures.md.",
     )
     confidence: Fraction = Field(default=0.95, description="Coverage of the intervals.")
     resamples: Annotated[int, Field(ge=100)] = Field(default=2000, description="Bootstrap and permutation resamples.")
@@ -169,7 +169,7 @@ class DifficultySection(Section):
         default={"hard": [1, 3], "normal": [4, 20], "easy": [21, None]},
         min_length=1,
         description="Least and greatest number of relevant documents of each class, rising; null: no limit. The default is "
-        "Lin 2011's. Queries without relevant documents are shown separately.",
+        "Lin 2011's.",
     )
     measures: list[MeasureName] = Field(default=["ap"], min_length=1, description="What is broken down.")
     against: list[str] = Field(
@@ -196,8 +196,8 @@ class Training(Section):
     )
     scale: Scale = Field(
         default="auto",
-        description="Features for learning as given, standardised on the training documents, or scaled to [0, 1] within "
-        "each query. auto: as given if all are in [0, 1], else standardised.",
+        description="Features as given, standardised on training documents, or scaled to [0, 1] within each query. auto: "
+        "given if all are in [0, 1], else zscore.",
     )
     measure: MeasureName = Field(default="mean_ndcg/geng", description="Measure by which validation queries decide.")
     block: PositiveInt | None = Field(
@@ -216,8 +216,8 @@ class Training(Section):
     trees: Annotated[int, Field(ge=1)] = Field(default=300, description="Most trees of LambdaMART.")
     tree_threads: PositiveInt = Field(
         default=1,
-        description="Threads of a job that trains LambdaMART; with query vectors, which double the features, twice as many, but 1 stays 1. The number "
-        "changes no byte. More than one pay on large sets.",
+        description="Threads of a job that trains LambdaMART, twice as many with query vectors (but 1 stays 1). Changes no "
+        "byte; pays on large sets.",
     )
 
 
@@ -270,7 +270,7 @@ class Settings(Section):
     )
     missing: Literal["stop", "skip"] = Field(
         default="stop",
-        description="Whether a data set that is not available stops the run, or is left out and named in the report.",
+        description="A data set that is not available stops the run, or is left out and named in the report.",
     )
     mirror: str | None = Field(
         default=None, description="Folder with copies of the data, looked into before any download; QDRANK_MIRROR wins."
@@ -286,8 +286,8 @@ class Settings(Section):
     seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of everything random.")
     refits: PositiveInt = Field(
         default=5,
-        description="Fits of every method that is random or unstable (boosted trees, clusters, every random control), each "
-        "with another seed: means over them are judged, their spread widens the intervals, the first is served.",
+        description="Fits, with other seeds, of every method that is random or unstable: means are judged, their spread "
+        "widens intervals, the first is served.",
     )
     text: Text = Field(default_factory=Text, description="From raw text to features.")
     queries: QueryVectorsSection = Field(default_factory=QueryVectorsSection, description="Query vectors.")

@@ -256,9 +256,12 @@ def _table_rows(node: dict[str, Any], schema: dict[str, Any], prefix: str) -> li
             continue
         default = f"`{json.dumps(raw['default'])}`" if "default" in raw else ""
         rows.append(f"| `{prefix}{name}` | {_allowed(raw, schema)} | {default} | {raw.get('description', '')} |")
-        for option in _any_key(raw).get("oneOf", []):
-            kind = _deref(option, schema)
-            rows += _table_rows(kind, schema, f"{prefix}{name}.NAME ({kind['properties']['kind']['const']}).")
+        kinds = [_deref(option, schema)["properties"] for option in _any_key(raw).get("oneOf", [])]
+        shared = {key: item for key, item in (kinds or [{}])[0].items() if all(kind.get(key) == item for kind in kinds)}
+        rows += _table_rows({"properties": shared}, schema, f"{prefix}{name}.NAME.")
+        for kind in kinds:
+            own = {key: item for key, item in kind.items() if key not in shared}
+            rows += _table_rows({"properties": own}, schema, f"{prefix}{name}.NAME ({kind['kind']['const']}).")
     return rows
 
 

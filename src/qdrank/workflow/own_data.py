@@ -16,13 +16,20 @@ _HELD_BACK = (
 )
 
 
-class FeatureFiles(Section):
+class OwnData(Section):
+    """What an entry of every kind may say."""
+
+    title: str = Field(default="", description="How the data set is called in tables and in the report.")
+    note: str = Field(default="", description="A sentence for the report, such as what the data may be compared with.")
+
+
+class FeatureFiles(OwnData):
     """Own data as LETOR text."""
 
     kind: Literal["letor"] = Field(description="LETOR text: label qid:N 1:v 2:v ... #docid = X")
     files: dict[str, str] = Field(
-        description="Part to file. Parts S1..S5 rotate as in LETOR; train, vali, test are one fixed split; a single part "
-        "called all is cut into five by query, seeded. mirror:PATH is a file in the mirror.",
+        description="Part to file: S1 to S5, which rotate; train, vali, test; or all, cut into five by query. mirror:PATH "
+        "is a file in the mirror.",
         min_length=1,
     )
     reference: PositiveInt = Field(description="Number of the feature that ranks like BM25 (1 is the first).")
@@ -33,12 +40,9 @@ class FeatureFiles(Section):
     max_label: PositiveInt = Field(default=4, le=62, description="Highest grade; a higher label is an error.")
     sparse: bool | None = Field(
         default=None,
-        description="Whether rows may leave features out, which are then zero; null: they may unless the first row has "
-        "all features from 1 on.",
+        description="Whether rows may leave features out (zero); null: unless the first row has all.",
     )
     missing_values: bool = Field(default=False, description="Whether NULL may mark a missing value.")
-    title: str = Field(default="", description="How the data set is called in tables and in the report.")
-    note: str = Field(default="", description="A sentence for the report, such as what the data may be compared with.")
 
     @field_validator("files")
     @classmethod
@@ -51,7 +55,7 @@ class FeatureFiles(Section):
         return files
 
 
-class RunFiles(Section):
+class RunFiles(OwnData):
     """Own data as the runs of search engines, with judgments."""
 
     kind: Literal["runs"] = Field(
@@ -66,25 +70,22 @@ class RunFiles(Section):
     )
     folds: Annotated[int, Field(ge=3, le=5)] | str = Field(
         default=5,
-        description="Number of parts that the queries are put into, seeded; or a plain file with a query and its part on each "
-        "line: S1, S2, S3 (to S5), which rotate, or train, vali, test.",
+        description="Number of seeded parts; or a file with a query and its part on each line: S1 to S3 or more, which "
+        "rotate, or train, vali, test.",
     )
     queries: str | None = Field(
         default=None,
-        description="Texts of the queries: a file with a query and its text on each line, or queries.jsonl.",
+        description="Their texts: a file with a query and its text on each line, or queries.jsonl.",
     )
     vectors: str | None = Field(
         default=None,
-        description="Vectors of the queries, for methods that look for similar queries: a file with a query and its numbers on "
-        "each line. null: vectors are made of the documents.",
+        description="Vectors of the queries: a file with a query and its numbers on each line. null: made of the documents.",
     )
     reference: str | None = Field(
         default=None,
         description="Tag of the run that ranks like BM25; null: the run with the best MAP on training queries.",
     )
     max_label: PositiveInt = Field(default=4, le=62, description="Highest grade; a higher one is an error.")
-    title: str = Field(default="", description="How the data set is called in tables and in the report.")
-    note: str = Field(default="", description="A sentence for the report, such as what the data may be compared with.")
 
     @model_validator(mode="after")
     def _whole_split(self) -> Self:
@@ -98,13 +99,11 @@ class RunFiles(Section):
         return self
 
 
-class TextCollection(Section):
+class TextCollection(OwnData):
     """Own data as a text collection in BEIR form."""
 
     kind: Literal["beir"] = Field(description="corpus.jsonl, queries.jsonl and qrels/*.tsv in one folder.")
     folder: str = Field(description="The folder with these files.")
-    title: str = Field(default="", description="How the data set is called in tables and in the report.")
-    note: str = Field(default="", description="A sentence for the report.")
 
 
 def _known_encoding(name: str) -> str:
@@ -118,7 +117,7 @@ def _known_encoding(name: str) -> str:
 Encoding = Annotated[str, AfterValidator(_known_encoding)]
 
 
-class SmartCollection(Section):
+class SmartCollection(OwnData):
     """Own data as a text collection in SMART form."""
 
     kind: Literal["smart"] = Field(description="SMART form, as CACM has it: .I, .T, .W in documents and queries.")
@@ -136,11 +135,9 @@ class SmartCollection(Section):
     )
     title_in_text: bool = Field(default=False, description="Whether .W repeats the title at its beginning.")
     encoding: Encoding = Field(default="utf-8", description="Encoding of documents and queries, such as latin-1.")
-    title: str = Field(default="", description="How the data set is called in tables and in the report.")
-    note: str = Field(default="", description="A sentence for the report.")
 
 
-class TrecCollection(Section):
+class TrecCollection(OwnData):
     """Own data as a text collection in TREC form."""
 
     RENAMED: ClassVar = {"parts": "topic_fields"}
@@ -157,11 +154,9 @@ class TrecCollection(Section):
         default=["title"], min_length=1, description="Fields of a topic that make its text."
     )
     encoding: Encoding = Field(default="utf-8", description="Encoding of documents and topics, such as latin-1.")
-    title: str = Field(default="", description="How the data set is called in tables and in the report.")
-    note: str = Field(default="", description="A sentence for the report.")
 
 
-class IrDatasetsCollection(Section):
+class IrDatasetsCollection(OwnData):
     """Own data as a collection that ir_datasets knows."""
 
     kind: Literal["irds"] = Field(
@@ -175,11 +170,9 @@ class IrDatasetsCollection(Section):
         default=None,
         description="The library's folder; null: IR_DATASETS_HOME, else ~/.ir_datasets. It downloads what is not there.",
     )
-    title: str = Field(default="", description="How the data set is called in tables and in the report.")
-    note: str = Field(default="", description="A sentence for the report.")
 
 
-class SimulatedVariant(Section):
+class SimulatedVariant(OwnData):
     """A simulated data set with some settings changed, for further seeds and negative controls."""
 
     kind: Literal["simulated"] = Field(description="A variant of a simulated data set.")
@@ -187,8 +180,6 @@ class SimulatedVariant(Section):
     settings: dict[str, int | float | bool | list[int]] = Field(
         default_factory=dict, description="Settings of the generator that differ, such as seed: 2 or locality: 0."
     )
-    title: str = Field(default="", description="How the data set is called in tables and in the report.")
-    note: str = Field(default="", description="A sentence for the report.")
 
 
 _Own = (

@@ -18,14 +18,13 @@ class Geng(StudySection):
     ks: list[PositiveFloat] = Field(
         default=[0.02, 0.05, 0.1, 0.15, 0.2, 0.27, 0.4, 0.53, 0.75, 1],
         min_length=1,
-        description="Numbers of neighbours for the curves; up to 1 a share of the training queries, above a number. "
-        "The paper's 400 of 1,500 is 0.27, its flat range 300 to 800 is 0.2 to 0.53.",
+        description="Numbers of neighbours for the curves; up to 1 a share of the training queries. The paper's 400 is "
+        "0.27, its flat range 0.2 to 0.53.",
     )
     lam: PositiveFloat = Field(default=0.01, description="Lambda of the curves, the paper's.")
     penalty: Literal["half", "whole"] = Field(
         default="half",
-        description="What lambda stands before: half the squared norm of the weights, or the whole of it. The paper does not "
-        "say; whole is half with twice the lambda.",
+        description="What lambda stands before: half the squared norm of the weights, or all of it. The paper does not say.",
     )
     choose: Literal["validation", "fixed"] = Field(
         default="validation",
@@ -40,8 +39,8 @@ class Geng(StudySection):
     )
     trees: TreeGrid | None = Field(
         default=_TREES,
-        description="Values to choose from for LambdaMART: as many combinations as local models have settings. "
-        "null leaves LambdaMART out, which takes most of the time on large sets.",
+        description="LambdaMART: values to choose from, as many combinations as local models have. null leaves it out, "
+        "which saves most of the time on large sets.",
     )
     offline1: Literal["shared_pairs", "shared_queries", "smallest_gamma"] = Field(
         default="shared_pairs",
@@ -57,13 +56,12 @@ class Geng(StudySection):
     )
     bound_queries: Annotated[int, Field(ge=0)] = Field(
         default=8,
-        description="Test queries of each fold on which the stability bound is checked, with models of the hinge loss and at most "
-        "1,000 neighbours.",
+        description="Test queries of each fold on which the stability bound is checked, with at most 1,000 neighbours.",
     )
     bound_pairs: PositiveInt = Field(default=50, description="Document pairs of each of them.")
     variant_queries: PositiveInt = Field(
         default=400,
-        description="Test queries of each fold on which variants of KNN Online are compared, evenly spaced.",
+        description="Test queries of each fold on which variants of KNN Online are compared.",
     )
     clusters: list[PositiveFloat] = Field(
         default=[0.01, 0.03, 0.1, 0.3],

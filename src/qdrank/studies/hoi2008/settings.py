@@ -48,7 +48,8 @@ class Hoi(StudySection):
     )
     neighbour_ties: Literal["all", "file"] = Field(
         default="all",
-        description="Of documents as near as the last neighbour: all, or the first in the file. all does not depend on the order.",
+        description="Of documents as near as the last neighbour: all, or the first in the file. all does not depend on the "
+        "order.",
     )
     laplacian: Literal["normalised", "unnormalised"] = Field(
         default="normalised", description="Eq. 10, as in the paper's experiments, or eq. 8 to the letter."
@@ -62,7 +63,7 @@ class Hoi(StudySection):
     )
     methods: list[_Ranker] = Field(
         default_factory=list,
-        description="Learners whose scores are the rankers of a further ensemble, learned on the validation queries.",
+        description="Learners whose scores make a further ensemble, learned on validation queries.",
     )
     sizes: list[PositiveInt] = Field(
         default=[5, 10, 20, 40], description="Training queries of the learning curve; all of them come last."

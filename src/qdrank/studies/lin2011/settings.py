@@ -53,7 +53,7 @@ class Lin(StudySection):
     baselines: list[ClassicName] = Field(
         default=["adarank-map", "listnet", "rankboost", "lambdamart-tuned"]
         + [name for name, method in CLASSIC.items() if method.aggregates],
-        description="Classic methods beside which the tables stand, where learners.methods has them.",
+        description="Classic methods in the tables, where learners.methods has them.",
     )
     training_set: TrainingSet = Field(
         default="relevant",

@@ -28,8 +28,7 @@ class Zha(StudySection):
     depth: PositiveInt = Field(default=5, description="Ranks that the DCG counts; the paper has 5.")
     penalties: Literal["scaled", "raw"] = Field(
         default="scaled",
-        description="Whether lam_alpha and lam_beta are normalised by the variance of the targets, so that they mean the "
-        "same on every data set, or taken as the paper has them.",
+        description="lam_alpha and lam_beta normalised by the variance of the targets, or as the paper has them.",
     )
     weighted: bool = Field(
         default=True,
@@ -65,8 +64,8 @@ class Zha(StudySection):
     learning_rates: list[PositiveFloat] = Field(
         default=[0.05, 0.2],
         min_length=1,
-        description="Shrinkages of the trees to choose from; plain trees and LambdaMART have more between them, and aTVT also "
-        "has the one that plain trees chose.",
+        description="Shrinkages of the trees to choose from; plain trees and LambdaMART also try some between, aTVT the one "
+        "that plain trees chose.",
     )
     leaves: list[Annotated[int, Field(ge=2)]] = Field(
         default=[7, 15], min_length=1, description="Leaves of a tree to choose from, also for LambdaMART."
@@ -76,7 +75,8 @@ class Zha(StudySection):
     )
     jitter: PositiveFloat = Field(
         default=0.01,
-        description="Noise of the targets of further fits of the trees (refits), as a share of the targets' standard deviation.",
+        description="Noise of the targets of further fits of the trees (refits), as a share of the targets' standard "
+        "deviation.",
     )
 
     @model_validator(mode="after")
