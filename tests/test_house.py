@@ -6,9 +6,8 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-
-import pytest
 
 from qdrank.datasets.registry import load
 from qdrank.studies import STUDIES
@@ -113,34 +112,27 @@ def test_scripts_do_not_depend_on_the_configuration(project: Path) -> None:
         } & code_modules(script), script.name
 
 
-@pytest.mark.parametrize(
-    "module",
-    [
-        "qdrank.workflow.plan",
-        "qdrank.workflow.recorded",
-        "qdrank.workflow.config_files",
-        "qdrank.workflow.provenance",
-        "qdrank.workflow.start",
-        "qdrank.workflow.files",
-        "qdrank.workflow.page",
-        "qdrank.measures.names",
-        "qdrank.studies",
-    ],
-)
-def test_what_the_snakefile_imports_is_light(module: str) -> None:
+LIGHT = ("plan", "recorded", "config_files", "provenance", "start", "files", "page")
+
+
+def loaded(names: Iterable[str], watched: Iterable[str]) -> str:
+    """Which of the watched libraries a process has after importing all of these modules."""
+    code = f"import {', '.join(names)}, sys; print(*(m for m in {watched} if m in sys.modules))"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_what_the_snakefile_imports_is_light() -> None:
     heavy = ["numpy", "pandas", "scipy", "sklearn", "numba", "matplotlib", "pyarrow", "lightgbm"]
-    code = f"import {module}, sys; print(*(m for m in {heavy} if m in sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
+    names = [*(f"qdrank.workflow.{name}" for name in LIGHT), "qdrank.measures.names", "qdrank.studies"]
+    assert loaded(names, heavy) == ""
 
 
-@pytest.mark.parametrize("name", STUDIES)
-def test_what_only_shows_results_loads_no_compiler(name: str) -> None:
+def test_what_only_shows_results_loads_no_compiler() -> None:
     """It would take most of a second, and tables would be made again whenever a learner changes."""
-    study = STUDIES[name]
-    outputs = (*study.figures, *study.tables, study.observations)
-    modules = {output.module for output in outputs if output.id != "hoi-table3"}  # which takes the times itself
-    code = f"import {', '.join(modules)}, sys; print(*(m for m in ('numba', 'lightgbm') if m in sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
+    studies = [STUDIES[name] for name in STUDIES]
+    outputs = [one for study in studies for one in (*study.figures, *study.tables, study.observations)]
+    modules = {one.module for one in outputs if one.id != "hoi-table3"}  # which takes the times itself
+    assert loaded(sorted(modules), ["numba", "lightgbm"]) == ""
 
 
 def test_environment_files_are_in_step_with_the_lock(project: Path) -> None:
