@@ -1,4 +1,7 @@
-"""``python -m tests.golden [tiny] [first] [--write]``: runs the studies in build/golden, and compares them with what is kept, or keeps them."""
+"""``python -m tests.golden [tiny] [first] [--write]``: runs the studies in build/golden, and compares them with what is kept, or keeps them.
+
+With NPY_DISABLE_CPU_FEATURES=X86_V4, and build/golden deleted, a processor with AVX-512 stands for one without.
+"""
 
 from __future__ import annotations
 
