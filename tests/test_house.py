@@ -300,12 +300,8 @@ def test_a_citation_a_convention_and_a_usual_word_name_no_study() -> None:
     assert mentions(text, {"geng", "geng2008", "zha", "lin", "beyond"}) == []
 
 
-def test_every_study_has_its_page_its_captions_and_its_tests(project: Path) -> None:
+def test_every_study_has_its_page_and_its_tests(project: Path) -> None:
     for name in STUDIES:
-        study = STUDIES[name]
-        shown = [*study.figures, *study.tables, study.observations]
-        captions = {path.stem for path in (project / "workflow" / "report" / name).glob("*.rst")}
-        assert captions == {output for made in shown for output in made.shows}, name
         page = (project / "docs" / "studies" / f"{name}.md").read_text()
         assert f"(../verdicts/{name}.md)" in page, f"docs/studies/{name}.md does not lead to its verdicts"
         assert list((project / "tests" / "studies" / name).glob("test_*.py")), name

@@ -32,6 +32,7 @@ def test_touched_files_rerun_nothing(study: Project) -> None:
 def test_cosmetic_edits_rerun_nothing(study: Project) -> None:
     append(study.folder / "src/qdrank/figures/features.py", "# a comment")
     edit(study.folder / "scripts/draw_features.py", '"""Picture', '"""A picture')
+    edit(study.folder / "src/qdrank/studies/geng2008/__init__.py", "Queries of the first fold", "Queries of one fold")
     assert study.planned() == set()
 
 
