@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import pydoc
 import re
 import shutil
 from pathlib import Path
@@ -11,7 +12,6 @@ from types import ModuleType
 import pytest
 import yaml
 
-from qdrank.studies import STUDIES
 from tests.pages.browser import browser, installed
 from tests.test_house import ROOMS
 
@@ -81,17 +81,10 @@ def test_a_page_that_is_opened_as_a_file_gets_a_worker(project: Path, tmp_path: 
         assert shown.problems == []
 
 
-def test_every_caption_of_a_text_set_names_the_number_of_candidates(project: Path) -> None:
-    # The title of a text set has it (`WorkflowRun.title`), and every figure depends on it.
-    report, whole_run = project / "workflow" / "report", {"claims", "claims-overview", "overview", "workflow"}
-    of_text = [study.name for study in STUDIES.values() if "text" in study.kinds]
-    captions = [*report.glob("*.rst"), *(path for name in of_text for path in (report / name).glob("*.rst"))]
-    assert [c.name for c in captions if c.stem not in whole_run and "params.title" not in c.read_text()] == []
-
-
-def test_captions_name_only_params_that_a_rule_sets(project: Path) -> None:
-    """An unknown one would leave a hole in the sentence, without an error."""
-    rules = "".join(path.read_text() for path in (project / "workflow" / "rules").glob("*.smk"))
-    for caption in (project / "workflow" / "report").rglob("*.rst"):
-        for name in re.findall(r"snakemake\.params\.(\w+)", caption.read_text()):
-            assert re.search(rf"\b{name}=|\"{name}\":", rules), f"{caption.name} names {name}"
+def test_methods_named_on_the_python_page_exist(project: Path) -> None:
+    page = (project / "docs" / "api.md").read_text()
+    classes = {target.rpartition(".")[2]: target for target in re.findall(r"^::: (\S+)$", page, re.MULTILINE)}
+    named = set(re.findall(r"`([A-Z]\w+)\.(\w+)", page))
+    assert named
+    for name, method in named:
+        assert hasattr(pydoc.locate(classes[name]), method), f"{name}.{method}"

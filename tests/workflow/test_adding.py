@@ -26,9 +26,21 @@ STUDY = Study(
     methods=(Method("toy-first", "first feature", BLUE, "o"),),
     run=lambda section: ["toy-first"],
     measures=("ap",),
-    figures=(Output("qdrank.studies.toy2026.shows:draw", {"toy-fig1": "Figure 1: a bar"}, MEASURES, ("toy.width",)),),
-    tables=(Output("qdrank.studies.toy2026.shows:tabulate", {"toy-table1": "Table 1: means"}, MEASURES),),
-    observations=Output("qdrank.studies.toy2026.claims:gather", {"toy-claims": "claims"}, MEASURES),
+    figures=(
+        Output(
+            "qdrank.studies.toy2026.shows:draw", {"toy-fig1": "Figure 1: a bar"}, MEASURES, ("toy.width",),
+            captions={"toy-fig1": "A bar for each method."},
+        ),
+    ),
+    tables=(
+        Output(
+            "qdrank.studies.toy2026.shows:tabulate", {"toy-table1": "Table 1: means"}, MEASURES,
+            captions={"toy-table1": "Means."},
+        ),
+    ),
+    observations=Output(
+        "qdrank.studies.toy2026.claims:gather", {"toy-claims": "claims"}, MEASURES, captions={"toy-claims": "Claims."}
+    ),
     claims="qdrank.studies.toy2026.claims:declare",
 )
 ''',
@@ -130,7 +142,6 @@ rule score_toy:
     script:
         "../../scripts/toy2026/score_toy.py"
 ''',
-    **{f"workflow/report/toy2026/{name}.rst": f"{name}.\n" for name in ("toy-fig1", "toy-table1", "toy-claims")},
 }
 EDITED = {
     "src/qdrank/studies/__init__.py": (
@@ -170,6 +181,7 @@ def test_a_study(study: Project) -> None:
     page = (results / "report.html").read_text()
     assert "Toy 2026" in page
     assert "Figure 1: a bar" in page
+    assert "A bar for each method." in page
     printed = study.tiny("toy_fig1", "--config", 'toy={"width": -1}', check=False)
     assert "--config: toy.width" in printed
 
@@ -181,10 +193,9 @@ def test_a_figure(study: Project) -> None:
     module["src/qdrank/studies/geng2008/toy_figure.py"] = text.replace("toy-first", "single").replace(
         'width=shown.options["width"]', "width=0.5"
     )
-    caption = {"workflow/report/geng2008/geng-toy.rst": "A toy.\n"}
-    line = '        Output(f"{_ROOM}.toy_figure:draw", {"geng-toy": "a toy"}, _MEASURES),\n'
-    edit = {"src/qdrank/studies/geng2008/__init__.py": ("    figures=(\n", f"    figures=(\n{line}")}
-    add(study.folder, module | caption, edit)
+    output = 'Output(f"{_ROOM}.toy_figure:draw", {"geng-toy": "a toy"}, _MEASURES, captions={"geng-toy": "A toy."})'
+    edit = {"src/qdrank/studies/geng2008/__init__.py": ("    figures=(\n", f"    figures=(\n        {output},\n")}
+    add(study.folder, module, edit)
     study.tiny("geng_toy")
     assert (study.folder / "results/tiny/figures/geng-toy.pdf").stat().st_size
 

@@ -30,7 +30,6 @@ from qdrank.workflow.files import (
     passing_outputs,
     query_files,
     reported,
-    reported_table,
     reported_tables,
     rule_name,
     scores_and_rankers,

@@ -11,13 +11,12 @@ rule break_down:
         judged="results/{dataset}/judged.parquet",
         measures="results/{dataset}/measures.parquet",
     output:
-        **table_outputs("", "difficulty", "Difficulty", "table"),
+        **table_outputs("difficulty", "Difficulty", "table"),
         **{
             f"figure_{form}": path
             for form, path in files.of_figure("difficulty").items()
         },
         figure_svg=reported(
-            "",
             "difficulty-figure",
             "results/{dataset}/figures/difficulty.svg",
             "Difficulty",

@@ -29,7 +29,7 @@ rule summarise_data:
     input:
         judged="results/{dataset}/judged.parquet",
     output:
-        **table_outputs("", "data-summary", "Data", "summary"),
+        **table_outputs("data-summary", "Data", "summary"),
     resources:
         mem_mb=memory(500, 2),
         runtime=minutes(15, 0.05),
@@ -47,10 +47,10 @@ rule tabulate_features:
         columns="results/{dataset}/columns.parquet",
     output:
         **table_outputs(
-            "", "single-features", "Single features", "table, mean of folds", "means_"
+            "single-features", "Single features", "table, mean of folds", "means_"
         ),
         **table_outputs(
-            "", "single-features-folds", "Single features", "table, by fold", "folds_"
+            "single-features-folds", "Single features", "table, by fold", "folds_"
         ),
     resources:
         mem_mb=memory(600, 3.5),
@@ -67,7 +67,7 @@ rule draw_features:
         measures="results/{dataset}/features.parquet",
         columns="results/{dataset}/columns.parquet",
     output:
-        **files.figure_outputs("", "single-features", "Single features", "figure"),
+        **files.figure_outputs("single-features", "Single features", "figure"),
     resources:
         mem_mb=memory(700, 3.5),
         runtime=minutes(15),

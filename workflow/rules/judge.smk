@@ -13,7 +13,7 @@ rule import_features:
     input:
         files.features,
     output:
-        **table_outputs("", "data-notes", "Data", "notes"),
+        **table_outputs("data-notes", "Data", "notes"),
         judged="results/{dataset}/judged.parquet",
         columns="results/{dataset}/columns.parquet",
         topics="results/{dataset}/topics.parquet",
@@ -58,7 +58,7 @@ rule extract_features:
     input:
         files.collection,
     output:
-        **table_outputs("", "text-notes", "Data", "text: settings and notes"),
+        **table_outputs("text-notes", "Data", "text: settings and notes"),
         judged="results/{dataset}/judged.parquet",
         columns="results/{dataset}/columns.parquet",
         topics="results/{dataset}/topics.parquet",

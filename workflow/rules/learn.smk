@@ -85,8 +85,8 @@ rule tabulate_learners:
             method=run.learners_of(wc.dataset),
         ),
     output:
-        **table_outputs("", "learners", "Learners", "all methods", "means_"),
-        **table_outputs("", "learners-tests", "Learners", "tests", "tests_"),
+        **table_outputs("learners", "Learners", "all methods", "means_"),
+        **table_outputs("learners-tests", "Learners", "tests", "tests_"),
     wildcard_constraints:
         dataset=names_pattern(run.learner_datasets),
     resources:
@@ -108,7 +108,7 @@ rule compare_published:
         measures="results/{dataset}/measures.parquet",
         expected=local(str(PROJECT / "resources/expected/{dataset}.yaml")),
     output:
-        **table_outputs("", "published", "Learners", "published against ours"),
+        **table_outputs("published", "Learners", "published against ours"),
     wildcard_constraints:
         dataset=names_pattern(run.published_datasets),
     resources:

@@ -41,7 +41,7 @@ rule tabulate_methods:
     input:
         measures="results/{dataset}/measures.parquet",
     output:
-        **table_outputs("", "methods", "Overview", "all methods, best first"),
+        **table_outputs("methods", "Overview", "all methods, best first"),
     resources:
         mem_mb=memory(600, 2),
         runtime=minutes(30, 0.05),

@@ -40,7 +40,7 @@ for _study in filter(run.datasets_of, ALL_STUDIES):
         input:
             **files.of_output(_study, _study.observations),
         output:
-            **reported_table(_study, _study.observations.id, "claims"),
+            **table_outputs(_study.observations.id, _study.paper, "claims"),
             observations=f"results/{{dataset}}/{_study.short}/observations.parquet",
         wildcard_constraints:
             dataset=names_pattern(run.datasets_of(_study)),

@@ -10,10 +10,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from snakemake.io import is_flagged, local, report, strip_wildcard_constraints
+from snakemake.io import flag, is_flagged, local, report, strip_wildcard_constraints
 
 from qdrank.rankers.methods import CLASSIC
 from qdrank.studies.study import Output, Study
+from qdrank.workflow.captions import CAPTIONS
 from qdrank.workflow.run import ALL_STUDIES, WorkflowRun
 
 TABLE_FORMS = ("parquet", "csv", "md", "tex")
@@ -76,22 +77,19 @@ def table_files(id_: str) -> dict[str, str]:
     return {form: f"results/{{dataset}}/tables/{id_}.{form}" for form in TABLE_FORMS}
 
 
-def reported(folder: str, id_: str, path: str, category: str, what: str) -> str:
-    """A file that goes into the report, under ``category`` and the data set; its caption is in ``folder``."""
-    flagged: str = report(
-        path,
-        category=category,
-        subcategory="{dataset}",
-        caption=f"../report/{folder}{id_}.rst",
-        labels={"what": what},
+def reported(id_: str, path: str, category: str, what: str) -> str:
+    """A file that goes into the report, under ``category`` and the data set; the template finds its caption as a flag."""
+    flagged = report(
+        path, category=category, subcategory="{dataset}", caption="../report/output.rst", labels={"what": what}
     )
-    return flagged
+    whole: str = flag(flagged, "caption_text", CAPTIONS[id_])
+    return whole
 
 
-def table_outputs(folder: str, id_: str, category: str, what: str, prefix: str = "") -> dict[str, str]:
+def table_outputs(id_: str, category: str, what: str, prefix: str = "") -> dict[str, str]:
     """Files of a table, their names in a rule beginning with ``prefix``; the html goes into the report."""
     path = f"results/{{dataset}}/tables/{id_}.html"
-    files = {**table_files(id_), "html": reported(folder, id_, path, category, what)}
+    files = {**table_files(id_), "html": reported(id_, path, category, what)}
     return {f"{prefix}{form}": path for form, path in files.items()}
 
 
@@ -100,17 +98,12 @@ def all_forms_of_table(id_: str, datasets: Iterable[str]) -> list[str]:
     return filled(f"results/{{dataset}}/tables/{id_}.{{form}}", dataset=datasets, form=[*TABLE_FORMS, "html"])
 
 
-def reported_table(study: Study, id_: str, what: str, prefix: str = "") -> dict[str, str]:
-    """Files of a table of a study."""
-    return table_outputs(f"{study.name}/", id_, study.paper, what, prefix)
-
-
 def reported_tables(study: Study, output: Output) -> dict[str, str]:
     """Files of all tables that one job makes, named by place in the list and form."""
     return {
         name: path
         for place, (id_, what) in enumerate(output.shows.items())
-        for name, path in reported_table(study, id_, what, f"t{place}_").items()
+        for name, path in table_outputs(id_, study.paper, what, f"t{place}_").items()
     }
 
 
@@ -210,19 +203,17 @@ class Files:
         forms = ["parquet", *(form for form in self.run.settings.figures.formats if form != "svg")]
         return {form: f"results/{{dataset}}/figures/{id_}.{form}" for form in forms}
 
-    def figure_outputs(self, folder: str, id_: str, category: str, what: str) -> dict[str, str]:
+    def figure_outputs(self, id_: str, category: str, what: str) -> dict[str, str]:
         """Files of any figure; the svg goes into the report."""
         path = f"results/{{dataset}}/figures/{id_}.svg"
-        return {**self.of_figure(id_), "svg": reported(folder, id_, path, category, what)}
+        return {**self.of_figure(id_), "svg": reported(id_, path, category, what)}
 
     def reported_figures(self, study: Study, figures: Iterable[Output]) -> dict[str, str]:
         """Files of all figures that one job draws, named by place in the list and form; each svg goes into the report."""
         return {
             f"f{place}_{form}": path
             for place, figure in enumerate(figures)
-            for form, path in self.figure_outputs(
-                f"{study.name}/", figure.id, study.paper, figure.shows[figure.id]
-            ).items()
+            for form, path in self.figure_outputs(figure.id, study.paper, figure.shows[figure.id]).items()
         }
 
     def all_forms_of_figure(self, id_: str, datasets: Iterable[str]) -> list[str]:

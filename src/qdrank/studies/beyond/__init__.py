@@ -32,6 +32,13 @@ STUDY = Study(
             _VALUES,
             said="The primary comparison: the last row against Single and LambdaMART.",
             claims=("gain", "local weights", "all neighbours"),
+            captions={
+                "beyond-ladder": "MAP of every ranker on the test queries (left), and its paired differences from "
+                "Single and LambdaMART with bootstrap intervals (right). All choose among equally many settings on "
+                "validation. The last row is the query-dependent ranker that validation chose in each fold; its "
+                "comparison with Single and LambdaMART is the primary one. All others are exploratory, and a gain "
+                "here does not show that the query matters: the controls do.",
+            },
         ),
         Output(
             f"{_ROOM}.figures:draw_controls",
@@ -39,6 +46,13 @@ STUDY = Study(
             _VALUES,
             said="Query-dependence helps only where a ranker beats its control, which knows nothing of the query.",
             claims=("control", "evidence*", "neighbours - random", "vectors - others", "gate", "leak"),
+            captions={
+                "beyond-controls": "What each query-dependent ranker gains on its own control on the test queries "
+                "(left). A control is the same ranker, tuned in the same way, without what it knows of the query: "
+                "random neighbours, the vectors of other queries, the document's prior for the judgments of similar "
+                "queries, fixed weights for a gate. Right: judgments of similar queries against the prior, "
+                "near-duplicate queries left out of both.",
+            },
         ),
         Output(
             f"{_ROOM}.retrieval_figure:draw",
@@ -47,6 +61,13 @@ STUDY = Study(
             said="Past queries help retrieval where a mix with them beats the mix of text, and its control does not.",
             claims=("expansion*", "similar queries*", "closed collection", "learned*"),
             searched_only=jobs_of("all"),
+            captions={
+                "beyond-gains": "What past queries add to retrieval: difference in MAP on the test queries from the "
+                "best mix of BM25, RM3 and LSA, with intervals (left). Green: LambdaMART, which ranks the best 100 "
+                "documents of the mix again. Grey: controls, with judgments of other past queries, the similar "
+                "queries of another query, or the documents of other queries pushed down. Right: the same when past "
+                "queries at least as similar as the axis says are hidden.",
+            },
         ),
     ),
     tables=(
@@ -63,6 +84,21 @@ STUDY = Study(
                 "choices": "{fold}/choices/beyond.parquet",
                 "recurrence": "{fold}/beyond/recurrence.parquet",
             },
+            captions={
+                "beyond-methods": "All rankers on the test queries: MAP, NDCG and precision, differences in MAP from "
+                "Single and LambdaMART with bootstrap intervals, and the settings that validation chose in each fold.",
+                "beyond-primary": "The primary comparison, declared before the numbers: the query-dependent ranker "
+                "that validation chose against Single, LambdaMART and its own control. P-values of the t test are "
+                "corrected by Holm's method over the three; the smallest detectable difference would have been found "
+                "with probability 0.8.",
+                "beyond-tests": "Exploratory comparisons: every ranker against Single, LambdaMART and its control, "
+                "and evidence against the prior without near-duplicate queries. P-values of the t test are corrected "
+                "by Holm's method over the whole table; the smallest detectable difference would have been found with "
+                "probability 0.8 at the corrected level, so a null can be read.",
+                "beyond-documents": "How often documents of the test queries occur among those of the training "
+                "queries, as shares of the test rows (query and document). Judgments of other queries can help only "
+                "where documents recur.",
+            },
         ),
         Output(
             f"{_ROOM}.retrieval_tables:tabulate",
@@ -74,6 +110,18 @@ STUDY = Study(
             },
             {**_RETRIEVED, **_TRIED},
             searched_only=(*_RETRIEVED, *_TRIED),
+            captions={
+                "beyond-retrieval": "Retrieval from the whole collection, 1,000 documents deep: each method on the "
+                "test queries, its difference from the best mix of text alone with bootstrap intervals, and the "
+                "settings chosen on past queries, each asked without itself.",
+                "beyond-budgets": "The same methods when a query may have 100, 200, 500 or 1,000 documents: MAP over "
+                "all relevant documents, and recall.",
+                "beyond-past": "Retrieval with past queries against its controls: judgments of other past queries, "
+                "another query's evidence, the document's prior, near-duplicates hidden, documents of other queries "
+                "pushed down. Random controls are means over several draws.",
+                "beyond-forms": "The main comparisons in each form of the judgments, with the share of relevant "
+                "documents that were relevant to a past query.",
+            },
         ),
     ),
     observations=Output(
@@ -81,6 +129,12 @@ STUDY = Study(
         {"beyond-claims": "claims"},
         {**_VALUES, **_RETRIEVED, "checks": "{fold}/beyond/checks.parquet"},
         searched_only=tuple(_RETRIEVED),
+        captions={
+            "beyond-claims": "When query-dependent ranking helps: what was expected, when it holds and when it fails "
+            "(written before the numbers), the measured effect with its interval, and the verdict. That "
+            "query-dependence helps is said only where both findings hold: the chosen ranker beats Single and "
+            "LambdaMART, and it beats its own control. All controls are exploratory and corrected together.",
+        },
     ),
     claims=f"{_ROOM}.claims:declare",
     budget=("beyond.lambdas", "beyond.near", "beyond.copies", "beyond.weights", "beyond.chosen_on"),

@@ -35,6 +35,15 @@ STUDY = Study(
             _SCORED,
             said="Choosing the best local model for each query (UpperBound) would leave a lot of room above RankSVM.",
             claims=("lin-*", "most *", "relevant-only*", "upper-bound*"),
+            captions={
+                "lin-fig2": "MAP against the number of clusters, each method with the settings that validation chose "
+                "for that number in each fold. Lines are means over the runs of K-means; bands reach from the worst "
+                "to the best run. RelevantOnly and UpperBound use the judgments of the test query: they are oracles, "
+                "not methods. The upper panel holds UpperBound against that of as many randomly perturbed RankSVMs, "
+                "equal to the local models in mean average precision on validation, and against that of models of "
+                "random clusters of the same sizes. If these are as high, the headroom is no evidence of local "
+                "structure. Lin et al. 2011, Figure 2.",
+            },
         ),
         Output(
             f"{_ROOM}.figures:draw_places",
@@ -42,6 +51,13 @@ STUDY = Study(
             _SCORED,
             said="Among 100 local models, sorted by how well they rank a query, RankSVM is around the 19th.",
             claims=("place",),
+            captions={
+                "lin-fig3": "For each test query the local models are sorted by their average precision on it; the "
+                "line is the mean over the queries at each position, over all runs of K-means. Dashed: RankSVM; the "
+                "dot shows its position among the local models. The control, which the paper lacks, is a set of "
+                "randomly perturbed RankSVMs, equal to the local models in mean average precision on validation. Lin "
+                "et al. 2011, Figure 3.",
+            },
         ),
         Output(
             f"{_ROOM}.figures:draw_difficulty",
@@ -50,6 +66,10 @@ STUDY = Study(
             _CLASSES,
             said="The paper's figure is of MQ2007: 17 % of the queries are hard, 47 % normal and 21 % easy, by their number of relevant documents; of MQ2008 it says 38, 31 and 2 %.",
             claims=("hard*", "normal*", "easy*"),
+            captions={
+                "lin-fig4": "Queries by their number of relevant documents (grade 1 or more), coloured by the class "
+                "of difficulty (``difficulty.classes``). Lin et al. 2011, Figure 4.",
+            },
         ),
     ),
     tables=(
@@ -63,6 +83,31 @@ STUDY = Study(
             },
             {**_SEEDS, **_BASELINES, **_JUDGED, "topics": "topics.parquet"},
             _CLASSES,
+            captions={
+                "lin-table1": "BordaCount and the three variants of CPS, with the ranks read as ranks and upside "
+                "down, beside RankSVM and the paper's methods. Figures published for BordaCount on LETOR's "
+                "aggregation data are reproduced only if the larger rank number is the better one. The paper compares "
+                "its methods on MQ2007 and MQ2008 with aggregators on the -agg sets, which have other inputs; here "
+                "the methods use features made from the same ranks. Data without rankings have only the rows of the "
+                "methods. Means over all test queries and, with clusters, over the runs of K-means. Lin et al. 2011, "
+                "Table 1.",
+                "lin-table2": "RankSVM, the paper's methods, their controls (random clusters, the weights of another "
+                "query, equal weights), and the classic learners that were run; means over all test queries and runs "
+                'of K-means. "+": above RankSVM, as in the paper. "*": different from RankSVM with p < 0.05 (paired t '
+                "test, Holm's correction over all methods on that measure), where enough queries differ and a "
+                "bootstrap agrees. RankSVM chose its lambda among as many values as the methods have settings. NDCG@k "
+                "is that of the LETOR 4.0 script: 0 for queries with fewer than k documents. The spread is the "
+                "standard deviation of MAP over the runs. Lin et al. 2011, Table 2.",
+                "lin-table3": "RankSVM and the paper's methods by the difficulty of the queries, that is, their "
+                "number of relevant documents; queries without any are a class of their own. Differences from RankSVM "
+                "with bootstrap intervals and paired t tests, with p also corrected by Holm's method over all classes "
+                "and methods of a measure. Values are means over the runs of K-means. A class of fewer than ten "
+                "queries has no intervals and no tests. Lin et al. 2011, Table 3.",
+                "lin-table4": "The test queries with the largest gains and losses of SelectRanker and of Transform "
+                "over RankSVM in average precision, with their words where the data have them. Among hundreds of "
+                "queries the extremes are large for any method: an illustration, not evidence. Lin et al. 2011, Table "
+                "4.",
+            },
         ),
         Output(
             f"{_ROOM}.tables:tabulate_details",
@@ -79,6 +124,23 @@ STUDY = Study(
                 "controls": "{fold}/lin/controls.parquet",
                 "variants": "{fold}/lin/variants.parquet",
             },
+            captions={
+                "lin-seeds": "MAP of every method with every run of K-means, and the settings that validation chose "
+                "in each fold: number of clusters m, lambda of the local models, t top documents of Naive, k similar "
+                "queries of SelectRanker.",
+                "lin-clusters": "Clusters, as means over folds, runs of K-means and lambdas: how many were empty, how "
+                "many had no preference pair and so use the global model, and how many training queries a cluster "
+                'touches. "pairs" are clusters of relevant documents (Naive, SelectRanker), "transformed" those of '
+                'transformed queries (Transform), "-random" random ones of the same sizes; the others serve the table '
+                "of inferred choices.",
+                "lin-controls": "How well the perturbed RankSVMs match the local models: mean average precision of a "
+                "single model, over folds and runs. The size of the perturbations, relative to the length of "
+                "RankSVM's weights, was found by bisection on validation queries.",
+                "lin-readings": "Many details of the paper had to be inferred. Here each inferred choice is replaced "
+                "by an alternative, one at a time, and the settings are chosen again on validation. A choice would "
+                "rest on the differences on validation; those on test queries are only shown. Compare them with the "
+                "spread of the runs of K-means in Table 2.",
+            },
         ),
     ),
     observations=Output(
@@ -86,6 +148,11 @@ STUDY = Study(
         {"lin-claims": "claims"},
         {**_SEEDS, **_CURVE, **_RANKED, **_BASELINES, **_JUDGED},
         _CLASSES,
+        captions={
+            "lin-claims": "Claims of Lin et al. 2011: what was expected, what was measured with its interval at the "
+            "corrected level, and the verdict. Values are means over the runs of K-means. docs/verdicts.md explains "
+            "the scheme.",
+        },
     ),
     claims=f"{_ROOM}.claims:declare",
     rankers={"clusters": f"{_ROOM}.ranker:ClusterRanker"},
