@@ -98,12 +98,6 @@ def test_bm25s_gives_the_same_scores(variant, factor):
     assert np.allclose(found.score, factor * scores, rtol=1e-4)
 
 
-@pytest.mark.parametrize("variant", ["atire", "bm25+"])
-def test_a_term_of_no_document_weighs_nothing(variant):
-    weights = VARIANTS[variant].idf(np.array([0.0, 1.0]), 4)
-    assert weights[0] == 0 < weights[1]
-
-
 def test_bad_parameters_are_refused():
     with pytest.raises(InputError, match="did you mean lucene"):
         BM25(variant="lucen")
