@@ -300,9 +300,9 @@ def test_a_job_gathers_the_shards_of_its_data_set(run: WorkflowRun) -> None:
 
 def test_forms_of_tables_and_figures() -> None:
     files = Files(run_of(figures={"formats": ["png"]}))
-    assert list(table_outputs("id", "c", "w", "p_")) == [f"p_{form}" for form in (*TABLE_FORMS, "html")]
+    assert list(table_outputs("methods", "c", "w", "p_")) == [f"p_{form}" for form in (*TABLE_FORMS, "html")]
     assert len(all_forms_of_table("id", ["s1", "s2"])) == 2 * len([*TABLE_FORMS, "html"])
-    assert set(files.figure_outputs("id", "c", "w")) == {"parquet", "png", "svg"}
+    assert set(files.figure_outputs("single-features", "c", "w")) == {"parquet", "png", "svg"}
     assert files.all_forms_of_figure("id", ["s1"]) == [
         f"results/s1/figures/id.{form}" for form in ("parquet", "svg", "png")
     ]
