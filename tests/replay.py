@@ -40,10 +40,10 @@ DRY = r"\g<0> --dry-run"
 INSTEAD = (
     (r"make (test|lint|docs|test-cluster)", "", "`.ci/run` does it"),
     (r"make setup", "qdrank doctor", "the programs of this replay are the environment"),
-    (r"make run", "qdrank run config/first.yaml --dry-run", "over two minutes; `.ci/run` does it"),
+    (r"make run", "qdrank run config/first.yaml --directory runs/first --dry-run", "over two minutes; `.ci/run` does it"),
     (r"make run CONFIG=(\S+) DIRECTORY=(\S+)", r"qdrank run \1 --directory \2 --dry-run", "over two minutes"),
     (r"qdrank run \S+ --all", DRY, "over two minutes"),
-    (r"qdrank init FOLDER", "qdrank init folder && cd folder && snakemake --cores all --dry-run", "over two minutes"),
+    (r"qdrank init study", "qdrank init study && cd study && snakemake --cores all --dry-run", "over two minutes"),
     (r"snakemake .*config/letor\.yaml.*", "", "data behind a licence page"),
     (r"snakemake --workflow-profile \S+", DRY, "a cluster"),
     (r"snakemake .*--directory runs/(changed|all) .*", DRY, "over two minutes"),
@@ -149,7 +149,7 @@ def given(folder: Path) -> None:
     pairs = [(f"q{q}", f"d{d}", (q * d + d) % 3) for q in range(12) for d in range(8)]
     (folder / "qrels.txt").write_text("".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in pairs))
     (folder / "groups.txt").write_text("".join(f"q{q} {'even' if q % 2 == 0 else 'odd'}\n" for q in range(12)))
-    for i, name in enumerate(("a", "b", "bm25", "dense", "new", "old")):
+    for i, name in enumerate(("a", "b", "bm25", "dense", "new", "old", "rm3")):
         lines = [f"{query} Q0 {doc} 1 {(grade + int(doc[1]) * i) % 5} {name}\n" for query, doc, grade in pairs]
         (folder / f"{name}.run").write_text("".join(lines))
     for name in ("a", "b"):
