@@ -97,7 +97,7 @@ def first_job() -> str:
     if dataset.kind == "text":
         write_text_features(out, settings=settings.text.model_dump(), published={}, **common)
     else:
-        import_dataset("mine", "", out, files={k: os.fspath(v) for k, v in dataset.files.items()}, **common)
+        import_dataset("mine", [], out, files={k: os.fspath(v) for k, v in dataset.files.items()}, **common)
     return "(the data were read)"
 
 

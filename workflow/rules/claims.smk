@@ -32,6 +32,7 @@ rule decide_claims:
         mem_mb=memory(400, 3.5),
         runtime=minutes(15),
     params:
+        call="qdrank.pages.claims:decide_claims",
         studies={
             study.short: {
                 "claims": study.claims,
@@ -46,4 +47,4 @@ rule decide_claims:
         titles=claim_titles(run),
         configuration=run.configuration,
     script:
-        "../../scripts/decide_claims.py"
+        "../../scripts/run_step.py"

@@ -18,22 +18,19 @@ elif find_spec("qdrank") is None:
 from qdrank.measures import CONVENTIONS
 from qdrank.project import PROJECT, SOURCE
 from qdrank.rankers.methods import CLASSIC
-from qdrank.studies import STUDIES, timed_outputs
+from qdrank.studies import timed_outputs
 from qdrank.workflow.complete import complete
+from qdrank.workflow.emitting import emitted, scattered
 from qdrank.workflow.files import (
     CLAIMS,
     Files,
     all_forms_of_table,
     filled,
-    further_fits,
     made_by,
     passing_outputs,
     query_files,
     reported,
-    reported_tables,
     rule_name,
-    scores_and_rankers,
-    several,
     table_outputs,
 )
 from qdrank.workflow.mistakes import last_words
@@ -53,9 +50,8 @@ from qdrank.workflow.resources import memory, minutes, reading_threads
 from qdrank.workflow.run import (
     ALL_STUDIES,
     names_pattern,
-    study_measures,
 )
-from qdrank.workflow.start import on_start, scattered, start
+from qdrank.workflow.start import on_start, start
 
 run = start(workflow, config)
 files, settings, planned = Files(run), run.settings, run.planned

@@ -26,6 +26,7 @@ rule break_down:
         mem_mb=memory(700, 7.5),
         runtime=minutes(15),
     params:
+        call="qdrank.figures.difficulty:write_breakdown",
         title=run.title,
         classes=settings.difficulty.classes,
         measures=settings.difficulty.measures,
@@ -36,7 +37,7 @@ rule break_down:
         formats=sorted({*settings.figures.formats, "svg"}),
         dpi=settings.figures.dpi,
     script:
-        "../../scripts/break_down.py"
+        "../../scripts/run_step.py"
 
 
 rule difficulty:

@@ -18,10 +18,11 @@ rule measure_features:
         mem_mb=memory(800, 3.5),
         runtime=minutes(30, 0.2),
     params:
+        call="qdrank.evaluation.measuring:write_feature_measures",
         measures=list(CONVENTIONS[settings.evaluation.conventions[0]]),
         folds=run.folds,
     script:
-        "../../scripts/measure_features.py"
+        "../../scripts/run_step.py"
 
 
 rule summarise_data:
@@ -34,10 +35,11 @@ rule summarise_data:
         mem_mb=memory(500, 2),
         runtime=minutes(15, 0.05),
     params:
+        call="qdrank.figures.data:write_summary",
         title=run.title,
         published=lambda wc: published_counts(planned.datasets[wc.dataset]),
     script:
-        "../../scripts/summarise_data.py"
+        "../../scripts/run_step.py"
 
 
 rule tabulate_features:
@@ -56,9 +58,10 @@ rule tabulate_features:
         mem_mb=memory(600, 3.5),
         runtime=minutes(15),
     params:
+        call="qdrank.figures.features:tabulate_features",
         title=run.title,
     script:
-        "../../scripts/tabulate_features.py"
+        "../../scripts/run_step.py"
 
 
 rule draw_features:
@@ -72,11 +75,12 @@ rule draw_features:
         mem_mb=memory(700, 3.5),
         runtime=minutes(15),
     params:
+        call="qdrank.figures.features:draw_features",
         title=run.title,
         interval=run.interval,
         dpi=settings.figures.dpi,
     script:
-        "../../scripts/draw_features.py"
+        "../../scripts/run_step.py"
 
 
 rule single_features:

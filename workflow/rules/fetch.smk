@@ -12,5 +12,7 @@ rule fetch_dataset:
     resources:
         mem_mb=memory(500, 0),
         runtime=minutes(120),
+    params:
+        call="qdrank.datasets.fetching.fetch:fetch_listed",
     script:
-        "../../scripts/fetch_dataset.py"
+        "../../scripts/run_step.py"

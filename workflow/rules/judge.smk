@@ -24,12 +24,13 @@ rule import_features:
         mem_mb=memory(1200, 1),
         runtime=minutes(60, 0.05),
     params:
+        call="qdrank.figures.imported:import_dataset",
         files=lambda wc: dict(planned.datasets[wc.dataset].files),
         options=lambda wc: dict(planned.datasets[wc.dataset].options),
         title=run.title,
         seed=settings.seed,
     script:
-        "../../scripts/import_features.py"
+        "../../scripts/run_step.py"
 
 
 rule import_ranks:
@@ -47,10 +48,11 @@ rule import_ranks:
         mem_mb=memory(2000, 1),
         runtime=minutes(60, 0.05),
     params:
+        call="qdrank.datasets.importing:import_ranks",
         max_label=lambda wc: planned.datasets[wc.dataset].options["max_label"],
         best=lambda wc: planned.datasets[wc.dataset].options["best"],
     script:
-        "../../scripts/import_ranks.py"
+        "../../scripts/run_step.py"
 
 
 rule extract_features:
@@ -68,13 +70,14 @@ rule extract_features:
         mem_mb=memory(4000, 0),
         runtime=minutes(60, 0.2),
     params:
+        call="qdrank.figures.text_notes:write_text_features",
         options=lambda wc: dict(planned.datasets[wc.dataset].options),
         settings=settings.text.model_dump(),
         title=run.title,
         published=lambda wc: published_counts(planned.datasets[wc.dataset]),
         seed=settings.seed,
     script:
-        "../../scripts/extract_features.py"
+        "../../scripts/run_step.py"
 
 
 rule simulate_features:
@@ -95,9 +98,13 @@ rule simulate_features:
         mem_mb=memory(1200, 0),
         runtime=minutes(30),
     params:
-        options=lambda wc: {"like": wc.dataset, **planned.datasets[wc.dataset].options},
+        call="qdrank.datasets.simulated.tables:write_simulated",
+        arguments=lambda wc: {
+            "like": wc.dataset,
+            **planned.datasets[wc.dataset].options,
+        },
     script:
-        "../../scripts/simulate_features.py"
+        "../../scripts/run_step.py"
 
 
 rule simulate_web:
@@ -112,6 +119,7 @@ rule simulate_web:
         mem_mb=memory(3000, 0),
         runtime=minutes(30),
     params:
-        options=lambda wc: run.draw(wc.dataset),
+        call="qdrank.text.simweb:write_simweb",
+        arguments=lambda wc: run.draw(wc.dataset),
     script:
-        "../../scripts/simulate_web.py"
+        "../../scripts/run_step.py"

@@ -30,6 +30,7 @@ rule learn_method:
         mem_mb=memory(900, 2.5),
         runtime=minutes(120, 1),
     params:
+        call="qdrank.rankers.learning:learn_method",
         learner=lambda wc: CLASSIC[wc.method].learner,
         grid=lambda wc: run.learner_grid(wc.method),
         ranks=lambda wc: CLASSIC[wc.method].aggregates,
@@ -38,7 +39,7 @@ rule learn_method:
         measure=settings.learners.measure,
         seed=settings.seed,
     script:
-        "../../scripts/learn_method.py"
+        "../../scripts/run_step.py"
 
 
 # The quick methods: one job for all folds of a data set, which would each spend its time on starting.
@@ -63,6 +64,7 @@ for _name, _folds in run.by_folds("learn_folds").items() if LEARNED_TOGETHER els
             mem_mb=memory(900, 11),
             runtime=minutes(120, 3),
         params:
+            call="qdrank.rankers.learning:learn_method",
             learner=lambda wc: CLASSIC[wc.method].learner,
             grid=lambda wc: run.learner_grid(wc.method),
             ranks=False,
@@ -71,7 +73,7 @@ for _name, _folds in run.by_folds("learn_folds").items() if LEARNED_TOGETHER els
             measure=settings.learners.measure,
             seed=settings.seed,
         script:
-            "../../scripts/learn_method.py"
+            "../../scripts/run_step.py"
 
 
 rule tabulate_learners:
@@ -93,12 +95,13 @@ rule tabulate_learners:
         mem_mb=memory(600, 7.5),
         runtime=minutes(15),
     params:
+        call="qdrank.figures.learners:tabulate_learners",
         title=run.title,
         methods=lambda wc: run.learners_of(wc.dataset),
         convention=lambda wc: run.learner_convention(wc.dataset),
         interval=run.interval,
     script:
-        "../../scripts/tabulate_learners.py"
+        "../../scripts/run_step.py"
 
 
 rule compare_published:
@@ -115,9 +118,10 @@ rule compare_published:
         mem_mb=memory(600, 3.5),
         runtime=minutes(15),
     params:
+        call="qdrank.figures.published:write_published",
         title=run.title,
     script:
-        "../../scripts/compare_published.py"
+        "../../scripts/run_step.py"
 
 
 rule published:

@@ -28,12 +28,11 @@ rule measure_methods:
         mem_mb=memory(600, 2),
         runtime=minutes(30, 0.05),
     params:
+        **run.measured(lambda wc: run.methods_of(wc.dataset)),
+        call="qdrank.evaluation.measuring:write_measures",
         measures=run.measures,
-        folds=run.folds,
-        methods=lambda wc: run.methods_of(wc.dataset),
-        refitted=files.refitted(lambda wc: run.methods_of(wc.dataset)),
     script:
-        "../../scripts/measure_methods.py"
+        "../../scripts/run_step.py"
 
 
 rule tabulate_methods:
@@ -46,6 +45,7 @@ rule tabulate_methods:
         mem_mb=memory(600, 2),
         runtime=minutes(30, 0.05),
     params:
+        call="qdrank.figures.methods:tabulate_methods",
         title=run.title,
         labels=lambda wc: {
             name: METHOD_LABELS[name] for name in run.methods_of(wc.dataset)
@@ -53,7 +53,7 @@ rule tabulate_methods:
         convention=run.ndcg_convention,
         interval=run.interval,
     script:
-        "../../scripts/tabulate_methods.py"
+        "../../scripts/run_step.py"
 
 
 use rule measure_methods as measure_first_stages with:
@@ -66,6 +66,7 @@ use rule measure_methods as measure_first_stages with:
     wildcard_constraints:
         dataset=names_pattern(planned.of_kind("text")),
     params:
+        call="qdrank.evaluation.measuring:write_measures",
         measures=["ap", f"ndcg@10/{run.ndcg_convention}"],
         folds=run.folds,
         methods=run.first_stages_and_one_model,
@@ -87,13 +88,14 @@ rule tabulate_first_stages:
         mem_mb=memory(600, 2),
         runtime=minutes(30),
     params:
+        call="qdrank.figures.methods:tabulate_first_stages",
         titles=[planned.datasets[name].title for name in planned.of_kind("text")],
         labels={name: METHOD_LABELS[name] for name in run.first_stages_and_one_model},
         convention=run.ndcg_convention,
         depth=settings.text.candidates,
         interval=run.interval,
     script:
-        "../../scripts/tabulate_first_stages.py"
+        "../../scripts/run_step.py"
 
 
 rule first_stages:

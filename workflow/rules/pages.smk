@@ -24,8 +24,10 @@ rule map_queries:
     resources:
         mem_mb=memory(600, 4.5),
         runtime=minutes(15, 0.05),
+    params:
+        call="qdrank.pages.queries:write_map",
     script:
-        "../../scripts/map_queries.py"
+        "../../scripts/run_step.py"
 
 
 rule write_index:
@@ -49,10 +51,11 @@ rule write_index:
         mem_mb=memory(600, 7.5),
         runtime=minutes(15),
     params:
+        call="qdrank.pages.page:write_index",
         run=described_run(run),
         datasets=representatives(run),
         texts=pictured_texts(run),
         figures=pictured(run),
         assets=asset_digest(SOURCE / "qdrank" / "pages" / "assets"),
     script:
-        "../../scripts/write_index.py"
+        "../../scripts/run_step.py"

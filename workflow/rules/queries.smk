@@ -26,9 +26,10 @@ for _name, _folds in run.by_folds("describe_queries").items():
             mem_mb=memory(600, 1.2),
             runtime=minutes(30, 0.05),
         params:
+            call="qdrank.queries.recipe:write_queries",
             options=run.query_options,
         script:
-            "../../scripts/describe_queries.py"
+            "../../scripts/run_step.py"
 
 
 # A learned metric comes from what makes documents better.
@@ -60,7 +61,8 @@ for _name, _folds in run.by_folds("find_neighbours").items():
             mem_mb=memory(500, 15 + 150 * run.neighbours_used()[0]),
             runtime=minutes(30, 0.5),
         params:
+            call="qdrank.rankers.neighbour_lists:write_neighbours",
             options=settings.neighbours.model_dump(),
             used=run.neighbours_used(),
         script:
-            "../../scripts/find_neighbours.py"
+            "../../scripts/run_step.py"

@@ -18,10 +18,11 @@ rule write_config:
         mem_mb=memory(300, 0),
         runtime=minutes(5),
     params:
+        call="qdrank.workflow.recorded:write_configuration",
         files=list(run.config_files),
         settings=settings.model_dump(mode="json"),
     script:
-        "../../scripts/write_config.py"
+        "../../scripts/run_step.py"
 
 
 rule write_overview:
@@ -38,10 +39,11 @@ rule write_overview:
         mem_mb=memory(300, 0),
         runtime=minutes(5),
     params:
+        call="qdrank.figures.overview:write_overview",
         datasets=described_datasets(run),
         left_out=dict(planned.left_out),
     script:
-        "../../scripts/write_overview.py"
+        "../../scripts/run_step.py"
 
 
 MADE_BY = made_by(workflow.rules)
@@ -71,10 +73,11 @@ rule write_manifest:
         mem_mb=memory(300, 0),
         runtime=minutes(15),
     params:
+        call="qdrank.store.manifest:write_manifest",
         timed=sorted(timed_outputs()),
         passing=passing_outputs(workflow.rules),
     script:
-        "../../scripts/write_manifest.py"
+        "../../scripts/run_step.py"
 
 
 rule write_crate:
@@ -88,10 +91,11 @@ rule write_crate:
         mem_mb=memory(300, 0),
         runtime=minutes(15),
     params:
+        call="qdrank.store.crate:write_crate",
         title="qdrank on "
         + ", ".join(dataset.title for dataset in planned.datasets.values()),
     script:
-        "../../scripts/write_crate.py"
+        "../../scripts/run_step.py"
 
 
 rule crate:

@@ -27,8 +27,10 @@ for _name, _folds in run.by_folds("score_reference", WITH_FEATURES).items():
         resources:
             mem_mb=memory(500, 1.4),
             runtime=minutes(15, 0.05),
+        params:
+            call="qdrank.rankers.reference:write_reference",
         script:
-            "../../scripts/score_reference.py"
+            "../../scripts/run_step.py"
 
 
 rule retrieve:
@@ -48,9 +50,10 @@ rule retrieve:
         mem_mb=memory(2000, 2),
         runtime=minutes(30, 0.2),
     params:
+        call="qdrank.evaluation.first_stages:write_first_stages",
         options=lambda wc: dict(planned.datasets[wc.dataset].options),
         settings=settings.text.model_dump(),
         measure=settings.learners.measure,
         seed=settings.seed,
     script:
-        "../../scripts/retrieve.py"
+        "../../scripts/run_step.py"

@@ -91,13 +91,13 @@ def best_feature(judged: Judged, seed: int) -> int:
 
 
 def import_ranks(
-    dataset: str, listing: str | Path, out: Paths, *, max_label: int, best: Literal["low", "high"] = "low"
+    dataset: str, inputs: Sequence[str | Path], out: Paths, *, max_label: int, best: Literal["low", "high"] = "low"
 ) -> None:
     """Read rankings to aggregate: the ranks as ``ranks``, features made from them as ``judged``.
 
-    With ``best`` "high" the best document has the highest number in the files; the ranks are turned, so that 1 is the best.
+    ``inputs`` is the listing that fetching them left. With ``best`` "high" the best document has the highest number in the files; the ranks are turned, so that 1 is the best.
     """
-    import_letor(fetched_parts(dataset, listing), out["ranks"], missing=True, max_label=max_label)
+    import_letor(fetched_parts(dataset, inputs[0]), out["ranks"], missing=True, max_label=max_label)
     ranks = load_judged(out["ranks"])
     refuse_unusable(ranks)
     if best == "high":

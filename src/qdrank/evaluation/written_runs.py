@@ -26,7 +26,7 @@ _TIES = "no ties: scores in single precision that differ, tied documents in the 
 
 def write_runs(
     files: Mapping[str, Any],
-    folder: str | Path,
+    path: str | Path,
     fold: str,
     *,
     dataset: str,
@@ -39,11 +39,11 @@ def write_runs(
     Parameters
     ----------
     files : ``judged``, and ``scores``: one file for each method
-    folder : gets ``judgments.qrels.gz``, and for each method ``METHOD.run.gz`` and ``METHOD.ir-metadata.yml``
+    path : folder that gets ``judgments.qrels.gz``, and for each method ``METHOD.run.gz`` and ``METHOD.ir-metadata.yml``
     dataset, title : name of the data set, and how it is called
     measures : names of the measures that the run reports
     """
-    folder = Path(folder)
+    folder = Path(path)
     folder.mkdir(exist_ok=True)
     qrels = folder / "judgments.qrels.gz"
     test = load_roles(files["judged"], fold, ["test"], ["doc_id"])["test"]

@@ -155,16 +155,6 @@ def choose(tried: Iterable[tuple[T, ArrayLike]]) -> Choice[T]:
     return choice
 
 
-def joined(shards: Sequence[tuple[T, Sequence[float]]]) -> Choice[T]:
-    """The choice among all candidates of which shard i of n was offered those at the places i, i + n, i + 2n ...
-
-    A shard is its best candidate, and the values of all its candidates. The first of the best of all is the first of the
-    best of its shard, so no other candidate is needed.
-    """
-    n, places = len(shards), range(sum(len(values) for _, values in shards))
-    return choose((shards[place % n][0], shards[place % n][1][place // n]) for place in places)
-
-
 def choice_rows(
     fold: str, method: str, settings: Sequence[str], choice: Choice[Any], measure: str, **columns: Sequence[Any]
 ) -> list[dict[str, Any]]:

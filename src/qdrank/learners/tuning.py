@@ -14,10 +14,6 @@ from qdrank.learners.inputs import JudgedArrays
 from qdrank.learners.regularised import most_regularised_first
 from qdrank.learners.validation import validation_queries
 
-Shard = tuple[int, int]
-"""Number of a shard, from 0, and how many there are."""
-WHOLE: Shard = (0, 1)
-
 
 def grid_settings(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     """All combinations of ``grid``, each parameter from the most to the least regularised, the last varying fastest."""
@@ -33,14 +29,12 @@ def tune(
     measure: str = "ap",
     learners: Mapping[str, Any] = LEARNERS,
     seed: int = 1,
-    shard: Shard = WHOLE,
 ) -> Choice[Any]:
     """Fit every combination of ``grid`` on ``train``, and choose among the learners on ``vali``.
 
     The values of the choice follow the order of `grid_settings`. Learners that choose a number of rounds also choose it
     on ``vali``. ``learners`` is the registry of the name; rank aggregation has its own. ``seed`` decides the order of
-    tied documents. Of a ``shard`` (i, n) only every n-th combination is fitted, from the i-th on; `joined` shards are the
-    whole choice.
+    tied documents.
     """
     settings = grid_settings(grid)
     if not settings:
@@ -50,7 +44,7 @@ def tune(
     queries = validation_queries(vali, measure, seed)
     choice: Choice[Any] = Choice()
     bins: dict[str, Any] = {}
-    for params in settings[shard[0] :: shard[1]]:
+    for params in settings:
         learner = fit_one(learners[learner_name], params, train, vali, bins)
         choice.offer(learner, queries.values(learner.predict(vali[0], vali[2])))
     return choice

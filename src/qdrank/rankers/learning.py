@@ -18,16 +18,15 @@ from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners import LEARNERS
 from qdrank.learners.base import LinearLearner
-from qdrank.learners.choose import Choice, choice_rows, joined
-from qdrank.learners.tuning import WHOLE, Shard, grid_settings, tune
+from qdrank.learners.choose import Choice, choice_rows
+from qdrank.learners.tuning import grid_settings, tune
 from qdrank.queries.artifacts import Queries, load_queries
 from qdrank.queries.recipe import load_document_vectors
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold, seen
 from qdrank.rankers.learned import LearnerRanker, WithQueryVectors, with_vectors
 from qdrank.rankers.served import ServedRanker, write_method
-from qdrank.rankers.state import from_state_table, state_table
 from qdrank.registry import Registry, did_you_mean
-from qdrank.store import read, write
+from qdrank.store import write
 
 _Grid = Mapping[str, Sequence[Any]]
 
@@ -57,12 +56,10 @@ def with_query_vectors(documents: FoldDocuments, queries: Queries) -> FoldDocume
 # ---- tuning ------------------------------------------------------------------------------------------------------
 
 
-def fit_method(
-    learner: str, grid: _Grid, documents: FoldDocuments, *, measure: str, seed: int, shard: Shard = WHOLE
-) -> Choice[Any]:
+def fit_method(learner: str, grid: _Grid, documents: FoldDocuments, *, measure: str, seed: int) -> Choice[Any]:
     """Try every combination of ``grid`` on a fold; keep the best by the mean of ``measure`` on validation.
 
-    A fold without validation queries is tuned on its training queries. A ``shard`` is as in `tune`.
+    A fold without validation queries is tuned on its training queries.
     """
     given: dict[str, Sequence[Any]] = {"measure": [measure], "seed": [seed]}
     names = _parameters(learner)
@@ -70,7 +67,7 @@ def fit_method(
     whole = {name: values for name, values in given.items() if name in names} | dict(grid)
     vali = "vali" if documents.parts["vali"].n_queries else "train"
     with_missed = (*_judged(documents, vali), documents.parts[vali].unranked)
-    return tune(learner, whole, _judged(documents, "train"), with_missed, measure, registry_of(learner), seed, shard)
+    return tune(learner, whole, _judged(documents, "train"), with_missed, measure, registry_of(learner), seed)
 
 
 def _parameters(learner: str) -> list[str]:
@@ -86,40 +83,6 @@ def _refuse_unknown(learner: str, grid: _Grid, known: list[str]) -> None:
 def _judged(documents: FoldDocuments, role: str) -> tuple[NDArray[Any], IntArray, NDArray[np.object_]]:
     part = documents.parts[role]
     return seen(part.X, documents.mean, documents.inverse), part.y, part.query
-
-
-def write_tried(path: str, choice: Choice[Any]) -> None:
-    """Keep the choice of a shard for the job that joins them: the value of every combination, and the best learner."""
-    best = choice.chosen if choice.values else None
-    write(path, "rankers", state_table({"best": best, "values": np.array(choice.values)}))
-
-
-def read_tried(paths: Sequence[str], learner: str) -> Choice[Any]:
-    """The choice among all combinations of a grid, from its shards in order."""
-    kinds = {learner: registry_of(learner)[learner]}
-    shards = [from_state_table(read(path, "rankers"), kinds.__getitem__) for path in paths]
-    return joined([(shard["best"], shard["values"]) for shard in shards])
-
-
-def choice_of_job(
-    files: Mapping[str, Any],
-    out: Mapping[str, str],
-    learner: str,
-    grid: _Grid,
-    documents: FoldDocuments,
-    **options: Any,
-) -> Choice[Any] | None:
-    """The choice that a job goes on with: what other jobs have ``tried``, else its own; ``options`` are those of `fit_method`.
-
-    None for a job that tries a shard alone: it has written what it ``tried``, and is done.
-    """
-    if "tried" in files:
-        return read_tried(files["tried"], learner)
-    choice = fit_method(learner, grid, documents, **options)
-    if "tried" not in out:
-        return choice
-    write_tried(out["tried"], choice)
-    return None
 
 
 def choices_table(fold: str, method: str, grid: _Grid, choice: Choice[Any], measure: str) -> pa.Table:
@@ -166,14 +129,12 @@ def learn_method(
     scale: FeatureScale,
     measure: str,
     seed: int,
-    shard: Shard = WHOLE,
     log: Callable[..., None],
 ) -> None:
     """Tune a method on a fold; write what was tried, the model, the scores of the test documents, and the ranker.
 
     ``ranks`` says whether it aggregates ranks. ``queries`` are the options of query vectors for a method that sees the
-    vector of the query beside each document, None for all others. A job may try a ``shard`` of the grid alone, and write
-    what it has ``tried`` for the job that reads it of all shards.
+    vector of the query beside each document, None for all others.
     """
     if ranks:
         documents = rank_documents(load_judged(files["judged"]), fold)
@@ -185,9 +146,7 @@ def learn_method(
         recipe = load_document_vectors(files, queries, missing=view.missing)
         documents = with_query_vectors(documents, load_queries(files["queries"]))
     inverse = np.append(inverse, documents.inverse[len(inverse) :])  # vectors are not scaled
-    choice = choice_of_job(files, out, learner, grid, documents, measure=measure, seed=seed, shard=shard)
-    if choice is None:
-        return
+    choice = fit_method(learner, grid, documents, measure=measure, seed=seed)
     choices = choices_table(fold, method, grid, choice, measure)
     for row in choices.to_pylist():
         log("%s: %s %.4f%s", row["setting"], row["measure"], row["value"], " chosen" * row["chosen"])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from qdrank.figures.palette import PURPLE
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.registry import loaded
+from qdrank.studies.steps import Step
 
 if TYPE_CHECKING:  # it takes a while to import
     from qdrank.sections import StudySection
@@ -119,6 +120,7 @@ class Study:
     methods : every method it may run, in the order of its tables
     run : from its section to the names of the methods to run
     measures : names of the measures, or of conventions, used for its methods
+    steps : what it computes; the workflow makes rules of them
     figures, tables : what it shows, in the order of the paper
     headline : id of the figure that shows its result best, which the first page puts first; the first one if empty
     observations : the values that decide its claims; ``make`` gives contrasts by claim (`qdrank.evaluation.observations`)
@@ -145,6 +147,7 @@ class Study:
     idea: str = ""
     against: str = ""
     one_model: str = ""
+    steps: tuple[Step, ...] = ()
     figures: tuple[Output, ...] = ()
     tables: tuple[Output, ...] = ()
     headline: str = ""

@@ -13,6 +13,7 @@ from typing import Any
 from snakemake.io import flag, is_flagged, local, report, strip_wildcard_constraints
 
 from qdrank.rankers.methods import CLASSIC
+from qdrank.studies.steps import QUERY_FILES
 from qdrank.studies.study import Output, Study
 from qdrank.workflow.captions import CAPTIONS
 from qdrank.workflow.run import ALL_STUDIES, WorkflowRun
@@ -41,30 +42,9 @@ def passing_outputs(rules: Iterable[Any]) -> list[str]:
     return sorted({re.sub(r"\{[^}]*\}", "*", str(output)).partition("results/")[2] for output in outputs})
 
 
-def several(shards: list[str]) -> list[str]:
-    """Files of shards; none where there is one: its work is done by the job that would gather them, which starts once."""
-    return shards if len(shards) > 1 else []
-
-
-def scores_and_rankers(methods: Iterable[str]) -> dict[str, str]:
-    """Outputs of a job that scores the test documents by several methods, and stores these for `qdrank rank`."""
-    made = {"": "scores", "served_": "served"}
-    return {
-        f"{prefix}{method}": f"results/{{dataset}}/{{fold}}/{folder}/{method}.parquet"
-        for prefix, folder in made.items()
-        for method in methods
-    }
-
-
-def further_fits(methods: Iterable[str]) -> dict[str, str]:
-    """Outputs of a job that fits some methods several times: scores of the test documents by the further fits."""
-    return {f"refits_{method}": f"results/{{dataset}}/{{fold}}/refits/{method}.parquet" for method in methods}
-
-
 def query_files(folder: str, fold: str) -> dict[str, str]:
-    """Vectors of the queries of a fold, and how queries became vectors; ``folder`` is that of the data set."""
-    files = {name: f"{folder}/{name}.parquet" for name in ("columns", "topics")}
-    return files | {name: f"{folder}/{fold}/{name}.parquet" for name in ("queries", "scale")}
+    """`QUERY_FILES` of a fold; ``folder`` is that of the data set."""
+    return {name: f"{folder}/{path.format(fold=fold)}" for name, path in QUERY_FILES.items()}
 
 
 def rule_name(id_: str) -> str:
@@ -127,23 +107,7 @@ class Files:
     def refits(self, methods: Callable[[Any], Iterable[str]]) -> _PathsOfJob:
         """Scores of the further fits of those ``methods`` that are fitted several times, for every fold."""
         pattern = "results/{dataset}/{fold}/refits/{method}.parquet"
-        return lambda job: self.each_fold(pattern, method=self.refitted(methods)(job))(job)
-
-    def refitted(self, methods: Callable[[Any], Iterable[str]]) -> Callable[[Any], list[str]]:
-        """Those ``methods`` of the data set of a job that are fitted several times."""
-        return lambda job: self.run.refitted(methods(job))
-
-    def shards(self, gather: Any, process: str, pattern: str) -> _PathsOfJob:
-        """Paths of ``pattern`` for every ``{scatteritem}`` of a fold, as Snakemake's ``gather`` knows them.
-
-        Data sets that are not known to be small have the shards of another process, ``{process}_large``.
-        """
-
-        def paths(job: Any) -> list[str]:
-            of_fold = pattern.format(dataset=job.dataset, fold=job.fold, scatteritem="{scatteritem}")
-            return list(getattr(gather, process if self.run.is_small(job.dataset) else f"{process}_large")(of_fold))
-
-        return paths
+        return lambda job: self.each_fold(pattern, method=self.run.refitted(methods(job)))(job)
 
     def first_fold(self, pattern: str) -> _PathsOfJob:
         """Path of ``pattern`` for the first fold of the data set of a job."""

@@ -96,23 +96,6 @@ class WorkflowRun:
             value = getattr(value, step)
         return value
 
-    def divided(self, rule: str, kinds: Sequence[str]) -> dict[str, list[str]]:
-        """Kinds of a rule's work by the name of the rule that does them: in as many jobs as there are shards, at most one a kind."""
-        n = min(self.shards, len(kinds))
-        shares = [list(kinds[first::n]) for first in range(n)]
-        return {rule if n == 1 else f"{rule}_{share[0]}": share for share in shares}
-
-    def by_size(
-        self, rule: str, kinds: Iterable[str], datasets: Collection[str]
-    ) -> dict[str, tuple[list[str], list[str]]]:
-        """Kinds of a fold's work that each job of a rule does, and on which data sets, by the name of the rule.
-
-        On small data sets a job does all kinds, in their order; on others each kind is a job.
-        """
-        (small, others), kinds = self.small_and_others(datasets), list(kinds)
-        divided = {rule: (kinds, small)} | {f"{rule}_{kind}": ([kind], others) for kind in kinds}
-        return {job: (done, on) for job, (done, on) in divided.items() if on}
-
     def by_folds(self, rule: str, datasets: Iterable[str] | None = None, *, grows: bool = False) -> dict[str, JobFolds]:
         """Folds that each job of a rule takes on these data sets (all if None), by the name of the rule.
 
@@ -154,11 +137,6 @@ class WorkflowRun:
     def is_small(self, name: str) -> bool:
         """Whether a data set is known to have few queries, so that what may be long elsewhere is short."""
         return (self.planned.datasets[name].n_queries or FEW_QUERIES + 1) <= FEW_QUERIES
-
-    def small_and_others(self, datasets: Collection[str]) -> tuple[list[str], list[str]]:
-        """Data sets that are known to have few queries, and the others."""
-        small = [name for name in datasets if self.is_small(name)]
-        return small, [name for name in datasets if name not in small]
 
     def folds(self, wildcards: Any) -> list[str]:
         """Folds of the data set of a job."""
@@ -357,6 +335,10 @@ class WorkflowRun:
         """Those of the methods that are fitted several times."""
         return [name for name in methods if name in self._refitted]
 
+    def measured(self, methods: Callable[[Any], list[str]]) -> dict[str, Any]:
+        """Params of a job that measures the ``methods`` of its data set."""
+        return {"folds": self.folds, "methods": methods, "refitted": lambda job: self.refitted(methods(job))}
+
     @property
     def redrawn(self) -> dict[str, dict[str, dict[str, str]]]:
         """Methods whose stored rankers one job fits again: those that are run of a study, each classic method alone.
@@ -371,26 +353,18 @@ class WorkflowRun:
         fitted = {job: {name: kinds[name] for name in names if name in kinds} for job, names in jobs.items()}
         return {job: methods for job, methods in fitted.items() if methods}
 
-    def redrawn_in(self, rule: str, methods: _Redrawn, folds: JobFolds) -> dict[str, _Redrawn]:
-        """Methods that are fitted again by the name of the rule that does it: trees of one fold are a job each, they are long."""
-        divided = len(folds.folds) == 1 and len(methods) > 1
-        apart = [name for name in methods if divided and _has_trees(methods[name])]
-        jobs = {rule: {name: methods[name] for name in methods if name not in apart}}
-        jobs |= {f"{rule}_{name.replace('-', '_')}": {name: methods[name]} for name in apart}
-        return {job: fitted for job, fitted in jobs.items() if fitted}
-
     def redrawn_threads(self, methods: _Redrawn) -> int:
         """Threads of a job that fits methods again: only boosted trees use more than one."""
         threads: int = self.settings.training.tree_threads
         return threads if any(map(_has_trees, methods.values())) else 1
 
-    def baselines_of(self, study: Study) -> Callable[[Any], list[str]]:
-        """First stages, and the classic methods run on a data set that a study's tables show for comparison."""
+    def baselines_of(self, short: str) -> Callable[[Any], list[str]]:
+        """First stages, and the classic methods run on a data set that the tables of a study show for comparison."""
 
         def names(wildcards: Any) -> list[str]:
             known = self.learners_of(wildcards.dataset)
             first = self.first_stages_of(wildcards.dataset)
-            return [*first, *(name for name in self.option(f"{study.short}.baselines") if name in known)]
+            return [*first, *(name for name in self.option(f"{short}.baselines") if name in known)]
 
         return names
 

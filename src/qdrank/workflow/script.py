@@ -1,25 +1,22 @@
-"""What a script of the workflow is given, with types, and what surrounds its work.
+"""What a job of the workflow does: the function that its rule names as ``call``, with what the function takes, and what surrounds it.
 
-A script is one call of one function of the library::
-
-    with job() as this:
-        write_scores(this.files, this.out, this.fold, log=this.log, **this.params)
-
-A job that may have several folds makes that call for each of them: ``for one in this.folds``.
+A rule's params are the function's further arguments. Three have a meaning of their own: ``call``; ``arguments``, several of them
+that depend on the wildcards; and ``looked_up``, names that the function looks up and does not take, so that the job's digest covers
+them.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from qdrank import jobs
-from qdrank.registry import restricted
+from qdrank.registry import loaded, restricted
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class Job:
     inputs : all input files in order
     out : output files by name; a list where a job makes one of each fold
     outputs : all output files in order
-    params : the params of the rule: arguments of the function that does the work
+    params : the params of the rule
     wildcards : values of the wildcards
     config : the configuration; what is taken from it must not change the result, since no rerun follows it
     log : adds a line to the log, as `logging.info` does
@@ -47,25 +44,15 @@ class Job:
     config: dict[str, Any]
     log: Callable[..., None]
 
-    @property
-    def path(self) -> str:
-        """The first output, for jobs that make one file."""
-        return self.outputs[0]
-
-    @property
-    def dataset(self) -> str:
-        """Name of the data set."""
-        return self.wildcards["dataset"]
-
-    @property
-    def fold(self) -> str:
-        """Name of the fold."""
-        return self.wildcards["fold"]
+    def given(self) -> dict[str, Any]:
+        """What a function may take besides the params, by the name of its argument: ``path`` is the first output."""
+        names = ("files", "inputs", "out", "shard", "config", "log")
+        return {**self.wildcards, "path": self.outputs[0], **{name: getattr(self, name) for name in names}}
 
     @property
     def folds(self) -> Iterator[Job]:
         """The job of each fold that this one has, with that fold's files and those that belong to no fold."""
-        data = f"results/{self.dataset}/"  # further up is the folder of the run, or a storage
+        data = f"results/{self.wildcards['dataset']}/"  # further up is the folder of the run, or a storage
         for fold in dict.fromkeys(path.rpartition(data)[2].partition("/")[0] for path in self.outputs):
             folder = f"{data}{fold}/"
             yield replace(
@@ -83,9 +70,8 @@ class Job:
         return number - 1, shards
 
 
-@contextmanager
-def job() -> Iterator[Job]:
-    """Run the work of a job with its log and threads; explain errors, and allow only code that its digest covers."""
+def run_job() -> None:
+    """Run the job whose script is running: its function, with its log and threads; allow only code that its digest covers."""
     main = sys.modules["__main__"]
     given: Any = main.__dict__["snakemake"]  # put there by Snakemake
     params = {name: value for name, value in given.params.items() if name != "code"}
@@ -97,16 +83,33 @@ def job() -> Iterator[Job]:
         return code_modules(Path(str(main.__file__)), params)
 
     with jobs.job(given.log[0], given.threads) as log, restricted(known):
-        yield Job(
-            files=_by_name(given.input),
-            inputs=[str(file) for file in given.input],
-            out=_by_name(given.output),
-            outputs=[str(file) for file in given.output],
-            params=params,
-            wildcards=dict(given.wildcards.items()),
-            config=given.config,
-            log=log.info,
+        do(
+            Job(
+                files=_by_name(given.input),
+                inputs=[str(file) for file in given.input],
+                out=_by_name(given.output),
+                outputs=[str(file) for file in given.output],
+                params=params,
+                wildcards=dict(given.wildcards.items()),
+                config=given.config,
+                log=log.info,
+            )
         )
+
+
+def do(job: Job) -> None:
+    """Call the function of a job, for each of its folds if it takes a fold and the job has several."""
+    params = {name: value for name, value in job.params.items() if name not in ("call", "arguments", "looked_up")}
+    params |= job.params.get("arguments", {})
+    work = loaded(job.params["call"])
+    takes = signature(work).parameters
+    by_fold = "fold" in takes and "fold" not in {**params, **job.wildcards}
+    for one in job.folds if by_fold else [job]:
+        try:
+            work(**{name: value for name, value in one.given().items() if name in takes} | params)
+        except Exception as error:
+            error.add_note(f"in {job.params['call']}, for {one.outputs[0]}")
+            raise
 
 
 def _by_name(files: Any) -> dict[str, Any]:

@@ -140,17 +140,6 @@ def _continued(workflow: Any, files: Sequence[Path]) -> dict[str, Any]:
     return layered([*load_sources(files), ("--config", workflow.config_settings.overwrite_config)])
 
 
-def scattered(workflow: Any, run: WorkflowRun, name: str, *, least: int = 1) -> int:
-    """Number of shards of a process, passed on to jobs on a cluster or on a core; ``--set-scatter`` wins.
-
-    A process may have at ``least`` so many, unless the configuration has a number.
-    """
-    shards = run.shards if run.settings.training.shards else max(run.shards, least)
-    resources = workflow.resource_settings
-    resources.overwrite_scatter = {name: shards, **resources.overwrite_scatter}
-    return shards
-
-
 def on_start(workflow: Any, run: WorkflowRun) -> None:
     """Stop a run in the results of another configuration; else record the configuration and the number of shards.
 

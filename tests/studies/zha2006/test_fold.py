@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 import pyarrow as pa
 import pytest
+from qdrank.studies.zha2006.start import Start, read_start, write_start
 from tests.studies.zha2006.world import OPTIONS, PAPER, USUAL, copies, fold, tables
 
 from qdrank.datasets.judged import refits_table, scores_table
@@ -36,7 +37,6 @@ from qdrank.studies.zha2006.options import Options
 from qdrank.studies.zha2006.reading import chosen_rows, fits_of, values
 from qdrank.studies.zha2006.settings import Zha
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE, gather_tables
-from qdrank.studies.zha2006.start import Start, read_start, write_start
 from qdrank.studies.zha2006.targets import dcg, resolved, target_values
 
 BOTH = pytest.mark.parametrize("h", ["ridge", "trees"])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from qdrank.datasets.fetching.archives import extract
 from qdrank.datasets.fetching.contents import LARGEST_DOWNLOAD, check, checked_blocks, opened, sha256
@@ -74,15 +75,16 @@ def fetch_all(
     }
 
 
-def fetch_listed(dataset: str, listing: AnyPath, mirror: AnyPath | None, log: Callable[..., None]) -> None:
-    """Fetch a registered data set to the folder named like ``listing``, and list there where its files are.
+def fetch_listed(dataset: str, path: AnyPath, *, config: Mapping[str, Any], log: Callable[..., None]) -> None:
+    """Fetch a registered data set to the folder named like ``path``, and list there where its files are.
 
-    QDRANK_MIRROR wins over ``mirror``.
+    QDRANK_MIRROR wins over the key ``mirror`` of the configuration.
     """
-    files = fetch_all(load()[dataset], Path(listing).with_suffix(""), mirror=os.environ.get("QDRANK_MIRROR") or mirror)
-    for name, path in files.items():
-        log("%s: %s", name, path)
-    write_text(listing, json.dumps({name: str(path) for name, path in files.items()}, indent=1) + "\n")
+    mirror = os.environ.get("QDRANK_MIRROR") or config.get("mirror")
+    files = fetch_all(load()[dataset], Path(path).with_suffix(""), mirror=mirror)
+    for name, file in files.items():
+        log("%s: %s", name, file)
+    write_text(path, json.dumps({name: str(file) for name, file in files.items()}, indent=1) + "\n")
 
 
 def _downloaded(dataset: Dataset, file: DataFile, folder: Path, patience: Patience) -> Found:

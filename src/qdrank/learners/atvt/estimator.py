@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
+from qdrank.jobs import threads_given
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.atvt.maps import Norm, Penalties, fit_maps, moments
 from qdrank.learners.atvt.regressors import GrownTrees, Kernel, Linear, Regressor, Ridge, Trees, predict
@@ -148,7 +149,7 @@ class ATVT(Learner):
         """Scores (n_documents,) of the rows of ``X`` (n_documents, n_features): h, without any map."""
         features = self.documents(X)
         if self.model_["h"] == "trees":
-            return np.asarray(self.booster.predict(features, num_threads=1), dtype=np.float64)
+            return np.asarray(self.booster.predict(features, num_threads=threads_given()), dtype=np.float64)
         return predict(self.model_, features)
 
     @property

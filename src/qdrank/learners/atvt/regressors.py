@@ -18,6 +18,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import csr_array
 
 from qdrank.errors import InputError
+from qdrank.jobs import threads_given
 from qdrank.layout import FloatArray, IntArray
 from qdrank.registry import needed
 
@@ -196,7 +197,6 @@ class Trees:
         "metric": "None",
         "deterministic": True,
         "force_row_wise": True,
-        "num_threads": 1,
         "verbosity": -1,
     }
 
@@ -219,14 +219,17 @@ class Trees:
         elif key not in scores:
             from qdrank.learners.classic.trees import booster_of
 
-            scores[key] = np.asarray(booster_of(texts[key]).predict(self.X, num_threads=1), dtype=np.float64)
+            scores[key] = np.asarray(
+                booster_of(texts[key]).predict(self.X, num_threads=threads_given()), dtype=np.float64
+            )
         return texts[key], scores[key]
 
     def grow(self, target: FloatArray, weight: FloatArray, rounds: int) -> tuple[str, FloatArray]:
         """Trees fitted to targets and weights of the documents, in LightGBM's text form, and their predictions."""
         lightgbm = needed("lightgbm", "trees")
+        from qdrank.learners.classic.trees import text_of
 
-        params = self._PARAMS | {"min_data_in_leaf": self.min_leaf, "seed": self.seed}
+        params = self._PARAMS | {"num_threads": threads_given(), "min_data_in_leaf": self.min_leaf, "seed": self.seed}
         if (key := (self.min_leaf, self.seed)) not in self.grown.bins:
             empty = np.zeros(len(self.X))
             self.grown.bins[key] = lightgbm.Dataset(self.X, empty, params=params, free_raw_data=False)
@@ -236,7 +239,7 @@ class Trees:
         data.set_weight(weight)
         params |= {"learning_rate": self.learning_rate, "num_leaves": self.leaves}
         booster = lightgbm.train(params, data, num_boost_round=rounds, keep_training_booster=True)
-        return booster.model_to_string(), training_scores(booster)
+        return text_of(booster), training_scores(booster)
 
     def penalty_value(self) -> float:
         """0, see the class."""

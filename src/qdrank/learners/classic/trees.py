@@ -101,8 +101,7 @@ class BoostedTrees(Learner):
             watch = self._watch(validation_queries(validation, self.measure, self.seed))
             watched = {"valid_sets": vali, "feval": watch, "callbacks": [stop]}
         booster = lightgbm.train(params, train, num_boost_round=self.rounds, **watched)
-        text = booster.model_to_string(num_iteration=booster.best_iteration if watched else -1)
-        self.text_ = re.sub(r"\[num_threads: \d+\]", "[num_threads: 1]", text)
+        self.text_ = text_of(booster, booster.best_iteration if watched else -1)
         self._booster = booster_of(self.text_)
         return self
 
@@ -191,6 +190,11 @@ class BoostedRegression(BoostedTrees):
     NAME: ClassVar[str] = "boosted-regression"
     # Not "regression", its other name: that is a learner here, and the code of trees would seem to use it.
     OBJECTIVE: ClassVar[dict[str, Any]] = {"objective": "l2"}
+
+
+def text_of(booster: Any, trees: int = -1) -> str:
+    """The first ``trees`` trees of a booster, or all, in LightGBM's text form, whatever the number of threads that grew them."""
+    return re.sub(r"\[num_threads: \d+\]", "[num_threads: 1]", booster.model_to_string(num_iteration=trees))
 
 
 def tree_scores(booster: Any, X: NDArray[Any] | JoinedFeatures, threads: int = 1) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qdrank.studies.beyond.methods import METHODS, SINGLE, run
 from qdrank.studies.beyond.retrieved import JOBS, jobs_of
+from qdrank.studies.beyond.rules import STEPS
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.beyond"
@@ -24,6 +25,7 @@ STUDY = Study(
     },
     methods=METHODS,
     run=run,
+    steps=STEPS,
     measures=("letor4",),
     figures=(
         Output(

@@ -205,7 +205,7 @@ def write_retrieval(
 
     Parameters
     ----------
-    files : ``chosen``, the choices of the job of the mixes; none for that job itself
+    files : ``chosen``, the choices of the job of the mixes, which that job itself has not
     job : one of `retrieved.JOBS`: mixes in a form of the judgments, random controls, or learners
     source, text : the collection (`searched`), and the section ``text`` of the configuration (`qdrank.text.extract`)
     retrieval : keys of section ``beyond`` that retrieval uses
@@ -227,7 +227,7 @@ def write_retrieval(
         keys: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in retrieval.items()}
         constants = {"k1": text["tried_k1"], "b": text["tried_b"]}
         grid = Grid.of(settings.bm25, constants, text["feedback"], measure=measure, seed=options.seed, **keys)
-        chooser = Chooser(queries.known, grid, _settled(files["chosen"]))
+        chooser = Chooser(queries.known, grid, _settled(files.get("chosen", [])))
         if job == form:
             values = _mixes(queries, chooser, options.near, measures)
         elif job == CONTROLS_JOB:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 TEXT_MIX, RECOMMENDED = "text-mix", "beyond-recommended"
 
 #: Methods with their labels; the last five are mixes.
@@ -60,18 +57,3 @@ MEASURES = (*(f"ap@{n}" for n in BUDGETS), NDCG, *(f"r@{n}" for n in BUDGETS))
 def jobs_of(form: str) -> tuple[str, ...]:
     """Jobs of a form of the judgments, the mixes first."""
     return tuple(job for job, of in JOBS.items() if of == form)
-
-
-def settled_choices(folds: Sequence[str]) -> Callable[[Any], list[str]]:
-    """Choices of the job of the mixes, which controls and learners in the same form take over; none for that job itself.
-
-    ``folds`` are those of a job; ``{fold}`` is the wildcard.
-    """
-
-    def choices(wildcards: Any) -> list[str]:
-        form = JOBS[wildcards.job]
-        folder = f"results/{wildcards.dataset}/{{fold}}/beyond/retrieval"
-        paths = [f"{folder}/{form}.choices.parquet".format(fold=fold.format(**wildcards)) for fold in folds]
-        return [] if form == wildcards.job else paths
-
-    return choices

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qdrank.studies.geng2008.methods import METHODS, TREES, VARIANT_KINDS, neighbours_tried, run
+from qdrank.studies.geng2008.steps import STEPS
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.geng2008"
@@ -22,6 +23,7 @@ STUDY = Study(
     section=f"{_ROOM}.settings:Geng",
     methods=METHODS,
     run=run,
+    steps=STEPS,
     measures=("geng", "ap", "ndcg@10/letor4"),
     headline="geng-fig7",
     figures=(

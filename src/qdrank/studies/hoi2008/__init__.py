@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qdrank.studies.hoi2008.methods import METHODS, run
+from qdrank.studies.hoi2008.steps import STEPS
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.hoi2008"
@@ -21,6 +22,7 @@ STUDY = Study(
     section=f"{_ROOM}.settings:Hoi",
     methods=METHODS,
     run=run,
+    steps=STEPS,
     measures=("letor4",),
     figures=(
         Output(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qdrank.studies.hybrid.methods import CHOSEN, FIXED, METHODS, run
+from qdrank.studies.hybrid.steps import STEPS
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.hybrid"
@@ -23,6 +24,7 @@ STUDY = Study(
     section=f"{_ROOM}.settings:Hybrid",
     methods=METHODS,
     run=run,
+    steps=STEPS,
     measures=("ndcg@10/linear", "ap"),
     figures=(
         Output(

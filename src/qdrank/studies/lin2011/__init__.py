@@ -6,6 +6,7 @@ Much of the paper is lost. Each inferred choice is an option of `readings.Readin
 from __future__ import annotations
 
 from qdrank.studies.lin2011.methods import METHODS, run
+from qdrank.studies.lin2011.steps import STEPS
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.lin2011"
@@ -27,6 +28,7 @@ STUDY = Study(
     section=f"{_ROOM}.settings:Lin",
     methods=METHODS,
     run=run,
+    steps=STEPS,
     measures=("letor4",),
     figures=(
         Output(

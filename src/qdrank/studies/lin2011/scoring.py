@@ -32,7 +32,7 @@ from qdrank.studies.lin2011.variants import variants_table
 def write_scores(
     files: Mapping[str, Any],
     out: Mapping[str, str],
-    name: str,
+    fold: str,
     *,
     grid: Mapping[str, Any],
     readings: Mapping[str, Any],
@@ -44,22 +44,22 @@ def write_scores(
     seed: int,
     log: Callable[..., None],
 ) -> None:
-    """Write what the study says of the fold ``name``; ``ranked`` is the number of clusters whose models are ranked."""
-    tried, documents = Grid(**grid), load_fold(files["judged"], name, scale, columns=["doc_id", "features"])
-    fold = _fold(files, documents, Readings(**readings), starts, seed)
+    """Write what the study says of a fold; ``ranked`` is the number of clusters whose models are ranked."""
+    tried, documents = Grid(**grid), load_fold(files["judged"], fold, scale, columns=["doc_id", "features"])
+    data = _fold(files, documents, Readings(**readings), starts, seed)
     with one_thread():
-        swept = sweep(fold, tried)
+        swept = sweep(data, tried)
         log("settings chosen")
-        write(out["choices"], "choices", all_choices(name, swept, read(files["choices"], "choices")))
-        write(out["seeds"], "measures", seed_measures_table(name, fold, swept, measures))
-        drawn = curves(name, fold, swept, tried, ranked if ranked in tried.ms else max(tried.ms))
+        write(out["choices"], "choices", all_choices(fold, swept, read(files["choices"], "choices")))
+        write(out["seeds"], "measures", seed_measures_table(fold, data, swept, measures))
+        drawn = curves(fold, data, swept, tried, ranked if ranked in tried.ms else max(tried.ms))
         log("curves")
         write(out["curve"], "figure", drawn.curve)
         write(out["ranked"], "figure", drawn.ranked)
         write(out["controls"], "table", drawn.controls)
-        write(out["summary"], "table", clusters_summary(name, fold))
-        write(out["variants"], "table", variants_table(name, fold, tried, variants))
-        _write_methods(out, name, fold, swept)
+        write(out["summary"], "table", clusters_summary(fold, data))
+        write(out["variants"], "table", variants_table(fold, data, tried, variants))
+        _write_methods(out, fold, data, swept)
 
 
 def _fold(files: Mapping[str, Any], documents: FoldDocuments, readings: Readings, starts: int, seed: int) -> LinFold:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qdrank.studies.study import Output, Study
 from qdrank.studies.zha2006.methods import METHODS, run
+from qdrank.studies.zha2006.steps import STEPS
 
 _ROOM = "qdrank.studies.zha2006"
 _CELLS = {"cells": "{fold}/zha/cells.parquet"}
@@ -20,6 +21,7 @@ STUDY = Study(
     section=f"{_ROOM}.settings:Zha",
     methods=METHODS,
     run=run,
+    steps=STEPS,
     measures=("dcg@5/exp", "dcg@5/linear", "ndcg@5/exp", "ap"),
     headline="zha-gain",
     figures=(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qdrank.jobs import threads_given
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.atvt.maps import fit_maps, moments
@@ -51,7 +52,7 @@ class Fit:
 
 @dataclass
 class Fitter:
-    """Fits of one regressor; each setting is fitted only once, and begins with trees that were ``grown`` before."""
+    """Fits of one regressor; each setting is fitted only once, and all begin with the same ``grown`` trees."""
 
     data: FoldData
     h: str
@@ -174,7 +175,7 @@ class Fitter:
 
 def values_of_trees(booster: Any, X: NDArray[Any]) -> FloatArray:
     """What each tree adds to the scores of the rows of X, (n_documents, n_trees), in one walk through all trees."""
-    leaves = booster.predict(X, pred_leaf=True, num_threads=1).reshape(len(X), -1)
+    leaves = booster.predict(X, pred_leaf=True, num_threads=threads_given()).reshape(len(X), -1)
     return np.stack([_outputs(booster, tree, reached) for tree, reached in enumerate(leaves.T)], axis=1)
 
 

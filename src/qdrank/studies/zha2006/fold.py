@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -17,7 +17,6 @@ from qdrank.studies.zha2006.data import FoldData
 from qdrank.studies.zha2006.fits import LIMIT, OFFSET_ALONE, Fit, Fitter, Params, setting_of
 from qdrank.studies.zha2006.methods import (
     FITTED_KINDS,
-    JOBS,
     MAP_KINDS,
     REFITTED,
     cell_kinds,
@@ -25,8 +24,7 @@ from qdrank.studies.zha2006.methods import (
     refit_kind,
 )
 from qdrank.studies.zha2006.options import Cell, Options
-from qdrank.studies.zha2006.shapes import MAPS_SHAPE, OBJECTIVES_SHAPE
-from qdrank.studies.zha2006.start import Start
+from qdrank.studies.zha2006.shapes import OBJECTIVES_SHAPE
 
 #: The paper's L1 result: one round, raw penalties.
 PAPERS_L1 = {"norm": "l1", "lam_alpha": 100.0, "lam_beta": 0.2, "rounds": 1, "penalties": "raw"}
@@ -34,16 +32,9 @@ PAPERS_L1 = {"norm": "l1", "lam_alpha": 100.0, "lam_beta": 0.2, "rounds": 1, "pe
 SHOWN_ROUNDS = {"ridge": 20, "trees": 3}
 
 
-#: All that is fitted.
-KINDS = tuple(kind for kinds in JOBS.values() for kind in kinds)
-
-
 @dataclass(frozen=True)
 class FoldResult:
-    """Tables of one regressor and fold, by kind of method the test documents' scores of every fit and the first model.
-
-    Fits of other kinds may begin with ``start``.
-    """
+    """Tables of one regressor and fold, by kind of method the test documents' scores of every fit and the first model."""
 
     cells: pa.Table
     maps: pa.Table
@@ -51,7 +42,6 @@ class FoldResult:
     choices: pa.Table
     scores: Mapping[str, Sequence[FloatArray]]
     models: Mapping[str, ATVT]
-    start: Start
 
 
 @dataclass(frozen=True)
@@ -69,27 +59,15 @@ class Chosen:
         return {kind: [fit] for kind, fit in self.fits.items()} | {"grid": [*self.grid.values()]}
 
 
-def run_fold(
-    fold: str, data: FoldData, h: str, options: Options, kinds: Collection[str] = KINDS, start: Start | None = None
-) -> FoldResult:
-    """Fit what the study needs for the regressor ``h`` on a fold.
-
-    Parameters
-    ----------
-    fold : its name
-    data : the fold
-    h : "ridge" or "trees"
-    options : section ``zha`` of the configuration
-    kinds : what to fit; all unless given
-    start : what the fit of the plain regressor gave, if that is not among the kinds
-    """
-    fitter = Fitter(data, h, options) if start is None else Fitter(data, h, options, start.grown)
-    best = chosen(fitter, kinds, None if start is None else start.setting)
+def run_fold(fold: str, data: FoldData, h: str, options: Options) -> FoldResult:
+    """Fit what the study needs for the regressor ``h``, "ridge" or "trees", on a fold."""
+    fitter = Fitter(data, h, options)
+    best = chosen(fitter)
     again = refits(fitter, best) if h == "trees" else {}
     return FoldResult(
         cells=_cells_table(fold, fitter, best, again),
         maps=_maps_table(fold, fitter, best, again),
-        objectives=_objectives_table(fold, fitter, best.plain, wanted="objectives" in kinds),
+        objectives=_objectives_table(fold, fitter, best.plain),
         choices=_choices_table(fold, h, best, data.measure),
         scores={
             kind: [fit.scores("test"), *(one.scores("test") for (of, _), one in again.items() if of == kind)]
@@ -97,24 +75,19 @@ def run_fold(
             if kind in FITTED_KINDS
         },
         models={kind: fit.model for kind, fit in best.fits.items()},
-        start=Start(setting_of(best.plain), fitter.grown),
     )
 
 
-def chosen(fitter: Fitter, kinds: Collection[str] = KINDS, setting: Params | None = None) -> Chosen:
-    """Fits of these kinds, chosen on validation or given; ``setting`` is that of the plain regressor, if it is known."""
-    fits: dict[str, Fit] = {}
-    tried: dict[str, Sequence[Fit]] = {}
-    if setting is None:
-        fits["plain"], tried["plain"] = fitter.best_plain()
-        setting = setting_of(fits["plain"])
-    for kind, options in _searches(fitter).items():
-        if kind in kinds:
-            fits[kind], tried[kind] = fitter.search(setting, **options)
-    fits |= {kind: fitter.fit(**setting, **given) for kind, given in _given(fitter.options).items() if kind in kinds}
-    cells = fitter.options.cells if "grid" in kinds else []
-    grid = {cell: fitter.fit(**setting, norm="l2", **penalties(cell)) for cell in cells}
-    return Chosen(fitter.plain(**setting), fits, tried, grid)
+def chosen(fitter: Fitter) -> Chosen:
+    """Fits of every kind, chosen on validation or given."""
+    plain, tried_plain = fitter.best_plain()
+    setting = setting_of(plain)
+    searched = {kind: fitter.search(setting, **options) for kind, options in _searches(fitter).items()}
+    fits = {"plain": plain} | {kind: best for kind, (best, _) in searched.items()}
+    fits |= {kind: fitter.fit(**setting, **given) for kind, given in _given(fitter.options).items()}
+    tried = {"plain": tried_plain} | {kind: tried for kind, (_, tried) in searched.items()}
+    grid = {cell: fitter.fit(**setting, norm="l2", **penalties(cell)) for cell in fitter.options.cells}
+    return Chosen(plain, fits, tried, grid)
 
 
 def _searches(fitter: Fitter) -> dict[str, dict[str, Any]]:
@@ -161,7 +134,6 @@ def refits(fitter: Fitter, best: Chosen) -> Refits:
         (kind, number): fitter.refit(best.fits[kind].params, number)
         for number in range(1, fitter.options.refits)
         for kind in REFITTED
-        if kind in best.fits
     }
 
 
@@ -191,8 +163,7 @@ def _cells_table(fold: str, fitter: Fitter, best: Chosen, again: Refits) -> pa.T
         for kind in cell_kinds(fitter.options.refits)
         for fit in shown.get(kind, [])
     ]
-    if "limit" in best.fits:
-        tables.append(fit_rows(fold, h, "limit scores", "test", LIMIT, ids, value=_apart(data, best)))
+    tables.append(fit_rows(fold, h, "limit scores", "test", LIMIT, ids, value=_apart(data, best)))
     return pa.concat_tables(tables)
 
 
@@ -211,8 +182,7 @@ def _maps_table(fold: str, fitter: Fitter, best: Chosen, again: Refits) -> pa.Ta
         for (kind, number), fit in again.items()
         if kind == "fixed"
     ]
-    none = MAPS_SHAPE.schema({}).empty_table()  # some kinds have no maps to show
-    return pa.concat_tables([_map_rows(fold, fitter, *one) for one in shown]) if shown else none
+    return pa.concat_tables([_map_rows(fold, fitter, *one) for one in shown])
 
 
 def _map_rows(fold: str, fitter: Fitter, kind: str, fit: Fit, plain: Fit, role: str) -> pa.Table:
@@ -224,11 +194,11 @@ def _map_rows(fold: str, fitter: Fitter, kind: str, fit: Fit, plain: Fit, role: 
     return fit_rows(fold, fitter.h, kind, role, _cell(fit), part.judged.query_id, **columns)
 
 
-def _objectives_table(fold: str, fitter: Fitter, plain: Fit, *, wanted: bool) -> pa.Table:
+def _objectives_table(fold: str, fitter: Fitter, plain: Fit) -> pa.Table:
     """The objective after every half step at the paper's penalties: alternation, and Newton steps where h is linear."""
     start, cell = setting_of(plain), penalties(fitter.options.paper)
     rows = []
-    for norm in ("l2", "l1") if wanted else ():
+    for norm in ("l2", "l1"):
         runs = {"alternation": fitter.fit(**start, **cell, norm=norm, rounds=SHOWN_ROUNDS[fitter.h], tol=0.0)}
         if fitter.h == "ridge":
             runs["newton"] = fitter.fit(**start, **cell, norm=norm)

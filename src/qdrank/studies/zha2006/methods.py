@@ -26,17 +26,6 @@ PAIRWISE = {"ridge": ("ranksvm", "RankSVM"), "trees": ("lambdamart", "LambdaMART
 
 #: Kinds that are compared in claims, and refitted to jittered targets where the regressor is unstable.
 REFITTED = ("plain", "atvt", "fixed", "l1", "scale", "centred", "weak")
-#: Kinds of fits by the job that makes them where the trees of a fold are divided. All jobs but the first begin with the
-#: setting that it chooses. The grid of penalties goes with aTVT, which chooses from it.
-JOBS = {
-    "plain": ("plain",),
-    "atvt": ("atvt", "grid"),
-    "l1": ("l1",),
-    "scale": ("scale",),
-    "centred": ("centred",),
-    "paper": ("fixed", "unweighted", "limit", "paper-l1"),
-    "weak": ("weak", "objectives"),
-}
 #: Kinds in the tables of cells and of maps, in the order of their rows; further fits follow.
 CELL_KINDS = ("plain", "atvt", "l1", "scale", "centred", "fixed", "unweighted", "grid", "weak", "limit", "paper-l1")
 MAP_KINDS = ("grid", "atvt", "l1", "paper-l1", "weak")
@@ -46,11 +35,6 @@ def cell_kinds(refits: int) -> list[str]:
     """Kinds in the table of cells, in the order of its rows, if there are ``refits`` fits in all."""
     further = [refit_kind(kind, number) for number in range(1, refits) for kind in REFITTED]
     return [*CELL_KINDS, *further, "limit scores"]
-
-
-def map_kinds(refits: int) -> list[str]:
-    """The same of the table of maps."""
-    return [*MAP_KINDS, *(refit_kind("fixed", number) for number in range(1, refits))]
 
 
 def refit_kind(kind: str, number: int) -> str:

@@ -9,49 +9,40 @@ import pyarrow as pa
 
 from qdrank.datasets.judged import load_judged, refits_table, scores_table
 from qdrank.layout import FloatArray
-from qdrank.learners.tuning import WHOLE, Shard
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, fold_documents
 from qdrank.rankers.learned import LearnerRanker
-from qdrank.rankers.learning import choice_of_job
+from qdrank.rankers.learning import fit_method
 from qdrank.rankers.served import ServedRanker, write_ranker
 from qdrank.store import write
 from qdrank.studies.zha2006.data import FoldData, fold_data
 from qdrank.studies.zha2006.fits import Fitter
-from qdrank.studies.zha2006.fold import KINDS, run_fold
+from qdrank.studies.zha2006.fold import run_fold
 from qdrank.studies.zha2006.methods import PAIRWISE, method_name
 from qdrank.studies.zha2006.options import Options
 from qdrank.studies.zha2006.pairwise import run_pairwise
 from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
-from qdrank.studies.zha2006.start import read_start, write_start
 
 
 def fit_regressor(
     files: Mapping[str, str],
     out: Mapping[str, str],
     fold: str,
-    h: str,
     *,
+    h: str,
     zha: Mapping[str, Any],
     scale: FeatureScale,
     seed: int,
-    kinds: Sequence[str] = KINDS,
     log: Callable[..., None],
 ) -> None:
-    """Write tables, scores of all fits and rankers of the regressor ``h`` on a fold; ``zha`` are keys of its section.
-
-    A job may fit some ``kinds`` alone, and read or write what they ``start`` with.
-    """
+    """Write tables, scores of all fits and rankers of the regressor ``h`` on a fold; ``zha`` are keys of its section."""
     documents, data, options = _loaded(files, fold, scale, zha, seed)
-    start = read_start(files["start"]) if "start" in files else None
-    fitted = run_fold(fold, data, h, options, kinds, start)
+    fitted = run_fold(fold, data, h, options)
     write(out["cells"], CELLS_SHAPE, fitted.cells)
     write(out["maps"], MAPS_SHAPE, fitted.maps)
     write(out["objectives"], OBJECTIVES_SHAPE, fitted.objectives)
     _write_choices(out, fitted.choices, log)
     for kind, scores in fitted.scores.items():
         _write_kind(out, fold, h, kind, documents, scores, fitted.models[kind])
-    if "start" in out:
-        write_start(out["start"], fitted.start)
 
 
 def learn_pairwise(
@@ -64,20 +55,15 @@ def learn_pairwise(
     grid: Mapping[str, Any],
     scale: FeatureScale,
     seed: int,
-    shard: Shard = WHOLE,
     log: Callable[..., None],
 ) -> None:
     """Write the same of the learner that ``h`` is set against.
 
-    It has as many settings as aTVT, from the range of its usual ``grid`` or from the sizes of aTVT's trees. A job may try a
-    ``shard`` of them alone, and write what it has ``tried`` for the job that reads it of all shards.
+    It has as many settings as aTVT, from the range of its usual ``grid`` or from the sizes of aTVT's trees.
     """
     documents, data, options = _loaded(files, fold, scale, zha, seed)
     settings = Fitter(data, h, options).pairwise_grid(grid)
-    learner, measure = PAIRWISE[h][0], data.measure
-    choice = choice_of_job(files, out, learner, settings, documents, measure=measure, seed=seed, shard=shard)
-    if choice is None:
-        return
+    choice = fit_method(PAIRWISE[h][0], settings, documents, measure=data.measure, seed=seed)
     cells, choices, scores, fitted = run_pairwise(fold, data, h, settings, choice, options)
     write(out["cells"], CELLS_SHAPE, cells)
     _write_choices(out, choices, log)

@@ -1,7 +1,0 @@
-"""Naive, SelectRanker, Transform, oracles and controls of Lin 2011 on a fold, with the settings that validation chooses."""
-
-from qdrank.studies.lin2011.scoring import write_scores
-from qdrank.workflow.script import job
-
-with job() as this:
-    write_scores(this.files, this.out, this.fold, log=this.log, **this.params)

@@ -1,0 +1,242 @@
+"""Rules made of what studies declare: their steps, measures, claims, figures and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from snakemake.io import temp
+
+from qdrank.studies.steps import Step
+from qdrank.studies.study import Study
+from qdrank.workflow.files import Files, reported_tables, rule_name, table_outputs
+from qdrank.workflow.run import ALL_STUDIES, JobFolds, WorkflowRun, names_pattern, study_measures
+
+_DATA = "results/{dataset}/"
+_LARGE = "_large"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmittedRule:
+    """A rule that no rule file spells out; attributes are its parts as in a rule file, ``call`` among the params.
+
+    ``memory`` and ``minutes`` are a base, and growth with each MB of input.
+    """
+
+    name: str
+    says: str
+    input: Mapping[str, Any]
+    output: Mapping[str, Any]
+    params: Mapping[str, Any]
+    constraints: Mapping[str, str]
+    memory: tuple[float, float]
+    minutes: tuple[float, float]
+    threads: Any = 1
+    priority: int = 0
+
+
+def scattered(workflow: Any, run: WorkflowRun) -> dict[str, int]:
+    """Numbers of shards by process, passed on to jobs on a cluster or on a core; ``--set-scatter`` wins.
+
+    Where the work of a fold takes minutes, it is divided even if folds fill the cores, unless the configuration has a number.
+    """
+    numbers = {"local": run.shards}  # always there: the jobs take the number of shards from it
+    for step in (step for study in ALL_STUDIES if run.datasets_of(study) for step in study.steps if step.shards):
+        numbers[step.shards] = run.shards
+        if step.least > 1:
+            numbers[step.shards + _LARGE] = run.shards if run.settings.training.shards else max(run.shards, step.least)
+    resources = workflow.resource_settings
+    resources.overwrite_scatter = {**numbers, **resources.overwrite_scatter}
+    return numbers
+
+
+def emitted(files: Files, gather: Any) -> Iterator[EmittedRule]:
+    """Rules of all studies of a run; ``gather`` is Snakemake's, which knows the shards of each process.
+
+    A study that is run on no data set has none: rules that make nothing would cost planning time.
+    """
+    emitter = _Emitter(files, gather)
+    for study in filter(files.run.datasets_of, ALL_STUDIES):
+        yield from emitter.steps(study)
+    for study in filter(files.run.datasets_of, ALL_STUDIES):
+        yield from emitter.shown(study)
+    yield from emitter.redrawn()
+
+
+@dataclass(frozen=True)
+class _Emitter:
+    """Makes the rules of a study."""
+
+    files: Files
+    gather: Any
+
+    @property
+    def run(self) -> WorkflowRun:
+        return self.files.run
+
+    # ---- steps ----
+
+    def steps(self, study: Study) -> Iterator[EmittedRule]:
+        """The steps of a study; one that may take all folds of a data set is a rule for each number of folds."""
+        for step in study.steps:
+            datasets = list(self.run.datasets_of(study))
+            chosen = datasets if step.datasets is None else list(step.datasets(self.run, datasets))
+            alone = {step.name: JobFolds(("{fold}",), chosen)}
+            grows = step.together == "small"
+            for name, folds in (self.run.by_folds(step.name, chosen, grows=grows) if step.together else alone).items():
+                yield self._step(study, step, name, folds)
+
+    def _step(self, study: Study, step: Step, name: str, folds: JobFolds) -> EmittedRule:
+        made = {
+            key: [f"{_DATA}{path.replace('{fold}', fold)}" for fold in folds.folds]
+            if "{fold}" in path
+            else _DATA + path
+            for key, path in _paths(step.makes, self.run).items()
+        }
+        names = {"dataset": folds.datasets, **step.wildcards}
+        return EmittedRule(
+            name=name,
+            says=step.says,
+            input={key: self._read(study, path, folds) for key, path in _paths(step.reads, self.run).items()},
+            output={key: temp(_one(paths)) if step.shards else _one(paths) for key, paths in made.items()},
+            params={"call": step.call, **step.params(self.run)},
+            constraints={wildcard: names_pattern(known) for wildcard, known in names.items()},
+            memory=step.memory,
+            minutes=step.minutes(self.run) if callable(step.minutes) else step.minutes,
+            threads=step.threads(self.run),
+            priority=step.priority,
+        )
+
+    def _read(self, study: Study, path: Any, folds: JobFolds) -> Any:
+        """Files of a step under one name: one, one of each fold, all shards, or what a function gives."""
+        if callable(path):
+            return path(self.files)
+        if isinstance(path, list):
+            return [file for one in path for file in folds.each(_DATA + one)]
+        whole = _DATA + path
+        if "{scatteritem}" in path:
+            return self._gathered(
+                next(step for step in study.steps if path in _paths(step.makes, self.run).values()), whole
+            )
+        return _one(folds.each(whole)) if "{fold}" in path else whole
+
+    def _gathered(self, step: Step, pattern: str) -> Callable[[Any], list[str]]:
+        def shards(job: Any) -> list[str]:
+            large = step.least > 1 and not self.run.is_small(job.dataset)
+            path = pattern.format(dataset=job.dataset, fold=job.fold, scatteritem="{scatteritem}")
+            of_fold = list(getattr(self.gather, step.shards + _LARGE * large)(path))
+            return of_fold if len(of_fold) >= step.from_shards else []
+
+        return shards
+
+    # ---- what is shown of a study ----
+
+    def shown(self, study: Study) -> Iterator[EmittedRule]:
+        """Measures of a study's methods, its claims, figures and tables."""
+        run, files = self.run, self.files
+        of_study = {
+            "constraints": {"dataset": names_pattern(run.datasets_of(study))},
+            "memory": (700, 7.5),
+            "minutes": (15, 0),
+        }
+        methods = run.measured_in(study)
+        yield EmittedRule(
+            name=f"measure_{study.short}",
+            says=f"Measures of the methods of {study.paper}; a study waits for no method of another one.",
+            input={
+                "judged": f"{_DATA}judged.parquet",
+                "scores": files.scores(methods),
+                "refits": files.refits(methods),
+            },
+            output={"measures": f"{_DATA}{study.short}/measures.parquet"},
+            params={
+                "call": "qdrank.evaluation.measuring:write_measures",
+                "measures": study_measures(study),
+                **run.measured(methods),
+            },
+            **(of_study | {"memory": (600, 2), "minutes": (30, 0.05)}),
+        )
+        assert study.observations
+        yield EmittedRule(
+            name=f"claim_{study.short}",
+            says=f"Verdicts on the claims of {study.paper}, and the values behind them.",
+            input=files.of_output(study, study.observations),
+            output={
+                **table_outputs(study.observations.id, study.paper, "claims"),
+                "observations": f"{_DATA}{study.short}/observations.parquet",
+            },
+            params={
+                "call": "qdrank.studies.claiming:gather_observations",
+                **files.shown(study.observations),
+                "claims": study.claims,
+                "budget": run.budget(study),
+                "world": run.world_of,
+            },
+            **of_study,
+        )
+        for figures in study.drawn_together:
+            yield EmittedRule(
+                name=f"draw_{rule_name(figures[0].id)}",
+                says=f"{study.paper}: {'; '.join(one.shows[one.id] for one in figures)}.",
+                input=files.of_output(study, figures[0]),
+                output=files.reported_figures(study, figures),
+                params={
+                    "call": "qdrank.studies.drawing:draw_figures",
+                    **files.drawn(figures),
+                    "dpi": run.settings.figures.dpi,
+                },
+                **of_study,
+            )
+        for output in study.tables:
+            yield EmittedRule(
+                name=f"tabulate_{rule_name(output.id)}",
+                says=f"{study.paper}: {'; '.join(output.shows.values())}.",
+                input=files.of_output(study, output),
+                output=reported_tables(study, output),
+                params={
+                    "call": "qdrank.studies.tabulating:make_tables",
+                    **files.shown(output),
+                    "titles": {id_: output.title(id_) for id_ in output.shows},
+                },
+                priority=1,  # tables with intervals take longer than figures
+                **(of_study | {"memory": (800, 7.5), "minutes": (30, 0.5)}),
+            )
+
+    # ---- further fits ----
+
+    def redrawn(self) -> Iterator[EmittedRule]:
+        """Further fits of methods that draw at random, in one job for a study: a job for each would spend its time on starting."""
+        run, settings = self.run, self.run.settings
+        of_fold = "results/{dataset}/{fold}"
+        for job, methods in run.redrawn.items():
+            for name, folds in run.by_folds(f"refit_{job}", grows=True).items():
+                yield EmittedRule(
+                    name=name,
+                    says="Scores from further fits of methods that draw at random.",
+                    input={
+                        **{method: folds.each(f"{of_fold}/served/{method}.parquet") for method in methods},
+                        "judged": f"{_DATA}judged.parquet",
+                        "topics": f"{_DATA}topics.parquet",
+                    },
+                    output={method: folds.each(f"{of_fold}/refits/{method}.parquet") for method in methods},
+                    params={
+                        "call": "qdrank.serving.refitting:refit_methods",
+                        "kinds": methods,
+                        "refits": settings.refits,
+                        "seed": settings.seed,
+                        "looked_up": [settings.neighbours.metric, settings.training.measure, settings.learners.measure],
+                    },
+                    constraints={"dataset": names_pattern(folds.datasets)},
+                    memory=(650, 12),
+                    minutes=(60, 1),
+                    threads=run.redrawn_threads(methods),
+                )
+
+
+def _paths(declared: Any, run: WorkflowRun) -> Mapping[str, Any]:
+    return declared(run) if callable(declared) else declared
+
+
+def _one(paths: str | list[str]) -> str | list[str]:
+    return paths[0] if isinstance(paths, list) and len(paths) == 1 else paths
