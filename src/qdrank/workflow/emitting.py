@@ -88,18 +88,13 @@ class _Emitter:
                 yield self._step(study, step, name, folds)
 
     def _step(self, study: Study, step: Step, name: str, folds: JobFolds) -> EmittedRule:
-        made = {
-            key: [f"{_DATA}{path.replace('{fold}', fold)}" for fold in folds.folds]
-            if "{fold}" in path
-            else _DATA + path
-            for key, path in _paths(step.makes, self.run).items()
-        }
+        made = {key: folds.each(_DATA + path) for key, path in _paths(step.makes, self.run).items()}
         names = {"dataset": folds.datasets, **step.wildcards}
         return EmittedRule(
             name=name,
             says=step.says,
             input={key: self._read(study, path, folds) for key, path in _paths(step.reads, self.run).items()},
-            output={key: temp(_one(paths)) if step.shards else _one(paths) for key, paths in made.items()},
+            output={key: temp(paths) if step.shards else paths for key, paths in made.items()},
             params={"call": step.call, **step.params(self.run)},
             constraints={wildcard: names_pattern(known) for wildcard, known in names.items()},
             memory=step.memory,
@@ -113,13 +108,13 @@ class _Emitter:
         if callable(path):
             return path(self.files)
         if isinstance(path, list):
-            return [file for one in path for file in folds.each(_DATA + one)]
+            return [_DATA + one.replace("{fold}", fold) for one in path for fold in folds.folds]
         whole = _DATA + path
         if "{scatteritem}" in path:
             return self._gathered(
                 next(step for step in study.steps if path in _paths(step.makes, self.run).values()), whole
             )
-        return _one(folds.each(whole)) if "{fold}" in path else whole
+        return folds.each(whole)
 
     def _gathered(self, step: Step, pattern: str) -> Callable[[Any], list[str]]:
         def shards(job: Any) -> list[str]:
@@ -135,7 +130,7 @@ class _Emitter:
     def shown(self, study: Study) -> Iterator[EmittedRule]:
         """Measures of a study's methods, its claims, figures and tables."""
         run, files = self.run, self.files
-        of_study = {
+        of_study: dict[str, Any] = {
             "constraints": {"dataset": names_pattern(run.datasets_of(study))},
             "memory": (700, 7.5),
             "minutes": (15, 0),
@@ -235,8 +230,5 @@ class _Emitter:
 
 
 def _paths(declared: Any, run: WorkflowRun) -> Mapping[str, Any]:
-    return declared(run) if callable(declared) else declared
-
-
-def _one(paths: str | list[str]) -> str | list[str]:
-    return paths[0] if isinstance(paths, list) and len(paths) == 1 else paths
+    paths: Mapping[str, Any] = declared(run) if callable(declared) else declared
+    return paths

@@ -40,9 +40,10 @@ class JobFolds:
     folds: tuple[str, ...]
     datasets: list[str]
 
-    def each(self, pattern: str) -> list[str]:
-        """Paths of ``pattern`` for each of the folds."""
-        return [pattern.replace("{fold}", fold) for fold in self.folds]
+    def each(self, pattern: str) -> str | list[str]:
+        """The path of ``pattern``, or if there are several folds that of each."""
+        paths = [pattern.replace("{fold}", fold) for fold in self.folds]
+        return paths[0] if len(set(paths)) == 1 else paths
 
 
 @dataclass(frozen=True, eq=False)
