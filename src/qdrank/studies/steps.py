@@ -33,6 +33,7 @@ class Step:
     together : whether one job takes all folds of a data set: "always", of "small" data sets alone, or never
     shards : name of the process among whose shards its work is divided
     least : shards of data sets that are not known to be small, even where folds fill the cores
+    passing : names in ``makes`` of files that are deleted when they have been used, as shards are
     from_shards : fewest shards that are jobs of their own; below, the step that reads them does their work
     """
 
@@ -52,6 +53,7 @@ class Step:
     shards: str = ""
     least: int = 1
     from_shards: int = 1
+    passing: Collection[str] = ()
 
 
 def scores_and_rankers(methods: Collection[str]) -> dict[str, str]:

@@ -94,7 +94,7 @@ class _Emitter:
             name=name,
             says=step.says,
             input={key: self._read(study, path, folds) for key, path in _paths(step.reads, self.run).items()},
-            output={key: temp(paths) if step.shards else paths for key, paths in made.items()},
+            output={key: temp(paths) if step.shards or key in step.passing else paths for key, paths in made.items()},
             params={"call": step.call, **step.params(self.run)},
             constraints={wildcard: names_pattern(known) for wildcard, known in names.items()},
             memory=step.memory,

@@ -79,6 +79,7 @@ STEPS = (
             **_TABLES,
             **{name: f"{{fold}}/beyond/{name}.parquet" for name in ("checks", "recurrence")},
         },
+        passing=_TABLES,
         params=_fitted,
         memory=(700, 14),
         minutes=(120, 2),

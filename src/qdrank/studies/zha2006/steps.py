@@ -38,6 +38,7 @@ def _fit(h: str) -> Step:
         reads=_JUDGED,
         makes=lambda run: _tables(h, _TABLES) | _methods(h, _FITTED, run.settings.refits),
         params=lambda run: {"h": h, **_params(run)},
+        passing=_TABLES,
         memory=(750, 11.5),
         minutes=(60, 3),
         threads=lambda run: run.settings.training.tree_threads if h == "trees" else 1,
@@ -56,6 +57,7 @@ def _pairwise(h: str) -> Step:
             _tables(h, ("cells", "choices"), "pairwise/") | _methods(h, ["pairwise"], run.settings.refits)
         ),
         params=lambda run: {"h": h, "grid": GRIDS[learner], **_params(run)},
+        passing=_TABLES,
         memory=(750, 11.5),
         minutes=(60, 3),
         threads=lambda run: run.settings.training.tree_threads if h == "trees" else 1,
