@@ -60,10 +60,13 @@ def needed(module: str, extra: str) -> Any:
 
 
 class Registry(Mapping[str, Any]):
-    """A mapping from names to lazily imported objects."""
+    """A mapping from names to lazily imported objects.
 
-    def __init__(self, kind: str, entries: Mapping[str, str]) -> None:
-        self.kind = kind
+    Those of a registry that is used ``together`` count in the digest of every job that imports it.
+    """
+
+    def __init__(self, kind: str, entries: Mapping[str, str], *, together: bool = False) -> None:
+        self.kind, self.together = kind, together
         self._entries = dict(entries)
 
     def add(self, name: str, target: str) -> None:

@@ -77,6 +77,7 @@ MEASURES = Registry(
         "dcg@k/linear": "qdrank.measures.definitions.dcg:LINEAR",
         "dcg@k/zha": "qdrank.measures.definitions.dcg:ZHA",
     },
+    together=True,
 )
 
 

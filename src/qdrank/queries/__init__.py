@@ -14,4 +14,5 @@ METRICS = Registry(
         "mahalanobis": "qdrank.queries.metrics:Mahalanobis",
         "learned": "qdrank.queries.metrics:Learned",
     },
+    together=True,
 )

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from snakemake.exceptions import WorkflowError
 
-from qdrank.project import PROJECT
 from qdrank.workflow.provenance import code_digest
 
 _ENVIRONMENT = "../../envs/qdrank.yaml"  # as seen from the rule files
@@ -33,8 +31,7 @@ def complete(workflow: Any) -> None:
             rule.benchmark = f"benchmarks/{place}.tsv"
         if not rule.conda_env:
             rule.conda_env = _ENVIRONMENT
-        script = PROJECT / "scripts" / rule.script.rpartition("scripts/")[2]
-        rule.set_params(code=_digest_of_job(script, dict(rule.params.items())))
+        rule.set_params(code=_digest_of_job(rule.name, dict(rule.params.items())))
 
 
 def _wildcards(rule: Any) -> list[str]:
@@ -42,15 +39,15 @@ def _wildcards(rule: Any) -> list[str]:
     return list(dict.fromkeys(re.findall(r"\{(\w+)", str(rule.output[0]))))
 
 
-def _digest_of_job(script: Path, params: Mapping[str, Any]) -> Callable[[Any], str]:
+def _digest_of_job(name: str, params: Mapping[str, Any]) -> Callable[[Any], str]:
     """The digest of a job's code, from its wildcards: all its params are searched for names."""
     constant = {name: value for name, value in params.items() if not callable(value)}
     asked = {name: value for name, value in params.items() if callable(value)}
 
     def code(wildcards: Any) -> str:
         try:
-            return code_digest(script, {**constant, **{name: ask(wildcards) for name, ask in asked.items()}})
+            return code_digest({**constant, **{name: ask(wildcards) for name, ask in asked.items()}})
         except TypeError as error:
-            raise WorkflowError(f"{script.name}: a param may be a function of the wildcards alone: {error}") from error
+            raise WorkflowError(f"rule {name}: a param may be a function of the wildcards alone: {error}") from error
 
     return code

@@ -1,44 +1,203 @@
 """What code a job runs, as a digest.
 
-Snakemake compares scripts by their time of change and does not see the library behind them. So each job carries the digest of
-the code it runs: of its script, of every module of the project that the script imports, directly or not, and of what it
-finds by name; what is imported for the type checker alone does not count. The digest is taken of the syntax tree without docstrings: comments, formatting and time stamps do not count.
+Snakemake does not see the library behind a script. So each job carries the digest of the code it runs: of the module behind each
+"module:attribute" in its params, and of every module of the project that these import, directly or not; what is imported for
+the type checker alone does not count. The digest is taken of the syntax tree without docstrings: comments, formatting and time stamps do not count.
 
-Names need no declaration. Code that imports a registry's module may look up any name in the job's params or in a string
-of the imported code; the module behind each such name counts, the other entries do not: a new learner reruns only what
-uses it. So it is with the shapes that several stages share: a job knows those that its code names. A "module:attribute" in the params counts too. What would be missed, such as a name that was read from a file,
-stops the job that looks it up (`qdrank.registry.restricted`), so no result can be silently stale.
+Of a registry that is imported, the modules behind those names count that stand in the params: a new learner reruns only what
+uses it. Of a registry whose entries are used together, such as measures, all count. What would be missed, such as a name that was
+read from a file, stops the job that looks it up (`qdrank.registry.restricted`), so no result can be silently stale.
 """
 
 from __future__ import annotations
 
+import ast
+import atexit
 import hashlib
+import json
+import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from qdrank.measures.names import entry_of as measure_entry
+from qdrank import cache_folder
 from qdrank.project import CHECKOUT, SOURCE
 from qdrank.registry import Registry
-from qdrank.workflow.parsed import Parsed, entry_name, parsed_file
 
-#: Code that surrounds the work of every job and does not affect its results.
-_AROUND = frozenset({"qdrank.workflow.script"})
-_WORD = re.compile(r"[\w@/.:+()=,-]{1,80}")
-
-
-def code_digest(script: Path, params: Mapping[str, Any] | None = None) -> str:
-    """Digest of all code that ``script`` runs with ``params``."""
-    return _code(script, frozenset(_words(params or {})))[1]
+_MODULE = re.compile(r"qdrank(\.\w+)+(:\w+)?")
+_PUBLIC = "_PUBLIC"
+"""The dictionary of a package that says where names are which it imports on first use."""
+_FORMAT = 3
+"""Of what is kept between processes; another number where the same file would be described otherwise."""
+_MOST_KEPT = 3000  # files, those of several versions of the project among them
 
 
-def code_modules(script: Path, params: Mapping[str, Any] | None = None) -> frozenset[str]:
-    """Modules of the project that ``script`` uses with ``params``: imported, directly or not, or found by name."""
-    return _code(script, frozenset(_words(params or {})))[0]
+class Parsed(NamedTuple):
+    """A source file: the digest of its syntax tree, names that it imports or has as strings, and whether it makes a registry."""
+
+    digest: str
+    imports: list[str]
+    registry: bool
+
+
+def code_digest(params: Mapping[str, Any]) -> str:
+    """Digest of all code that a job with these params runs."""
+    sha256 = hashlib.sha256()
+    for module in sorted(code_modules(params)):
+        sha256.update(module.encode() + bytes.fromhex(_parsed(module).digest))
+    return sha256.hexdigest()[:16]
+
+
+def code_modules(params: Mapping[str, Any]) -> frozenset[str]:
+    """Modules of the project that a job with these params runs."""
+    return _modules(frozenset(_strings(params)))
+
+
+@cache
+def _modules(named: frozenset[str]) -> frozenset[str]:
+    found: set[str] = set()
+    waiting = [module for module in map(_module_of, named) if module]
+    while waiting:
+        module = waiting.pop()
+        if module in found:
+            continue
+        found.add(module)
+        waiting += _imported(module)
+        for registry in _registries(module):
+            waiting += [registry.module(name) for name in registry if registry.together or name in named]
+    return frozenset(found)
+
+
+@cache
+def _imported(module: str) -> tuple[str, ...]:
+    """Modules that a module imports itself, or names in a string."""
+    return tuple(found for name in _parsed(module).imports if (found := _module_of(name)))
+
+
+def _module_of(name: str) -> str:
+    """The module of the project that ``name`` stands for, or in which it is; empty if there is none."""
+    name = name.partition(":")[0]
+    if not name.startswith("qdrank"):
+        return ""
+    if _file(name):
+        return name
+    package, _, attribute = name.rpartition(".")
+    if package and (file := _file(package)) and file.name == "__init__.py":
+        return str(getattr(import_module(package), _PUBLIC, {}).get(attribute, "")).partition(":")[0]
+    return ""
+
+
+def _registries(module: str) -> list[Registry]:
+    """Registries that a module defines; such modules are light."""
+    if not _parsed(module).registry:
+        return []
+    return [value for value in vars(import_module(module)).values() if isinstance(value, Registry)]
+
+
+@cache
+def _file(module: str) -> Path | None:
+    base = SOURCE.joinpath(*module.split("."))
+    return next((path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file()), None)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _strings(list(value) + list(value.values()))
+    elif isinstance(value, Iterable):
+        for item in value:
+            yield from _strings(item)
+
+
+# ---- source files ------------------------------------------------------------------------------------------------
+
+
+@cache
+def _parsed(module: str) -> Parsed:
+    """What is known of a module; its file is parsed only if no process has seen the same bytes before."""
+    path = _file(module)
+    assert path
+    text, kept = path.read_bytes(), _kept()
+    key = hashlib.sha256(text).hexdigest()
+    if key not in kept.entries:
+        kept.add(key, _parse(ast.parse(text, filename=str(path))))
+    return kept.entries[key]
+
+
+def _parse(tree: ast.Module) -> Parsed:
+    registry = _emptied(tree)
+    names = list(_named(tree))
+    return Parsed(hashlib.sha256(ast.dump(tree).encode()).hexdigest(), sorted({*names}), registry)
+
+
+def _emptied(tree: ast.Module) -> bool:
+    """Take docstrings out of a tree, and what counts where it is used: entries of registries (True if there is one) and `_PUBLIC`."""
+    registry = False
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="Registry"), args=[_, ast.Dict() as entries]):
+                registry, entries.keys, entries.values = True, [], []
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() as entries) if name == _PUBLIC:
+                entries.keys, entries.values = [], []
+            case ast.Module() | ast.ClassDef() | ast.FunctionDef() if ast.get_docstring(node, clean=False) is not None:
+                node.body = node.body[1:] or [ast.Pass()]
+    return registry
+
+
+def _named(node: ast.AST) -> Iterator[str]:
+    """Names of what code imports, but for the type checker alone, and of modules in strings."""
+    match node:
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            node = ast.Module(node.orelse, [])
+        case ast.Import():
+            yield from (alias.name for alias in node.names)
+        case ast.ImportFrom(module=str() as module, level=0):
+            yield from (module, *(f"{module}.{alias.name}" for alias in node.names))
+        case ast.Constant(str() as text) if _MODULE.fullmatch(text):
+            yield text
+    for child in ast.iter_child_nodes(node):
+        yield from _named(child)
+
+
+class _Kept:
+    """What is known of files by the digest of their bytes: parsing all takes seconds. What cannot be read or written is not kept."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.new = path, False
+        try:
+            self.entries = {key: Parsed(*entry) for key, entry in json.loads(path.read_text()).items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            self.entries = {}
+
+    def add(self, key: str, entry: Parsed) -> None:
+        if not self.new:
+            atexit.register(self.save)
+        self.entries[key], self.new = entry, True
+
+    def save(self) -> None:
+        """Write all entries, completely or not at all."""
+        partial = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_text(json.dumps(dict(list(self.entries.items())[-_MOST_KEPT:])))
+            partial.replace(self.path)
+        except OSError:
+            partial.unlink(missing_ok=True)
+
+
+@cache
+def _kept() -> _Kept:
+    # The syntax tree depends on the version of Python.
+    return _Kept(Path(cache_folder()) / f"parsed{_FORMAT}-{sys.version_info.major}.{sys.version_info.minor}.json")
+
+
+# ---- other things that a run carries -----------------------------------------------------------------------------
 
 
 def asset_digest(folder: Path) -> str:
@@ -60,122 +219,3 @@ def commit(project: Path | None = CHECKOUT) -> str:
     except (OSError, subprocess.CalledProcessError):
         return ""
     return name.stdout.strip() + ("+" if dirty.returncode else "")
-
-
-@cache
-def _code(script: Path, words: frozenset[str]) -> tuple[frozenset[str], str]:
-    """Modules and digest of a script, with the names in its params."""
-    first = parsed_file(script)
-    modules: dict[str, Parsed] = {}
-    looked_up: dict[str, str] = {}
-    named = {word.partition(":")[0] for word in words if ":" in word}
-    waiting = {*_followed(first), *filter(_exists, named)}
-    while waiting:
-        for module in _closure(waiting, modules):
-            modules[module] = parsed_file(_file(module))
-        looked_up = _looked_up(first, modules, words)
-        targets = (target.partition(":") for target in looked_up.values())
-        waiting = {module for module, colon, _ in targets if colon} - modules.keys()
-    sha256 = hashlib.sha256(bytes.fromhex(first.digest))
-    for module in sorted(modules):
-        sha256.update(module.encode() + bytes.fromhex(modules[module].digest))
-    for name in sorted(looked_up):
-        sha256.update(f"{name}={looked_up[name]}".encode())
-    return frozenset(modules), sha256.hexdigest()[:16]
-
-
-def _closure(modules: Iterable[str], known: Iterable[str]) -> set[str]:
-    """``modules`` and all that they import, directly or not, without those that are ``known``."""
-    closure: set[str] = set()
-    waiting, done = list(modules), set(known)
-    while waiting:
-        module = waiting.pop()
-        if module not in closure and module not in done:
-            closure.add(module)
-            waiting += _imported(module)
-    return closure
-
-
-@cache
-def _imported(module: str) -> tuple[str, ...]:
-    """Modules that a module imports itself."""
-    return tuple(_followed(parsed_file(_file(module))))
-
-
-def _followed(code: Parsed) -> Iterator[str]:
-    """Modules that code imports; a name that a package imports on first use is followed to its module."""
-    for name in code.imports:
-        package, _, attribute = name.rpartition(".")
-        if _exists(name):
-            if name not in _AROUND:
-                yield name
-        elif _exists(package) and (target := parsed_file(_file(package)).lazy.get(attribute)):
-            yield target.partition(":")[0]
-
-
-def _looked_up(script: Parsed, modules: Mapping[str, Parsed], words: Iterable[str]) -> dict[str, str]:
-    """Entries of registries that the names in params and code refer to, by registry and name."""
-    entries: dict[str, str] = {}
-    for home, code in modules.items():
-        registered = _registered(home, code)
-        if registered:
-            # The home of a registry lists all its names.
-            texts = [script, *(other for module, other in modules.items() if module != home)]
-            asked = {*map(entry_name, words)}.union(*(text.words for text in texts))
-            patterns = frozenset[str]().union(*(text.patterns for text in texts))
-            names = [name for name in registered if name in asked or _fits(name, patterns)]
-            entries |= {f"{home}:{name}": registered[name] for name in names}
-    return entries
-
-
-def _registered(module: str, code: Parsed) -> Mapping[str, str]:
-    """Entries of the registries that a module defines; one that computes some is imported, which is light."""
-    if not code.computed:
-        return code.registered
-    values = vars(import_module(module)).values()
-    return {name: target for value in values if isinstance(value, Registry) for name, target in value.targets.items()}
-
-
-@cache
-def _fits(name: str, patterns: frozenset[str]) -> bool:
-    return any(_pattern(pattern).fullmatch(name) for pattern in patterns)
-
-
-@cache
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text)
-
-
-def _words(value: Any) -> Iterator[str]:
-    """Strings in params that may be names."""
-    if isinstance(value, str):
-        yield from _spellings(value)
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _words(key)
-            yield from _words(item)
-    elif isinstance(value, Iterable):
-        for item in value:
-            yield from _words(item)
-
-
-@cache
-def _spellings(text: str) -> tuple[str, ...]:
-    """A string that may be a name, and the entry of a measure that is spelt so; nothing of other strings."""
-    if not _WORD.fullmatch(text):
-        return ()
-    return (text, entry) if (entry := measure_entry(text)) else (text,)
-
-
-@cache
-def _exists(module: str) -> bool:
-    base = SOURCE.joinpath(*module.split("."))
-    return module.split(".", maxsplit=1)[0] == "qdrank" and (
-        base.with_suffix(".py").is_file() or (base / "__init__.py").is_file()
-    )
-
-
-@cache
-def _file(module: str) -> Path:
-    base = SOURCE.joinpath(*module.split("."))
-    return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")

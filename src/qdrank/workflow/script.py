@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from inspect import signature
-from pathlib import Path
 from typing import Any
 
 from qdrank import jobs
@@ -80,7 +79,7 @@ def run_job() -> None:
     def known() -> frozenset[str]:
         from qdrank.workflow.provenance import code_modules
 
-        return code_modules(Path(str(main.__file__)), params)
+        return code_modules(params)
 
     with jobs.job(given.log[0], given.threads) as log, restricted(known):
         do(

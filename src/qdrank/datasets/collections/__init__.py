@@ -19,4 +19,5 @@ COLLECTIONS = Registry(
         "trec": "qdrank.datasets.collections.trec:read_trec",
         "ohsumed": "qdrank.datasets.collections.ohsumed:read_ohsumed",
     },
+    together=True,
 )

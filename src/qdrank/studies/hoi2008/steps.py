@@ -65,7 +65,7 @@ STEPS = (
         params=lambda run: {
             "scale": lambda wildcards: run.learner_scale(wildcards.dataset),
             "hoi": run.settings.hoi.solved(),
-            "looked_up": [CLASSIC[name].learner for name in run.settings.hoi.methods],
+            "looked_up": ["learner", *(CLASSIC[name].learner for name in run.settings.hoi.methods)],
         },
         datasets=lambda run, names: names if stacked(run.settings.hoi) else [],
         memory=(800, 5.5),

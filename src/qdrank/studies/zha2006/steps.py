@@ -56,7 +56,7 @@ def _pairwise(h: str) -> Step:
         makes=lambda run: (
             _tables(h, ("cells", "choices"), "pairwise/") | _methods(h, ["pairwise"], run.settings.refits)
         ),
-        params=lambda run: {"h": h, "grid": GRIDS[learner], **_params(run)},
+        params=lambda run: {"h": h, "grid": GRIDS[learner], "looked_up": [learner], **_params(run)},
         passing=_TABLES,
         memory=(750, 11.5),
         minutes=(60, 3),
