@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 __version__ = "0.1.0"
+_PUBLIC = {"rank": "qdrank.serving.ranking:rank", "results": "qdrank.run_results:results"}
 
 
 def cache_folder() -> str:
@@ -35,11 +36,10 @@ def _kernel_cache() -> str:
 
 def __getattr__(name: str) -> Any:
     """``qdrank.rank`` and ``qdrank.results``, imported on first use: the package itself stays light."""
-    public = {"rank": "qdrank.serving.ranking:rank", "results": "qdrank.run_results:results"}
-    if name in public:
+    if name in _PUBLIC:
         from qdrank.registry import loaded
 
-        return loaded(public[name])
+        return loaded(_PUBLIC[name])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

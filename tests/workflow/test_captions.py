@@ -26,6 +26,8 @@ SHOWN = {
 }
 TITLES = {"tiny": "A tiny simulated set", "tiny-runs": "Tiny simulated runs"}
 
+CALL = re.compile(r'call="([^"]+)"')
+
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_whatever_a_study_shows_has_a_caption(name: str) -> None:
@@ -44,9 +46,11 @@ def test_an_edited_caption_reruns_nothing(project: Path) -> None:
     """No job runs the modules that hold them."""
     homes = {"qdrank.workflow.captions", *(f"qdrank.studies.{name}" for name in STUDIES)}
     named = {"studies": [name for study in STUDIES for name in (study, STUDIES[study].short)]}
-    scripts = sorted((project / "scripts").rglob("*.py"))
-    assert [script.name for script in scripts if homes & code_modules(script, named)] == []
-    assert homes & code_modules(scripts[0], {"make": "qdrank.studies.geng2008:STUDY"})
+    calls = {call for path in (project / "workflow/rules").glob("*.smk") for call in CALL.findall(path.read_text())}
+    calls |= {step.call for study in STUDIES for step in STUDIES[study].steps}
+    assert len(calls) > 40
+    assert [call for call in calls if homes & code_modules({"call": call, **named})] == []
+    assert homes & code_modules({"make": "qdrank.studies.geng2008:STUDY"})
 
 
 @pytest.mark.parametrize("layout", ["checkout", "module", "wheel"])

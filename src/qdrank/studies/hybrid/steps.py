@@ -6,8 +6,8 @@ from collections.abc import Collection
 from typing import Any
 
 from qdrank.studies import stored_kinds
-from qdrank.studies.hybrid import methods
 from qdrank.studies.hybrid.methods import BORROWED, PAPERS
+from qdrank.studies.hybrid.methods import run as methods_run
 from qdrank.studies.steps import QUERY_FILES, Step, further_fits, scores_and_rankers
 
 _ROOM = "qdrank.studies.hybrid"
@@ -15,7 +15,7 @@ _READS = {**QUERY_FILES, "judged": "judged.parquet"}
 
 
 def _methods(run: Any, papers: bool) -> list[str]:
-    return [method for method in methods.run(run.settings.hybrid) if (method in PAPERS) == papers]
+    return [method for method in methods_run(run.settings.hybrid) if (method in PAPERS) == papers]
 
 
 def _made(run: Any, names: Collection[str]) -> dict[str, str]:

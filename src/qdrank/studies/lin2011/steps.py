@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qdrank.measures import CONVENTIONS
-from qdrank.studies.lin2011 import methods
+from qdrank.studies.lin2011.methods import run as methods_run
 from qdrank.studies.steps import Step, scores_and_rankers
 
 _ROOM = "qdrank.studies.lin2011"
@@ -71,7 +71,7 @@ STEPS = (
         call=f"{_ROOM}.scoring:write_scores",
         reads={**_JUDGED, **_SINGLES, **_SHARDS, "columns": "columns.parquet", "choices": _CHOICES},
         makes=lambda run: {
-            **scores_and_rankers(methods.run(run.settings.lin)),
+            **scores_and_rankers(methods_run(run.settings.lin)),
             "choices": "{fold}/choices/lin.parquet",
             **{name: f"{{fold}}/lin/{name}.parquet" for name in ("seeds", "curve", "ranked", "controls", "variants")},
             "summary": "{fold}/lin/clusters.parquet",
