@@ -26,7 +26,6 @@ from qdrank.workflow.files import (
     Files,
     all_forms_of_table,
     filled,
-    made_by,
     passing_outputs,
     query_files,
     reported,

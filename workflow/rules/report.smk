@@ -46,9 +46,6 @@ rule write_overview:
         "../../scripts/run_step.py"
 
 
-MADE_BY = made_by(workflow.rules)
-
-
 rule write_manifest:
     """The digest of every file that the run made."""
     input:
@@ -57,7 +54,7 @@ rule write_manifest:
         (
             files.everything() + rules.write_index.input.maps
             if workflow.storage_settings.default_storage_provider
-            else [files.of_each_job(study, MADE_BY) for study in ALL_STUDIES]
+            else [files.of_each_job(study) for study in ALL_STUDIES]
         ),
         CLAIMS,
         rules.learners.input,

@@ -55,6 +55,18 @@ class Step:
     from_shards: int = 1
     passing: Collection[str] = ()
 
+    def read(self, run: Any) -> Mapping[str, Any]:
+        """What it reads in a run."""
+        return self.reads(run) if callable(self.reads) else self.reads
+
+    def made(self, run: Any) -> Mapping[str, Any]:
+        """What it makes in a run."""
+        return self.makes(run) if callable(self.makes) else self.makes
+
+    def done_on(self, run: Any, datasets: Collection[str]) -> list[str]:
+        """Those of the data sets of its study on which it is done."""
+        return list(datasets if self.datasets is None else self.datasets(run, datasets))
+
 
 def scores_and_rankers(methods: Collection[str]) -> dict[str, str]:
     """What a step makes that scores the test documents by several methods, and stores these for `qdrank rank`."""

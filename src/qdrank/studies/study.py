@@ -132,7 +132,6 @@ class Study:
     served : short names that `qdrank rank` knows, and the methods they stand for
     rankers : its own kinds of rankers, by the name of their stored form: "module:class"
     retune : "module:function" that gives a stored ranker another number of neighbours and lambda
-    also : further files that it makes, as patterns of ``{dataset}`` and ``{fold}``
     kinds : kinds of data sets that it can be run on; ``runs``: those made of the runs of search engines
     refuses : settings of raw text that would show it what it must not see, such as ``text.judged``, and why
     """
@@ -160,7 +159,6 @@ class Study:
     served: Mapping[str, str] = field(default_factory=dict)
     rankers: Mapping[str, str] = field(default_factory=dict)
     retune: str = ""
-    also: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ALL_KINDS
     refuses: Mapping[str, str] = field(default_factory=dict)
 

@@ -80,20 +80,19 @@ class _Emitter:
     def steps(self, study: Study) -> Iterator[EmittedRule]:
         """The steps of a study; one that may take all folds of a data set is a rule for each number of folds."""
         for step in study.steps:
-            datasets = list(self.run.datasets_of(study))
-            chosen = datasets if step.datasets is None else list(step.datasets(self.run, datasets))
+            chosen = step.done_on(self.run, self.run.datasets_of(study))
             alone = {step.name: JobFolds(("{fold}",), chosen)}
             grows = step.together == "small"
             for name, folds in (self.run.by_folds(step.name, chosen, grows=grows) if step.together else alone).items():
                 yield self._step(study, step, name, folds)
 
     def _step(self, study: Study, step: Step, name: str, folds: JobFolds) -> EmittedRule:
-        made = {key: folds.each(_DATA + path) for key, path in _paths(step.makes, self.run).items()}
+        made = {key: folds.each(_DATA + path) for key, path in step.made(self.run).items()}
         names = {"dataset": folds.datasets, **step.wildcards}
         return EmittedRule(
             name=name,
             says=step.says,
-            input={key: self._read(study, path, folds) for key, path in _paths(step.reads, self.run).items()},
+            input={key: self._read(study, path, folds) for key, path in step.read(self.run).items()},
             output={key: temp(paths) if step.shards or key in step.passing else paths for key, paths in made.items()},
             params={"call": step.call, **step.params(self.run)},
             constraints={wildcard: names_pattern(known) for wildcard, known in names.items()},
@@ -111,9 +110,7 @@ class _Emitter:
             return [_DATA + one.replace("{fold}", fold) for one in path for fold in folds.folds]
         whole = _DATA + path
         if "{scatteritem}" in path:
-            return self._gathered(
-                next(step for step in study.steps if path in _paths(step.makes, self.run).values()), whole
-            )
+            return self._gathered(next(step for step in study.steps if path in step.made(self.run).values()), whole)
         return folds.each(whole)
 
     def _gathered(self, step: Step, pattern: str) -> Callable[[Any], list[str]]:
@@ -227,8 +224,3 @@ class _Emitter:
                     minutes=(60, 1),
                     threads=run.redrawn_threads(methods),
                 )
-
-
-def _paths(declared: Any, run: WorkflowRun) -> Mapping[str, Any]:
-    paths: Mapping[str, Any] = declared(run) if callable(declared) else declared
-    return paths

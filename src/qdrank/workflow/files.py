@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-from snakemake.io import flag, is_flagged, local, report, strip_wildcard_constraints
+from snakemake.io import flag, is_flagged, local, report
 
 from qdrank.rankers.methods import CLASSIC
 from qdrank.studies.steps import QUERY_FILES
@@ -241,9 +240,18 @@ class Files:
 
     def whole_study(self, study: Study) -> list[str]:
         """Everything that a study makes."""
-        return self.tables_and_figures(study) + self.each_dataset_and_fold(
-            self._kept(study), self.run.datasets_of(study)
-        )
+        return self.tables_and_figures(study) + [path for files in self.of_steps(study) for path in files]
+
+    def of_steps(self, study: Study) -> Iterator[list[str]]:
+        """Files that each job of a study's steps makes and keeps; of a job that has several folds, those of each fold."""
+        run = self.run
+        for step in study.steps:
+            kept = [path for name, path in step.made(run).items() if name not in step.passing]
+            named = [dict(zip(step.wildcards, chosen, strict=True)) for chosen in product(*step.wildcards.values())]
+            for dataset in () if step.shards else step.done_on(run, run.datasets_of(study)):
+                for fold in run.planned.datasets[dataset].folds if "{fold}" in kept[0] else [""]:
+                    for values in named:
+                        yield [f"results/{dataset}/{path.format(fold=fold, **values)}" for path in kept]
 
     def tables_and_figures(self, study: Study) -> list[str]:
         """Tables and figures of a study, in all their forms."""
@@ -269,34 +277,19 @@ class Files:
             made = {"scores": methods, "refits": run.refitted(methods), "choices": classic, "models": classic}
             patterns = [f"results/{{dataset}}/{{fold}}/{kind}/{one}.parquet" for kind in made for one in made[kind]]
             paths += self.each_dataset_and_fold(patterns, [name])
-        return list(dict.fromkeys([*paths, *(path for study in ALL_STUDIES for path in self._all_of(study))]))
+        for study in ALL_STUDIES:
+            paths += self.whole_study(study)
+            for name in run.datasets_of(study):
+                paths += [f"results/{name}/{study.short}/{kind}.parquet" for kind in ("measures", "observations")]
+        return list(dict.fromkeys(paths))
 
-    def _all_of(self, study: Study) -> list[str]:
-        """Everything that a study makes, with what its figures, tables and observations are made from."""
-        paths = self.whole_study(study)
-        for name in self.run.datasets_of(study):
-            paths += [f"results/{name}/{study.short}/{kind}.parquet" for kind in ("measures", "observations")]
-            for output in (*study.figures, *study.tables, study.observations):
-                if output and (not output.of_search or self.run.is_searched(name)):
-                    paths += [path for one in self.of_output(study, output).values() for path in _of(one, name)]
-        return paths
-
-    def of_each_job(self, study: Study, made_by: Mapping[str, str]) -> list[str]:
-        """One file of each job whose files `whole_study` has; ``made_by`` says which rule makes a pattern."""
+    def of_each_job(self, study: Study) -> list[str]:
+        """One file of each job whose files `whole_study` has."""
         figures = (together[0] for together in study.drawn_together)
         first = {output.id for output in (*figures, *study.tables, study.observations) if output}
         outputs = [path for id_, files in self.by_id(study).items() if id_ in first for path in files]
         numbers = [path for path in outputs if path.endswith(".parquet")]
-        # Of the patterns of a rule the first stays; one that is no rule's own stays, too.
-        kept = {made_by.get(pattern, pattern): pattern for pattern in reversed(self._kept(study))}
-        return numbers + self.each_dataset_and_fold(kept.values(), self.run.datasets_of(study))
-
-    def _kept(self, study: Study) -> list[str]:
-        """Patterns of what a study makes of every fold besides figures and tables: models, and rankers of methods that are run."""
-        methods = self.run.methods_run(study)
-        idle = {method.name for method in study.methods} - {*methods}
-        also = [pattern for pattern in study.also if Path(pattern).stem not in idle]
-        return [*also, *(f"results/{{dataset}}/{{fold}}/served/{method}.parquet" for method in methods)]
+        return numbers + [files[0] for files in self.of_steps(study)]
 
     def rankers(self) -> list[str]:
         """Every method of every data set, for `qdrank rank`; a first stage that searches a collection ranks no features."""
@@ -325,13 +318,3 @@ class Files:
 
     def _of_study(self, study: Study) -> _PathsOfJob:
         return lambda _: self.whole_study(study)
-
-
-def _of(path: str | _PathsOfJob, dataset: str) -> list[str]:
-    """Paths of a data set."""
-    return [path.format(dataset=dataset)] if isinstance(path, str) else path(SimpleNamespace(dataset=dataset))
-
-
-def made_by(rules: Iterable[Any]) -> dict[str, str]:
-    """Names of rules by the patterns of their outputs, without the constraints of wildcards."""
-    return {strip_wildcard_constraints(str(path)): rule.name for rule in rules for path in rule.output}

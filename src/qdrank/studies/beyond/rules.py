@@ -62,6 +62,7 @@ def _retrieve(name: str, says: str, jobs: list[str], chosen: dict[str, str]) -> 
         },
         params=_retrieved,
         wildcards={"job": jobs},
+        datasets=lambda run, names: filter(run.is_searched, names),
         memory=(2500, 15),
         minutes=(60, 1),
         together="small",

@@ -208,10 +208,6 @@ STUDY = Study(
     neighbours=neighbours_tried,
     across=f"{_ROOM}.across:decide_across",
     timed=("geng-table1", "table1-times"),
-    also=tuple(
-        f"results/{{dataset}}/{{fold}}/{made}.parquet"
-        for made in ("models/local", "models/global", *(f"models/{name}" for name in TREES), "geng/offline")
-    ),
     rankers={
         "query-classes": f"{_ROOM}.class_ranker:ClassRanker",
         "query-columns": f"{_ROOM}.query_classes:QueryColumns",

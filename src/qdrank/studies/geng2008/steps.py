@@ -88,6 +88,7 @@ STEPS = (
         makes={made: f"{{fold}}/{made}/{{method}}.parquet" for made in ("models", "choices", "scores", "served")},
         params=_trees,
         wildcards={"method": TREES},
+        datasets=lambda run, names: names if run.settings.geng.trees is not None else [],
         memory=(1000, 2.5),
         minutes=(60, 1),
         threads=lambda run: lambda wildcards: run.tree_threads(TREES[wildcards.method]),

@@ -159,7 +159,4 @@ STUDY = Study(
     claims=f"{_ROOM}.claims:declare",
     rankers={"clusters": f"{_ROOM}.ranker:ClusterRanker"},
     budget=("lin.ms", "lin.lambdas", "lin.ts", "lin.ks"),
-    also=tuple(
-        f"results/{{dataset}}/{{fold}}/{made}.parquet" for made in ("models/lin-singles", "choices/lin-ranksvm")
-    ),
 )
