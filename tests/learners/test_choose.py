@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from qdrank.errors import InputError
 from qdrank.layout import shuffled_within
-from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose, joined
+from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose
 from qdrank.learners.regularised import most_regularised_first
 
 Case = tuple[list[int], list[int], list[list[int]], list[list[float]]]
@@ -138,16 +138,6 @@ def test_only_the_best_candidate_is_kept() -> None:
 
     choice = choose(fitted())
     assert choice.chosen is alive[1]()
-
-
-@given(st.lists(st.sampled_from([0.1, 0.2, 0.3, nan]), min_size=1, max_size=9), st.integers(1, 11))
-def test_joined_shards_are_the_choice_among_all(values: list[float], n: int) -> None:
-    shards: list[Choice[int]] = [Choice() for _ in range(n)]
-    for place, value in enumerate(values):
-        shards[place % n].offer(place, value)
-    whole, each = choose(enumerate(values)), joined([(one.chosen if one.values else -1, one.values) for one in shards])
-    assert each.chosen == each.place == whole.place
-    np.testing.assert_equal(each.values, whole.values)
 
 
 def test_a_choice_can_be_offered_candidates_one_by_one() -> None:

@@ -23,13 +23,11 @@ from qdrank.workflow.files import (
     query_files,
     reported_tables,
     rule_name,
-    scores_and_rankers,
     table_outputs,
 )
 from qdrank.workflow.page import claim_titles, described_run, labels_and_colours, published_counts, representatives
 from qdrank.workflow.plan import plan
 from qdrank.workflow.run import JobFolds, WorkflowRun, names_pattern, study_measures
-from qdrank.workflow.start import scattered
 
 GENG, LIN, HOI = (STUDIES[name] for name in ("geng2008", "lin2011", "hoi2008"))
 SEEDS = {f"s{seed}": {"kind": "simulated", "like": "sim1", "settings": {"seed": seed, "train": 40}} for seed in (1, 2)}
@@ -50,13 +48,6 @@ def on(dataset: str, **wildcards: str) -> SimpleNamespace:
 
 
 # ---- run
-
-
-def test_work_is_divided_into_as_many_jobs_as_there_are_shards(run: WorkflowRun) -> None:
-    kinds = ("a", "b", "c")
-    assert run.divided("do", kinds) == {"do_a": ["a", "c"], "do_b": ["b"]}
-    assert replace(run, shards=1).divided("do", kinds) == {"do": ["a", "b", "c"]}
-    assert list(replace(run, shards=9).divided("do", kinds)) == ["do_a", "do_b", "do_c"]
 
 
 def test_short_jobs_take_all_folds_where_folds_are_not_divided() -> None:
@@ -91,18 +82,6 @@ def test_methods_of_a_study_are_fitted_again_in_one_job() -> None:
     assert set(jobs["lambdamart_tuned"]) == {"lambdamart-tuned"}
     assert set(run_of(refits=2, geng={"trees": None}).redrawn["geng"]) == {"knn-random"}
     assert run_of(refits=1).redrawn == {}
-
-
-@pytest.mark.parametrize(("folds", "trees_apart"), [(("fold1", "fold2"), False), (("{fold}",), True)])
-def test_trees_of_one_fold_are_fitted_again_in_a_job_each(folds: tuple[str, ...], trees_apart: bool) -> None:
-    run = run_of(refits=2)
-    jobs = run.redrawn_in("refit_geng", run.redrawn["geng"], JobFolds(folds, ["s1"]))
-    names = {rule: list(methods) for rule, methods in jobs.items()}
-    whole = {"refit_geng": ["knn-random", "lambdamart", "lambdamart-vectors"]}
-    apart = {"refit_geng_lambdamart": ["lambdamart"], "refit_geng_lambdamart_vectors": ["lambdamart-vectors"]}
-    assert names == ({"refit_geng": ["knn-random"], **apart} if trees_apart else whole)
-    alone = run.redrawn_in("refit_tuned", run.redrawn["lambdamart_tuned"], JobFolds(folds, ["s1"]))
-    assert list(alone) == ["refit_tuned"]
 
 
 def test_studies_run_where_the_configuration_says(run: WorkflowRun) -> None:
@@ -240,10 +219,6 @@ def test_files_of_folds_and_methods(run: WorkflowRun) -> None:
     )
     assert files.scores(lambda _: ["a", "b"])(on("s1")) == [f"results/s1/fold1/scores/{m}.parquet" for m in "ab"]
     assert files.each_dataset_and_fold(["{dataset}-{fold}"], ["s2"]) == ["s2-fold1"]
-    assert scores_and_rankers(["m"]) == {
-        "m": "results/{dataset}/{fold}/scores/m.parquet",
-        "served_m": "results/{dataset}/{fold}/served/m.parquet",
-    }
     assert query_files("d", "f")["queries"] == "d/f/queries.parquet"
 
 
@@ -255,46 +230,6 @@ def test_a_learner_reads_vectors_only_if_it_sees_them(run: WorkflowRun) -> None:
         *query_files("", ""),
     }
     assert files.of_learner(on("s1", fold="f", method="bordacount"))["judged"] == "results/s1/ranks.parquet"
-
-
-def test_kinds_of_work_are_jobs_where_data_are_not_known_to_be_small(run: WorkflowRun) -> None:
-    known = run.planned.datasets
-    sized = {"few": replace(known["s1"], n_queries=1000), "many": replace(known["s1"], n_queries=1001)}
-    run = replace(run, planned=replace(run.planned, datasets={**known, **sized}))
-    assert run.by_size("do", ["a", "b"], ["s1", "few", "many"]) == {
-        "do": (["a", "b"], ["few"]),
-        "do_a": (["a"], ["s1", "many"]),
-        "do_b": (["b"], ["s1", "many"]),
-    }
-    assert run.by_size("do", ["a", "b"], ["few"]) == {"do": (["a", "b"], ["few"])}
-
-
-@pytest.mark.parametrize(("given", "least", "shards"), [(None, 1, 2), (None, 3, 3), (1, 3, 2)])
-def test_a_process_has_as_many_shards_as_the_run_or_more(
-    run: WorkflowRun, given: int | None, least: int, shards: int
-) -> None:
-    """More only where the configuration leaves the number to the run; ``--set-scatter`` wins."""
-    settings = run.settings.model_copy(update={"training": run.settings.training.model_copy(update={"shards": given})})
-    resources = SimpleNamespace(overwrite_scatter={"other": 5})
-    workflow = SimpleNamespace(resource_settings=resources)
-    assert scattered(workflow, replace(run, settings=settings), "do", least=least) == shards
-    assert resources.overwrite_scatter == {"do": shards, "other": 5}
-    scattered(workflow, run, "other", least=least)
-    assert resources.overwrite_scatter["other"] == 5
-
-
-def test_a_job_gathers_the_shards_of_its_data_set(run: WorkflowRun) -> None:
-    known = run.planned.datasets
-    sized = {"few": replace(known["s1"], n_queries=1000), "many": replace(known["s1"], n_queries=1001)}
-    files = Files(replace(run, planned=replace(run.planned, datasets={**known, **sized})))
-    gather = SimpleNamespace(
-        do=lambda path: [path.format(scatteritem="1-of-1")],
-        do_large=lambda path: [path.format(scatteritem=f"{i}-of-2") for i in (1, 2)],
-    )
-    shards = files.shards(gather, "do", "results/{dataset}/{fold}/{scatteritem}.parquet")
-    assert shards(on("few", fold="f1")) == ["results/few/f1/1-of-1.parquet"]
-    assert shards(on("many", fold="f2")) == [f"results/many/f2/{i}-of-2.parquet" for i in (1, 2)]
-    assert shards(on("s1", fold="f1")) == [f"results/s1/f1/{i}-of-2.parquet" for i in (1, 2)]
 
 
 def test_forms_of_tables_and_figures() -> None:
@@ -363,7 +298,7 @@ def test_a_simulated_web_is_searched_with_its_own_split() -> None:
 
 
 def test_every_figure_and_every_study_is_a_target(run: WorkflowRun) -> None:
-    targets = {name: files(on("")) for name, files in Files(run).study_targets().items()}
+    targets = {name: files(on("")) for name, (_, files) in Files(run).study_targets().items()}
     assert targets["geng"] == targets["geng2008"]
     assert "results/s2/figures/geng-fig7.svg" in targets[rule_name("geng-fig7")]
     assert set(targets[rule_name("geng-fig7")]) < set(targets["geng"])

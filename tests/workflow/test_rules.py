@@ -1,13 +1,15 @@
-"""What every rule gets without saying it."""
+"""What every rule has, and what the one script passes on from it."""
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
-from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from qdrank.registry import loaded
 from tests.workflow.project import copy_project
 
 ASKED = """
@@ -18,45 +20,69 @@ include: "Snakefile"
 
 
 rules_made = {
-    made.name: [
-        str(made.log[0]), str(made.benchmark), str(made.conda_env), [name for name, _ in made.params.items()], made.script
-    ]
+    made.name: {
+        "says": made.docstring,
+        "script": made.script,
+        "log": made.log and str(made.log[0]),
+        "benchmark": str(made.benchmark),
+        "environment": str(made.conda_env),
+        "params": {name: value if isinstance(value, str) else None for name, value in made.params.items()},
+        "wildcards": list(made.wildcard_names),
+    }
     for made in workflow.rules
-    if made.script
 }
 with open("rules.json", "w") as file:
     json.dump(rules_made, file)
 """
+#: What `qdrank.workflow.script` gives every function that takes it.
+GIVEN = ("files", "inputs", "out", "path", "shard", "config", "log", "fold")
 
 
-def refuse_other_params(rule: str, params: set[str], script: Path) -> None:
-    """A script passes all params of its rule by name: those that the function takes, and none that it needs is missing."""
-    tree = ast.parse(script.read_text())
-    work = next(node.body[0] for node in tree.body if isinstance(node, ast.With))
-    call = (work.body[0] if isinstance(work, ast.For) else work).value
-    place = next(node for node in tree.body if isinstance(node, ast.ImportFrom))
-    if not any(word.arg is None and ast.unparse(word.value) in ("this.params", "one.params") for word in call.keywords):
-        return
-    function = getattr(import_module(place.module), call.func.id)
-    given = {word.arg: None for word in call.keywords if word.arg} | dict.fromkeys(params)
-    try:
-        inspect.signature(function).bind(*call.args, **given)
-    except TypeError as error:
-        raise AssertionError(f"rule {rule}: {error}") from None
-
-
-def test_every_rule_has_a_log_a_benchmark_an_environment_and_a_digest(project: Path, tmp_path: Path) -> None:
-    copy = copy_project(project, tmp_path)
+@pytest.fixture(scope="module")
+def rules(project: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    copy = copy_project(project, tmp_path_factory.mktemp("rules"))
     (copy.folder / "asked.smk").write_text(ASKED)
     copy.tiny("--snakefile", "asked.smk", "--dry-run", "--quiet", "all")
-    rules = json.loads((copy.folder / "rules.json").read_text())
-    assert len(rules) > 60
-    for name, (log, benchmark, environment, params, script) in rules.items():
-        assert log.startswith(f"logs/{name}"), name
-        assert benchmark.startswith(f"benchmarks/{name}"), name
-        assert environment.endswith("envs/qdrank.yaml"), name
-        assert "code" in params, name
-        refuse_other_params(name, set(params) - {"code"}, project / "scripts" / script.rpartition("scripts/")[2])
-    assert rules["decide_claims"][0] == "logs/decide_claims.log"
-    assert "{dataset" in rules["train_local"][0]
-    assert "{scatteritem" in rules["train_local"][0]
+    return json.loads((copy.folder / "rules.json").read_text())
+
+
+def refuse_other_params(call: str, params: set[str], wildcards: list[str]) -> None:
+    """A function takes all params of its rule, and no argument that it needs is missing."""
+    takes = inspect.signature(loaded(call))
+    given = {name for name in (*GIVEN, *wildcards) if name in takes.parameters}
+    # `arguments` depend on the data set.
+    bind = takes.bind_partial if "arguments" in params else takes.bind
+    bind(**dict.fromkeys(given | params - {"call", "code", "arguments", "looked_up"}))
+
+
+def test_every_rule_with_a_script_has_a_log_a_benchmark_an_environment_and_a_digest(rules: dict[str, Any]) -> None:
+    made = {name: rule for name, rule in rules.items() if rule["script"]}
+    assert len(made) > 60
+    for name, rule in made.items():
+        assert rule["script"].endswith("scripts/run_step.py"), name
+        assert rule["log"].startswith(f"logs/{name}"), name
+        assert rule["benchmark"].startswith(f"benchmarks/{name}"), name
+        assert rule["environment"].endswith("envs/qdrank.yaml"), name
+        assert "code" in rule["params"], name
+    assert rules["decide_claims"]["log"] == "logs/decide_claims.log"
+    assert "{dataset" in rules["train_local"]["log"]
+    assert "{scatteritem" in rules["train_local"]["log"]
+
+
+def test_every_function_takes_the_params_of_its_rule(rules: dict[str, Any]) -> None:
+    for name, rule in rules.items():
+        if rule["script"]:
+            try:
+                refuse_other_params(rule["params"]["call"], {*rule["params"]}, rule["wildcards"])
+            except TypeError as error:
+                raise AssertionError(f"rule {name}: {error}") from None
+    call, params = rules["learn_method"]["params"]["call"], {*rules["learn_method"]["params"]}
+    for wrong in (params | {"sed"}, params - {"seed"}):
+        with pytest.raises(TypeError, match="se"):
+            refuse_other_params(call, wrong, ["dataset", "fold", "method"])
+
+
+def test_every_rule_says_what_it_does_in_a_sentence(rules: dict[str, Any]) -> None:
+    """For `snakemake --list-rules`."""
+    silent = [name for name, rule in rules.items() if not (rule["says"] or "").strip().endswith(".")]
+    assert not silent

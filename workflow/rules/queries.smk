@@ -7,10 +7,10 @@
 #         results/{dataset}/{fold}/metric.parquet        what the metric learned from the training queries
 
 
-# Query vectors of a fold: features pooled over each query's top documents, scaled on the training queries.
 for _name, _folds in run.by_folds("describe_queries").items():
 
     rule:
+        """Query vectors of a fold: features pooled over each query's top documents, scaled on the training queries."""
         name:
             _name
         input:
@@ -40,10 +40,10 @@ NEIGHBOURS_FROM = (
 )
 
 
-# Nearest training queries of every query of a fold.
 for _name, _folds in run.by_folds("find_neighbours").items():
 
     rule:
+        """Nearest training queries of every query of a fold."""
         name:
             _name
         input:

@@ -10,10 +10,10 @@ from qdrank.rankers.stages import FIRST_STAGES
 WITH_FEATURES = planned.of_kind("letor", "agg", "simulated")
 
 
-# The reference feature alone: the ranking that every method starts from.
 for _name, _folds in run.by_folds("score_reference", WITH_FEATURES).items():
 
     rule:
+        """The reference feature alone: the ranking that every method starts from."""
         name:
             _name
         input:

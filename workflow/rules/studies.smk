@@ -40,13 +40,15 @@ for _made in emitted(files, gather):
 
 # Targets: each figure and table by its id, and each study by its name and its short name. What is about all studies, the
 # first page among it, is part of `all`.
-for _target, _files in files.study_targets().items():
+for _target, (_says, _files) in files.study_targets().items():
 
     rule:
         name:
             _target
         input:
             _files,
+
+    workflow.get_rule(_target).docstring = _says
 
 
 rule rankers:

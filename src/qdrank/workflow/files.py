@@ -301,16 +301,18 @@ class Files:
             paths += filled(pattern, dataset=[name], fold=dataset.folds, method=methods)
         return paths
 
-    def study_targets(self) -> Mapping[str, _PathsOfJob]:
-        """Files by the name of the target: figures and tables by id, studies by both their names, each without the others.
+    def study_targets(self) -> Mapping[str, tuple[str, _PathsOfJob]]:
+        """What it is in words, and its files, by the name of the target: each figure and table, and each study by both its names.
 
         As functions: a run asks for few of them.
         """
-        targets: dict[str, _PathsOfJob] = {}
+        targets: dict[str, tuple[str, _PathsOfJob]] = {}
         for study in ALL_STUDIES:
-            outputs = [output for output in (*study.figures, *study.tables, study.observations) if output]
-            targets |= {rule_name(id_): self._of_id(study, id_) for output in outputs for id_ in output.shows}
-            targets |= dict.fromkeys((study.name, study.short), self._of_study(study))
+            for output in filter(None, (*study.figures, *study.tables, study.observations)):
+                for id_, what in output.shows.items():
+                    targets[rule_name(id_)] = f"Target: {study.paper}, {what}.", self._of_id(study, id_)
+            whole = f"Target: everything of {study.paper}.", self._of_study(study)
+            targets |= dict.fromkeys((study.name, study.short), whole)
         return targets
 
     def _of_id(self, study: Study, id_: str) -> _PathsOfJob:

@@ -8,7 +8,6 @@ from math import prod
 import numpy as np
 import pyarrow as pa
 import pytest
-from qdrank.studies.zha2006.start import Start, read_start, write_start
 from tests.studies.zha2006.world import OPTIONS, PAPER, USUAL, copies, fold, tables
 
 from qdrank.datasets.judged import refits_table, scores_table
@@ -17,26 +16,16 @@ from qdrank.evaluation.measuring import measure_scores
 from qdrank.evaluation.pairs import fit_values
 from qdrank.layout import query_offsets
 from qdrank.learners.atvt.estimator import ATVT
-from qdrank.learners.atvt.regressors import FirstFit, GrownTrees, Trees
 from qdrank.measures import measure
 from qdrank.store import read, write
 from qdrank.studies.zha2006.fits import Fitter, setting_of, values_of_trees
-from qdrank.studies.zha2006.fold import KINDS, SHOWN_ROUNDS, chosen, refits, run_fold
+from qdrank.studies.zha2006.fold import chosen, refits, run_fold
 from qdrank.studies.zha2006.kernel import KernelFitter, kernel_values, sampled
-from qdrank.studies.zha2006.methods import (
-    CELL_KINDS,
-    FITTED_KINDS,
-    JOBS,
-    METHODS,
-    REFITTED,
-    is_refitted,
-    method_name,
-    refit_kind,
-)
+from qdrank.studies.zha2006.methods import FITTED_KINDS, METHODS, REFITTED, is_refitted, method_name, refit_kind
 from qdrank.studies.zha2006.options import Options
 from qdrank.studies.zha2006.reading import chosen_rows, fits_of, values
 from qdrank.studies.zha2006.settings import Zha
-from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE, gather_tables
+from qdrank.studies.zha2006.shapes import CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE
 from qdrank.studies.zha2006.targets import dcg, resolved, target_values
 
 BOTH = pytest.mark.parametrize("h", ["ridge", "trees"])
@@ -215,69 +204,9 @@ def test_refits_differ_and_repeat():
     assert any((one[kind, 1].scores("test") != one[kind, 2].scores("test")).any() for kind in REFITTED)
 
 
-def test_jobs_of_some_kinds_each_make_what_one_job_of_all_makes(tmp_path, monkeypatch):
-    """In other processes too: they share a file. Trees that the plain regressor grew are not grown again."""
-    data, whole, _ = fold("trees")
-    grows, calls = Trees.grow, []
-    monkeypatch.setattr(Trees, "grow", lambda self, *given: calls.append(given) or grows(self, *given))
-    start, parts, n_grown = None, {}, {}
-    for job, kinds in JOBS.items():
-        parts[job] = run_fold("fold1", data, "trees", OPTIONS, kinds, start)
-        n_grown[job] = len(calls)
-        calls.clear()
-        if job == "plain":
-            write_start(tmp_path / "start.parquet", parts[job].start)
-        start = read_start(tmp_path / "start.parquet")
-    assert n_grown["plain"] == len(Fitter(data, "trees", OPTIONS).dense_settings()) + OPTIONS.refits - 1
-    # A round of each kind, the rounds of two objectives, and further fits of a kind: none from the beginning.
-    assert n_grown["paper"] == 4 + OPTIONS.refits - 1
-    assert n_grown["weak"] == 1 + 2 * SHOWN_ROUNDS["trees"] + OPTIONS.refits - 1
-    for name in ("scores", "models"):
-        made = {kind: one for part in parts.values() for kind, one in getattr(part, name).items()}
-        expected = getattr(whole, name)
-        assert made.keys() == expected.keys()
-        for kind, one in made.items():
-            assert np.array_equal(one, expected[kind]) if name == "scores" else one.model_ == expected[kind].model_
-    divided, joined = (gathered(tmp_path / f"{len(own)}", own) for own in ([*parts.values()], [whole]))
-    for shape, one, table in zip(
-        (CELLS_SHAPE, MAPS_SHAPE, OBJECTIVES_SHAPE, "choices"), divided, tables(), strict=True
-    ):
-        assert one.read_bytes() == (joined[0].parent / one.name).read_bytes(), one.name
-        write(tmp_path / "expected.parquet", shape, table)
-        assert one.read_bytes() == (tmp_path / "expected.parquet").read_bytes(), one.name
-
-
-def gathered(folder, parts):
-    """Files of cells, maps, objectives and choices: those of ridge, of jobs of trees, and of what both are set against."""
-    shapes = {"cells": CELLS_SHAPE, "maps": MAPS_SHAPE, "objectives": OBJECTIVES_SHAPE, "choices": "choices"}
-    files, out = {name: [] for name in shapes}, {name: folder / f"{name}.parquet" for name in shapes}
-    folder.mkdir()
-    for h, own in (("ridge", [fold("ridge")[1]]), ("trees", parts)):
-        against = dict(zip(("cells", "choices"), fold(h)[2], strict=False))
-        made = [{name: getattr(part, name) for name in shapes} for part in own]
-        for name, table in ((name, table) for one in [*made, against] for name, table in one.items()):
-            files[name].append(str(folder / f"{name}{len(files[name])}"))
-            write(files[name][-1], shapes[name], table)
-    gather_tables(files, out, refits=OPTIONS.refits)
-    return [*out.values()]
-
-
-def test_every_kind_is_fitted_by_one_job_and_has_its_place_in_the_table():
-    assert sorted(KINDS) == sorted({*CELL_KINDS, "objectives"})
-    assert set(FITTED_KINDS) - {"pairwise"} < set(CELL_KINDS)
-
-
-def test_a_start_is_read_as_it_was_written(tmp_path):
-    texts = {FirstFit("a", 10, 0.1 + 0.2, 7, 20, 1): "first", FirstFit("b", 10, 0.1 + 0.2, 7, 20, 1): "second"}
-    texts[FirstFit("a", 10, 0.3, 7, 20, 1)] = "third"
-    setting = {"leaves": 7, "min_leaf": 20, "learning_rate": 0.3}
-    write_start(tmp_path / "start.parquet", Start(setting, GrownTrees(texts)))
-    assert read_start(tmp_path / "start.parquet") == Start(setting, GrownTrees(texts))
-
-
 def test_maps_of_further_fits_stand_beside_the_plain_trees_of_the_same_targets():
     noisy = OPTIONS.model_copy(update={"jitter": 1.0})
-    found = run_fold("fold1", fold("trees")[0], "trees", noisy, ["plain", "fixed"])
+    found = run_fold("fold1", fold("trees")[0], "trees", noisy)
     plain = [values(found.cells, "trees", refit_kind("plain", number)).value for number in range(noisy.refits)]
     assert all((one != plain[0]).any() for one in plain[1:])
     for number in range(1, noisy.refits):
