@@ -48,6 +48,8 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
     RENAMED: ClassVar[Mapping[str, str]] = {}
     """Former names of keys, and the present ones."""
+    CONSTANT: ClassVar[Mapping[str, str]] = {}
+    """Former keys, and the value that they always have now."""
 
     @model_validator(mode="before")
     @classmethod
@@ -55,6 +57,8 @@ class Section(BaseModel):
         for name in values if isinstance(values, Mapping) else ():
             if name in cls.RENAMED:
                 raise ValueError(f"the key {name} is called {cls.RENAMED[name]} now")
+            if name in cls.CONSTANT:
+                raise ValueError(f"the key {name} is gone; it is always {cls.CONSTANT[name]}")
         return values
 
 

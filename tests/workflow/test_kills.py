@@ -24,7 +24,7 @@ from tests.workflow.project import Project, copy_project, result_digests
 
 SEED = 1
 # Other shards, another hash seed, time zone and language than the finished study has; the cores are drawn anew for each start.
-SHARDS = {"local_large": 6, "lambdamart": 3, "pairwise": 5, "lin_large": 3, "hoi": 3}
+SHARDS = {"local_large": 6, "lambdamart": 3, "pairwise": 5, "lin_large": 3}
 TINY = (
     *("--configfile", "tests/configs/tiny.yaml"),
     # "local" is also the number for work that has no number of its own.

@@ -14,6 +14,7 @@ RANKERS = Registry(
         "trees": "qdrank.rankers.one_model:TreeRanker",
         "with-vectors": "qdrank.rankers.learned:WithQueryVectors",
         "with-evidence": "qdrank.rankers.one_model:WithEvidence",
+        "of-others": "qdrank.rankers.others:OfOthers",
         "ready": "qdrank.rankers.ready:ReadyModels",
         "local": "qdrank.rankers.local_ranker:LocalRanker",
         "bilinear": "qdrank.rankers.bilinear:Bilinear",

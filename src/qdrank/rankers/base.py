@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, Self
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray
-from qdrank.learners.estimator import Parameters
+from qdrank.learners.estimator import Parameters, fitted_names
 from qdrank.rankers.state import state_table
 
 Validation = tuple[Judged, FloatArray]
@@ -44,6 +45,42 @@ class QueryRanker(Parameters):
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
         """Scores (n_documents,); ``vectors`` (n_queries, n_columns) as in `fit`. Grades are not used."""
         raise NotImplementedError
+
+    # ---- several at once: what they share, a subclass computes once for all ----
+
+    def fit_each(
+        self, tried: Sequence[Self], train: Judged, vectors: FloatArray, validation: Validation | None = None
+    ) -> Iterator[Self]:
+        """Fit rankers of this kind that differ in their settings, one by one; those that are fitted stay as they are."""
+        for one in tried:
+            yield one if one.is_fitted else one.fit(train, vectors, validation)
+
+    def predict_each(
+        self, fitted: Iterable[Self], documents: Judged, vectors: FloatArray
+    ) -> Iterator[tuple[Self, FloatArray]]:
+        """Rankers of this kind that differ in their settings, one by one with their scores (n_documents,)."""
+        for one in fitted:
+            yield one, one.predict(documents, vectors)
+
+    def again(self, seed: int, train: Validation, validation: Validation | None = None) -> Self:
+        """The same ranker, drawn and fitted with another seed."""
+        return self.redrawn(seed).fit(*train, validation=validation)
+
+    @property
+    def draws(self) -> bool:
+        """Whether it, or a ranker inside it, draws at random."""
+        return any(getattr(self, name) is not None for name in self.SEEDS) or any(
+            one.draws for one in inner_rankers(self)
+        )
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether it knows all that it learns, and so does everything inside it."""
+        return _is_fitted(self)
+
+    def settings(self) -> dict[str, Any]:
+        """Its parameters that are numbers or texts, with those of rankers and learners inside it as ``outer.inner``."""
+        return dict(_settings(self, ""))
 
     def state(self) -> pa.Table:
         """The fitted ranker as plain values; `qdrank.rankers.state.from_state_table` restores it."""
@@ -79,6 +116,36 @@ class QueryRanker(Parameters):
             ranker.draw_with(seed)
 
 
+class OwnModels(QueryRanker):
+    """A ranker with a model of each query's own."""
+
+    def models(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """What each query is ranked with, (n_queries, ...)."""
+        raise NotImplementedError
+
+    def scores_by(self, documents: Judged, models: FloatArray) -> FloatArray:
+        """Scores (n_documents,) of each query's documents by its entry of ``models``."""
+        raise NotImplementedError
+
+    def models_each(
+        self, fitted: Iterable[Self], documents: Judged, vectors: FloatArray
+    ) -> Iterator[tuple[Self, FloatArray]]:
+        """Rankers of this kind that differ in their settings, one by one with their models."""
+        for one in fitted:
+            yield one, one.models(documents, vectors)
+
+    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Scores (n_documents,), each query's by its own model."""
+        return self.scores_by(documents, self.models(documents, vectors))
+
+    def predict_each(
+        self, fitted: Iterable[Self], documents: Judged, vectors: FloatArray
+    ) -> Iterator[tuple[Self, FloatArray]]:
+        """Rankers that differ in their settings with their scores."""
+        for one, models in self.models_each(fitted, documents, vectors):
+            yield one, one.scores_by(documents, models)
+
+
 @dataclass(kw_only=True, eq=False)
 class OnOtherFeatures(QueryRanker):
     """A ranker inside, ``base``, whose documents have other features; a subclass says which."""
@@ -108,9 +175,27 @@ class OnOtherFeatures(QueryRanker):
 
 def inner_rankers(ranker: QueryRanker) -> list[QueryRanker]:
     """Rankers inside a ranker."""
-    values = [getattr(ranker, f.name) for f in fields(ranker) if f.init]
-    listed = [item for value in values for item in (value if isinstance(value, list | tuple) else [value])]
-    return [item for item in listed if isinstance(item, QueryRanker)]
+    return [item for item in _inside(ranker) if isinstance(item, QueryRanker)]
+
+
+def _inside(value: Any) -> list[Any]:
+    """Rankers, learners and evidence among the parameters of one."""
+    params = [getattr(value, f.name) for f in fields(value) if f.init]
+    listed = [item for param in params for item in (param if isinstance(param, list | tuple) else [param])]
+    return [item for item in listed if is_dataclass(item) and not isinstance(item, type)]
+
+
+def _is_fitted(value: Any) -> bool:
+    return all(hasattr(value, name) for name in fitted_names(value)) and all(map(_is_fitted, _inside(value)))
+
+
+def _settings(value: Any, place: str) -> Iterator[tuple[str, Any]]:
+    for f in (f for f in fields(value) if f.init):
+        param = getattr(value, f.name)
+        if isinstance(param, bool | int | float | str):
+            yield f"{place}{f.name}", param
+        elif isinstance(param, Parameters):
+            yield from _settings(param, f"{place}{f.name}.")
 
 
 def _fresh(value: Any) -> Any:

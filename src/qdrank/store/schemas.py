@@ -113,6 +113,14 @@ _SHARED = [
     # Scores of the further fits of a method with randomness; its first fit is in its scores.
     Shape("refits", {"fit": pa.int64(), "query_id": _TEXT, "doc_id": _TEXT, "score": _NUMBER}),
     Shape("measures", {"fold": _TEXT, "method": _TEXT, "query_id": _TEXT}, open=True),
+    # Measures of queries that are no method's final ones: of controls, of further fits of these, along a setting x. Columns of
+    # measures follow.
+    Shape(
+        "values",
+        {"fold": _TEXT, "method": _TEXT, "role": _TEXT, "fit": pa.int64(), "x": _NUMBER, "query_id": _TEXT},
+        nullable=frozenset({"x"}),
+        open=True,
+    ),
     # Settings that were tried on validation; k and lambda have their own columns, for the methods that have them.
     Shape(
         "choices",

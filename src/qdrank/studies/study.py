@@ -6,7 +6,7 @@ imports nothing heavy: ``"module:attribute"`` names the code that computes, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,11 @@ class Method:
     models : which models it ranks with, in the study's own words
     refitted : None if it is fitted once; if it draws at random and is fitted several times, the kinds of rankers and
         learners that it is stored with, or nothing if a rule of the study fits it again
+    tries : from the `qdrank.studies.running.FoldRun` to the rankers that validation chooses from, the most regularised first
+    sees : name of the view of the documents that it is given
+    shown : from the run and the ranker chosen to rankers that are measured too, by the setting in which they differ
+    same_as : in place of rankers to try, from the run to the method that it is
+    control_of : the method that it is the control of; it is measured, and has no files of its own
     """
 
     name: str
@@ -41,6 +46,11 @@ class Method:
     marker: str
     models: str = ""
     refitted: tuple[str, ...] | None = None
+    tries: Callable[[Any], Sequence[Any]] | None = field(default=None, repr=False)
+    sees: str = ""
+    shown: Callable[[Any, Any], Mapping[float, Any]] = field(default=lambda *_: {}, repr=False)
+    same_as: Callable[[Any], str] | None = field(default=None, repr=False)
+    control_of: str = ""
 
     @property
     def marked(self) -> dict[str, Any]:

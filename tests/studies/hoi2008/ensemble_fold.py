@@ -11,14 +11,15 @@ from qdrank.datasets.judged import Judged
 from qdrank.evaluation.measuring import measures_table
 from qdrank.measures import CONVENTIONS
 from qdrank.rankers.documents import FoldDocuments
-from qdrank.studies.hoi2008.fold import EnsembleFold, gathered_weights, solve_shard
-from qdrank.studies.hoi2008.learning_curve import curve_table
-from qdrank.studies.hoi2008.methods import BASELINES, STACKED_METHODS
-from qdrank.studies.hoi2008.options import Options
-from qdrank.studies.hoi2008.scoring import Scored, WeightBank, score_fold
+from qdrank.store.schemas import conform
+from qdrank.studies.hoi2008.fold import ensemble_run, weights_table
+from qdrank.studies.hoi2008.learning_curve import measure_subsets
+from qdrank.studies.hoi2008.methods import BASELINES, ENSEMBLES, STACKED_METHODS
 from qdrank.studies.hoi2008.settings import Hoi
+from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
+from qdrank.studies.running import FoldRun
 
-OPTIONS = Options(**Hoi(gammas=[0, 0.5, 2], tried_C=[1, 10], tried_theta=[0.5], tried_delta=[1, 3]).solved())
+HOI = Hoi(gammas=[0, 0.5, 2], tried_C=[1, 10], tried_theta=[0.5], tried_delta=[1, 3]).solved()
 SIZES = {"train": 25, "vali": 8, "test": 12}
 
 
@@ -34,26 +35,22 @@ def part(role: str, seed: int, rankers: int = 6) -> Judged:
     return Judged(names, np.full(SIZES[role], role, dtype=object), offsets, docs, y, X.astype(np.float32))
 
 
-def fold(seed: int = 1, options: Options = OPTIONS) -> EnsembleFold:
-    documents = FoldDocuments({role: part(role, seed) for role in SIZES}, np.zeros(6), np.ones(6))
-    return EnsembleFold(documents, options, "ap", 1)
+def documents(seed: int = 1) -> FoldDocuments:
+    return FoldDocuments({role: part(role, seed) for role in SIZES}, np.zeros(6), np.ones(6))
 
 
-def weights(of: EnsembleFold, n_shards: int = 2) -> pa.Table:
-    return gathered_weights([solve_shard(of, shard=i, n_shards=n_shards) for i in range(n_shards)], of.documents)
+def unrun(seed: int = 1, refits: int = 2) -> FoldRun:
+    return ensemble_run("fold1", documents(seed), HOI, measure="ap", seed=1, measures=["ap"], refits=refits)
 
 
 @cache
-def made() -> tuple[EnsembleFold, pa.Table, Scored, pa.Table, pa.Table]:
-    """The fold, its weights, its scores, its measures (random scores for the baselines) and its learning curve."""
-    of = fold()
-    solved = weights(of)
-    scored = score_fold("fold1", of, WeightBank(solved))
-    test = of.documents.parts["test"]
-    rng = np.random.default_rng(5)
+def made() -> tuple[FoldRun, pa.Table, pa.Table, pa.Table]:
+    """The run of a fold, its weights, its measures (random scores for the baselines) and its learning curve."""
+    run, rng = unrun().run(ENSEMBLES), np.random.default_rng(5)
     others = [*(method.name for method in (*BASELINES, *STACKED_METHODS)), "reference"]
-    scores = scored.scores | {name: rng.random(test.n_documents) for name in others}
+    scores = {name: fits[0] for name, fits in run.scores.items()}
+    scores |= {name: rng.random(run.test.n_documents) for name in others}
     measures = measures_table(
-        CONVENTIONS["letor4"], test, np.stack(list(scores.values()), axis=1), list(scores), "fold1"
+        CONVENTIONS["letor4"], run.test, np.stack(list(scores.values()), axis=1), list(scores), "fold1"
     )
-    return of, solved, scored, measures, curve_table("fold1", of, [5, 10], 2)
+    return run, conform(weights_table(run), ENSEMBLES_SHAPE), measures, measure_subsets(unrun(), [5, 10], 2)

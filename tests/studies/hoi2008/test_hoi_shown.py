@@ -7,15 +7,15 @@ from math import prod
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.studies.hoi2008.ensemble_fold import SIZES, fold, made, part
+from tests.studies.hoi2008.ensemble_fold import SIZES, documents, made
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, FINDING
 from qdrank.figures.style import save_figure
 from qdrank.learners.grids import GRIDS
-from qdrank.rankers.documents import FoldDocuments
 from qdrank.rankers.stages import RETRIEVERS
 from qdrank.store import write
+from qdrank.store.schemas import SHAPES
 from qdrank.studies.hoi2008 import STUDY, figures, observations, tables, timing
 from qdrank.studies.hoi2008.claims import LARGEST_GAP, OTHERS, declare
 from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, METHODS, run
@@ -24,13 +24,13 @@ from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
 
 BUDGET = {"gammas": [0, 0.5], "tried_C": [1, 10], "tried_theta": [0.5], "tried_delta": [1]}
-SHOWN = Shown("toy", "Toy", ["fold1"], {"level": 0.95, "resamples": 200, "seed": 1}, {"gamma": 0.5, "scale": "given"})
+SHOWN = Shown("toy", "Toy", ["fold1"], {"level": 0.95, "resamples": 200, "seed": 1}, {"scale": "given"})
 
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hoi")
-    _, solved, scored, measures, curve = made()
+    run, solved, measures, curve = made()
     names = pa.table(
         {
             "number": pa.array(range(1, 7), pa.int32()),
@@ -40,10 +40,10 @@ def inputs(tmp_path_factory):
     )
     artifacts = {
         "measures": ("measures", measures),
-        "sweeps": ("figure", scored.sweep),
+        "values": ("values", pa.concat_tables(run.values)),
         "weights": (ENSEMBLES_SHAPE, solved),
-        "choices": ("choices", scored.choices),
-        "curves": ("figure", curve),
+        "choices": ("choices", pa.Table.from_pylist(run.choices, SHAPES["choices"].schema({}))),
+        "curves": ("values", curve),
         "columns": ("columns", names),
     }
     for name, (shape, table) in artifacts.items():
@@ -72,7 +72,7 @@ def test_figure_1_has_means_and_differences(inputs):
 
 
 def test_figure_3_starts_at_ser(inputs):
-    rows = figures.gamma_numbers(inputs.table("sweeps", "figure"), SHOWN.interval).to_pylist()
+    rows = figures.gamma_numbers(inputs.table("values", "values"), SHOWN.interval).to_pylist()
     ap = figures.method_numbers(inputs.table("measures", "measures"), ["ap"], SHOWN.interval).to_pylist()
     ser = {row["method"]: row["mean"] for row in ap}
     for row in rows:
@@ -102,8 +102,7 @@ def test_tables(inputs):
 
 
 def test_times_have_the_paper_s_beside_them():
-    documents = FoldDocuments({role: part(role, 1) for role in SIZES}, np.zeros(6), np.ones(6))
-    found = timing.trial(documents)
+    found = timing.trial(documents())
     assert all(value >= 0 for value in found.values())
     rows = {
         row["method"]: row
@@ -154,7 +153,7 @@ def test_method_names_are_unique_and_run_as_configured():
 
 
 def test_the_fold_is_as_small_as_meant():
-    assert fold().documents.parts["train"].n_queries == SIZES["train"]
+    assert documents().parts["train"].n_queries == SIZES["train"]
 
 
 def test_the_budget_names_as_many_settings_as_the_other_methods_have():

@@ -8,9 +8,9 @@ from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.hoi2008"
 _MEASURES = {"measures": "hoi/measures.parquet"}
-_SWEEPS = {"sweeps": "{fold}/hoi/sweep.parquet"}
+_VALUES = {"values": "{fold}/hoi/values.parquet"}
 _WEIGHTS = {"weights": "{fold}/hoi/weights.parquet"}
-_SCORED = {**_SWEEPS, **_WEIGHTS, "columns": "columns.parquet"}  # of one job: the figures of them are one job, too
+_SCORED = {**_VALUES, **_WEIGHTS, "columns": "columns.parquet"}  # of one job: the figures of them are one job, too
 _CURVES = {"curves": "{fold}/hoi/curve.parquet"}
 
 STUDY = Study(
@@ -64,26 +64,24 @@ STUDY = Study(
             f"{_ROOM}.figures:draw_gammas",
             {"hoi-fig3": "Figure 3: gamma"},
             _SCORED,
-            ("hoi.gamma",),
             said="MAP rises up to gamma = 0.5 or so, and falls beyond.",
             claims=("gamma*", "fixed*"),
             captions={
                 "hoi-fig3": "MAP of SSER on the test queries against gamma, the weight of the query's own documents; "
                 "gamma = 0 is SER. The band is SER's value plus the interval of the difference from SER: where it "
                 "contains the dashed line, SSER does not differ significantly. The vertical line is the fixed "
-                "``hoi.gamma``. The points of gamma are evenly spaced. Hoi and Jin 2008, Figure 3.",
+                "gamma, 0.5. The points of gamma are evenly spaced. Hoi and Jin 2008, Figure 3.",
             },
         ),
         Output(
             f"{_ROOM}.figures:draw_weights",
             {"hoi-weights": "weights of the rankers"},
             _SCORED,
-            ("hoi.gamma",),
             said="Not in the paper: which rankers the ensembles use.",
             claims=("no weight", "gap"),
             captions={
                 "hoi-weights": "Share of each ranker in the sum of all weights: SER's in each fold, and the 5 to 95 % "
-                "range of SSER's over the test queries with the fixed ``hoi.gamma``. Under w >= 0 most rankers have "
+                "range of SSER's over the test queries with the fixed gamma, 0.5. Under w >= 0 most rankers have "
                 "no weight. In the lower panel ties are in file order: rankers that are constant within every query "
                 "then rank by file order and may get a weight. Not in the paper.",
             },
@@ -147,8 +145,7 @@ STUDY = Study(
     observations=Output(
         f"{_ROOM}.observations:gather",
         {"hoi-claims": "claims"},
-        {**_MEASURES, **_SWEEPS, **_WEIGHTS, **_CURVES},
-        ("hoi.gamma",),
+        {**_MEASURES, **_VALUES, **_WEIGHTS, **_CURVES},
         captions={
             "hoi-claims": "Claims of Hoi and Jin 2008, each under both rules for ties: what was expected, when it "
             "holds and when it fails (written before the numbers), the measured effect with its interval, and the "

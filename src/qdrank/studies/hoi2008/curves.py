@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,20 +34,10 @@ class Curve:
         return values
 
 
-def gamma_curve(sweep: pa.Table, method: str, role: str = "test", name: str = "ap") -> Curve:
-    """Values of a method for every gamma, from the sweeps of all folds."""
-    return _curve(sweep, {"method": method, "role": role}, "gamma", name)
-
-
-def size_curve(table: pa.Table, method: str, name: str = "ap") -> Curve:
-    """Values of a method for every number of training queries, averaged over the repeats; 0 means all queries."""
-    return _curve(table, {"method": method}, "size", name)
-
-
-def _curve(table: pa.Table, where: Mapping[str, str], by: str, name: str) -> Curve:
-    for column, value in where.items():
-        table = table.filter(pc.equal(table.column(column), value))
-    points = table.column(by).to_numpy().astype(np.float64)
+def method_curve(values: pa.Table, method: str, name: str = "ap") -> Curve:
+    """Values of a method for every gamma, or number of training queries (0: all), averaged over the repeats."""
+    table = values.filter(pc.equal(values.column("method"), method))
+    points = table.column("x").to_numpy()
     ids, folds = (table.column(column).to_numpy(zero_copy_only=False) for column in ("query_id", "fold"))
     x, queries = np.unique(points), np.array(sorted(set(ids.tolist())), dtype=object)
     row, column = rows_of(ids, queries), np.searchsorted(x, points)

@@ -20,8 +20,8 @@ from qdrank.figures.palette import BLUE, GREY, VERMILION
 from qdrank.figures.style import error_bars, label_axes, new_figure
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.store.lists import list_matrix
-from qdrank.studies.hoi2008.curves import Curve, gamma_curve, size_curve
-from qdrank.studies.hoi2008.methods import BY_NAME, ON_CURVE, PAPER, STACKED_METHODS, TIES, with_ties
+from qdrank.studies.hoi2008.curves import Curve, method_curve
+from qdrank.studies.hoi2008.methods import BY_NAME, GAMMA, ON_CURVE, PAPER, STACKED_METHODS, TIES, with_ties
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
 from qdrank.studies.method_tables import measured_methods
@@ -127,12 +127,12 @@ DASHES = {"sser-tuned": "--", "sser-varying": ":"}
 _TIES_TITLES = {"half": "tied pairs count 1/2", "file": "ties in file order"}
 
 
-def gamma_numbers(sweep: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
+def gamma_numbers(values: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """MAP of the test queries for every method and gamma, and its difference from gamma = 0 with its interval."""
     rows = []
     for ties in TIES:
         for method in GAMMA_METHODS:
-            curve = gamma_curve(sweep, with_ties(method, ties))
+            curve = method_curve(values, with_ties(method, ties))
             apart = curve.values - curve.values[:, :1]
             low, high = column_intervals(apart, **interval)
             for i, gamma in enumerate(curve.x.tolist()):
@@ -144,11 +144,11 @@ def gamma_numbers(sweep: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
 
 def draw_gammas(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """One panel per rule for ties; a band is the interval of the difference from SER, laid around SER's value."""
-    table = gamma_numbers(inputs.table("sweeps", "figure"), shown.interval)
+    table = gamma_numbers(inputs.table("values", "values"), shown.interval)
     figure, panels = new_figure(1, 2, height=3.5, sharey=True)
     for axes, ties in zip(panels, TIES, strict=True):
         rows = [row for row in table.to_pylist() if row["ties"] == ties]
-        _draw_gamma_panel(axes, rows, shown.options["gamma"])
+        _draw_gamma_panel(axes, rows, GAMMA)
         label_axes(axes, "gamma", "MAP" if ties == "half" else "", _TIES_TITLES[ties])
     figure.legend(*panels[0].get_legend_handles_labels(), ncols=2, loc="outside lower center", fontsize="small")
     figure.suptitle(f"{shown.title}: weight gamma of the query's own documents", fontsize="medium")
@@ -177,7 +177,7 @@ def _draw_gamma_panel(axes: Any, rows: list[dict[str, Any]], fixed: float) -> No
 
 def size_numbers(table: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     """MAP of every method and size, over queries and repeats, and its difference from SER; size 0 means all queries."""
-    curves = {method: size_curve(table, method) for method in ON_CURVE}
+    curves = {method: method_curve(table, method) for method in ON_CURVE}
     rows = []
     for method, curve in curves.items():
         apart = curve.values - curves["ser"].values
@@ -197,7 +197,7 @@ def _order(curve: Curve) -> list[int]:
 
 def draw_sizes(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """MAP of the four methods, and their paired differences from SER."""
-    table = size_numbers(inputs.table("curves", "figure"), shown.interval)
+    table = size_numbers(inputs.table("curves", "values"), shown.interval)
     figure, panels = new_figure(1, 2, height=3.4)
     for method in ON_CURVE:
         rows = [row for row in table.to_pylist() if row["method"] == method]
@@ -254,7 +254,7 @@ def _weights(table: pa.Table, method: str, gamma: float) -> Any:
 def draw_weights(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """One panel per rule for ties: folds side by side, SSER as the 5 to 95 % range over the test queries."""
     names = inputs.table("columns", "columns").column("name").to_pylist()
-    table = weight_numbers(inputs.tables("weights", ENSEMBLES_SHAPE), shown.folds, names, shown.options["gamma"])
+    table = weight_numbers(inputs.tables("weights", ENSEMBLES_SHAPE), shown.folds, names, GAMMA)
     figure, panels = new_figure(2, 1, height=6.4, sharex=True)
     for axes, ties in zip(panels, TIES, strict=True):
         rows = [row for row in table.to_pylist() if row["ties"] == ties]

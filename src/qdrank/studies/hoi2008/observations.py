@@ -12,21 +12,21 @@ from qdrank.evaluation.observations import Contrast, Observations, contrast, met
 from qdrank.evaluation.pairs import fold_of, query_values
 from qdrank.layout import FloatArray
 from qdrank.studies.hoi2008.claims import WEAK
-from qdrank.studies.hoi2008.curves import gamma_curve, size_curve
-from qdrank.studies.hoi2008.methods import BASELINES, TIES, with_ties
+from qdrank.studies.hoi2008.curves import method_curve
+from qdrank.studies.hoi2008.methods import BASELINES, GAMMA, TIES, with_ties
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
 
 
 def gather(inputs: Inputs, shown: Shown) -> Observations:
     """Observations of one data set from its artifacts."""
-    measures, sweep = inputs.table("measures", "measures"), inputs.table("sweeps", "figure")
+    measures, values = inputs.table("measures", "measures"), inputs.table("values", "values")
     claims: Observations = {}
     for ties in TIES:
-        claims |= _methods(measures, ties) | _gammas(measures, sweep, ties, shown.options["gamma"])
-    claims |= _curve_claims(inputs.table("curves", "figure"))
+        claims |= _methods(measures, ties) | _gammas(measures, values, ties)
+    claims |= _curve_claims(inputs.table("curves", "values"))
     claims["ties"] = {"difference": method_difference(measures, "ser-file", "ser", "ap")}
-    claims["gamma = 0"] = {"difference": _same_as_ser(measures, sweep)}
+    claims["gamma = 0"] = {"difference": _same_as_ser(measures, values)}
     claims |= _solutions(inputs.tables("weights", ENSEMBLES_SHAPE), shown.folds)
     return {claim: contrasts for claim, contrasts in claims.items() if contrasts}
 
@@ -73,41 +73,39 @@ def _methods(measures: pa.Table, ties: str) -> Observations:
     return claims
 
 
-def _gammas(measures: pa.Table, sweep: pa.Table, ties: str, gamma: float) -> Observations:
-    curve = gamma_curve(sweep, with_ties("sser", ties))
+def _gammas(measures: pa.Table, values: pa.Table, ties: str) -> Observations:
+    curve = method_curve(values, with_ties("sser", ties))
     fold = fold_of(measures)
     folds = [fold[query] for query in curve.query_id]
-    fixed = curve.at(gamma)
+    fixed = curve.at(GAMMA)
     contrasts = {"rise": fixed - curve.at(0.0), "fall": fixed - curve.values[:, -1]}
-    return {
-        with_ties("gamma", ties): {name: contrast(values, curve.query_id, folds) for name, values in contrasts.items()}
-    }
+    return {with_ties("gamma", ties): {name: contrast(one, curve.query_id, folds) for name, one in contrasts.items()}}
 
 
 def _curve_claims(table: pa.Table) -> Observations:
     """Gains of SSER over SER per test query, averaged over the repeats of a size."""
-    sizes = sorted(size for size in set(table.column("size").to_pylist()) if size)
+    sizes = sorted(size for size in set(table.column("x").to_pylist()) if size)
     if not sizes:
         return {}
-    ser, sser = (size_curve(table, method) for method in ("ser", "sser"))
+    ser, sser = (method_curve(table, method) for method in ("ser", "sser"))
     few, every = ({method: of.at(size) for method, of in (("ser", ser), ("sser", sser))} for size in (sizes[0], 0))
     gain, full = few["sser"] - few["ser"], every["sser"] - every["ser"]
     differences = {"few labels": gain, "more with few": gain - full}
     return {claim: {"difference": contrast(values, ser.query_id, ser.fold)} for claim, values in differences.items()}
 
 
-def _same_as_ser(measures: pa.Table, sweep: pa.Table) -> Contrast:
+def _same_as_ser(measures: pa.Table, values: pa.Table) -> Contrast:
     """Average precision of SSER with gamma = 0 minus SER's, under both rules."""
     fold = fold_of(measures)
     ids: list[str] = []
-    values: list[FloatArray] = []
+    differences: list[FloatArray] = []
     for ties in TIES:
-        curve = gamma_curve(sweep, with_ties("sser", ties))
+        curve = method_curve(values, with_ties("sser", ties))
         ids_of_ser, of_ser = query_values(measures, [with_ties("ser", ties)], "ap")
         assert np.array_equal(ids_of_ser, curve.query_id)
-        values.append(curve.at(0.0) - of_ser[:, 0])
+        differences.append(curve.at(0.0) - of_ser[:, 0])
         ids += ids_of_ser.tolist()
-    return contrast(np.concatenate(values), ids, [fold[query] for query in ids])
+    return contrast(np.concatenate(differences), ids, [fold[query] for query in ids])
 
 
 def _solutions(tables: Sequence[pa.Table], folds: Sequence[str]) -> Observations:

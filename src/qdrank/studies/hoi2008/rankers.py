@@ -1,56 +1,56 @@
-"""SER, SSER, their controls and ensembles of methods as rankers for new queries."""
+"""SER, SSER and ensembles of methods as rankers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.datasets.letor.features import minmax_per_query
 from qdrank.errors import InputError
-from qdrank.layout import FloatArray, IntArray
+from qdrank.layout import FloatArray
 from qdrank.learners.classic.borda_points import borda_points
-from qdrank.learners.ensemble.ser import rounded_scores
+from qdrank.learners.ensemble.program import ProgramSolution
+from qdrank.learners.ensemble.ser import DIGITS, rounded_scores
 from qdrank.learners.ensemble.sser import SSER
-from qdrank.rankers.base import QueryRanker, Validation
+from qdrank.rankers.base import OwnModels, QueryRanker, Validation
+from qdrank.rankers.documents import query_scores
 
 
-def query_rows(part: Judged, query: int) -> FloatArray:
-    """Documents of one query, shape (n, n_rankers)."""
-    return part.X[part.offsets[query] : part.offsets[query + 1]].astype(np.float64)
+class Solved(NamedTuple):
+    """Solutions for queries: weights (n_queries, n_gammas, n_rankers) and certificates (n_queries, n_gammas)."""
 
+    gammas: list[float]
+    weights: FloatArray
+    objective: FloatArray
+    gap: FloatArray
+    kkt: FloatArray
+    steps: FloatArray
 
-def scores_by(part: Judged, W: FloatArray) -> FloatArray:
-    """Scores of documents, each query's by its own weights W (n_queries, n_rankers), rounded; shape (n_documents,)."""
-    scores = np.empty(part.n_documents)
-    for query, w in enumerate(W):
-        rows = slice(part.offsets[query], part.offsets[query + 1])
-        scores[rows] = rounded_scores(part.X[rows], w)
-    return scores
-
-
-def other_queries(n: int, seed: Sequence[int]) -> IntArray:
-    """A random other query for each of ``n`` queries, shape (n,)."""
-    rng = np.random.default_rng(list(seed))
-    return (np.arange(n) + rng.integers(1, max(2, n), n)) % n
+    @classmethod
+    def of(cls, gammas: list[float], paths: Sequence[Sequence[ProgramSolution]]) -> Self:
+        """From the solutions of every query along the gammas."""
+        return cls(
+            gammas, *(np.array([[getattr(s, name) for s in path] for path in paths]) for name in cls._fields[1:])
+        )
 
 
 @dataclass(kw_only=True, eq=False)
-class EnsembleRanker(QueryRanker):
-    """SER (``gamma`` 0) or SSER, or a control of them.
+class EnsembleRanker(OwnModels):
+    """SER (``gamma`` 0) or SSER.
 
     Parameters
     ----------
     learner : SSER
-    gammas : ascending up to ``gamma``; each query's solution for one gamma starts from the one before
-    gamma : weight of the query's documents
-    printed : whether the weights are those of eq. 13 as printed
+    gammas : ascending; each query's solution for one gamma starts from the one before
+    gamma : weight of the query's documents, among ``gammas`` or beyond
     mask : (n_rankers,) 0 for rankers to ignore, None to use all
-    others : seed for a control that uses the documents of another query scored in the same call
     """
 
     NAME: ClassVar[str] = "ensemble"
@@ -58,9 +58,31 @@ class EnsembleRanker(QueryRanker):
     learner: SSER
     gammas: Sequence[float] = (0.0,)
     gamma: float = 0.0
-    printed: bool = False
-    mask: NDArray[np.float64] | None = None
-    others: Sequence[int] | None = None
+    mask: FloatArray | None = None
+    _known: WeakKeyDictionary[Judged, Solved] = field(init=False, repr=False, default_factory=WeakKeyDictionary)
+    _unmasked: EnsembleRanker | None = field(init=False, repr=False, default=None)
+
+    def at(self, gamma: float) -> Self:
+        """The same, fitted or not, with another gamma; what is solved for one serves the other."""
+        made = copy(self)
+        made.gamma = gamma
+        return made
+
+    def changed(self, *, mask: FloatArray | None = None, **params: Any) -> Self:
+        """The fitted ensemble with a mask, or with parameters of SSER that do not affect the coefficients."""
+        learner = SSER(**self.learner.get_params() | params)
+        masked = 0.0 if mask is None else mask == 0
+        learner.fit_coefficients(np.where(masked, 0.0, self.learner.coefficients_))
+        made = type(self)(learner=learner, gammas=self.gammas, gamma=self.gamma, mask=mask)
+        if not params and np.array_equal(learner.coefficients_, self.learner.coefficients_):
+            made._unmasked = self
+        return made
+
+    def without_constant(self, train: Judged) -> Self:
+        """The fitted ensemble without rankers that give all documents of every training query the same score."""
+        starts = train.offsets[:-1]
+        spread = np.maximum.reduceat(train.X, starts, axis=0) - np.minimum.reduceat(train.X, starts, axis=0)
+        return self.changed(mask=np.where((spread == 0).all(axis=0), 0.0, 1.0))
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
         """Learn from scores of rankers."""
@@ -69,27 +91,60 @@ class EnsembleRanker(QueryRanker):
             self.learner.fit_coefficients(np.where(self.mask == 0, 0.0, self.learner.coefficients_))
         return self
 
-    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Scores (n_documents,), each query's by its own weights."""
-        n = documents.n_queries
-        if self.gamma == 0 and not self.printed:
-            return scores_by(documents, np.tile(self.learner.solved()[1].weights, (n, 1)))
-        shown = np.arange(n) if self.others is None else other_queries(n, self.others)
-        return scores_by(documents, np.array([self._weights(query_rows(documents, int(i))) for i in shown]))
+    def fit_each(
+        self, tried: Sequence[Self], train: Judged, vectors: FloatArray, validation: Validation | None = None
+    ) -> Iterator[Self]:
+        """Fit ensembles; those that differ in C alone after one another share their coefficients, which take longest."""
+        last: Self | None = None
+        for one in tried:
+            same = last is not None and last.learner.get_params() | {"C": one.learner.C} == one.learner.get_params()
+            if last is not None and same and not one.is_fitted:
+                one.learner.fit_coefficients(last.learner.coefficients_)
+            last = one if one.is_fitted else one.fit(train, vectors, validation)
+            yield last
 
-    def draw_with(self, seed: int) -> None:
-        """Draw other queries anew, if the ranker uses their documents."""
-        if self.others is not None:
-            self.others = (seed, *self.others[1:])
+    def models(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Weights of the rankers for each query, (n_queries, n_rankers)."""
+        return next(self.models_each([self], documents, vectors))[1]
 
-    def _weights(self, X: FloatArray) -> FloatArray:
-        """Weights (n_rankers,) from the documents (n, n_rankers) of a query."""
-        K = self.learner.roughness_of(X if self.mask is None else X * self.mask)
-        path = [gamma for gamma in self.gammas if gamma < self.gamma]
-        solution = self.learner.path(K, [*path, self.gamma])[-1]
-        if self.printed:
-            solution = self.learner.as_printed(np.eye(len(K)) + self.gamma * K, solution)
-        return solution.weights
+    def models_each(
+        self,
+        fitted: Iterable[Self],
+        documents: Judged,
+        vectors: FloatArray,  # noqa: ARG002
+    ) -> Iterator[tuple[Self, FloatArray]]:
+        """Ensembles that differ in gamma, with the weights of each query; a query has one path of solutions for all."""
+        rankers = list(fitted)
+        for one in rankers:
+            if one.gamma == 0 and not one.learner.printed:
+                yield one, np.tile(one.learner.solved()[1].weights, (documents.n_queries, 1))
+            else:
+                alike = [other.gamma for other in rankers if other._known is one._known]
+                solved = one.solved(documents, alike)
+                yield one, solved.weights[:, solved.gammas.index(one.gamma)]
+
+    def scores_by(self, documents: Judged, models: FloatArray) -> FloatArray:
+        """Scores (n_documents,), each query's by its own weights; rounded as `rounded_scores` rounds those of one query."""
+        scores, largest = query_scores(documents, models), np.abs(documents.X).max(axis=1).astype(np.float64)
+        total = np.abs(models).sum(axis=1) * np.maximum.reduceat(largest, documents.offsets[:-1])
+        decimals = np.minimum(DIGITS - 1 - np.floor(np.log10(np.where(total > 0, total, 1.0))), 300)
+        of_rows = decimals[documents.query_index]
+        for places in np.unique(decimals):
+            rows = of_rows == places
+            scores[rows] = np.round(scores[rows], int(places))
+        return scores
+
+    def solved(self, documents: Judged, gammas: Sequence[float]) -> Solved:
+        """Solutions for documents, along ``self.gammas`` up to the last of some ``gammas``, and at these."""
+        if self._unmasked is not None and not documents.X[:, self.mask == 0].any():
+            return self._unmasked.solved(documents, gammas)  # the mask hides nothing here
+        path = sorted({*(gamma for gamma in self.gammas if gamma < max(gammas)), *gammas})
+        if documents not in self._known or not {*path} <= {*self._known[documents].gammas}:
+            rows = [documents.X[a:b].astype(np.float64) for a, b in pairwise(documents.offsets.tolist())]
+            masked = rows if self.mask is None else [X * self.mask for X in rows]
+            paths = [self.learner.path(self.learner.roughness_of(X), path) for X in masked]
+            self._known[documents] = Solved.of(path, paths)
+        return self._known[documents]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -110,9 +165,9 @@ class StackedRanker(QueryRanker):
     learner: SSER | None = None
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
-        """Fit the methods on the training queries, and the ensemble on the validation queries."""
+        """Fit the methods, unless they are fitted, on the training queries, and the ensemble on the validation queries."""
         for base in self.bases:
-            base.fit(train, vectors, validation)
+            next(base.fit_each([base], train, vectors, validation))
         if self.learner is not None:
             if validation is None or not validation[0].n_queries:
                 raise InputError("an ensemble of methods is learned on validation queries, and there are none")

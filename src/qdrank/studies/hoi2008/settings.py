@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -20,15 +20,18 @@ _Ranker = Annotated[
 class Hoi(StudySection):
     """The study of Hoi and Jin 2008: supervised (SER) and semi-supervised (SSER) ensemble ranking."""
 
-    C: PositiveFloat = Field(default=1.0, description="Weight of the margins; 1 in the paper.")
-    theta: Fraction = Field(default=0.5, description="Preference of highly over possibly relevant documents (eq. 5).")
-    delta: PositiveFloat = Field(default=1.0, description="Smoothing of a ranking's matrix.")
+    CONSTANT: ClassVar = {
+        "C": "1, as in the paper",
+        "theta": "0.5 (eq. 5)",
+        "delta": "1",
+        "gamma": "0.5, which the paper says works well",
+    }
+
     gammas: list[Gamma] = Field(
         default=[0, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5],
         min_length=1,
         description="Weights of the query's own documents, among which validation decides; also those of Figure 3.",
     )
-    gamma: Gamma = Field(default=0.5, description="The fixed gamma, which the paper says works well.")
     tried_C: list[PositiveFloat] = Field(  # noqa: N815
         default=[0.1, 1, 10], min_length=1, description="Values of C for the tuned variants, which the paper lacks."
     )

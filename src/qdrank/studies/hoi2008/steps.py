@@ -1,4 +1,4 @@
-"""What the study computes: the programs of its ensembles, the learning curve, and ensembles of methods."""
+"""What the study computes: its ensembles, the learning curve, and ensembles of methods."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from typing import Any
 
 from qdrank.rankers.methods import CLASSIC
 from qdrank.studies.hoi2008.methods import STACKED_METHODS, ensembles, stacked
-from qdrank.studies.steps import Step, scores_and_rankers
+from qdrank.studies.steps import Step, further_fits, scores_and_rankers
 
 _ROOM = "qdrank.studies.hoi2008"
 _JUDGED = {"judged": "judged.parquet"}
-_SHARD = "{fold}/hoi/weights/{scatteritem}.parquet"
 
 
 def _fold(run: Any) -> dict[str, Any]:
@@ -20,27 +19,18 @@ def _fold(run: Any) -> dict[str, Any]:
 
 STEPS = (
     Step(
-        name="solve_hoi",
-        says="The programs of one of several shards of the queries of a fold, through every gamma.",
-        call=f"{_ROOM}.fold:write_shard",
+        name="fit_hoi",
+        says="SER, SSER and their controls on a fold, through every gamma, with settings chosen on validation.",
+        call=f"{_ROOM}.fold:write_fold",
         reads=_JUDGED,
-        makes={"shard": _SHARD},
-        params=_fold,
-        shards="hoi",
-        from_shards=2,
-    ),
-    Step(
-        name="score_hoi",
-        says="All weights of a fold; every gamma measured, one chosen, and the scores of the test documents.",
-        call=f"{_ROOM}.scoring:write_scores",
-        reads={**_JUDGED, "shards": _SHARD},
-        makes={
+        makes=lambda run: {
             **scores_and_rankers(ensembles()),
+            **further_fits(run.refitted(ensembles())),
             "weights": "{fold}/hoi/weights.parquet",
-            "sweep": "{fold}/hoi/sweep.parquet",
+            "values": "{fold}/hoi/values.parquet",
             "choices": "{fold}/choices/hoi.parquet",
         },
-        params=_fold,
+        params=lambda run: _fold(run) | {"refits": run.settings.refits},
     ),
     Step(
         name="learn_hoi_curve",
@@ -56,7 +46,7 @@ STEPS = (
     Step(
         name="stack_hoi",
         says="Ensembles whose rankers are methods: SER, SSER and BordaCount, learned on the validation queries.",
-        call=f"{_ROOM}.stacking:write_stacked",
+        call=f"{_ROOM}.fold:write_stacked",
         reads=lambda run: {
             **_JUDGED,
             "rankers": [f"{{fold}}/served/{name}.parquet" for name in run.settings.hoi.methods],
@@ -64,7 +54,9 @@ STEPS = (
         makes=scores_and_rankers([method.name for method in STACKED_METHODS]),
         params=lambda run: {
             "scale": lambda wildcards: run.learner_scale(wildcards.dataset),
-            "hoi": run.settings.hoi.solved(),
+            "hoi": {**run.settings.hoi.solved(), "methods": run.settings.hoi.methods},
+            "measure": run.settings.learners.measure,
+            "seed": run.settings.seed,
             "looked_up": ["learner", *(CLASSIC[name].learner for name in run.settings.hoi.methods)],
         },
         datasets=lambda run, names: names if stacked(run.settings.hoi) else [],
