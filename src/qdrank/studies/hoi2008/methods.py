@@ -39,6 +39,7 @@ ENSEMBLES = tuple(
         label + _LABELS[ties],
         colour,
         MARKERS[0 if semi else 1],
+        "--" if suffix else "-",
         models="sser" if semi else "ser",
         refitted=("ensemble", "sser") if "other" in name else None,
     )
