@@ -40,6 +40,7 @@ def test_jobs_find_the_library_and_use_one_thread(monkeypatch: pytest.MonkeyPatc
     prepare_environment(Path("/lib"))
     assert os.environ["PYTHONPATH"] == os.pathsep.join(["/lib", "/a"])
     assert os.environ["OMP_NUM_THREADS"] == "1"
+    assert os.environ["OMP_WAIT_POLICY"] == "passive"
 
 
 def test_found_text_is_shown_safely() -> None:

@@ -49,6 +49,10 @@ COMMANDS = {
         "runs of a data set: first stages of a text collection, ranked systems",
         "cranfield --output runs/cranfield",
     ),
+    "rules": (
+        "print the rules that the workflow makes of a study's declarations, as plain Snakemake",
+        "hoi2008 --configfile config/first.yaml",
+    ),
     "run": ("run the workflow with a configuration, then write the report", "config/first.yaml"),
 }
 

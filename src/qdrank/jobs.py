@@ -51,6 +51,9 @@ def prepare_environment(source: Path) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(os.pathsep.join(paths).split(os.pathsep)))
     for library in _THREADS:
         os.environ[f"{library}_THREADS"] = "1"
+    os.environ["OMP_WAIT_POLICY"] = (
+        "passive"  # else threads of LightGBM spin while they wait, and on busy cores for long
+    )
     if kernel := blas_kernel(platform.machine(), processor_flags()):
         os.environ["OPENBLAS_CORETYPE"] = os.environ.get("OPENBLAS_CORETYPE") or kernel
 

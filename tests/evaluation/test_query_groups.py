@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qdrank.datasets.runs.columns import read_groups
+from qdrank.datasets.runs.rows import read_groups
 from qdrank.errors import InputError
 from qdrank.evaluation.power import power, queries_needed
 from qdrank.evaluation.query_groups import between_groups, by_group, groups_of

@@ -130,11 +130,12 @@ def test_folds_of_quick_learners_are_one_job_where_folds_are_not_divided() -> No
     assert replace(run_of(), shards=2).learned_together == []
 
 
-def test_threads_of_trees_double_with_query_vectors() -> None:
-    for threads, doubled in ((1, 1), (3, 6)):
-        run = run_of(training={"tree_threads": threads})
-        assert run.learner_threads(on("s1", method="lambdamart-tuned")) == threads
-        assert run.learner_threads(on("s1", method="lambdamart-queries")) == doubled
+def test_trees_have_several_threads_where_data_are_not_known_to_be_small() -> None:
+    planned = run_of().planned
+    sized = {"s1": replace(planned.datasets["s1"], n_queries=None), "s2": replace(planned.datasets["s2"], n_queries=90)}
+    for given, threads in ((None, (4, 1)), (3, (3, 3))):
+        run = replace(run_of(training={"tree_threads": given}), planned=replace(planned, datasets=sized))
+        assert tuple(run.learner_threads(on(name, method="lambdamart-tuned")) for name in sized) == threads
         assert run.learner_threads(on("s1", method="ranksvm")) == 1
 
 

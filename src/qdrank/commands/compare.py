@@ -13,7 +13,7 @@ import numpy as np
 
 from qdrank.commands.evaluate import USUAL, add_files, add_measures, asked_names, measured_files
 from qdrank.commands.run_tables import aligned, answered, described
-from qdrank.datasets.runs.columns import read_groups
+from qdrank.datasets.runs.rows import read_groups
 from qdrank.errors import InputError
 from qdrank.evaluation.against import pairs_of
 from qdrank.evaluation.deciding import decide

@@ -7,21 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, repeat
+from itertools import pairwise, repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.runs.columns import first_row
 from qdrank.datasets.runs.model import Qrels, Run
 from qdrank.datasets.runs.naming import distinct_names
 from qdrank.datasets.runs.reading import read_runs
+from qdrank.datasets.runs.rows import first_row
 from qdrank.errors import AnyPath, InputError
 from qdrank.evaluation.score_files import Labels, read_scores
-from qdrank.layout import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray, rows_of_queries
 from qdrank.measures.compute import measure
 from qdrank.measures.ties import TieValues, tie_values
+
+LETOR = "LETOR features"
+_SAME = "give the judgments of the collection that the run was made on"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,35 +66,34 @@ def judged_run(run: Run, qrels: Qrels, *, file: AnyPath | None = None) -> Judged
     Raises `InputError` if the two have no query in common, or no document of a common query: judgments of another
     collection.
     """
-    grades, sizes, rest, rows = [], [], [], []
-    docs, offsets = run.doc.tolist(), run.offsets.tolist()
-    for query, judged in qrels.by_query.items():
-        place = run.place.get(query)
-        a, b = (0, 0) if place is None else (offsets[place], offsets[place + 1])
-        returned = docs[a:b]
-        grades.append(list(map(judged.get, returned, repeat(-1))))
-        rows.append(np.arange(a, b))
-        sizes.append(b - a)
-        missed = judged.keys() - set(returned)
-        rest.append([grade for doc, grade in judged.items() if grade >= 0 and doc in missed])
-    level = np.array([*chain.from_iterable(grades)], dtype=np.int64)
-    at = np.concatenate(rows)
-    _refuse_another_collection(run, qrels, level, file)
-    unranked = np.array([*chain.from_iterable(rest)], dtype=np.int64), _bounds(list(map(len, rest)))
-    joined = np.maximum(level, 0), level >= 0, run.score[at], run.doc[at], _bounds(sizes)
-    n_other = len(run.place.keys() - qrels.by_query.keys())
-    return JudgedRun(list(qrels.by_query), *joined, unranked, n_other)
-
-
-def _refuse_another_collection(run: Run, qrels: Qrels, level: IntArray, file: AnyPath | None) -> None:
-    fix = "give the judgments of the collection that the run was made on"
-    if not run.place.keys() & qrels.by_query.keys():
-        both = f"query {next(iter(run.place))} in the run, {next(iter(qrels.by_query))} in the judgments"
-        raise InputError("the run has none of the judged queries", file=file, found=both, fix=fix)
-    known = {doc for judged in qrels.by_query.values() for doc in judged} if (level < 0).all() else set()
-    if known and not known & set(run.doc.tolist()):
+    place = np.array([run.place.get(query, -1) for query in qrels.place], dtype=np.int64)
+    if (place < 0).all():
+        both = f"query {next(iter(run.place))} in the run, {next(iter(qrels.place))} in the judgments"
+        raise InputError("the run has none of the judged queries", file=file, found=both, fix=_SAME)
+    rows, _ = rows_of_queries(run.offsets, place[place >= 0])
+    offsets = np.append(0, np.cumsum(np.where(place < 0, 0, np.diff(run.offsets)[place])))
+    doc = run.doc[rows]
+    judged_row = _rows_in(qrels, doc, offsets)
+    level = np.where(judged_row < 0, -1, qrels.grade[judged_row])
+    if (level < 0).all() and not set(qrels.doc.tolist()) & set(run.doc.tolist()):
         both = f"document {run.doc[0]} in the run, {qrels.doc[0]} in the judgments"
-        raise InputError("the run has none of the judged documents", file=file, found=both, fix=fix)
+        raise InputError("the run has none of the judged documents", file=file, found=both, fix=_SAME)
+    rest = qrels.grade >= 0
+    rest[judged_row[judged_row >= 0]] = False
+    unranked = qrels.grade[rest], np.append(0, np.cumsum(rest))[qrels.offsets]
+    n_other = len(run.place) - int((place >= 0).sum())
+    return JudgedRun(
+        list(qrels.place), np.maximum(level, 0), level >= 0, run.score[rows], doc, offsets, unranked, n_other
+    )
+
+
+def _rows_in(qrels: Qrels, doc: NDArray[Any], offsets: IntArray) -> IntArray:
+    """Row of each ranked document in the judgments, -1 if it is not judged, shape (n_documents,)."""
+    judged, row = qrels.doc.tolist(), np.empty(len(doc), dtype=np.int64)
+    for (a, b), (c, d) in zip(pairwise(offsets.tolist()), pairwise(qrels.offsets.tolist()), strict=True):
+        known = dict(zip(judged[c:d], range(c, d), strict=True))
+        row[a:b] = np.fromiter(map(known.get, doc[a:b].tolist(), repeat(-1)), dtype=np.int64, count=b - a)
+    return row
 
 
 def measure_run(names: Iterable[str], run: Run, qrels: Qrels) -> tuple[list[str], dict[str, FloatArray]]:
@@ -105,13 +107,6 @@ def measure_run(names: Iterable[str], run: Run, qrels: Qrels) -> tuple[list[str]
     """
     joined = judged_run(run, qrels)
     return joined.query_id, joined.measured(names)
-
-
-def _bounds(sizes: list[int]) -> IntArray:
-    return np.cumsum([0, *sizes], dtype=np.int64)
-
-
-LETOR = "LETOR features"
 
 
 @dataclass(frozen=True, eq=False)

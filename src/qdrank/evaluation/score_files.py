@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.letor.files import blocks
 from qdrank.datasets.letor.quick import quick_text
 from qdrank.datasets.letor.reader import letor_form, read_letor
+from qdrank.datasets.textfiles import blocks, lines
 from qdrank.errors import AnyPath, InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.measures.ranking import MAX_GRADE
@@ -76,7 +75,7 @@ def read_scores(path: AnyPath) -> FloatArray:
         return quick
     scores: list[float] = []
     blank: int | None = None
-    for number, line in _lines(path):
+    for number, line in lines(path):
         columns = line.replace(b",", b" ").split()
         if not columns:
             blank = blank or number
@@ -91,7 +90,7 @@ def _single_column(path: AnyPath) -> FloatArray | None:
     """Scores of a file with exactly one number per line; None for any other file, which is then read line by line."""
     read: list[FloatArray] = []
     for block in blocks(path, _BLOCK):
-        text = block.tobytes()
+        text = block.text
         tokens = text.split()
         lines = text.count(b"\n") + (not text.endswith(b"\n"))
         # \r and \f would divide tokens and lines differently; Python takes 1_000 for a number
@@ -108,15 +107,6 @@ def _single_column(path: AnyPath) -> FloatArray | None:
             return None
     scores = np.concatenate([np.empty(0), *read])
     return None if np.isnan(scores).any() else scores
-
-
-def _lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:
-    """Number (from 1) and text of each line."""
-    number = 0
-    for block in blocks(path):
-        for line in block.tobytes().splitlines():
-            number += 1
-            yield number, line
 
 
 def _score(text: bytes, path: AnyPath, line: int) -> float:

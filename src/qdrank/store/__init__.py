@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qdrank.store.atomic import atomic_path, write_text
 from qdrank.store.digest import CorruptArtifact, verify
-from qdrank.store.tables import ArtifactWriter, open_artifact, read, write, writing
+from qdrank.store.tables import ArtifactWriter, open_artifact, read, table_of, write, writing
 
 __all__ = [
     "ArtifactWriter",
@@ -12,6 +12,7 @@ __all__ = [
     "atomic_path",
     "open_artifact",
     "read",
+    "table_of",
     "verify",
     "write",
     "write_text",

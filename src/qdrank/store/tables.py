@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,6 +14,9 @@ from qdrank.errors import AnyPath, InputError
 from qdrank.store.atomic import atomic_path
 from qdrank.store.digest import BLANK, KEY, CorruptArtifact, seal, verify
 from qdrank.store.schemas import ArtifactKind, conform, shape_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Fixed, because row groups are part of the bytes: how a caller divides its data into tables must not matter.
 ROW_GROUP_SIZE = 1 << 16
@@ -85,10 +89,19 @@ def writing(path: AnyPath, kind: ArtifactKind) -> Iterator[ArtifactWriter]:
         seal(partial)
 
 
-def write(path: AnyPath, kind: ArtifactKind, table: pa.Table) -> None:
+def write(path: AnyPath, kind: ArtifactKind, table: pa.Table | pd.DataFrame) -> None:
     """Write ``table`` as an artifact of the given kind."""
     with writing(path, kind) as writer:
-        writer.append(table)
+        writer.append(table_of(table))
+
+
+def table_of(table: pa.Table | pd.DataFrame) -> pa.Table:
+    """A frame as a table, in which what is missing is null; a table as it is."""
+    if isinstance(table, pa.Table):
+        return table
+    made = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata()
+    kinds = [field.with_type(pa.string()) if field.type == pa.large_string() else field for field in made.schema]
+    return made.cast(pa.schema(kinds))
 
 
 def open_artifact(path: AnyPath, kind: ArtifactKind) -> pq.ParquetFile:

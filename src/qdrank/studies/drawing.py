@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from qdrank.figures.style import add_to_title, save_figure
-from qdrank.store import write
+from qdrank.store import table_of, write
 from qdrank.studies.making import Shown, made
 
 
@@ -36,6 +36,7 @@ def draw_figures(
     for place, make in enumerate(makes):
         figure, numbers = made(make, files, Shown(dataset, **shown))
         forms = {name.partition("_")[2]: path for name, path in out.items() if name.startswith(f"f{place}_")}
+        numbers = table_of(numbers)
         write(forms.pop("parquet"), "figure", numbers)
         if without_intervals(numbers):
             add_to_title(figure, "no intervals: too few queries, or too few that differ")

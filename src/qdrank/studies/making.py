@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from qdrank.registry import loaded
 from qdrank.store import read
 from qdrank.store.schemas import ArtifactKind
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,11 @@ class Inputs:
     def table(self, name: str, shape: ArtifactKind) -> pa.Table:
         """The artifacts under a name as one table."""
         return pa.concat_tables(self.tables(name, shape))
+
+    def frame(self, name: str, shape: ArtifactKind) -> pd.DataFrame:
+        """The artifacts under a name as one frame."""
+        frame: pd.DataFrame = self.table(name, shape).to_pandas()
+        return frame
 
 
 @dataclass(frozen=True)

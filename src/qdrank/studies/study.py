@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from qdrank.figures.palette import PURPLE
+from qdrank.figures.palette import PURPLE, Look
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.registry import loaded
 from qdrank.studies.steps import Step
@@ -22,14 +22,11 @@ ALL_KINDS = ("letor", "agg", "text", "simulated")
 
 
 @dataclass(frozen=True)
-class Method:
-    """A way to rank, with the names and style used everywhere.
+class Method(Look):
+    """A way to rank, with the name that it has in files and in the configuration, and the look that it has everywhere.
 
     Attributes
     ----------
-    name : in files and in the configuration
-    label : in tables, figures and claims
-    colour, marker : in figures
     models : which models it ranks with, in the study's own words
     refitted : None if it is fitted once; if it draws at random and is fitted several times, the kinds of rankers and
         learners that it is stored with, or nothing if a rule of the study fits it again
@@ -40,10 +37,6 @@ class Method:
     control_of : the method that it is the control of; it is measured, and has no files of its own
     """
 
-    name: str
-    label: str
-    colour: str
-    marker: str
     models: str = ""
     refitted: tuple[str, ...] | None = None
     tries: Callable[[Any], Sequence[Any]] | None = field(default=None, repr=False)
@@ -51,11 +44,6 @@ class Method:
     shown: Callable[[Any, Any], Mapping[float, Any]] = field(default=lambda *_: {}, repr=False)
     same_as: Callable[[Any], str] | None = field(default=None, repr=False)
     control_of: str = ""
-
-    @property
-    def marked(self) -> dict[str, Any]:
-        """Options of a line with markers."""
-        return {"color": self.colour, "marker": self.marker, "label": self.label}
 
 
 #: Rankings that every method starts from or must beat; they belong to no study.

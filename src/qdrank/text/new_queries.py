@@ -16,7 +16,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from qdrank import __version__
-from qdrank.datasets.collections import files
+from qdrank.datasets import textfiles
 from qdrank.datasets.collections.beir import read_queries
 from qdrank.datasets.collections.model import Collection, Documents, JudgedPairs, Query
 from qdrank.datasets.collections.smart import read_smart_queries
@@ -91,7 +91,7 @@ def read_new_queries(path: Path) -> list[Query]:
 
     Raises `InputError` if a line has none of these forms, an id occurs twice or holds blanks, or there is no query.
     """
-    first = next((line.strip() for _, line in files.lines(path) if line.strip()), "")
+    first = next((line.strip() for _, line in textfiles.text_lines(path) if line.strip()), "")
     if first.startswith("{"):
         queries = list(read_queries(path))
     elif first.lower().startswith("<top"):
@@ -112,7 +112,7 @@ def read_new_queries(path: Path) -> list[Query]:
 
 
 def _tabbed(path: Path) -> Iterator[Query]:
-    for number, line in files.lines(path):
+    for number, line in textfiles.text_lines(path):
         if line.strip():
             query_id, tab, text = line.partition("\t")
             if not tab:

@@ -214,10 +214,9 @@ class Training(Section):
         default=10, description="Starts of K-means, wherever queries or documents are clustered; the best is kept."
     )
     trees: Annotated[int, Field(ge=1)] = Field(default=300, description="Most trees of LambdaMART.")
-    tree_threads: PositiveInt = Field(
-        default=1,
-        description="Threads of a job that trains LambdaMART, twice as many with query vectors (but 1 stays 1). Changes no "
-        "byte; pays on large sets.",
+    tree_threads: PositiveInt | None = Field(
+        default=None,
+        description="Threads of a job that grows boosted trees; null: 4, on sets of few queries 1. Changes no byte.",
     )
 
 

@@ -21,10 +21,11 @@ _LARGE = "_large"
 class EmittedRule:
     """A rule that no rule file spells out; attributes are its parts as in a rule file, ``call`` among the params.
 
-    ``memory`` and ``minutes`` are a base, and growth with each MB of input.
+    ``memory`` and ``minutes`` are a base, and growth with each MB of input; ``study`` is the name of the one that declares it.
     """
 
     name: str
+    study: str
     says: str
     input: Mapping[str, Any]
     output: Mapping[str, Any]
@@ -91,6 +92,7 @@ class _Emitter:
         names = {"dataset": folds.datasets, **step.wildcards}
         return EmittedRule(
             name=name,
+            study=study.name,
             says=step.says,
             input={key: self._read(study, path, folds) for key, path in step.read(self.run).items()},
             output={key: temp(paths) if step.shards or key in step.passing else paths for key, paths in made.items()},
@@ -128,6 +130,7 @@ class _Emitter:
         """Measures of a study's methods, its claims, figures and tables."""
         run, files = self.run, self.files
         of_study: dict[str, Any] = {
+            "study": study.name,
             "constraints": {"dataset": names_pattern(run.datasets_of(study))},
             "memory": (700, 7.5),
             "minutes": (15, 0),
@@ -205,6 +208,7 @@ class _Emitter:
             for name, folds in run.by_folds(f"refit_{job}", grows=True).items():
                 yield EmittedRule(
                     name=name,
+                    study="",
                     says="Scores from further fits of methods that draw at random.",
                     input={
                         **{method: folds.each(f"{of_fold}/served/{method}.parquet") for method in methods},

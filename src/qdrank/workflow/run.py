@@ -28,6 +28,8 @@ from qdrank.workflow.recorded import typed_values
 _STORED = ("documents", "document-vectors")
 #: Queries of a data set up to which a job that grows with the data takes seconds a fold.
 FEW_QUERIES = 1000
+#: Threads of a job that grows boosted trees on larger data.
+_TREE_THREADS = 4
 #: Methods that are fitted several times: for each the "module:attribute" of what it is stored with, by kind.
 _Redrawn = Mapping[str, Mapping[str, str]]
 ALL_STUDIES: list[Study] = [STUDIES[name] for name in STUDIES]
@@ -241,15 +243,14 @@ class WorkflowRun:
         """Values to try for each parameter of a method."""
         return CLASSIC[method].grid(self.settings.learners.grids.get(method))
 
-    def tree_threads(self, query_vectors: bool) -> int:
-        """Threads of LambdaMART: with query vectors it has twice the features, and would take twice as long as without."""
-        threads: int = self.settings.training.tree_threads
-        return 2 * threads if query_vectors and threads > 1 else threads
+    def tree_threads(self, wildcards: Any) -> int:
+        """Threads of a job that grows boosted trees; on few rows more than one gain nothing."""
+        given = self.settings.training.tree_threads
+        return given or (1 if self.is_small(wildcards.dataset) else _TREE_THREADS)
 
     def learner_threads(self, wildcards: Any) -> int:
         """Threads of the classic method of a job: only boosted trees use more than one."""
-        method = CLASSIC[wildcards.method]
-        return self.tree_threads(method.query_vectors) if method.learner == "lambdamart" else 1
+        return self.tree_threads(wildcards) if CLASSIC[wildcards.method].learner == "lambdamart" else 1
 
     # ---- studies ----
 
@@ -354,10 +355,9 @@ class WorkflowRun:
         fitted = {job: {name: kinds[name] for name in names if name in kinds} for job, names in jobs.items()}
         return {job: methods for job, methods in fitted.items() if methods}
 
-    def redrawn_threads(self, methods: _Redrawn) -> int:
+    def redrawn_threads(self, methods: _Redrawn) -> Any:
         """Threads of a job that fits methods again: only boosted trees use more than one."""
-        threads: int = self.settings.training.tree_threads
-        return threads if any(map(_has_trees, methods.values())) else 1
+        return self.tree_threads if any(map(_has_trees, methods.values())) else 1
 
     def baselines_of(self, short: str) -> Callable[[Any], list[str]]:
         """First stages, and the classic methods run on a data set that the tables of a study show for comparison."""

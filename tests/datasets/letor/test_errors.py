@@ -128,7 +128,7 @@ def test_query_in_two_places_far_apart(tmp_path):
 
 
 def test_duplicate_document_across_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr("qdrank.datasets.letor.files._STEP", 100)
+    monkeypatch.setattr("qdrank.datasets.textfiles._STEP", 100)
     rows = "".join(f"0 qid:1 1:0 2:0 #docid = d{i}\n" for i in range(500))
     error = error_of(tmp_path, rows + "0 qid:1 1:0 2:0 #docid = d3\n0 qid:2 1:0 2:0\n", block_bytes=200)
     assert (error.line, error.found) == (501, "d3")
@@ -190,7 +190,7 @@ def test_corrupt_zstandard(tmp_path):
 
 
 def test_a_line_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("qdrank.datasets.letor.files.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("qdrank.datasets.textfiles.LONGEST_LINE", 1 << 20)
     error = error_of(tmp_path, b"0 qid:1 " + b"1:0 " * (1 << 19))
     assert "MiB" in error.problem
 

@@ -106,7 +106,7 @@ def test_a_comment_may_follow_without_blank(tmp_path):
 
 @pytest.mark.parametrize("block_bytes", [1, 50, 150])
 def test_queries_cut_by_chunks(tmp_path, block_bytes, monkeypatch):
-    monkeypatch.setattr("qdrank.datasets.letor.files._STEP", 40)
+    monkeypatch.setattr("qdrank.datasets.textfiles._STEP", 40)
     rows = [f"{i % 3} qid:{i // 7} 1:{i} 2:1\n" for i in range(30)]
     chunks = list(read_letor(wrote(tmp_path, "".join(rows)), block_bytes=block_bytes))
     assert len(chunks) > 2

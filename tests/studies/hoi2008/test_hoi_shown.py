@@ -11,6 +11,7 @@ from tests.studies.hoi2008.ensemble_fold import SIZES, documents, made
 
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, FINDING
+from qdrank.figures.numbers import where
 from qdrank.figures.style import save_figure
 from qdrank.learners.grids import GRIDS
 from qdrank.rankers.stages import RETRIEVERS
@@ -54,7 +55,7 @@ def inputs(tmp_path_factory):
 @pytest.mark.parametrize(
     "draw",
     [figures.draw_methods, figures.draw_precision, figures.draw_gammas, figures.draw_weights, figures.draw_sizes],
-    ids=lambda f: f.__module__,
+    ids=lambda f: f.__name__,
 )
 def test_figures_are_drawn_with_the_numbers_behind_them(draw, inputs, tmp_path):
     figure, numbers = draw(inputs, SHOWN)
@@ -63,31 +64,25 @@ def test_figures_are_drawn_with_the_numbers_behind_them(draw, inputs, tmp_path):
     assert (tmp_path / "one.png").stat().st_size > 1000
 
 
-def test_figure_1_has_means_and_differences(inputs):
-    measures = inputs.table("measures", "measures")
-    rows = {row["method"]: row for row in figures.method_numbers(measures, ["ap"], SHOWN.interval).to_pylist()}
-    assert rows["ser"]["difference"] == 0
-    assert rows["sser"]["difference"] == pytest.approx(rows["sser"]["mean"] - rows["ser"]["mean"])
-    assert np.isnan([rows["sser"]["difference_low"], rows["sser"]["difference_high"]]).all()  # too few queries
-
-
 def test_figure_3_starts_at_ser(inputs):
-    rows = figures.gamma_numbers(inputs.table("values", "values"), SHOWN.interval).to_pylist()
-    ap = figures.method_numbers(inputs.table("measures", "measures"), ["ap"], SHOWN.interval).to_pylist()
-    ser = {row["method"]: row["mean"] for row in ap}
-    for row in rows:
-        if row["gamma"] == 0 and row["method"] == "sser":
-            assert row["mean"] == pytest.approx(ser["ser" if row["ties"] == "half" else "ser-file"])
-            assert row["difference"] == 0
+    (_, means), (_, along) = figures.draw_methods(inputs, SHOWN), figures.draw_gammas(inputs, SHOWN)
+    ser = means.set_index("method")["mean"]
+    for row in where(along, gamma=0.0, method="sser").itertuples():
+        assert row.mean == pytest.approx(ser["ser" if row.ties == "half" else "ser-file"])
+        assert row.difference == 0
+
+
+def test_gains_are_those_of_sser(inputs):
+    _, rows = figures.draw_precision(inputs, SHOWN)
+    mean = rows.dropna(subset="mean").set_index(["method", "measure"])["mean"]
+    for row in rows.dropna(subset="against").itertuples():
+        assert row.difference == pytest.approx(mean[row.method, row.measure] - mean[row.against, row.measure])
 
 
 def test_shares_of_weights_sum_to_one(inputs):
-    table = figures.weight_numbers(inputs.tables("weights", ENSEMBLES_SHAPE), ["fold1"], list("abcdef"), 0.5)
-    for ties in ("half", "file"):
-        for method in ("ser", "sser"):
-            own = [row for row in table.to_pylist() if row["ties"] == ties and row["method"] == method]
-            assert sum(row["share"] for row in own) == pytest.approx(1)
-    assert next(r for r in table.to_pylist() if r["ranker"] == "f")["used"] == 0
+    _, rows = figures.draw_weights(inputs, SHOWN)
+    assert rows.groupby(["ties", "method"])["share"].sum().to_numpy() == pytest.approx([1] * 4)
+    assert where(rows, number=6, ties="half")["used"].max() == 0
 
 
 def test_tables(inputs):

@@ -15,7 +15,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from qdrank.datasets.collections import files, trec
+from qdrank.datasets import textfiles
+from qdrank.datasets.collections import trec
 from qdrank.datasets.collections.model import Collection, Document, Judgment, Notebook, Query, assemble, with_splits
 from qdrank.errors import InputError
 
@@ -49,14 +50,14 @@ def read_beir(
 
 def refuse_missing_files(folder: Path) -> None:
     """Raise if a collection's folder lacks one of the files of BEIR form."""
-    files.existing(folder / "corpus.jsonl")
-    files.existing(folder / "queries.jsonl")
+    textfiles.existing(folder / "corpus.jsonl")
+    textfiles.existing(folder / "queries.jsonl")
     _present(folder)
 
 
 def _present(folder: Path) -> dict[str, str]:
     names = {split: f"qrels/{split}.tsv" for split in SPLITS}
-    present = {split: name for split, name in names.items() if files.find(folder / name)}
+    present = {split: name for split, name in names.items() if textfiles.find(folder / name)}
     if not present:
         problem = "there are no judgments: none of " + ", ".join(names.values())
         fix = "write them to qrels/test.tsv: query-id, corpus-id and score, separated by tabs"
@@ -88,17 +89,17 @@ def read_queries(path: Path) -> Iterator[Query]:
 
 def read_beir_judgments(path: Path) -> Iterator[Judgment]:
     """Judgments of a tsv with the columns query-id, corpus-id, score; the header may be missing."""
-    for number, columns in files.rows(path, (3,), separator="\t"):
+    for number, columns in textfiles.rows(path, (3,), separator="\t"):
         query_id, doc_id, grade = columns
         if number == 1 and grade == "score":
             continue
-        yield Judgment(query_id, doc_id, files.integer(grade, "grade", path, number), path, number)
+        yield Judgment(query_id, doc_id, textfiles.integer(grade, "grade", path, number), path, number)
 
 
 def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Number and object of each line; an ``_id`` seen twice is an error."""
     seen: dict[str, int] = {}
-    for number, line in files.lines(path):
+    for number, line in textfiles.text_lines(path):
         if not line.strip():
             continue
         record = _parsed(line, path, number)
@@ -174,13 +175,13 @@ def read_nfcorpus(folder: Path, *, qrels: Literal["3-2-1", "2-1-0", "direct", "b
 def _corpus(folder: Path) -> Path:
     """BEIR's corpus.jsonl; one public copy calls it human.jsonl."""
     other = folder / "human.jsonl"
-    return other if files.find(other) else folder / "corpus.jsonl"
+    return other if textfiles.find(other) else folder / "corpus.jsonl"
 
 
 def _nf_judgments(folder: Path, split: str, qrels: str) -> Iterator[Judgment]:
     if qrels == "beir":
         flat = folder / "beir" / f"{split}.tsv"
-        return read_beir_judgments(flat if files.find(flat) else folder / "beir" / "qrels" / f"{split}.tsv")
+        return read_beir_judgments(flat if textfiles.find(flat) else folder / "beir" / "qrels" / f"{split}.tsv")
     if qrels == "direct":
         every = trec.read_judgments(folder / "original" / f"{split}.3-2-1.qrel")
         return (judgment for judgment in every if judgment.grade == _DIRECT)
@@ -192,7 +193,7 @@ def _missing_queries(folder: Path, known: set[str], book: Notebook) -> list[Quer
     lost = []
     for split in SPLITS:
         path = folder / "original" / f"{split}.titles.queries"
-        for number, line in files.lines(path):
+        for number, line in textfiles.text_lines(path):
             query_id, tab, text = line.partition("\t")
             if not tab:
                 raise InputError("no tab after the query's id", file=path, line=number, found=line)
@@ -203,8 +204,8 @@ def _missing_queries(folder: Path, known: set[str], book: Notebook) -> list[Quer
 
 
 def _typed(queries: list[Query], folder: Path) -> list[Query]:
-    videos = {columns[0] for _, columns in files.rows(folder / "original" / "all_videos.ids", (1,))}
-    pages = {columns[0] for _, columns in files.rows(folder / "original" / "nontopics.ids", (1,))}
+    videos = {columns[0] for _, columns in textfiles.rows(folder / "original" / "all_videos.ids", (1,))}
+    pages = {columns[0] for _, columns in textfiles.rows(folder / "original" / "nontopics.ids", (1,))}
 
     def kind(query_id: str) -> str:
         if query_id in videos:
@@ -234,7 +235,7 @@ def read_scifact(folder: Path) -> Collection:
 
 
 def _abstracts(path: Path) -> Iterator[Document]:
-    table = csv.DictReader(f"{line}\n" for _, line in files.lines(path))
+    table = csv.DictReader(f"{line}\n" for _, line in textfiles.text_lines(path))
     seen: set[str] = set()
     try:
         for row in table:

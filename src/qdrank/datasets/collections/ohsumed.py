@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from qdrank.datasets.collections import files
+from qdrank.datasets import textfiles
 from qdrank.datasets.collections.model import Collection, Document, Judgment, Notebook, assemble
 from qdrank.datasets.collections.smart import read_records
 from qdrank.datasets.collections.trec import read_topics
@@ -61,6 +61,6 @@ def _distinct(documents: Iterable[Document], path: Path) -> Iterator[Document]:
 
 
 def _judgments(path: Path) -> Iterator[Judgment]:
-    for number, columns in files.rows(path, (3, 4)):
-        grade = files.integer(columns[-1], "grade", path, number)
+    for number, columns in textfiles.rows(path, (3, 4)):
+        grade = textfiles.integer(columns[-1], "grade", path, number)
         yield Judgment(columns[0], columns[-2], grade, path, number)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from qdrank.datasets.collections import files, trec
+from qdrank.datasets import textfiles
+from qdrank.datasets.collections import trec
 from qdrank.datasets.collections.model import Collection, Document, Judgment, Notebook, Query, assemble
 from qdrank.errors import InputError
 from qdrank.registry import did_you_mean
@@ -97,7 +98,7 @@ def read_records(
     seen = {} if seen is None else seen
     fields: dict[str, list[str]] = {}
     name, start, letter, end = "", 0, "", 0
-    for number, line in files.lines(path, encoding=encoding):
+    for number, line in textfiles.text_lines(path, encoding=encoding):
         if end and line.strip():
             fix = "give the record a number of its own, from 1 on; only an empty last record may be .I 0"
             raise InputError("record 0 is not an empty last record", file=path, line=end, found=line, fix=fix)
@@ -186,19 +187,19 @@ def _number(name: str) -> str:
 
 def _columns(path: Path, how: str, form: SmartForm, book: Notebook) -> Iterator[Judgment]:
     """Judgments with one document per line."""
-    for number, columns in files.rows(path, (2, 4, 5) if how == "listed" else (3,)):
+    for number, columns in textfiles.rows(path, (2, 4, 5) if how == "listed" else (3,)):
         grade: int | None = 1
         if how == "cranfield":
             grade = _cranfield_grade(columns, form, path, number, book)
         elif how == "graded":
-            grade = files.integer(columns[2], "grade", path, number)
+            grade = textfiles.integer(columns[2], "grade", path, number)
         if grade is not None:
             yield Judgment(columns[0], columns[1], grade, path, number)
 
 
 def read_rows(path: Path) -> Iterator[Judgment]:
     """Judgments with one query per line: its number, then those of its relevant documents (-1 ends the list)."""
-    for number, line in files.lines(path):
+    for number, line in textfiles.text_lines(path):
         query, *documents = line.split() or [""]
         for document in documents:
             if document != "-1":
@@ -207,7 +208,7 @@ def read_rows(path: Path) -> Iterator[Judgment]:
 
 def _told_apart(path: Path) -> Judgments:
     """Form of judgments, from the columns of the file."""
-    lines = [line.split() for _, line in files.lines(path) if line.strip()]
+    lines = [line.split() for _, line in textfiles.text_lines(path) if line.strip()]
     widths = {len(columns) for columns in lines}
     if widths == {4} and {columns[1] for columns in lines} <= {"0", "Q0"}:
         return "trec"
@@ -226,7 +227,7 @@ def _told_apart(path: Path) -> Judgments:
 
 def _cranfield_grade(columns: list[str], form: SmartForm, path: Path, line: int, book: Notebook) -> int | None:
     """Cranfield's codes run backwards: 1 a complete answer ... 4 minimal interest, 5 none; the grade is 5 - code."""
-    code = files.integer(columns[2], "code", path, line)
+    code = textfiles.integer(columns[2], "code", path, line)
     if code == -1:
         book.add(f"code -1: {form.code_minus_1}", " ".join(columns[:2]), path)
         return {"drop": None, "irrelevant": 0, "relevant": 1}[form.code_minus_1]
@@ -261,7 +262,7 @@ def _time_queries(path: Path) -> Iterator[Query]:
 def _time_blocks(path: Path, marker: str) -> Iterator[tuple[int, str, str]]:
     """First line, what follows the marker, and the text of each block."""
     start, name, text = 0, "", list[str]()
-    for number, line in files.lines(path):
+    for number, line in textfiles.text_lines(path):
         if line.startswith((marker, "*STOP")):
             if start:
                 yield start, name, " ".join(" ".join(text).split())

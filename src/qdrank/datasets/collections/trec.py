@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from qdrank.datasets.collections import files
+from qdrank.datasets import textfiles
 from qdrank.datasets.collections.model import Collection, Document, Judgment, Notebook, Query, assemble, with_splits
 from qdrank.errors import InputError
 
@@ -115,11 +115,11 @@ def read_topics(path: Path, topic_fields: Sequence[str] = ("title",), *, encodin
 
 def read_judgments(path: Path) -> Iterator[Judgment]:
     """Judgments in TREC form: query, 0, document, grade."""
-    for number, (query_id, iteration, doc_id, grade) in files.rows(path, (4,)):
+    for number, (query_id, iteration, doc_id, grade) in textfiles.rows(path, (4,)):
         if iteration not in ("0", "Q0"):
             fix = "TREC form is: query 0 document grade"
             raise InputError("the second column is not 0", file=path, line=number, found=iteration, fix=fix)
-        yield Judgment(query_id, doc_id, files.integer(grade, "grade", path, number), path, number)
+        yield Judgment(query_id, doc_id, textfiles.integer(grade, "grade", path, number), path, number)
 
 
 def _blocks(path: Path, tag: str, encoding: str) -> Iterator[tuple[int, str]]:
@@ -127,7 +127,7 @@ def _blocks(path: Path, tag: str, encoding: str) -> Iterator[tuple[int, str]]:
     opening, closing = (re.compile(p, re.IGNORECASE) for p in (rf"<{tag}(?:\s[^>]*)?>", rf"</{tag}\s*>"))
     rows: list[str] | None = None
     start = 0
-    for number, line in files.lines(path, encoding=encoding):
+    for number, line in textfiles.text_lines(path, encoding=encoding):
         rest = line
         while rest.strip() or rows is not None:
             if rows is None:

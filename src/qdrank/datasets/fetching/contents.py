@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
-import lzma
 import warnings
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from qdrank.datasets.registry import DataFile
+from qdrank.datasets.textfiles import BROKEN, open_bytes
 from qdrank.errors import InputError
 from qdrank.store.atomic import write_text
 
 _CHUNK = 1 << 20
 # The largest public data set is a few gigabytes of text; more than this is a mistake or an attack.
 LARGEST_DOWNLOAD = 16 << 30
-OPENERS: dict[str, Callable[[Path], Any]] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
-_DAMAGE = (lzma.LZMAError, zlib.error, gzip.BadGzipFile, EOFError)
 
 
 def opened(path: Path, name: str) -> IO[bytes]:
     """``path``, decompressed if its suffix differs from that of ``name``."""
-    packed = path.suffix in OPENERS and path.suffix != Path(name).suffix
-    handle: IO[bytes] = OPENERS[path.suffix](path) if packed else path.open("rb")
-    return handle
+    return path.open("rb") if path.suffix == Path(name).suffix else open_bytes(path)
 
 
 def checked_blocks(handle: IO[bytes], *, largest: int = LARGEST_DOWNLOAD, file: Path | None = None) -> Iterator[bytes]:
@@ -43,8 +36,7 @@ def checked_blocks(handle: IO[bytes], *, largest: int = LARGEST_DOWNLOAD, file: 
 def _read(handle: IO[bytes], file: Path | None) -> bytes:
     try:
         return handle.read(_CHUNK)
-    except (*_DAMAGE, OSError) as error:
-        # bz2 reports damage as a bare OSError
+    except BROKEN as error:
         raise InputError(f"cannot be read: {error}", file=file, fix="the file is damaged: get it again") from None
 
 

@@ -14,9 +14,9 @@ from qdrank.ahead import in_order
 from qdrank.datasets.folds import assign_parts, fold_names
 from qdrank.datasets.judged import Judged, judged_table
 from qdrank.datasets.letor.chunk import Chunk
-from qdrank.datasets.letor.files import blocks
 from qdrank.datasets.letor.ledger import Ledger
 from qdrank.datasets.letor.reader import MAX_LABEL, letor_form, read_letor
+from qdrank.datasets.textfiles import blocks
 from qdrank.errors import AnyPath, InputError
 from qdrank.jobs import threads_given
 from qdrank.store import ArtifactWriter, atomic_path, writing
@@ -89,8 +89,9 @@ def _chunks(parts: Mapping[str, AnyPath], options: Mapping[str, Any]) -> Iterato
 def _query_ids(path: AnyPath) -> list[str]:
     """Queries of a file, in order. Rows are not checked here: they are read again, and faults are reported then."""
     ids: dict[bytes, None] = {}
-    for block in blocks(path, _NAMES_BLOCK):
-        text, starts = block.tobytes(), np.concatenate([[0], np.flatnonzero(block == ord("\n")) + 1])
+    for text, _ in blocks(path, _NAMES_BLOCK):
+        block = np.frombuffer(text, dtype=np.uint8)
+        starts = np.concatenate([[0], np.flatnonzero(block == ord("\n")) + 1])
         changes = np.flatnonzero(~_like_the_row_before(block, starts[:-1]))
         for start, end in zip(starts[changes].tolist(), starts[changes + 1].tolist(), strict=True):
             row = text[start : min(end, start + 2 * _HEAD)].split(None, 2)

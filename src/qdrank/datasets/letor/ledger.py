@@ -10,8 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.datasets.letor import id_kernels as ids
-from qdrank.datasets.letor.files import is_uncompressed
 from qdrank.datasets.letor.kernels import LINE, QID, QID_END, Bytes
+from qdrank.datasets.textfiles import is_uncompressed
 from qdrank.errors import InputError
 from qdrank.layout import query_index
 

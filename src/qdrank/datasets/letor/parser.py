@@ -15,6 +15,7 @@ from qdrank.datasets.letor import id_kernels as ids
 from qdrank.datasets.letor import kernels
 from qdrank.datasets.letor.chunk import Chunk, Form
 from qdrank.datasets.letor.ledger import Ledger
+from qdrank.datasets.textfiles import Block
 from qdrank.errors import GRADE_FIX, AnyPath, InputError
 from qdrank.measures.ranking import MAX_GRADE
 
@@ -32,13 +33,10 @@ class Lines(NamedTuple):
     n_lines: int
 
 
-def numbered(blocks: Iterable[_Bytes]) -> Iterator[Lines]:
+def numbered(blocks: Iterable[Block]) -> Iterator[Lines]:
     """Blocks of a file with the numbers of their lines."""
-    first = 1
-    for data in blocks:
-        n_lines = int(np.count_nonzero(data == ord("\n")))
-        yield Lines(data, first, n_lines)
-        first += n_lines
+    for text, first in blocks:
+        yield Lines(np.frombuffer(text, dtype=np.uint8), first, text.count(b"\n"))
 
 
 class ParsedRows(NamedTuple):

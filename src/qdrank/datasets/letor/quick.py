@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.letor.files import blocks
+from qdrank.datasets.textfiles import blocks
 from qdrank.errors import InputError
 
 _Bytes = NDArray[np.uint8]
@@ -83,8 +83,8 @@ def quick_text(
         if os.path.getsize(path) > most:
             return None
         for block in blocks(path, _BLOCK):
-            n_bytes += len(block)
-            rows = _rows(block.tobytes(), width, max_label, values) if n_bytes <= most else None
+            n_bytes += len(block.text)
+            rows = _rows(block.text, width, max_label, values) if n_bytes <= most else None
             if rows is None:
                 return None
             pieces.append(rows)

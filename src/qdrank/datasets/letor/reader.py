@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qdrank.datasets.letor.chunk import Chunk, Form
-from qdrank.datasets.letor.files import BLOCK_BYTES, blocks
 from qdrank.datasets.letor.quick import quick_text
+from qdrank.datasets.textfiles import BLOCK_BYTES, blocks
 from qdrank.errors import AnyPath, InputError
 from qdrank.jobs import threads_given
 
@@ -47,7 +47,7 @@ def letor_form(paths: Sequence[AnyPath], *, n_features: int | None = None, spars
 def _widest_index(paths: Sequence[AnyPath]) -> int:
     from qdrank.datasets.letor.id_kernels import widest_index
 
-    return max(int(widest_index(block)) for path in paths for block in blocks(path))
+    return max(int(widest_index(np.frombuffer(block.text, dtype=np.uint8))) for path in paths for block in blocks(path))
 
 
 def _first_indices(path: AnyPath) -> list[int]:
@@ -59,7 +59,7 @@ def _first_indices(path: AnyPath) -> list[int]:
 def _first_row(path: AnyPath) -> tuple[bytes, bytes]:
     """A file's first row up to its comment, and the comment."""
     for block in blocks(path, _PEEK_BYTES):
-        for line in block.tobytes().split(b"\n"):  # not at a lone CR, as the parser
+        for line in block.text.split(b"\n"):  # not at a lone CR, as the parser
             row, _, comment = line.partition(b"#")
             if row.split():
                 return row, comment

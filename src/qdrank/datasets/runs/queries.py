@@ -9,9 +9,10 @@ import numpy as np
 
 from qdrank.datasets.collections.beir import read_queries
 from qdrank.datasets.folds import assign_parts, fold_names
-from qdrank.datasets.runs.columns import first_row, read_groups, text_lines
 from qdrank.datasets.runs.model import Qrels
-from qdrank.datasets.runs.reading import read_qrels
+from qdrank.datasets.runs.reading import is_json, read_qrels
+from qdrank.datasets.runs.rows import read_groups
+from qdrank.datasets.textfiles import lines
 from qdrank.errors import AnyPath, InputError, placed
 from qdrank.layout import FloatArray
 
@@ -22,7 +23,7 @@ _COLUMNS = ("query", "doc", "grade")
 
 def read_texts(path: AnyPath) -> dict[str, str]:
     """Texts of queries: lines of an id and a text, or BEIR's queries.jsonl."""
-    if first_row(path)[1].lstrip().startswith(b"{"):
+    if is_json(path):
         return {query.query_id: query.text for query in read_queries(Path(path))}
     fix = "each line reads: query text"
     return {name: rest.decode("utf-8", "replace") for name, rest in _rows(path, "text", fix)}
@@ -56,7 +57,7 @@ def read_vectors(path: AnyPath, wanted: Sequence[str]) -> FloatArray:
 def _rows(path: AnyPath, what: str, fix: str) -> Iterator[tuple[str, bytes]]:
     """First word and rest of every line that is not blank; a query without a rest, or given twice, is an error."""
     seen: set[str] = set()
-    for number, line in text_lines(path):
+    for number, line in lines(path):
         words = line.split(None, 1)
         if not words:
             continue

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -25,20 +25,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qdrank.datasets.letor.files import open_bytes
-from qdrank.datasets.runs.columns import Columns, first_row, read_columns, read_numbers
 from qdrank.datasets.runs.model import Qrels, Run, together
 from qdrank.datasets.runs.naming import distinct_names, stem
-from qdrank.errors import GRADE_FIX, AnyPath, InputError
+from qdrank.datasets.runs.rows import NAME, NUMBER, WORD, Rows, first_row, line_of, read_rows
+from qdrank.datasets.textfiles import BROKEN, UTF8_MARK, open_bytes
+from qdrank.errors import AnyPath, InputError
 from qdrank.layout import FloatArray, query_offsets
 
-_RUN = ("query", "Q0", "document", "rank", "score", "tag")
-_SHORT_RUN = ("query", "document", "score")
-_QRELS = ("query", "0", "document", "grade")
-_SHORT_QRELS = ("query", "document", "grade")
-_JSON = re.compile(rb"\s*\{\s*([\"}]|$)")
-_SCORE = "the score is not a number, or too large"
-_SCORE_FIX = "write the score as a decimal number, such as 12.5 or 1e-3"
+_RUN = {"query": WORD, "Q0": WORD, "document": NAME, "rank": NUMBER, "score": NUMBER, "tag": WORD}
+_SHORT_RUN = {"query": WORD, "document": NAME, "score": NUMBER}
+_QRELS = {"query": WORD, "0": WORD, "document": NAME, "grade": WORD}
+_SHORT_QRELS = {"query": WORD, "document": NAME, "grade": WORD}
+_JSON, _HEAD = re.compile(rb"\s*\{\s*([\"}]|$)"), 1 << 16
 TREC_RUN, SCORED_RUN, RANKED_RUN, JSON_RUN = (
     "TREC run",
     "run of query, document, score",
@@ -61,19 +59,20 @@ def read_runs(path: AnyPath) -> list[Run]:
     Raises `InputError` at the first line with a different number of columns, a rank or a score that is not a number, or
     a document that its query already has; and for an empty file.
     """
-    number, line = first_row(path)
-    if _JSON.match(line):
+    if is_json(path):
         return [_json_run(path)]
-    width = len(line.split())
-    if width == len(_SHORT_RUN):
-        return [_short_run(path, number - 1)]
-    if width == len(_QRELS):
+    number, line = first_row(path)
+    words = line.split()
+    if len(words) == len(_SHORT_RUN):
+        return [_short_run(path, number - 1, ranked=words[2].isdigit())]
+    if len(words) == len(_QRELS):
         fix = "judgments come first: qdrank evaluate QRELS RUN; a run has the columns " + " ".join(_RUN)
         raise InputError("4 columns, as judgments have; not a run", file=path, line=number, found=line, fix=fix)
-    columns = read_columns(path, _RUN, (0, 2, 3, 4, 5), skip=number - 1)
-    _refuse_other_ranks(columns, path)
-    score = read_numbers(columns, 4, path, read=float, problem=_SCORE, fix=_SCORE_FIX)
-    return list(_by_tag(columns, score, path))
+    rows = read_rows(path, _RUN, ["query", "score", "tag"], skip=number - 1)
+    tag, tags = rows.words("tag")
+    parts = [None] if len(tags) == 1 else [np.flatnonzero(tag == i) for i in range(len(tags))]
+    runs = [_grouped(rows, rows.numbers("score"), path, number - 1, part) for part in parts]
+    return [Run(*run, name, TREC_RUN) for run, name in zip(runs, tags.tolist(), strict=True)]
 
 
 def read_all_runs(paths: Sequence[AnyPath]) -> list[Run]:
@@ -100,98 +99,74 @@ def read_qrels(path: AnyPath) -> Qrels:
     Raises `InputError` at the first line with a different number of columns, a grade that is not a whole number, or a
     document judged twice; and for an empty file.
     """
-    number, line = first_row(path)
-    if _JSON.match(line):
+    if is_json(path):
         return _json_qrels(path)
+    number, line = first_row(path)
     words = line.split()
     if len(words) == len(_RUN):
         fix = "judgments come first: qdrank evaluate QRELS RUN; they have the columns " + " ".join(_QRELS)
         raise InputError("6 columns, as a run has; not judgments", file=path, line=number, found=line, fix=fix)
     short = len(words) == len(_SHORT_QRELS)
-    heading = short and b"query" in words[0].lower() and not _is_whole(words[2])
-    form = _SHORT_QRELS if short else _QRELS
-    columns = read_columns(path, form, (0, len(form) - 2, len(form) - 1), skip=number - (not heading))
-    read = read_numbers(
-        columns, len(form) - 1, path, read=int, problem="the grade is not a whole number", fix=GRADE_FIX
-    )
-    query, doc, grade = _grouped(columns, (0, len(form) - 2), read, path)
-    return Qrels(query, doc, grade, BEIR_QRELS if heading else SHORT_QRELS if short else TREC_QRELS)
+    heading = short and b"query" in words[0].lower() and not words[2].lstrip(b"+-").isdigit()
+    skip = number - (not heading)
+    rows = read_rows(path, _SHORT_QRELS if short else _QRELS, ["query", "grade"], skip=skip)
+    code, grades = rows.words("grade")
+    grade = np.array([int(word) for word in grades], dtype=np.int64)[code]
+    return Qrels(*_grouped(rows, grade, path, skip), BEIR_QRELS if heading else SHORT_QRELS if short else TREC_QRELS)
 
 
-def _is_whole(word: bytes) -> bool:
-    return word.lstrip(b"+-").isdigit()
+def is_json(path: AnyPath) -> bool:
+    """Whether a file begins as a JSON object does."""
+    with open_bytes(path) as file:
+        try:
+            return _JSON.match(file.read(_HEAD).removeprefix(UTF8_MARK)) is not None
+        except BROKEN:
+            return False  # whoever reads it says with which line
 
 
-def _refuse_other_ranks(columns: Columns, path: AnyPath) -> None:
-    """Raise if a rank is not a whole number: ranks are not used, but then the columns are not what they seem."""
-    ranks = columns.cells.pop(3)
-    if all(map(bytes.isdigit, ranks)):
-        return
-    for row, word in enumerate(ranks):
-        if not _is_whole(word):
-            fix = "each line reads: " + " ".join(_RUN)
-            raise InputError("the rank is not a whole number", file=path, line=columns.line(row), found=word, fix=fix)
-
-
-def _by_tag(columns: Columns, score: FloatArray, path: AnyPath) -> Iterator[Run]:
-    tags = columns.cells[5]
-    names = list(dict.fromkeys(tags))
-    for name in names:
-        rows = None if len(names) == 1 else np.flatnonzero(np.array([tag == name for tag in tags]))
-        query, doc, scores = _grouped(columns, (0, 2), score, path, rows)
-        yield Run(query, doc, scores, name.decode("utf-8", "replace"), TREC_RUN)
-
-
-def _short_run(path: AnyPath, skip: int) -> Run:
-    columns = read_columns(path, _SHORT_RUN, (0, 1, 2), skip=skip)
-    words = columns.cells[2]
-    score = read_numbers(columns, 2, path, read=float, problem=_SCORE, fix=_SCORE_FIX)
-    ranked = all(map(bytes.isdigit, words)) and _counts_up(columns.cells[0], score)
-    query, doc, scores = _grouped(columns, (0, 1), -score if ranked else score, path)
+def _short_run(path: AnyPath, skip: int, *, ranked: bool) -> Run:
+    rows = read_rows(path, _SHORT_RUN, ["query", "score"], skip=skip)
+    score = rows.numbers("score")
+    ranked = ranked and _counts_up(rows.words("query")[0], score)
+    query, doc, scores = _grouped(rows, -score if ranked else score, path, skip)
     return Run(query, doc, scores, stem(path), RANKED_RUN if ranked else SCORED_RUN)
 
 
-def _counts_up(query: Sequence[bytes], value: FloatArray) -> bool:
+def _counts_up(query: NDArray[Any], value: FloatArray) -> bool:
     """Whether the values are 1, 2, 3, ... within each query, and some query has more than one."""
-    starts = [0, *(i + 1 for i, (a, b) in enumerate(pairwise(query)) if a != b)]
-    sizes = np.diff([*starts, len(query)])
-    return bool(sizes.max() > 1 and (value == np.concatenate([np.arange(1, n + 1) for n in sizes])).all())
+    sizes = np.diff(np.flatnonzero(np.concatenate([[True], query[1:] != query[:-1], [True]])))
+    return bool(sizes.max() > 1 and (value == np.concatenate([np.arange(1, n + 1) for n in sizes.tolist()])).all())
 
 
 def _grouped(
-    columns: Columns,
-    ids: tuple[int, int],
-    value: NDArray[Any],
-    path: AnyPath,
-    rows: NDArray[np.int64] | None = None,
+    rows: Rows, value: NDArray[Any], path: AnyPath, skip: int, part: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Queries, documents and values, grouped by query, checked for duplicate documents."""
-    query, doc = (np.array(columns.text(column, path), dtype=object) for column in ids)
-    rows = np.arange(len(query)) if rows is None else rows
-    order = together(query[rows].tolist())
-    rows = rows if order is None else rows[order]
-    query, doc, value = query[rows], doc[rows], value[rows]
-    offsets, docs = query_offsets(query).tolist(), doc.tolist()
-    for a, b in pairwise(offsets):
+    """Queries, documents and values of some rows, or of all, grouped by query and checked for duplicate documents."""
+    code, names = rows.words("query")
+    doc = rows.names
+    kept = together(code if part is None else code[part])
+    if part is not None:
+        kept = part if kept is None else part[kept]
+    if kept is not None:
+        code, doc, value = code[kept], doc[kept], value[kept]
+    docs = doc.tolist()
+    for a, b in pairwise(query_offsets(code).tolist()):
         if len(set(docs[a:b])) < b - a:
-            _refuse_double(columns, query, doc, rows, path)
-    return query, doc, value
+            raise _double(names[code], docs, np.arange(len(docs)) if kept is None else kept, path, skip)
+    return names[code], doc, value
 
 
-def _refuse_double(columns: Columns, query: NDArray[Any], doc: NDArray[Any], rows: NDArray[Any], path: AnyPath) -> None:
-    """Raise for the first line that repeats a document of its query."""
+def _double(query: NDArray[Any], docs: list[str], row: NDArray[np.int64], path: AnyPath, skip: int) -> InputError:
+    """The first row that repeats a document of its query."""
     seen: set[tuple[str, str]] = set()
-    for i in np.argsort(rows, kind="stable").tolist():
-        pair = query[i], doc[i]
+    for i in np.argsort(row, kind="stable").tolist():
+        pair = query[i], docs[i]
         if pair in seen:
-            raise InputError(
-                f"document {pair[1]} comes again for query {pair[0]}",
-                file=path,
-                line=columns.line(rows[i]),
-                found=f"{pair[0]} {pair[1]}",
-                fix="keep one of the two lines",
-            )
+            break
         seen.add(pair)
+    problem = f"document {pair[1]} comes again for query {pair[0]}"
+    line = line_of(path, int(row[i]), skip=skip)
+    return InputError(problem, file=path, line=line, found=" ".join(pair), fix="keep one of the two lines")
 
 
 def _json_run(path: AnyPath) -> Run:
@@ -228,7 +203,7 @@ def json_rows(path: AnyPath, what: str, *, whole: bool = False) -> tuple[NDArray
     if not rows:
         raise InputError("has no documents", file=path, fix=fix)
     _check(rows, what, whole, path, fix)
-    order = together([query for query, _, _ in rows])
+    order = together(np.array([query for query, _, _ in rows], dtype=object))
     queries, docs, values = zip(*(rows if order is None else [rows[i] for i in order]), strict=True)
     return np.array(queries, dtype=object), np.array(docs, dtype=object), list(values)
 

@@ -84,7 +84,7 @@ STEPS = (
         params=_fitted,
         memory=(700, 14),
         minutes=(120, 2),
-        threads=lambda run: run.settings.training.tree_threads,
+        threads=lambda run: run.tree_threads,
     ),
     Step(
         name="gather_beyond",

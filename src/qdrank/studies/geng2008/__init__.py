@@ -61,10 +61,10 @@ STUDY = Study(
             said="Not in the paper. The claims rest on these paired differences, not on the curves of Figure 7.",
             claims=("knn-* - *", "qc* - single"),
             captions={
-                "geng-differences": "Paired difference of each method from Single in mean NDCG on the test queries, "
-                "with its bootstrap interval; right of 0 the method is better. The claims of Figure 7 rest on these "
-                "differences. Intervals are not corrected for the number of methods; those of the claims are. Not in "
-                "the paper.",
+                "geng-differences": "Mean NDCG of each method on the test queries (left), and its paired difference "
+                "from Single (right; right of 0 the method is better), with bootstrap intervals. The claims of Figure 7 "
+                "rest on these differences. Intervals are not corrected for the number of methods; those of the claims "
+                "are. Not in the paper.",
             },
         ),
         Output(

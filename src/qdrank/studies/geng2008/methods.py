@@ -16,7 +16,9 @@ METHODS = (
     Method("qc-documents", "QC from documents", PURPLE, MARKERS[5], models="global"),
     Method("single-equal", "Single, equal query weights", GREY, MARKERS[3], models="global"),
     Method("knn-equal", "KNN Online, equal query weights", SKY, MARKERS[0], models="equal"),
-    Method("knn-random", "random queries for neighbours", ORANGE, MARKERS[5], models="random", refitted=("online",)),
+    Method(
+        "knn-random", "random queries for neighbours", ORANGE, MARKERS[5], ":", models="random", refitted=("online",)
+    ),
     Method("lambdamart", "LambdaMART", GREEN, MARKERS[6], refitted=("learner", "lambdamart")),
     Method(
         "lambdamart-vectors",

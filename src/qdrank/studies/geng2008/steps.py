@@ -91,7 +91,7 @@ STEPS = (
         datasets=lambda run, names: names if run.settings.geng.trees is not None else [],
         memory=(1000, 2.5),
         minutes=(60, 1),
-        threads=lambda run: lambda wildcards: run.tree_threads(TREES[wildcards.method]),
+        threads=lambda run: run.tree_threads,
     ),
     Step(
         name="choose_offline",

@@ -70,6 +70,7 @@ def _ensembles(ties: str) -> Iterator[Method]:
             label + _LABELS[ties],
             colour,
             MARKERS[0 if kind == "sser" else 1],
+            "--" if TIES[ties] else "-",
             models=kind,
             refitted=() if "other" in name else None,
             tries=tries,
@@ -109,9 +110,11 @@ def _of_methods(kind: str) -> Callable[[Any], list[Any]]:
 
 #: Ensembles of the methods above, learned on the validation queries; run if the configuration names methods.
 STACKED_METHODS = (
-    Method("ser-methods", "SER of methods", VERMILION, MARKERS[1], "stacked", tries=_of_methods("ser")),
-    Method("sser-methods", "SSER of methods", VERMILION, MARKERS[0], "stacked", tries=_of_methods("sser")),
-    Method("borda-methods", "BordaCount of methods", VERMILION, MARKERS[7], "stacked", tries=_of_methods("borda")),
+    Method("ser-methods", "SER of methods", VERMILION, MARKERS[1], models="stacked", tries=_of_methods("ser")),
+    Method("sser-methods", "SSER of methods", VERMILION, MARKERS[0], models="stacked", tries=_of_methods("sser")),
+    Method(
+        "borda-methods", "BordaCount of methods", VERMILION, MARKERS[7], models="stacked", tries=_of_methods("borda")
+    ),
 )
 METHODS = (*BASELINES, *ENSEMBLES, *STACKED_METHODS)
 #: Methods by name in the order of figures and tables, first stages last.

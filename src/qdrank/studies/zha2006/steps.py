@@ -42,7 +42,7 @@ def _fit(h: str) -> Step:
         datasets=lambda run, names: names if h in run.settings.zha.regressors else [],
         memory=(750, 11.5),
         minutes=(60, 3),
-        threads=lambda run: run.settings.training.tree_threads if h == "trees" else 1,
+        threads=lambda run: run.tree_threads if h == "trees" else 1,
         priority=5,
     )
 
@@ -62,7 +62,7 @@ def _pairwise(h: str) -> Step:
         datasets=lambda run, names: names if h in run.settings.zha.regressors else [],
         memory=(750, 11.5),
         minutes=(60, 3),
-        threads=lambda run: run.settings.training.tree_threads if h == "trees" else 1,
+        threads=lambda run: run.tree_threads if h == "trees" else 1,
         together="small",
     )
 
