@@ -156,11 +156,12 @@ class FoldRun:
             write_method(out[method], out[f"served_{method}"], stored, self.test, scores)
             if further:
                 write(out[f"refits_{method}"], "refits", refits_table(self.test, further))
-        choices = pa.Table.from_pylist(self.choices, schema=shape_of("choices").schema({}))
-        values = pa.concat_tables(self.values) if self.values else no_rows("values")
-        for kind_of_table, table in (("choices", choices), ("values", values)):
-            if kind_of_table in out:
-                write(out[kind_of_table], kind_of_table, table)
+        if "choices" in out:
+            write(out["choices"], "choices", pa.Table.from_pylist(self.choices, shape_of("choices").schema({})))
+        if "values" in out:
+            write(
+                out["values"], "values", pa.concat_tables([no_rows("values"), *self.values], promote_options="default")
+            )
 
     @property
     def test(self) -> Judged:
