@@ -33,7 +33,7 @@ def test_printed_rules_are_a_rule_file_of_snakemake(capsys: pytest.CaptureFixtur
 def test_rules_of_a_study_a_rule_and_a_near_name(capsys: pytest.CaptureFixture[str]) -> None:
     of_study = printed(capsys, "hoi")
     assert of_study == printed(capsys, "hoi2008")
-    assert "rule score_hoi:" in of_study
+    assert "rule fit_hoi:" in of_study
     assert "_geng" not in of_study
     rule = printed(capsys, "draw_hoi_fig1")
     assert rule in of_study
