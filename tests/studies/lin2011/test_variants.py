@@ -47,7 +47,7 @@ def test_a_choice_changes_the_methods_it_concerns(table):
 
 
 def test_the_table_to_read_has_differences_from_the_study(table):
-    rows = readings_table(table).to_pylist()
+    rows = readings_table(table.to_pandas()).to_dict("records")
     own = [r for r in rows if r["choice"] == "as the study"]
     assert len(own) == 3
     assert all(r["difference (validation)"] == 0 for r in own)
@@ -57,4 +57,4 @@ def test_the_table_to_read_has_differences_from_the_study(table):
 def test_without_seeds_there_are_no_variants(study):
     empty = variants_table("fold1", study, GRID, 0)
     assert len(empty) == 0
-    assert len(readings_table(empty)) == 0
+    assert len(readings_table(empty.to_pandas())) == 0
