@@ -21,7 +21,6 @@ from qdrank.studies.lin2011.methods import METHODS, NAIVE, PAPER, RANKSVM, SELEC
 from qdrank.studies.lin2011.observations import as_fits, mean_ranked, observations
 from qdrank.studies.lin2011.singles import choose_single
 from qdrank.studies.lin2011.sweep import all_choices, clusters_summary, curves, seed_measures_table, sweep
-from qdrank.studies.lin2011.variants import _SCHEMA
 from qdrank.studies.making import Inputs, Shown
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}
@@ -59,7 +58,6 @@ def made(tmp_path_factory):
         "ranked": ("figure", found.ranked),
         "controls": ("table", found.controls),
         "clusters": ("table", clusters_summary("fold1", study)),
-        "variants": ("table", _SCHEMA.empty_table()),
         "choices": ("choices", all_choices("fold1", swept, single)),
         "baselines": ("measures", baselines),
         "judged": ("judged", judged().to_table()),

@@ -1,6 +1,6 @@
 """Tables 1 to 4 of Lin 2011, and tables beyond the paper's. Figures of the study's methods are means over the seeds of the clusters.
 
-Beyond the paper: seeds and settings, clusters that fell back, the controls, the inferred choices.
+Beyond the paper: seeds and settings, clusters that fell back, the controls.
 """
 
 from __future__ import annotations
@@ -156,18 +156,16 @@ def tabulate_details(inputs: Inputs, shown: Shown) -> dict[str, pd.DataFrame]:  
         "lin-seeds": seeds_table(inputs.frame("seeds", "measures"), inputs.frame("choices", "choices")),
         "lin-clusters": clusters_table(inputs.frame("clusters", "table")),
         "lin-controls": controls_table(inputs.frame("controls", "table")),
-        "lin-readings": readings_table(inputs.frame("variants", "table")),
     }
 
 
 def seeds_table(seeds: pd.DataFrame, choices: pd.DataFrame) -> pd.DataFrame:
     """Test MAP of every method and seed, and the settings that validation chose in each fold."""
     means = seeds.groupby(["method", "seed"], sort=False)["ap"].mean().rename("MAP")
-    of_seed = choices["setting"].str.extract(r"^(?:seed=(\d+) )?(.*)$").set_axis(["seed", "settings by fold"], axis=1)
-    chosen_ones = of_seed.assign(method=choices["method"], seed=of_seed["seed"].fillna("0").astype(int))[
-        choices["chosen"]
-    ]
-    settings = chosen_ones.groupby(["method", "seed"])["settings by fold"].agg("; ".join)
+    taken = choices[choices["chosen"]]
+    of_seed = taken["setting"].str.extract(r"^(?:seed=(?P<seed>\d+) )?(?P<setting>.*)$").assign(method=taken["method"])
+    of_seed["seed"] = of_seed["seed"].fillna("0").astype(int)
+    settings = of_seed.groupby(["method", "seed"])["setting"].agg("; ".join).rename("settings by fold")
     table = means.to_frame().join(settings).fillna({"settings by fold": ""}).reset_index()
     return table.assign(method=table["method"].map(_label), seed=table["seed"].replace(0, None).astype("Int64"))
 
@@ -192,21 +190,3 @@ def controls_table(controls: pd.DataFrame) -> pd.DataFrame:
         "test_random": "of models of random clusters, test",
     }
     return controls.groupby("m")[[*named]].mean().rename(columns=named).rename_axis("clusters").reset_index()
-
-
-def readings_table(variants: pd.DataFrame) -> pd.DataFrame:
-    """MAP of each method with one inferred choice read differently, and its difference from the study's readings.
-
-    Validation MAP is a mean over folds and seeds, test MAP over all queries and seeds.
-    """
-    groups = variants.groupby(["method", "choice", "value"], sort=False)
-    sums = groups[["test_sum", "queries"]].sum()
-    means = pd.DataFrame({"validation": groups["validation"].mean(), "test": sums["test_sum"] / sums["queries"]})
-    table = chosen(means.reset_index(), PAPER)
-    base = table[table["choice"] == ""].set_index("method")
-    for role in ("validation", "test"):
-        table[f"difference ({role})"] = table[role] - base[role].reindex(table["method"]).to_numpy()
-    table = table.assign(method=table["method"].map(_label), choice=table["choice"].replace("", "as the study"))
-    named = {"value": "read as", "validation": "validation MAP", "test": "test MAP"}
-    order = ["method", "choice", "value", "validation", "difference (validation)", "test", "difference (test)"]
-    return table[order].rename(columns=named)
