@@ -56,7 +56,6 @@ def made(tmp_path_factory):
         "ranked": ("figure", found.ranked),
         "controls": ("table", found.controls),
         "clusters": ("table", clusters_summary("fold1", study)),
-        "variants": ("table", pa.table({"choice": pa.array([], pa.string())})),
         "choices": ("choices", all_choices("fold1", swept, single)),
         "baselines": ("measures", baselines),
         "judged": ("judged", judged().to_table()),

@@ -1,6 +1,6 @@
 """Tables 1 to 4 of Lin 2011, and tables beyond the paper's. Figures of the study's methods are means over the seeds of the clusters.
 
-Beyond the paper: seeds and settings, clusters that fell back, the controls, the inferred choices.
+Beyond the paper: seeds and settings, clusters that fell back, the controls.
 """
 
 from __future__ import annotations
@@ -203,7 +203,6 @@ def tabulate_details(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:  # no
         "lin-seeds": seeds_table(inputs.table("seeds", "measures"), inputs.tables("choices", "choices")),
         "lin-clusters": clusters_table(inputs.table("clusters", "table")),
         "lin-controls": controls_table(inputs.table("controls", "table")),
-        "lin-readings": readings_table(inputs.table("variants", "table")),
     }
 
 
@@ -250,41 +249,3 @@ def controls_table(controls: pa.Table) -> pa.Table:
     ]
     columns = {"clusters": means.column("m")}
     return pa.table(columns | {text: means.column(f"{name}_mean") for text, name in zip(labels, names, strict=True)})
-
-
-def readings_table(variants: pa.Table) -> pa.Table:
-    """MAP of each method with one inferred choice read differently, and its difference from the study's readings."""
-    means = _variant_means(variants.to_pylist())
-    rows = []
-    for (choice, value, method), (vali, test) in means.items():
-        base = means["", "", method]
-        row: dict[str, Any] = {"method": label(method), "choice": choice or "as the study", "read as": value}
-        row |= {"validation MAP": vali, "difference (validation)": vali - base[0]}
-        rows.append(row | {"test MAP": test, "difference (test)": test - base[1]})
-    order = [label(method) for method in PAPER]
-    rows.sort(key=lambda row: order.index(row["method"]))
-    kinds = [pa.string()] * 3 + [pa.float64()] * 4
-    names = [
-        "method",
-        "choice",
-        "read as",
-        "validation MAP",
-        "difference (validation)",
-        "test MAP",
-        "difference (test)",
-    ]
-    return pa.Table.from_pylist(rows, pa.schema(list(zip(names, kinds, strict=True))))
-
-
-def _variant_means(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, str], tuple[float, float]]:
-    """Mean over folds and seeds of validation MAP, and test MAP over all queries and seeds."""
-    rows_of: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
-    for row in rows:
-        rows_of.setdefault((row["choice"], row["value"], row["method"]), []).append(row)
-    return {
-        key: (
-            float(np.mean([row["validation"] for row in folds])),
-            sum(row["test_sum"] for row in folds) / sum(row["queries"] for row in folds),
-        )
-        for key, folds in rows_of.items()
-    }
