@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
+import pandas as pd
 
-from qdrank.evaluation.observations import Contrast, Observations, check_observations, contrast
+from qdrank.evaluation.observations import Contrast, Observations, check_observations, contrast, pairs_contrast
+from qdrank.figures.numbers import pairs, where
 from qdrank.studies.hybrid.methods import (
     BY_NAME,
     CHOSEN,
     CONTROLS,
     EVIDENCE,
     FIXED,
+    MEASURE,
     OF_CHOSEN,
     PAPERS,
     PER_QUERY,
@@ -21,39 +22,45 @@ from qdrank.studies.hybrid.methods import (
     TREES_QUERIES,
 )
 from qdrank.studies.hybrid.shown import DECLARED
-from qdrank.studies.hybrid.values import Values, by_query, gathered_values, known
+from qdrank.studies.hybrid.values import gathered_values, known
 from qdrank.studies.making import Inputs, Shown
 
 
 def gather(inputs: Inputs, shown: Shown) -> Observations:  # noqa: ARG001
     """Observations of one data set from its artifacts."""
     values = gathered_values(inputs)
-    claims = _differences(values) | {"oracle": _oracle(values, inputs.table("oracle", "figure"))}
+    claims = _differences(values) | {"oracle": _oracle(inputs.frame("oracle", "figure"))}
     claims |= check_observations(inputs.table("checks", "figure"))
     return {claim: contrasts for claim, contrasts in claims.items() if contrasts}
 
 
-def _differences(values: Values) -> Observations:
+def _differences(values: pd.DataFrame) -> Observations:
+    fold = values.drop_duplicates("query_id").set_index("query_id")["fold"]
+
+    def difference(a: str, b: str) -> Contrast:
+        both = pairs(values, a, b, MEASURE)
+        return pairs_contrast(both, fold[both.query].to_numpy())
+
     def each(names: tuple[str, ...], controls: bool = False) -> dict[str, Contrast]:
         against = {name: CONTROLS[name] if controls else FIXED for name in known(names, values)}
-        return {BY_NAME[name].label: values.difference(name, other) for name, other in against.items()}
+        return {BY_NAME[name].label: difference(name, other) for name, other in against.items()}
 
     return {
-        "gain": {"difference": values.difference(CHOSEN, FIXED)},
-        "control": {"difference": values.difference(CHOSEN, OF_CHOSEN)},
+        "gain": {"difference": difference(CHOSEN, FIXED)},
+        "control": {"difference": difference(CHOSEN, OF_CHOSEN)},
         "papers": each(PAPERS),
-        "rrf": {"difference": values.difference(FIXED, RRF)},
+        "rrf": {"difference": difference(FIXED, RRF)},
         "each - fixed": each(PER_QUERY),
         "each - control": each(PER_QUERY, controls=True),
-        "trees - fixed": {"difference": values.difference(TREES, FIXED)},
-        "chosen - trees": {"difference": values.difference(CHOSEN, TREES)},
-        "query columns": {"difference": values.difference(TREES_QUERIES, CONTROLS[TREES_QUERIES])},
-        "evidence - prior": {"difference": values.difference(EVIDENCE, CONTROLS[EVIDENCE])},
+        "trees - fixed": {"difference": difference(TREES, FIXED)},
+        "chosen - trees": {"difference": difference(CHOSEN, TREES)},
+        "query columns": {"difference": difference(TREES_QUERIES, CONTROLS[TREES_QUERIES])},
+        "evidence - prior": {"difference": difference(EVIDENCE, CONTROLS[EVIDENCE])},
     }
 
 
-def _oracle(values: Values, table: pa.Table) -> dict[str, Contrast]:
+def _oracle(oracle: pd.DataFrame) -> dict[str, Contrast]:
     """Oracle minus the noise oracle as declared; the tuned values cancel."""
-    rows = table.filter(pc.equal(table.column("form"), DECLARED.text))
-    oracle, noise = (by_query(rows, "form", values.query_id, name)[DECLARED.text] for name in ("oracle", "noise"))
-    return {"difference": contrast(np.round(oracle - noise, 12), values.query_id, values.fold)}
+    rows = where(oracle, form=DECLARED.text).sort_values("query_id")
+    gain = np.round(rows["oracle"] - rows["noise"], 12)
+    return {"difference": contrast(gain, rows["query_id"], rows["fold"])}
