@@ -1,13 +1,13 @@
-"""Tables of the methods of a study: means with differences from one of them, and means by fold."""
+"""Tables of the methods of a study: means with differences from one of them, means by fold, and tests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from qdrank.evaluation.comparison import compare, corrected_p
+from qdrank.evaluation.comparison import compare, compared_rows, corrected_p
 from qdrank.evaluation.pairs import fit_columns, fold_columns, method_pairs, query_values
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.studies.study import Method
@@ -61,3 +61,16 @@ def folds_table(measures: pa.Table, methods: Mapping[str, Method], names: Sequen
         for method in measured_methods(measures, methods)
     ]
     return pa.Table.from_pylist(rows)
+
+
+def tests_table(
+    measures: pa.Table,
+    pairs: Sequence[tuple[str, str]],
+    label: Callable[[str], str],
+    by: str,
+    interval: Mapping[str, Any],
+) -> pa.Table:
+    """Three tests of each pair of methods, with p-values corrected over the table, and the smallest detectable difference."""
+    made = [compare(method_pairs(measures, *pair, by), family=len(pairs), **interval) for pair in pairs]
+    labels = [(label(name), label(other)) for name, other in pairs]
+    return pa.Table.from_pylist(compared_rows(labels, made, family="this table"))

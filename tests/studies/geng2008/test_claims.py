@@ -8,7 +8,7 @@ import pytest
 
 from qdrank.evaluation.deciding import SEEDS, THESE_WORLDS
 from qdrank.evaluation.declared import CONTROL, FINDING, Rules
-from qdrank.evaluation.observations import contrast
+from qdrank.evaluation.values import Values
 from qdrank.studies.geng2008 import STUDY
 from qdrank.studies.geng2008.across import decide_across
 from qdrank.studies.geng2008.claims import DIFFERENCES, budget_text, budgets, declare
@@ -110,7 +110,7 @@ def test_classes_of_vectors_say_nothing_about_locality(world_fold):
 
 def gammas(means):
     return {
-        f"gamma {m}": {"value": contrast(np.linspace(-0.1, 0.1, 40) + means)} for m in ("knn-offline1", "knn-offline2")
+        f"gamma {m}": {"value": Values(np.linspace(-0.1, 0.1, 40) + means)} for m in ("knn-offline1", "knn-offline2")
     }
 
 

@@ -148,7 +148,7 @@ def test_controls_are_drawn_several_times_and_paired_by_draw(made, inputs):
     by_hand = query_values_of(MEASURE, test[0], ridge.predict(test[0], other_rows(test[1], seed)))
     np.testing.assert_allclose(values[CONTROLS["hybrid-ridge"]][:, 1], by_hand)
     control = observations.gather(inputs, SHOWN)["control"]["difference"]
-    assert control.by_fit.shape[1] == OPTIONS.refits
+    assert control.value.shape[1] == OPTIONS.refits
 
 
 def test_trees_are_fitted_several_times(made):

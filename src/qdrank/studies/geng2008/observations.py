@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from qdrank.evaluation.observations import Contrast, Observations, contrast, method_difference
+from qdrank.evaluation.observations import Observations, method_difference
+from qdrank.evaluation.values import Values
 from qdrank.layout import FloatArray
 from qdrank.learners.choose import choose
 from qdrank.learners.regularised import most_regularised_first
@@ -22,7 +23,7 @@ from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, SWEEP_SHAPE
 from qdrank.studies.making import Inputs, Shown
 
 
-def gather(inputs: Inputs, shown: Shown) -> Observations:
+def gather(inputs: Inputs, shown: Shown) -> tuple[pa.Table, Observations]:
     """Observations of one data set from its artifacts."""
     classes = inputs.tables("classes", CLASSES_SHAPE)
     files = [map(load_queries, inputs.files["queries"]), (load_neighbours(f)[1] for f in inputs.files["neighbours"])]
@@ -35,11 +36,12 @@ def gather(inputs: Inputs, shown: Shown) -> Observations:
     )
     # If only the documents of a query are known, there is no QC that sees the query alone.
     blind = not all(Classes.from_table(table).sees_queries for table in classes)
-    return {name: contrasts for name, contrasts in claims.items() if not (blind and "qc" in DIFFERENCES.get(name, ()))}
+    kept = {name: contrasts for name, contrasts in claims.items() if not (blind and "qc" in DIFFERENCES.get(name, ()))}
+    return inputs.table("measures", "measures"), kept
 
 
 def observations(
-    measures: pa.Table, sweep: pa.Table, bound: pa.Table, same_class: Contrast | None, lam: float
+    measures: pa.Table, sweep: pa.Table, bound: pa.Table, same_class: Values | None, lam: float
 ) -> Observations:
     """Observations of one data set.
 
@@ -78,8 +80,8 @@ def _differences(measures: pa.Table) -> Observations:
     }
 
 
-def _contrast(of: Curve, values: FloatArray) -> Contrast:
-    return contrast(values, of.query_id, of.fold)
+def _contrast(of: Curve, values: FloatArray) -> Values:
+    return Values(values, of.query_id, of.fold)
 
 
 def _bound_observations(bound: pa.Table) -> Observations:
@@ -88,7 +90,7 @@ def _bound_observations(bound: pa.Table) -> Observations:
     if not usable.any():
         return {}
     ids, folds = (bound.column(name).to_numpy(zero_copy_only=False)[usable] for name in ("query_id", "fold"))
-    return {"bound": {"value": contrast(observed[usable] / limit[usable], ids, folds)}}
+    return {"bound": {"value": Values(observed[usable] / limit[usable], ids, folds)}}
 
 
 def _place(of: Curve, share: float) -> int | None:
@@ -138,12 +140,12 @@ def _gamma_observations(sweep: pa.Table, lam: float) -> Observations:
     ratios = [claims[name]["value"] for name in (f"gamma {method}" for method in OFFLINE) if name in claims]
     if len(ratios) == 2:
         claims["gamma order"] = {
-            "difference": contrast(ratios[1].value - ratios[0].value, ratios[0].query_id, ratios[0].fold)
+            "difference": Values(ratios[1].value - ratios[0].value, ratios[0].query_id, ratios[0].fold)
         }
     return claims
 
 
-def locality_observations(folds: Mapping[str, tuple[Queries, NDArray[Any], pa.Table]]) -> Contrast | None:
+def locality_observations(folds: Mapping[str, tuple[Queries, NDArray[Any], pa.Table]]) -> Values | None:
     """`same_class_share` of the test queries of all folds; None where classes are made from the vectors themselves.
 
     ``folds`` has the queries, their nearest training queries and the artifact ``classes`` of every fold.
@@ -152,7 +154,7 @@ def locality_observations(folds: Mapping[str, tuple[Queries, NDArray[Any], pa.Ta
         return None
     shares = [(name, *_shares(*of_fold)) for name, of_fold in folds.items()]
     values, ids = (np.concatenate([of_fold[i] for of_fold in shares]) for i in (1, 2))
-    return contrast(values, ids, np.concatenate([[name] * len(of_fold) for name, of_fold, _ in shares]))
+    return Values(values, ids, np.concatenate([[name] * len(of_fold) for name, of_fold, _ in shares]))
 
 
 def _shares(queries: Queries, nearest: NDArray[Any], classes: pa.Table) -> tuple[FloatArray, NDArray[Any]]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
 
-from qdrank.evaluation.comparison import compare, compared_rows
-from qdrank.evaluation.pairs import method_pairs
 from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, TIES, with_ties
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
-from qdrank.studies.method_tables import folds_table, methods_table
+from qdrank.studies.method_tables import folds_table, measured_methods, methods_table, tests_table
 
 _MEASURES = ("ap", "p@1/letor4", "p@2/letor4", "p@5/letor4", "p@10/letor4", "ndcg@10/letor4")
 
@@ -21,6 +19,9 @@ _MEASURES = ("ap", "p@1/letor4", "p@2/letor4", "p@5/letor4", "p@10/letor4", "ndc
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables of the methods, by id."""
     measures = inputs.table("measures", "measures")
+    baselines = measured_methods(measures, [method.name for method in BASELINES])
+    of_ties = [(with_ties("sser", ties), with_ties("ser", ties)) for ties in TIES]
+    pairs = [pair for ours in of_ties for pair in (ours, *product(ours, baselines))]
     return {
         "hoi-methods": methods_table(
             measures,
@@ -32,26 +33,9 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
             interval=shown.interval,
         ),
         "hoi-folds": folds_table(measures, BY_NAME, ["ap"]),
-        "hoi-tests": _tests_table(measures, shown.interval),
+        "hoi-tests": tests_table(measures, pairs, lambda name: BY_NAME[name].label, "ap", shown.interval),
         "hoi-solver": solver_table(inputs.tables("weights", ENSEMBLES_SHAPE)),
     }
-
-
-def _pairs(measured: set[str]) -> list[tuple[str, str]]:
-    """Pairs to test: SSER and SER against every baseline, under both rules, and against each other."""
-    pairs = []
-    for ties in TIES:
-        ser, sser = with_ties("ser", ties), with_ties("sser", ties)
-        pairs += [(sser, ser), *((a, b.name) for a in (sser, ser) for b in BASELINES if b.name in measured)]
-    return pairs
-
-
-def _tests_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
-    """Three tests of every pair, Holm-corrected p-values of the t test, and the smallest detectable difference."""
-    pairs = _pairs(set(measures.column("method").to_pylist()))
-    comparisons = [compare(method_pairs(measures, *pair, "ap"), family=len(pairs), **interval) for pair in pairs]
-    labels = [(BY_NAME[name].label, BY_NAME[other].label) for name, other in pairs]
-    return pa.Table.from_pylist(compared_rows(labels, comparisons, family="SER and SSER"))
 
 
 def solver_table(tables: Sequence[pa.Table]) -> pa.Table:

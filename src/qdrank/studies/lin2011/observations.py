@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.difficulty import Difficulty, difficulty
-from qdrank.evaluation.observations import Contrast, Observations, method_difference, refitted
+from qdrank.evaluation.observations import Observations, method_difference
 from qdrank.evaluation.pairs import fit_values, fold_of, query_values
+from qdrank.evaluation.values import Values
 from qdrank.layout import FloatArray, rows_of
 from qdrank.store.lists import list_matrix
 from qdrank.studies.lin2011.claims import AROUND, BY_CLASS, MEASURE, PLACE, RANKS, TABLE2
@@ -22,9 +23,9 @@ from qdrank.studies.making import Inputs, Shown
 _AGGREGATORS = ("bordacount", "cps-kendall", "cps-footrule", "cps-spearman")
 
 
-def gather(inputs: Inputs, shown: Shown) -> Observations:
+def gather(inputs: Inputs, shown: Shown) -> tuple[pa.Table, Observations]:
     """Observations of one data set from its artifacts."""
-    return observations(
+    return inputs.table("baselines", "measures"), observations(
         inputs.table("seeds", "measures"),
         inputs.table("curve", "figure"),
         inputs.table("ranked", "figure"),
@@ -60,9 +61,9 @@ def as_fits(seeds: pa.Table) -> pa.Table:
     return table.set_column(names.index("fit"), "fit", table.column("fit").cast(pa.int64()))
 
 
-def _contrast(values: FloatArray, ids: NDArray[np.object_], folds: dict[str, str]) -> Contrast:
+def _contrast(values: FloatArray, ids: NDArray[np.object_], folds: dict[str, str]) -> Values:
     """A contrast from values (n_queries, n_fits)."""
-    return refitted(values, ids, np.array([folds[query] for query in ids], dtype=object))
+    return Values(values, ids, np.array([folds[query] for query in ids], dtype=object))
 
 
 def _present(values: pa.Table, *methods: str) -> bool:
@@ -83,7 +84,7 @@ def _most_measures(values: pa.Table, folds: dict[str, str]) -> Observations:
     claims: Observations = {}
     for method in AGGREGATING:
         ids = query_values(values, [method], names[0])[0]
-        apart = np.stack([method_difference(values, method, RANKSVM, name).by_fit for name in names])
+        apart = np.stack([method_difference(values, method, RANKSVM, name).value for name in names])
         claims[f"most {method}"] = {"difference": _contrast(np.sign(apart.round(12)).mean(axis=0), ids, folds)}
     return claims
 
