@@ -17,6 +17,7 @@ from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.one_model import LinearRanker, TreeRanker, WithEvidence
+from qdrank.rankers.others import OfOthers
 from qdrank.rankers.run_scores import FusedRuns, Norm, OneRun, OnRunScores
 from qdrank.rankers.run_weights import FixedWeights, MarginWeights, NeighbourWeights, PredictedWeights
 from qdrank.registry import loaded
@@ -135,7 +136,7 @@ class Options(_Keys):
         lams = self.penalties
         bases: dict[str, list[QueryRanker]] = {
             "hybrid-local": [LocalRanker(k=self.local, lam=lam, tol=self.tol, random=seed) for lam in lams],
-            "hybrid-sser": [self._semi_supervised(lam, others=(seed,)) for lam in lams],
+            "hybrid-sser": [OfOthers(base=self._semi_supervised(lam), seed=seed, given="models") for lam in lams],
             "hybrid-selectranker": [self._clusters("select", "pairs-random", lam, shape, seed) for lam in lams],
             "hybrid-transform": [self._clusters("transform", "transformed-random", lam, shape, seed) for lam in lams],
         }
@@ -145,10 +146,10 @@ class Options(_Keys):
     def _on_scores(tried: Sequence[QueryRanker], norm: Norm) -> list[QueryRanker]:
         return [OnRunScores(base=base, norm=norm) for base in tried]
 
-    def _semi_supervised(self, lam: float, others: tuple[int, ...] | None = None) -> QueryRanker:
+    def _semi_supervised(self, lam: float) -> QueryRanker:
         """Semi-supervised ensemble ranking, with the weight of the query's documents that its paper says works well."""
         ensemble = loaded(self.kinds["ensemble"])
-        made: QueryRanker = ensemble(learner=SSER(C=1 / lam), gammas=(0.0, _GAMMA), gamma=_GAMMA, others=others)
+        made: QueryRanker = ensemble(learner=SSER(C=1 / lam), gammas=(0.0, _GAMMA), gamma=_GAMMA)
         return made
 
     def _clusters(

@@ -78,7 +78,7 @@ def _draw_panel(axes: Any, rows: Sequence[Mapping[str, Any]], methods: Sequence[
         m, mean, low, high = (
             np.array([row[key] for row in of_method]) for key in ("m", "mean", "seed_least", "seed_most")
         )
-        axes.plot(m, mean, linestyle=":" if "random" in method else "-", **BY_NAME[method].marked)
+        axes.plot(m, mean, **BY_NAME[method].marked | {"linestyle": ":" if "random" in method else "-"})
         axes.fill_between(m, low, high, color=BY_NAME[method].colour, alpha=0.12, linewidth=0)
     axes.set_xscale("log")
     ticks = [row["m"] for row in single]
