@@ -25,9 +25,10 @@ def gather_observations(
     world: str,
     **shown: Any,
 ) -> None:
-    """Write observations, of measures and a study's own values that ``make`` gathers, and verdicts on the claims that ``claims`` declares with ``budget``.
+    """Write the observations of claims, and the verdicts on them.
 
-    ``world`` names a simulated data set, ``shown`` is as in `Shown`.
+    ``claims`` declares them with ``budget``, ``make`` gathers what decides them; ``world`` names a simulated data set, ``shown``
+    is as in `Shown`.
     """
     declaration = loaded(claims)(budget)
     observations = observe(declaration, *made(make, files, Shown(dataset, **shown)))

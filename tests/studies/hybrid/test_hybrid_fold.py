@@ -17,6 +17,7 @@ from qdrank.datasets.simulated.two_runs import two_runs
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
+from qdrank.evaluation.observations import observe
 from qdrank.evaluation.run_files import measure_run
 from qdrank.learners.refits import fit_seed, jittered
 from qdrank.queries.others import other_rows
@@ -128,7 +129,11 @@ def inputs(made, tmp_path_factory):
 
 
 def test_the_world_is_found_and_every_check_holds(inputs):
-    verdicts = decide(declare(SECTION.solved()), {"world": observations.gather(inputs, SHOWN)}, dataset="world")
+    verdicts = decide(
+        declare(SECTION.solved()),
+        {"world": observe(declare(SECTION.solved()), *observations.gather(inputs, SHOWN))},
+        dataset="world",
+    )
     rows = {row["claim"]: row for row in verdicts.to_pylist()}
     assert set(rows) == {claim.name for claim in declare(SECTION.solved())}
     assert all(row["verdict"] == HOLDS for row in rows.values() if row["purpose"] == CHECK)
@@ -147,7 +152,7 @@ def test_controls_are_drawn_several_times_and_paired_by_draw(made, inputs):
     ridge.fit_curves(methods.fixed.settings_, methods.curves[0], train[0], other_rows(train[1], seed))
     by_hand = query_values_of(MEASURE, test[0], ridge.predict(test[0], other_rows(test[1], seed)))
     np.testing.assert_allclose(values[CONTROLS["hybrid-ridge"]][:, 1], by_hand)
-    control = observations.gather(inputs, SHOWN)["control"]["difference"]
+    control = observations.gather(inputs, SHOWN)[1]["control"]["difference"]
     assert control.value.shape[1] == OPTIONS.refits
 
 
@@ -246,5 +251,5 @@ def test_a_size_is_found_for_every_distance():
 
 
 def test_the_observations_of_one_fold_name_each_query_once(inputs):
-    parts = observations.gather(inputs, SHOWN)["gain"]["difference"]
-    assert (len(set(parts.query_id.tolist())), len(parts.value)) == (100, 100 * OPTIONS.refits)
+    parts = observations.gather(inputs, SHOWN)[1]["gain"]["difference"]
+    assert (len(set(parts.query_id.tolist())), parts.value.shape) == (100, (100, OPTIONS.refits))
