@@ -11,7 +11,7 @@ from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import UNCLEAR, Claim, Declaration, Rules
 from qdrank.evaluation.estimates import over_queries
-from qdrank.evaluation.observations import load_observations, method_difference, observations_table
+from qdrank.evaluation.observations import load_observations, observations_table
 from qdrank.evaluation.pairs import Pairs, fit_columns, fit_values, method_pairs, paired_fits, query_values
 from qdrank.evaluation.refits import (
     by_fit,
@@ -22,7 +22,7 @@ from qdrank.evaluation.refits import (
     shown_mean,
     table_ends,
 )
-from qdrank.evaluation.values import Values
+from qdrank.evaluation.values import Values, difference
 from qdrank.evaluation.verdicts import decide_by_estimates
 from qdrank.store import read, write
 
@@ -141,7 +141,7 @@ def test_measures_of_several_fits_are_joined_on_queries_and_fits():
     np.testing.assert_array_equal(values[:, :, 1], np.repeat(single, 3, axis=1))
     np.testing.assert_allclose(query_values(measures, ["trees", "single"], "ap")[1][:, 0], trees.mean(axis=1))
     assert (method_pairs(measures, "single", "single", "ap").differences == 0).all()
-    apart = method_difference(measures, "trees", "single", "ap")
+    apart = difference(measures.to_pandas(), "trees", "single", "ap")
     np.testing.assert_array_equal(apart.value, trees - single)
     assert apart.fold[:6].tolist() == ["fold0", "fold1"] * 3
     assert fit_columns(measures, "trees", "ap") == {
@@ -229,7 +229,7 @@ def test_wrong_verdicts_from_measures_to_claims():
     for _ in range(runs):
         trees = drawn(rng, 60, 5, query=0.1, fit=0.02)
         for i, values in enumerate((trees, trees[:, :1])):
-            part_of = method_difference(measured(trees=values, single=np.zeros((60, 1))), "trees", "single", "ap")
+            part_of = difference(measured(trees=values, single=np.zeros((60, 1))).to_pandas(), "trees", "single", "ap")
             (row,) = decide(declaration, {"toy": {"gain": {"difference": part_of}}}, dataset="toy").to_pylist()
             wrong[i] += row["low"] > 0 or row["high"] < 0
     assert wrong[0] / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)

@@ -6,33 +6,24 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from qdrank.evaluation.declared import Claim
-from qdrank.evaluation.pairs import fit_values, fold_of
 from qdrank.evaluation.refits import by_fit
-from qdrank.evaluation.values import Values
+from qdrank.evaluation.values import Values, difference
 from qdrank.store.schemas import SHAPES
 
 Observations = dict[str, dict[str, Values]]
 """Contrasts by the name of the claim and of the contrast."""
 
 
-def method_difference(measures: pa.Table, a: str, b: str, name: str) -> Values:
-    """Method ``a`` minus method ``b`` on every test query of the artifact ``measures``, in every fit."""
-    ids, values = fit_values(measures, [a, b], name)
-    fold = fold_of(measures)
-    return Values(values[:, :, 0] - values[:, :, 1], ids, [fold[query] for query in ids])
-
-
-def observe(claims: Iterable[Claim], measures: pa.Table, own: Observations) -> Observations:
+def observe(claims: Iterable[Claim], values: pd.DataFrame, own: Observations) -> Observations:
     """Differences of the methods that claims compare, where both were measured, and a study's ``own`` values for the others."""
-    run = set(measures.column("method").to_pylist())
+    run = set(values["method"])
     compared = {
         claim.name: {
-            name: method_difference(measures, *pair, claim.measure)
-            for name, pair in claim.pairs.items()
-            if run.issuperset(pair)
+            name: difference(values, *pair, claim.measure) for name, pair in claim.pairs.items() if run.issuperset(pair)
         }
         for claim in claims
     }

@@ -1,7 +1,11 @@
-"""Values of a measure by query and fit: of one ranker, or differences of two."""
+"""Values of a measure by query and fit: of one ranker, or differences of two.
+
+Frames have a row for each method, or other group, query and fit; the column ``fit`` may lack where everything is fitted once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,3 +50,32 @@ class Values:
     def of(cls, frame: pd.Series | pd.DataFrame) -> Values:
         """From values by ``query_id`` and ``fold``, with a column for each fit if there are several."""
         return cls(frame.to_numpy(), *(frame.index.get_level_values(name) for name in ("query_id", "fold")))
+
+
+def cube(values: pd.DataFrame, by: Sequence[str], measure: str) -> tuple[pd.DataFrame, pd.Index[str], FloatArray]:
+    """Groups in order of appearance, query ids, ascending, and values, (n_queries, n_fits, n_groups).
+
+    A group that is fitted once has the same values in every fit. Raises `InputError` if two groups have other queries, or
+    different numbers of fits above one.
+    """
+    groups = values[list(by)].drop_duplicates(ignore_index=True)
+    number = values.groupby(list(by), sort=False, observed=True).ngroup()
+    named = values[["query_id", measure]].assign(group=number, fit=values.get("fit", 0))
+    wide = named.pivot(index="query_id", columns=["group", "fit"], values=measure)
+    each: list[FloatArray] = [np.asarray(wide[group], dtype=np.float64) for group in range(len(groups))]
+    fits = max((one.shape[1] for one in each), default=1)
+    for group, one in zip(groups.itertuples(index=False), each, strict=True):
+        if np.isnan(one).any():
+            raise InputError(f"{', '.join(map(str, group))}: not measured on the same queries as the others")
+        if one.shape[1] not in (1, fits):
+            raise InputError(f"{', '.join(map(str, group))}: {one.shape[1]} fits, others have {fits}")
+    return groups, wide.index, np.stack([np.broadcast_to(one, (len(wide), fits)) for one in each], axis=2)
+
+
+def difference(values: pd.DataFrame, a: str, b: str, measure: str) -> Values:
+    """Method ``a`` minus method ``b`` on every query, in every fit."""
+    both = values[values["method"].isin([a, b])]
+    groups, ids, of = cube(both, ["method"], measure)
+    first, second = (groups["method"].tolist().index(name) for name in (a, b))
+    fold = both.drop_duplicates("query_id").set_index("query_id")["fold"]
+    return Values(of[:, :, first] - of[:, :, second], ids, fold[ids])

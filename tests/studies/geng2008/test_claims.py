@@ -11,7 +11,7 @@ from qdrank.evaluation.declared import CONTROL, FINDING, Rules
 from qdrank.evaluation.values import Values
 from qdrank.studies.geng2008 import STUDY
 from qdrank.studies.geng2008.across import decide_across
-from qdrank.studies.geng2008.claims import DIFFERENCES, budget_text, budgets, declare
+from qdrank.studies.geng2008.claims import budget_text, budgets, declare
 from qdrank.studies.geng2008.methods import KNN, TREES, run
 from qdrank.studies.geng2008.observations import locality_observations, same_class_share
 from qdrank.studies.geng2008.tables import classes_table
@@ -55,9 +55,8 @@ def test_knn_is_compared_with_the_qc_of_the_paper_and_with_one_that_sees_as_much
 
 
 def test_what_is_compared_is_run():
-    methods = {name for pair in DIFFERENCES.values() for name in pair}
+    methods = {name for claim in claims().values() for name in claim.compares}
     assert methods <= set(run(WholeSettings().geng))
-    assert set(DIFFERENCES) <= set(claims())
 
 
 def test_the_classifier_of_words_and_that_of_documents_are_both_told():
@@ -73,7 +72,7 @@ def test_the_classifier_of_words_and_that_of_documents_are_both_told():
             "origin": ["types known in the data"] * n,
         }
     )
-    words, documents = classes_table({"fold1": table}).to_pylist()
+    words, documents = classes_table({"fold1": table}).to_dict("records")
     assert (words["QC sees"], words["accuracy"]) == ("the query", 0.5)
     assert (documents["QC sees"], documents["accuracy"]) == ("its top documents", 1.0)
 

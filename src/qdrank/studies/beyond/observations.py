@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
+import pandas as pd
 
 from qdrank.evaluation.observations import Observations, check_observations
 from qdrank.evaluation.values import Values as Contrast
@@ -25,13 +25,12 @@ from qdrank.studies.making import Inputs, Shown
 LOCAL = ("beyond-knn", "beyond-proximal", "beyond-kernel", "beyond-bilinear")
 
 
-def gather(inputs: Inputs, shown: Shown) -> tuple[pa.Table, Observations]:  # noqa: ARG001
+def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:  # noqa: ARG001
     """Observations of one data set from its artifacts."""
-    measures = inputs.table("measures", "measures")
-    values = gathered_values(measures, inputs.table("controls", "figure"))
+    values = gathered_values(inputs.table("measures", "measures"), inputs.table("values", "values"))
     claims = _primary(values) | _evidence(values) | _weights(values)
     claims |= gather_retrieval(inputs) | check_observations(inputs.table("checks", "figure"))
-    return measures, claims
+    return inputs.frame("measures", "measures"), claims
 
 
 def _difference(values: Values, a: Key | str, b: Key | str) -> Contrast:

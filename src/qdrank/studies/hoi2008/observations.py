@@ -16,16 +16,15 @@ from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
 
 
-def gather(inputs: Inputs, shown: Shown) -> tuple[pa.Table, Observations]:
+def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:
     """Measures of the methods, and the study's own observations."""
-    measures, values = inputs.table("measures", "measures"), inputs.frame("values", "values")
+    measures, values = (inputs.frame(name, name) for name in ("measures", "values"))
     own, zeros = _few_labels(inputs.frame("curves", "values")), []
-    of_ser = measures.to_pandas()
     for ties in TIES:
         sser = _along(values, with_ties("sser", ties))
         contrasts = {"rise": sser[GAMMA] - sser[0.0], "fall": sser[GAMMA] - sser.iloc[:, -1]}
         own[with_ties("gamma", ties)] = {name: Values.of(one) for name, one in contrasts.items()}
-        ser = where(of_ser, method=with_ties("ser", ties)).set_index(["query_id", "fold"])["ap"]
+        ser = where(measures, method=with_ties("ser", ties)).set_index(["query_id", "fold"])["ap"]
         assert len(ser) == len(sser)
         zeros.append(sser[0.0] - ser.reindex(sser.index))
     own["gamma = 0"] = {"difference": Values.of(pd.concat(zeros))}

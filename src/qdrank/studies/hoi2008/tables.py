@@ -2,50 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 
-import numpy as np
+import pandas as pd
 import pyarrow as pa
 
+from qdrank.figures.method_tables import folds_table, methods_table, tests_table
 from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, TIES, with_ties
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
-from qdrank.studies.method_tables import folds_table, measured_methods, methods_table, tests_table
 
 _MEASURES = ("ap", "p@1/letor4", "p@2/letor4", "p@5/letor4", "p@10/letor4", "ndcg@10/letor4")
 
 
-def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
+def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table | pd.DataFrame]:
     """Tables of the methods, by id."""
-    measures = inputs.table("measures", "measures")
-    baselines = measured_methods(measures, [method.name for method in BASELINES])
+    values, choices = inputs.frame("measures", "measures"), inputs.frame("choices", "choices")
+    labels = {name: method.label for name, method in BY_NAME.items()}
+    baselines = [method.name for method in BASELINES if method.name in set(values["method"])]
     of_ties = [(with_ties("sser", ties), with_ties("ser", ties)) for ties in TIES]
     pairs = [pair for ours in of_ties for pair in (ours, *product(ours, baselines))]
     return {
         "hoi-methods": methods_table(
-            measures,
-            BY_NAME,
-            _MEASURES,
-            inputs.tables("choices", "choices"),
-            against="ser",
-            by="ap",
-            interval=shown.interval,
+            values, labels, _MEASURES, choices, against=["ser"], by="ap", interval=shown.interval
         ),
-        "hoi-folds": folds_table(measures, BY_NAME, ["ap"]),
-        "hoi-tests": tests_table(measures, pairs, lambda name: BY_NAME[name].label, "ap", shown.interval),
-        "hoi-solver": solver_table(inputs.tables("weights", ENSEMBLES_SHAPE)),
+        "hoi-folds": folds_table(values, labels, ["ap"]),
+        "hoi-tests": tests_table(values, pairs, labels, "ap", shown.interval),
+        "hoi-solver": solver_table(inputs.frame("weights", ENSEMBLES_SHAPE)),
     }
 
 
-def solver_table(tables: Sequence[pa.Table]) -> pa.Table:
+def solver_table(weights: pd.DataFrame) -> pd.DataFrame:
     """Number of programs solved by each method, with the worst certificate."""
-    table = pa.concat_tables(tables)
-    method = table.column("method").to_numpy(zero_copy_only=False)
-    rows = []
-    for name in dict.fromkeys(method.tolist()):
-        of_method = method == name
-        gap, kkt, steps = (table.column(column).to_numpy()[of_method] for column in ("gap", "kkt", "steps"))
-        row = {"method": BY_NAME[name].label, "programs": int(of_method.sum()), "largest gap": f"{gap.max():.1e}"}
-        rows.append(row | {"largest KKT residual": f"{kkt.max():.1e}", "steps, mean": float(np.mean(steps))})
-    return pa.Table.from_pylist(rows)
+    named = {"programs": ("gap", "size"), "largest gap": ("gap", "max"), "largest KKT residual": ("kkt", "max")}
+    table = weights.groupby("method", sort=False).agg(**named, **{"steps, mean": ("steps", "mean")})
+    for name in ("largest gap", "largest KKT residual"):
+        table[name] = table[name].map("{:.1e}".format)
+    return table.rename(index={name: method.label for name, method in BY_NAME.items()}).reset_index()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -26,12 +27,12 @@ from qdrank.studies.hybrid.values import Values, by_query, gathered_values, know
 from qdrank.studies.making import Inputs, Shown
 
 
-def gather(inputs: Inputs, shown: Shown) -> tuple[pa.Table, Observations]:  # noqa: ARG001
+def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:  # noqa: ARG001
     """Observations of one data set from its artifacts."""
     values = gathered_values(inputs)
     claims = _differences(values) | {"oracle": _oracle(values, inputs.table("oracle", "figure"))}
     claims |= check_observations(inputs.table("checks", "figure"))
-    return inputs.table("measures", "measures"), claims
+    return inputs.frame("measures", "measures"), claims
 
 
 def _differences(values: Values) -> Observations:

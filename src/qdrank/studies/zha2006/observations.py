@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from qdrank.evaluation.observations import Observations
@@ -33,14 +34,14 @@ COMPARED = (
 )
 
 
-def gather(inputs: Inputs, shown: Shown) -> tuple[pa.Table, Observations]:
+def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:
     """Observations of one data set from its artifacts."""
     cell = shown.options["paper_alpha"], shown.options["paper_beta"]
     topics = inputs.table("topics", "topics").select(["query_id", "type"]).to_pylist()
     # Affine copies are copies in grades: for other targets their names do not give the true maps.
     known = shown.options["targets"] == "grades"
     types = {row["query_id"]: row["type"] or "" for row in topics} if known else {}
-    return pa.table({"method": pa.array([], pa.string())}), observations(
+    return pd.DataFrame({"method": []}), observations(
         inputs.table("cells", CELLS_SHAPE), inputs.table("maps", MAPS_SHAPE), cell, types
     )
 
