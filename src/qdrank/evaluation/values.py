@@ -61,7 +61,7 @@ def cube(values: pd.DataFrame, by: Sequence[str], measure: str) -> tuple[pd.Data
     groups = values[list(by)].drop_duplicates(ignore_index=True)
     number = values.groupby(list(by), sort=False, observed=True).ngroup()
     named = values[["query_id", measure]].assign(group=number, fit=values.get("fit", 0))
-    wide = named.pivot(index="query_id", columns=["group", "fit"], values=measure)
+    wide = named.pivot(index="query_id", columns=["group", "fit"], values=measure).sort_index(axis=1)
     each: list[FloatArray] = [np.asarray(wide[group], dtype=np.float64) for group in range(len(groups))]
     fits = max((one.shape[1] for one in each), default=1)
     for group, one in zip(groups.itertuples(index=False), each, strict=True):

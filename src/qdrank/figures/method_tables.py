@@ -84,7 +84,7 @@ def folds_table(values: pd.DataFrame, labels: Mapping[str, str], names: Sequence
     return table if len(shown) > 1 else table.drop(columns="measure")
 
 
-def tests_table(
+def comparisons_table(
     values: pd.DataFrame,
     compared: Sequence[tuple[str, str]],
     labels: Mapping[str, str],

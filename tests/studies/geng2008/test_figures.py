@@ -11,7 +11,7 @@ import pytest
 
 from qdrank.evaluation.intervals import column_intervals
 from qdrank.evaluation.pairs import query_values
-from qdrank.figures.method_tables import folds_table, methods_table, tests_table
+from qdrank.figures.method_tables import comparisons_table, folds_table, methods_table
 from qdrank.figures.style import save_figure
 from qdrank.store import read, table_of, write
 from qdrank.store.lists import list_column
@@ -238,7 +238,7 @@ def test_tables_of_methods_folds_and_tests():
     folds = folds_table(values, labels, [MEASURE]).to_dict("records")
     assert folds[0]["mean of folds"] == pytest.approx((folds[0]["fold1"] + folds[0]["fold2"]) / 2)
     pairs = [(a, b) for b in ("single", "qc") for a in ("knn-online", "knn-offline1")]
-    tests = tests_table(values, pairs, labels, MEASURE, INTERVAL).to_dict("records")
+    tests = comparisons_table(values, pairs, labels, MEASURE, INTERVAL).to_dict("records")
     assert len(tests) == 4
     assert all(r["p (Holm)"] >= r["p (t test)"] for r in tests)
 

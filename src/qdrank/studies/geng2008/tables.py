@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from qdrank.figures.method_tables import differences, folds_table, methods_table, tests_table
+from qdrank.figures.method_tables import comparisons_table, differences, folds_table, methods_table
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES, VARIANT_KINDS
 from qdrank.studies.geng2008.query_classes import Classes
 from qdrank.studies.geng2008.query_types import type_scores
@@ -32,7 +32,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table | pd.DataFrame]
             values, labels, _MEANS, choices, against=["single"], by=MEASURE, interval=shown.interval
         ),
         "geng-folds": folds_table(values, labels, ("ap", MEASURE, "ndcg@10/letor4")),
-        "geng-tests": tests_table(values, compared, labels, MEASURE, shown.interval),
+        "geng-tests": comparisons_table(values, compared, labels, MEASURE, shown.interval),
         "geng-qc": classes_table(classes),
     }
 

@@ -7,7 +7,7 @@ from itertools import product
 import pandas as pd
 import pyarrow as pa
 
-from qdrank.figures.method_tables import folds_table, methods_table, tests_table
+from qdrank.figures.method_tables import comparisons_table, folds_table, methods_table
 from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, TIES, with_ties
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
@@ -27,7 +27,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table | pd.DataFrame]
             values, labels, _MEASURES, choices, against=["ser"], by="ap", interval=shown.interval
         ),
         "hoi-folds": folds_table(values, labels, ["ap"]),
-        "hoi-tests": tests_table(values, pairs, labels, "ap", shown.interval),
+        "hoi-tests": comparisons_table(values, pairs, labels, "ap", shown.interval),
         "hoi-solver": solver_table(inputs.frame("weights", ENSEMBLES_SHAPE)),
     }
 
