@@ -27,7 +27,7 @@ def test_printed_rules_are_a_rule_file_of_snakemake(capsys: pytest.CaptureFixtur
     listed = subprocess.run(words, capture_output=True, text=True, check=False)
     assert listed.returncode == 0, listed.stderr
     names = {line.partition(" ")[0] for line in listed.stdout.splitlines()}
-    assert {"fit_hoi", "draw_hoi_fig1", "claim_zha", "train_local"} <= names
+    assert {"fit_hoi", "draw_hoi_fig1", "claim_zha"} <= names
 
 
 def test_rules_of_a_study_a_rule_and_a_near_name(capsys: pytest.CaptureFixture[str]) -> None:
