@@ -66,10 +66,15 @@ def spread_of_fits(values: pd.DataFrame, by: str) -> pd.DataFrame:
     return spread.set_axis(["fits", "spread of fits"], axis=1)
 
 
+def settings_by_fold(choices: pd.DataFrame) -> pd.Series[str]:
+    """The settings that validation chose, one per fold, by method."""
+    settings: pd.Series[str] = choices[choices["chosen"]].groupby("method", sort=False)["setting"].agg("; ".join)
+    return settings
+
+
 def with_settings(table: pd.DataFrame, labels: Mapping[str, str], choices: pd.DataFrame) -> pd.DataFrame:
     """A table with a row for each method under its label, and the settings chosen for it."""
-    settings = choices[choices["chosen"]].groupby("method", sort=False)["setting"].agg("; ".join)
-    table["settings by fold"] = settings.reindex(table.index, fill_value="")
+    table["settings by fold"] = settings_by_fold(choices).reindex(table.index, fill_value="")
     return table.rename(index=labels).rename_axis("method").reset_index()
 
 
