@@ -16,6 +16,7 @@ from qdrank.datasets.simulated.two_runs import two_runs
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
+from qdrank.evaluation.observations import observe
 from qdrank.evaluation.run_files import measure_run
 from qdrank.learners.refits import fit_seed, jittered
 from qdrank.queries.others import other_rows
@@ -107,15 +108,20 @@ def inputs(made, tmp_path_factory):
     return Inputs({path.stem: [str(path)] for path in folder.iterdir()})
 
 
-def test_the_world_is_found_and_every_check_holds(inputs):
-    verdicts = decide(declare(SECTION.solved()), {"world": observations.gather(inputs, SHOWN)}, dataset="world")
+@pytest.fixture(scope="module")
+def observed(inputs):
+    return observe(declare(SECTION.solved()), *observations.gather(inputs, SHOWN))
+
+
+def test_the_world_is_found_and_every_check_holds(observed):
+    verdicts = decide(declare(SECTION.solved()), {"world": observed}, dataset="world")
     rows = {row["claim"]: row for row in verdicts.to_pylist()}
     assert set(rows) == {claim.name for claim in declare(SECTION.solved())}
     assert all(row["verdict"] == HOLDS for row in rows.values() if row["purpose"] == CHECK)
     assert [rows[name]["verdict"] for name in ("gain", "control", "oracle")] == [HOLDS] * 3
 
 
-def test_controls_are_drawn_several_times_and_paired_by_draw(made, inputs):
+def test_controls_are_drawn_several_times_and_paired_by_draw(made, observed):
     run = made.run
     assert {name: len(run.scores[name]) for name in CONTROLS.values()} == dict.fromkeys(CONTROLS.values(), REFITS) | {
         CONTROLS[EVIDENCE]: 1  # it draws nothing
@@ -127,8 +133,8 @@ def test_controls_are_drawn_several_times_and_paired_by_draw(made, inputs):
     ridge = run.made["hybrid-ridge"].fresh().fit(train, other_rows(vectors, seed))
     by_hand = ridge.predict(test, other_rows(of_test, seed))
     np.testing.assert_array_equal(run.scores[CONTROLS["hybrid-ridge"]][1], by_hand)
-    control = observations.gather(inputs, SHOWN)["control"]["difference"]
-    assert control.by_fit.shape[1] == REFITS
+    control = observed["control"]["difference"]
+    assert control.value.shape[1] == REFITS
 
 
 def test_margins_of_another_query_are_those_of_the_rule(made):
@@ -241,6 +247,6 @@ def test_a_size_is_found_for_every_distance():
     assert np.abs(reached - wanted).mean() < 0.05
 
 
-def test_the_observations_of_one_fold_name_each_query_once(inputs):
-    parts = observations.gather(inputs, SHOWN)["gain"]["difference"]
-    assert (len(set(parts.query_id.tolist())), len(parts.value)) == (100, 100 * REFITS)
+def test_the_observations_of_one_fold_name_each_query_once(observed):
+    parts = observed["gain"]["difference"]
+    assert (len(set(parts.query_id.tolist())), parts.value.shape) == (100, (100, REFITS))
