@@ -130,6 +130,11 @@ class LinFold:
         }
         self._models: dict[tuple[Key, float], Clustered] = {}
 
+    @property
+    def validation(self) -> str:
+        """Role whose queries choose settings: validation, or training without validation queries."""
+        return "vali" if "vali" in self.roles else "train"
+
     @cached_property
     def point_scale(self) -> tuple[FloatArray, FloatArray]:
         """Mean and inverse deviation of the transformed training queries, (2,) each."""

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any, ClassVar, Literal, Self
 
 from qdrank.datasets.judged import Judged
-from qdrank.layout import FloatArray, IntArray
+from qdrank.layout import FloatArray
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.refits import fit_seed
 from qdrank.rankers.base import QueryRanker, Validation
