@@ -275,10 +275,12 @@ class NeighbourWeights(RunWeights):
 
     def estimates(self, documents: Judged, vectors: FloatArray) -> FloatArray:
         """The mean curve of each query's neighbours."""
-        from qdrank.rankers.run_kernels import means_of
-
         # by ascending row, so that all neighbours give the mean of all training queries to the last bit
-        return np.asarray(means_of(self.curves_, np.sort(self.neighbours(documents, vectors), axis=1)))
+        rows = np.sort(self.neighbours(documents, vectors), axis=1)
+        sums = np.zeros((len(rows), self.curves_.shape[1]))
+        for each in rows.T:
+            sums += self.curves_[each]
+        return np.asarray(sums / rows.shape[1])
 
 
 @dataclass(kw_only=True, eq=False)

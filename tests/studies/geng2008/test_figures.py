@@ -11,16 +11,16 @@ import pytest
 
 from qdrank.evaluation.intervals import column_intervals
 from qdrank.evaluation.pairs import query_values
-from qdrank.figures.method_tables import folds_table, methods_table
+from qdrank.figures.method_tables import comparisons_table, folds_table, methods_table
 from qdrank.figures.style import save_figure
 from qdrank.store import read, table_of, write
 from qdrank.store.lists import list_column
 from qdrank.studies.geng2008 import bound, fig1, figures
-from qdrank.studies.geng2008.curves import curve
+from qdrank.studies.geng2008.curves import along_k, curve
 from qdrank.studies.geng2008.methods import BY_NAME, MEASURE, PAPER
 from qdrank.studies.geng2008.query_classes import K_MEANS, NO_CLASSIFIER
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, SWEEP_SHAPE
-from qdrank.studies.geng2008.tables import classes_table, comparisons_table, variants_table
+from qdrank.studies.geng2008.tables import classes_table, variants_table
 from qdrank.studies.making import Inputs, Shown
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}
@@ -207,9 +207,9 @@ def test_values_are_joined_on_query_ids():
 
 
 def test_a_curve_puts_folds_together():
-    found = curve(made_sweep(), "knn-online", "ndcg@10/geng", lam=LAM)
-    assert found.values.shape == (60, 3)
-    assert found.share[-1] == 1
+    found = curve(along_k(made_sweep().to_pandas(), LAM), "knn-online", "ndcg@10/geng")
+    assert found.shape == (60, 3)
+    assert found.columns[-1][1] == 1
 
 
 def test_many_intervals_agree_with_the_single_one():
@@ -237,8 +237,9 @@ def test_tables_of_methods_folds_and_tests():
     assert methods["Single"]["settings by fold"] == "k=9 lambda=0.1"
     folds = folds_table(values, labels, [MEASURE]).to_dict("records")
     assert folds[0]["mean of folds"] == pytest.approx((folds[0]["fold1"] + folds[0]["fold2"]) / 2)
-    tests = comparisons_table(measures, INTERVAL).to_pylist()
-    assert len(tests) == 9
+    pairs = [(a, b) for b in ("single", "qc") for a in ("knn-online", "knn-offline1")]
+    tests = comparisons_table(values, pairs, labels, MEASURE, INTERVAL).to_dict("records")
+    assert len(tests) == 4
     assert all(r["p (Holm)"] >= r["p (t test)"] for r in tests)
 
 

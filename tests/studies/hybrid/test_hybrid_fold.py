@@ -17,6 +17,7 @@ from qdrank.datasets.simulated.two_runs import two_runs
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CHECK, HOLDS
 from qdrank.evaluation.measuring import measures_table
+from qdrank.evaluation.observations import observe
 from qdrank.evaluation.run_files import measure_run
 from qdrank.learners.refits import fit_seed, jittered
 from qdrank.queries.others import other_rows
@@ -110,7 +111,11 @@ def inputs(made, tmp_path_factory):
 
 
 def test_the_world_is_found_and_every_check_holds(inputs):
-    verdicts = decide(declare(SECTION.solved()), {"world": observations.gather(inputs, SHOWN)}, dataset="world")
+    verdicts = decide(
+        declare(SECTION.solved()),
+        {"world": observe(declare(SECTION.solved()), *observations.gather(inputs, SHOWN))},
+        dataset="world",
+    )
     rows = {row["claim"]: row for row in verdicts.to_pylist()}
     assert set(rows) == {claim.name for claim in declare(SECTION.solved())}
     assert all(row["verdict"] == HOLDS for row in rows.values() if row["purpose"] == CHECK)
@@ -129,8 +134,8 @@ def test_controls_are_drawn_several_times_and_paired_by_draw(made, inputs):
     ridge = run.made["hybrid-ridge"].fresh().fit(train, other_rows(vectors, seed))
     by_hand = ridge.predict(test, other_rows(of_test, seed))
     np.testing.assert_array_equal(run.scores[CONTROLS["hybrid-ridge"]][1], by_hand)
-    control = observations.gather(inputs, SHOWN)["control"]["difference"]
-    assert control.by_fit.shape[1] == REFITS
+    control = observations.gather(inputs, SHOWN)[1]["control"]["difference"]
+    assert control.value.shape[1] == REFITS
 
 
 def test_margins_of_another_query_are_those_of_the_rule(made):
@@ -235,5 +240,5 @@ def test_a_size_is_found_for_every_distance():
 
 
 def test_the_observations_of_one_fold_name_each_query_once(inputs):
-    parts = observations.gather(inputs, SHOWN)["gain"]["difference"]
-    assert (len(set(parts.query_id.tolist())), len(parts.value)) == (100, 100 * REFITS)
+    parts = observations.gather(inputs, SHOWN)[1]["gain"]["difference"]
+    assert (len(set(parts.query_id.tolist())), parts.value.shape) == (100, (100, REFITS))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from qdrank.evaluation.observations import Contrast, Observations, check_observations, contrast
+from qdrank.evaluation.observations import Observations, check_observations
+from qdrank.evaluation.values import Values as Contrast
 from qdrank.studies.hybrid.methods import (
     BY_NAME,
     CHOSEN,
@@ -25,12 +27,12 @@ from qdrank.studies.hybrid.values import Values, by_query, gathered_values, know
 from qdrank.studies.making import Inputs, Shown
 
 
-def gather(inputs: Inputs, shown: Shown) -> Observations:  # noqa: ARG001
+def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:  # noqa: ARG001
     """Observations of one data set from its artifacts."""
     values = gathered_values(inputs)
     claims = _differences(values) | {"oracle": _oracle(values, inputs.table("oracle", "figure"))}
     claims |= check_observations(inputs.table("checks", "figure"))
-    return {claim: contrasts for claim, contrasts in claims.items() if contrasts}
+    return inputs.frame("measures", "measures"), claims
 
 
 def _differences(values: Values) -> Observations:
@@ -56,4 +58,4 @@ def _oracle(values: Values, table: pa.Table) -> dict[str, Contrast]:
     """Oracle minus the noise oracle as declared; the tuned values cancel."""
     rows = table.filter(pc.equal(table.column("form"), DECLARED.text))
     oracle, noise = (by_query(rows, "form", values.query_id, name)[DECLARED.text] for name in ("oracle", "noise"))
-    return {"difference": contrast(np.round(oracle - noise, 12), values.query_id, values.fold)}
+    return {"difference": Contrast(np.round(oracle - noise, 12), values.query_id, values.fold)}

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from qdrank.evaluation.observations import Contrast, pairs_contrast
 from qdrank.evaluation.pairs import Pairs, fit_values, paired_fits
 from qdrank.evaluation.refits import by_fit
+from qdrank.evaluation.values import Values as Contrast
 from qdrank.layout import FloatArray, rows_of
 from qdrank.studies.hybrid.methods import MEASURE, METHODS
 from qdrank.studies.making import Inputs
@@ -32,7 +32,7 @@ class Values:
 
     def difference(self, a: str, b: str) -> Contrast:
         """Their differences, as a contrast."""
-        return pairs_contrast(self.pairs(a, b), self.fold)
+        return Contrast(self.of[a] - self.of[b], self.query_id, self.fold)
 
 
 def gathered_values(inputs: Inputs) -> Values:

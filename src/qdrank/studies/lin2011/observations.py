@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.difficulty import Difficulty, difficulty
-from qdrank.evaluation.observations import Contrast, Observations, method_difference, refitted
+from qdrank.evaluation.observations import Observations
 from qdrank.evaluation.pairs import fit_values, fold_of, query_values
+from qdrank.evaluation.values import Values, difference
 from qdrank.layout import FloatArray, rows_of
 from qdrank.store.lists import list_matrix
 from qdrank.studies.lin2011.claims import AROUND, BY_CLASS, MEASURE, PLACE, RANKS, TABLE2
@@ -22,9 +24,9 @@ from qdrank.studies.making import Inputs, Shown
 _AGGREGATORS = ("bordacount", "cps-kendall", "cps-footrule", "cps-spearman")
 
 
-def gather(inputs: Inputs, shown: Shown) -> Observations:
+def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:
     """Observations of one data set from its artifacts."""
-    return observations(
+    return inputs.frame("baselines", "measures"), observations(
         inputs.table("values", "values"),
         inputs.table("ranked", "figure"),
         difficulty(load_judged(inputs.path("judged"), []), shown.options["classes"]),
@@ -51,9 +53,9 @@ def observations(
     return claims | ({} if baselines is None else _against_aggregators(values, baselines, folds))
 
 
-def _contrast(values: FloatArray, ids: NDArray[np.object_], folds: dict[str, str]) -> Contrast:
+def _contrast(values: FloatArray, ids: NDArray[np.object_], folds: dict[str, str]) -> Values:
     """A contrast from values (n_queries, n_fits)."""
-    return refitted(values, ids, np.array([folds[query] for query in ids], dtype=object))
+    return Values(values, ids, np.array([folds[query] for query in ids], dtype=object))
 
 
 def _present(values: pa.Table, *methods: str) -> bool:
@@ -65,7 +67,7 @@ def _differences(values: pa.Table) -> Observations:
     pairs |= {f"{a} - {NAIVE}": (a, NAIVE) for a in AGGREGATING}
     controls = [(a, kind) for kind in ("random", "other", "uniform") for a in PAPER if _present(values, f"{a}-{kind}")]
     pairs |= {f"{a} - {kind}": (a, f"{a}-{kind}") for a, kind in controls}
-    return {name: {"difference": method_difference(values, *pair, MEASURE)} for name, pair in pairs.items()}
+    return {name: {"difference": difference(values.to_pandas(), *pair, MEASURE)} for name, pair in pairs.items()}
 
 
 def _most_measures(values: pa.Table, folds: dict[str, str]) -> Observations:
@@ -74,7 +76,7 @@ def _most_measures(values: pa.Table, folds: dict[str, str]) -> Observations:
     claims: Observations = {}
     for method in AGGREGATING:
         ids = query_values(values, [method], names[0])[0]
-        apart = np.stack([method_difference(values, method, RANKSVM, name).by_fit for name in names])
+        apart = np.stack([difference(values.to_pandas(), method, RANKSVM, name).value for name in names])
         claims[f"most {method}"] = {"difference": _contrast(np.sign(apart.round(12)).mean(axis=0), ids, folds)}
     return claims
 
@@ -101,11 +103,11 @@ def _oracles(values: pa.Table) -> Observations:
         "upper-bound - random": ("upper-bound", "upper-bound-random"),
     }
     claims = {
-        name: {"difference": method_difference(at_most, *pair, MEASURE)}
+        name: {"difference": difference(at_most.to_pandas(), *pair, MEASURE)}
         for name, pair in pairs.items()
         if _present(at_most, *pair)
     }
-    return claims | {"upper-bound": {"value": method_difference(at_most, "upper-bound", RANKSVM, MEASURE)}}
+    return claims | {"upper-bound": {"value": difference(at_most.to_pandas(), "upper-bound", RANKSVM, MEASURE)}}
 
 
 def _place(ranked: pa.Table, folds: dict[str, str]) -> Observations:
