@@ -27,8 +27,7 @@ _AGGREGATORS = ("bordacount", "cps-kendall", "cps-footrule", "cps-spearman")
 def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:
     """Observations of one data set from its artifacts."""
     return inputs.frame("baselines", "measures"), observations(
-        inputs.table("seeds", "measures"),
-        inputs.table("curve", "figure"),
+        inputs.table("values", "values"),
         inputs.table("ranked", "figure"),
         difficulty(load_judged(inputs.path("judged"), []), shown.options["classes"]),
         inputs.table("baselines", "measures"),
@@ -36,30 +35,22 @@ def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:
 
 
 def observations(
-    seeds: pa.Table, curve: pa.Table, ranked: pa.Table, classes: Difficulty, baselines: pa.Table | None = None
+    every: pa.Table, ranked: pa.Table, classes: Difficulty, baselines: pa.Table | None = None
 ) -> Observations:
     """Observations of one data set.
 
     Parameters
     ----------
-    seeds : measures of the study's methods, one row per seed and query
-    curve : average precisions along the number of clusters
+    every : values of the study's methods; each seed of the clusters is a fit
     ranked : average precisions of all models of a clustering, best first
     classes : difficulty of the queries
     baselines : measures of classic methods on the same queries
     """
-    values = as_fits(seeds)
+    values = every.filter(pc.is_null(every.column("x")))
     folds = fold_of(values)
     claims = _differences(values) | _most_measures(values, folds) | _by_class(values, classes, folds)
-    claims |= _oracles(curve) | _place(ranked, folds)
+    claims |= _oracles(every) | _place(ranked, folds)
     return claims | ({} if baselines is None else _against_aggregators(values, baselines, folds))
-
-
-def as_fits(seeds: pa.Table) -> pa.Table:
-    """Measures with the seeds of the clusters as fits of the methods; RankSVM, which has no clusters, has one fit."""
-    names = ["fit" if name == "seed" else name for name in seeds.column_names]
-    table = seeds.rename_columns(names)
-    return table.set_column(names.index("fit"), "fit", table.column("fit").cast(pa.int64()))
 
 
 def _contrast(values: FloatArray, ids: NDArray[np.object_], folds: dict[str, str]) -> Values:
@@ -103,10 +94,9 @@ def _by_class(values: pa.Table, classes: Difficulty, folds: dict[str, str]) -> O
     return claims
 
 
-def _oracles(curve: pa.Table) -> Observations:
+def _oracles(values: pa.Table) -> Observations:
     """The oracles at the largest number of clusters."""
-    most = pc.max(curve.column("m")).as_py()
-    at_most = as_fits(curve.filter(pc.equal(curve.column("m"), most)).drop_columns(["m"]))
+    at_most = values.filter(pc.equal(values.column("x"), pc.max(values.column("x"))))
     pairs = {
         "relevant-only": ("relevant-only", RANKSVM),
         "upper-bound - perturbed": ("upper-bound", "upper-bound-perturbed"),
