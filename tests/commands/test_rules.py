@@ -27,13 +27,13 @@ def test_printed_rules_are_a_rule_file_of_snakemake(capsys: pytest.CaptureFixtur
     listed = subprocess.run(words, capture_output=True, text=True, check=False)
     assert listed.returncode == 0, listed.stderr
     names = {line.partition(" ")[0] for line in listed.stdout.splitlines()}
-    assert {"solve_hoi", "score_hoi", "draw_hoi_fig1", "claim_zha", "refit_hoi"} <= names
+    assert {"fit_hoi", "draw_hoi_fig1", "claim_zha"} <= names
 
 
 def test_rules_of_a_study_a_rule_and_a_near_name(capsys: pytest.CaptureFixture[str]) -> None:
     of_study = printed(capsys, "hoi")
     assert of_study == printed(capsys, "hoi2008")
-    assert "rule score_hoi:" in of_study
+    assert "rule fit_hoi:" in of_study
     assert "_geng" not in of_study
     rule = printed(capsys, "draw_hoi_fig1")
     assert rule in of_study

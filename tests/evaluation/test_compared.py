@@ -12,7 +12,7 @@ from scipy import stats
 from qdrank.errors import InputError
 from qdrank.evaluation.against import differences
 from qdrank.evaluation.comparison import compare, corrected_p
-from qdrank.evaluation.pairs import Pairs, fold_columns, method_pairs, query_values
+from qdrank.evaluation.pairs import Pairs, method_pairs, query_values
 from qdrank.evaluation.run_files import MeasuredRun
 from qdrank.figures.style import error_bars
 
@@ -39,16 +39,6 @@ def test_methods_are_paired_by_query_and_never_by_place(seed):
 def test_methods_on_other_queries_are_refused():
     with pytest.raises(InputError, match="b is not measured on the same queries as a"):
         method_pairs(measures({"a": {"q1": 1.0}, "b": {"q2": 1.0}}), "a", "b", "ap")
-
-
-def test_means_by_fold_over_the_folds_and_over_the_queries():
-    of_a = {"x0": 0.0, "y0": 0.5, "z1": 1.0}
-    assert fold_columns(measures({"a": of_a}), "a", "ap") == {
-        "f0": 0.25,
-        "f1": 1.0,
-        "mean of folds": 0.625,
-        "all queries": 0.5,
-    }
 
 
 def holm_by_hand(p: list[float]) -> list[float]:

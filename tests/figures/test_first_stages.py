@@ -28,22 +28,22 @@ def made_measures(seed: int, fits: int = 1) -> pa.Table:
 
 
 def test_methods_by_falling_map_with_their_intervals():
-    rows = methods_table(made_measures(1, fits=3), LABELS, "exp", INTERVAL).to_pylist()
+    rows = methods_table(made_measures(1, fits=3), LABELS, "exp", INTERVAL).to_dict("records")
     assert [row["method"] for row in rows] == ["rm3", "ranksvm", "reference"]
     assert all(row["MAP, low"] < row["MAP"] < row["MAP, high"] for row in rows)
     assert rows[0]["NDCG@10/exp"] == pytest.approx(rows[0]["MAP"] / 2)
-    alone = {row["method"]: row for row in methods_table(made_measures(1), LABELS, "exp", INTERVAL).to_pylist()}
+    alone = {row["method"]: row for row in methods_table(made_measures(1), LABELS, "exp", INTERVAL).to_dict("records")}
     width = {name: row["MAP, high"] - row["MAP, low"] for name, row in alone.items()}
     assert rows[1]["MAP, high"] - rows[1]["MAP, low"] > width["ranksvm"]  # the spread of the fits is in it
 
 
 def test_first_stages_of_all_text_sets():
     sets = {"One": made_measures(1), "Two": made_measures(2)}
-    table = first_stages_table(sets, LABELS, "exp", 100, INTERVAL)
-    rows = table.to_pylist()
+    table = first_stages_table({name: one.to_pandas() for name, one in sets.items()}, LABELS, "exp", 100, INTERVAL)
+    rows = table.to_dict("records")
     assert [(row["data set"], row["method"]) for row in rows] == [(s, m) for s in sets for m in LABELS.values()]
     assert {row["candidates"] for row in rows} == {100}
-    assert rows[0]["MAP from the first stage"] is None
+    assert np.isnan(rows[0]["MAP from the first stage"])
     for i, one in enumerate(sets.values()):
         expected, row = compare(method_pairs(one, "rm3", "reference", "ap"), **INTERVAL), rows[3 * i + 1]
         assert row["MAP from the first stage"] == pytest.approx(expected.difference)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -61,15 +62,12 @@ def expected(tmp_path: Path) -> Path:
 
 def test_all_methods_with_what_validation_chose():
     columns = {"fold": "fold1", "measure": "ap", "value": 0.5, "method": "listnet"}
-    choices = [
-        pa.Table.from_pylist(
-            [columns | {"setting": "l2=1", "chosen": False}, columns | {"setting": "l2=2", "chosen": True}]
-        ),
-        pa.Table.from_pylist([columns | {"setting": "l2=3", "chosen": True}]),
-    ]
-    table = learners_table(made_measures(), ["ranksvm", "listnet", "regression"], choices, "letor4")
-    assert table.column_names == ["method", "ap", "ndcg@10/letor4", "fits", "spread of fits", "settings by fold"]
-    rows = {row["method"]: row for row in table.to_pylist()}
+    settings = {"l2=1": False, "l2=2": True, "l2=3": True}
+    choices = pd.DataFrame([columns | {"setting": name, "chosen": one} for name, one in settings.items()])
+    values = made_measures().to_pandas()
+    table = learners_table(values, ["ranksvm", "listnet", "regression"], choices, "letor4")
+    assert list(table) == ["method", "ap", "ndcg@10/letor4", "fits", "spread of fits", "settings by fold"]
+    rows = {row["method"]: row for row in table.to_dict("records")}
     assert list(rows) == ["first stage (reference)", "RankSVM", "ListNet", "Regression, linear"]
     assert rows["ListNet"]["ap"] == pytest.approx(0.52, abs=1e-9)
     assert rows["ListNet"]["settings by fold"] == "l2=2; l2=3"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from qdrank.errors import InputError
-from qdrank.measures import CONVENTIONS, average_precision, fold_means, kernels, measure, ndcg
+from qdrank.measures import CONVENTIONS, average_precision, fold_means, measure, ndcg
 
 Y = np.array([0, 2, 1, 0, 0, 1])
 SCORES = np.array([3.0, 2.0, 1.0, 0.5, 0.5, 0.5])
@@ -138,18 +138,6 @@ def test_means_of_folds():
     assert means.pooled == pytest.approx(0.44)
     with pytest.raises(InputError):
         fold_means(np.array([1.0, 2.0]), np.array(["fold1"]))
-
-
-def test_kernels_compile_for_one_type_only_whatever_the_arrays():
-    arrow, strided = SCORES.copy(), np.zeros((6, 2), dtype=np.float32)[:, 0]
-    arrow.flags.writeable = False
-    for scores in (arrow, strided, [1, 2, 3, 4, 5, 6], np.arange(6, dtype=np.int8)):
-        for y in (Y, Y.astype(np.uint8), Y.tolist()):
-            measure(["ap", "ndcg@3/exp", "mean_ndcg/letor4", "rr/trec"], y, scores, [0, 3, 6], doc_ids=list("abcdef"))
-            measure(["ndcg@3/exp"], y, scores, [0, 3, 6])  # the first three alone are sorted
-    compiled = [getattr(kernels, name) for name in dir(kernels) if hasattr(getattr(kernels, name), "signatures")]
-    assert len(compiled) == 7
-    assert all(len(kernel.signatures) == 1 for kernel in compiled)
 
 
 def test_unranked_documents_count_among_the_relevant_and_in_the_ideal_order():

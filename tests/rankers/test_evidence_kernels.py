@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from qdrank.rankers.evidence_kernels import add_by_terms, add_by_vectors, inverted_lists
-from qdrank.rankers.run_kernels import means_of
+from qdrank.rankers.evidence_kernels import add_by_terms, add_by_vectors
 
 GAMMAS = np.array([1.0, 2.0])
 OFFSETS = np.array([0, 3, 5, 9])
@@ -46,7 +45,8 @@ def test_sums_by_terms_are_those_of_the_definition(near, equal):
     grades, kept = judgments(rng)
     asked, train = (sparse.random_array((n, 6), density=0.5, rng=rng, format="csr", dtype=np.float64) for n in (3, 5))
     sim = (asked @ train.T).toarray()
-    lists = inverted_lists(train.indptr.astype(np.int64), train.indices.astype(np.int64), train.data, 6)
+    columns = train.tocsc()
+    lists = columns.indptr.astype(np.int64), columns.indices.astype(np.int64), columns.data
     out = np.zeros((len(DOCUMENT), 1 if equal else 2))
     rows = asked.indptr.astype(np.int64), asked.indices.astype(np.int64), asked.data
     add_by_terms(OFFSETS, DOCUMENT, ITSELF, near, GAMMAS, equal, *rows, *lists, *kept, 5, out)
@@ -67,20 +67,3 @@ def test_sums_by_vectors_are_those_of_the_definition(near, equal):
     expected = dense_sums(np.maximum(asked @ train.T, 0.0), grades, near, equal)
     np.testing.assert_allclose(out, expected, rtol=1e-12)
     assert np.count_nonzero(expected)
-
-
-def test_inverted_lists_are_the_columns():
-    matrix = sparse.random_array((7, 5), density=0.4, rng=np.random.default_rng(2), format="csr")
-    bounds, rows, values = inverted_lists(
-        matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data, 5
-    )
-    columns = matrix.tocsc()
-    np.testing.assert_array_equal(bounds, columns.indptr)
-    np.testing.assert_array_equal(rows, columns.indices)
-    np.testing.assert_array_equal(values, columns.data)
-
-
-def test_means_of_curves_are_numpy_s():
-    rng = np.random.default_rng(3)
-    curves, rows = rng.random((6, 4)), rng.integers(0, 6, size=(5, 3))
-    np.testing.assert_allclose(means_of(curves, rows), curves[rows].mean(axis=1))

@@ -40,10 +40,10 @@ def optimum(judged, queries, weights, lam, proximity, single):
 )
 def test_each_model_is_the_optimum_of_its_neighbourhood(seed, weights, proximity, mix):
     train, vectors = world(seed)
-    _, new = world(seed + 1, n_queries=3)
+    asked, new = world(seed + 1, n_queries=3)
     options = {"lam": 0.05, "proximity": proximity, "mix": mix, "tol": 1e-9}
     ranker = LocalRanker(k=5, weights=weights, **options).fit(train, vectors)
-    W = ranker.models(new)
+    W = ranker.models(asked, new)
     for q, vector in enumerate(new):
         distance = np.sqrt(((vectors - vector) ** 2).sum(axis=1))
         nearest = np.argsort(distance)[: 15 if weights == "kernel" else 5]
@@ -58,15 +58,16 @@ def test_all_neighbours_are_single():
     train, vectors = world(1)
     ranker = LocalRanker(k=1.0, lam=0.1).fit(train, vectors)
     single = RankSVM(lam=0.1).fit(train.X, train.y, train.query).coef_
-    np.testing.assert_array_equal(ranker.models(vectors), np.tile(single, (len(vectors), 1)))
-    np.testing.assert_array_equal(LocalRanker(k=3, mix=0.0, lam=0.1).fit(train, vectors).models(vectors[:2])[0], single)
+    np.testing.assert_array_equal(ranker.models(train, vectors), np.tile(single, (len(vectors), 1)))
+    unmixed = LocalRanker(k=3, mix=0.0, lam=0.1).fit(train, vectors)
+    np.testing.assert_array_equal(unmixed.models(train, vectors)[0], single)
 
 
 def test_scores_are_those_of_the_query_s_own_model():
     train, vectors = world(2)
     test, new = world(3, n_queries=4, first=100)
     ranker = LocalRanker(k=6).fit(train, vectors)
-    W, scores = ranker.models(new), ranker.predict(test, new)
+    W, scores = ranker.models(test, new), ranker.predict(test, new)
     for q in range(4):
         rows = slice(test.offsets[q], test.offsets[q + 1])
         np.testing.assert_allclose(scores[rows], test.X[rows].astype(float) @ W[q])
@@ -76,11 +77,9 @@ def test_random_neighbours_depend_on_the_query_alone():
     train, vectors = world(4)
     test, new = world(5, n_queries=6, first=100)
     ranker = LocalRanker(k=5, random=7).fit(train, vectors)
-    W = ranker.models(new, test.query_id)
-    np.testing.assert_allclose(ranker.models(new[::-1], test.query_id[::-1])[::-1], W, atol=1e-4)
-    assert np.abs(W - LocalRanker(k=5).fit(train, vectors).models(new)).max() > 1e-3
-    with pytest.raises(InputError, match="drawn by query id"):
-        ranker.models(new)
+    W, turned = ranker.models(test, new), test.take(np.arange(6)[::-1])
+    np.testing.assert_allclose(ranker.models(turned, new[::-1])[::-1], W, atol=1e-4)
+    assert np.abs(W - LocalRanker(k=5).fit(train, vectors).models(test, new)).max() > 1e-3
 
 
 def test_kernel_weights_without_spread():
@@ -97,4 +96,4 @@ def test_bad_settings_are_refused():
     with pytest.raises(InputError, match="do not fit"):
         LocalRanker().fit(train, vectors[:-1])
     with pytest.raises(InputError, match="not been fitted"):
-        LocalRanker().models(vectors)
+        LocalRanker().models(train, vectors)

@@ -45,7 +45,3 @@ def test_lookups_are_those_of_the_study(seed: int, metric: str, choice: str, coa
     with mock.patch.object(lookup, "_DENSE_MOST", 4096 if dense else 0):
         first = Offline1(space, Neighbourhoods(of_train[:, :k], pairs, choice), largest)
     assert [first(vector) for vector in test] == offline1(of_test, of_train, pairs, [k], alike=choice)[k].tolist()
-    for row in of_test[:, :k]:
-        compiled, plain = first.neighbourhoods._shared(row), first.neighbourhoods._shared_plainly(row)
-        assert compiled.dtype == plain.dtype
-        np.testing.assert_array_equal(plain, compiled)

@@ -224,7 +224,7 @@ def test_evidence_by_words_needs_the_words_of_queries(fold):
 
 
 def test_rankers_that_train_on_request_say_what_they_lack(fold, tmp_path):
-    path, served = stored(fold, "proximal")
+    judged, (path, served) = fold[1], stored(fold, "proximal")
     alone = tmp_path / "data" / "fold1" / "served" / path.name
     alone.parent.mkdir(parents=True)
     alone.write_bytes(path.read_bytes())
@@ -233,7 +233,7 @@ def test_rankers_that_train_on_request_say_what_they_lack(fold, tmp_path):
     fresh = served.ranker.fresh()
     fresh.single_, fresh.vectors_, fresh.query_id_ = (getattr(served.ranker, name) for name in fitted_names(fresh))
     with pytest.raises(InputError, match="call remember first"):
-        fresh.models(fresh.vectors_)
+        fresh.predict(judged.of_role("fold1", "train"), fresh.vectors_)
 
 
 def test_unknown_names_and_settings_are_refused(fold):

@@ -47,7 +47,7 @@ from qdrank.workflow.recorded import recorded_text
 SIZES = {"train": 30, "vali": 10, "test": 10, "features": 8}
 QUERIES = {"top": 20, "pooling": "mean", "view": "given", "query_columns": False, "scale": "zscore"}
 GENG = {"ks": [0.2, 1], "lam": 0.01, "choose": "validation", "k": 0.27, "candidates": [0.27, 0.5]}
-GENG |= {"lambdas": [0.1, 1 / 30], "controls": [], "offline1": "shared_pairs"}
+GENG |= {"lambdas": [0.1, 1 / 30], "controls": []}
 
 
 class Study:
@@ -74,7 +74,7 @@ class Study:
         write(self.folder / "neighbours.parquet", "neighbours", graph_table)
         nearest = self.nearest = list_matrix(graph_table.column("neighbours"))
         documents = fold_documents(judged, "fold1", scale)
-        classes = query_classes(queries, self.topics, n_classes=3, seed=1)
+        classes = query_classes(queries, self.topics, seed=1)
         whole = train_global(documents, classes.true[queries.is_train], [0.1, 0.01], tol=1e-6)
         write(self.folder / "models/global.parquet", "models", whole)
         wanted = neighbourhoods(queries, nearest, self.geng, 1)
@@ -121,9 +121,7 @@ class Study:
             local=of.local,
             classes=of.classes,
             options=self.geng,
-            penalty="half",
             tol=1e-6,
-            n_classes=3,
             seed=1,
             recipe=self.recipe,
         )
@@ -161,10 +159,10 @@ def tiny(tmp_path_factory) -> Study:
 VARIANTS = {
     "as-given": {},
     "minmax": {"scale": "minmax", "view": "minmax", "pooling": "mean+std+max", "metric": "cosine"},
-    "zscore": {"scale": "zscore", "metric": "mahalanobis", "offline1": "smallest_gamma"},
+    "zscore": {"scale": "zscore", "metric": "mahalanobis"},
     "learned": {"metric": "learned", "missing": True},
-    "missing": {"missing": True, "metric": "manhattan", "offline1": "shared_queries"},
-    "own-columns": {"query_columns": True, "largest": 16, "ks": [0.2], "offline1": "shared_queries"},
+    "missing": {"missing": True, "metric": "manhattan"},
+    "own-columns": {"query_columns": True, "largest": 16, "ks": [0.2]},
 }
 
 

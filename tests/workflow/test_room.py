@@ -76,9 +76,8 @@ def test_jobs_that_grow_take_all_folds_of_small_data_sets_alone(n_queries: int |
 def test_methods_of_a_study_are_fitted_again_in_one_job() -> None:
     jobs = run_of(refits=2).redrawn
     # others fit their own again
-    assert set(jobs) == {"geng", "beyond", "lambdamart_tuned", "lambdamart_queries"}
+    assert set(jobs) == {"geng", "lambdamart_tuned", "lambdamart_queries"}
     assert set(jobs["geng"]) == {"knn-random", "lambdamart", "lambdamart-vectors"}
-    assert set(jobs["beyond"]) == {"beyond-trees-queries", "beyond-trees-evidence"}
     assert set(jobs["lambdamart_tuned"]) == {"lambdamart-tuned"}
     assert set(run_of(refits=2, geng={"trees": None}).redrawn["geng"]) == {"knn-random"}
     assert run_of(refits=1).redrawn == {}

@@ -164,13 +164,6 @@ def fit_columns(measures: pa.Table, method: str, name: str) -> dict[str, float |
     return {"fits": len(means), "spread of fits": float(np.std(means, ddof=1)) if len(means) > 1 else None}
 
 
-def fold_columns(measures: pa.Table, method: str, name: str) -> dict[str, float]:
-    """Means of a measure as the columns of a table: each fold, the mean of the folds, the mean over all queries."""
-    fold, (ids, values) = fold_of(measures), query_values(measures, [method], name)
-    means = fold_means(values[:, 0], np.array([fold[query] for query in ids]))
-    return {**means.folds, "mean of folds": means.published, "all queries": means.pooled}
-
-
 @dataclass(frozen=True)
 class FoldMeans:
     """Means of a measure over test queries.

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from qdrank.evaluation.comparison import DETECTABLE, compare, compared_rows
-from qdrank.evaluation.pairs import FoldMeans, fit_columns, fold_means, method_pairs
-from qdrank.figures.tables import chosen_by_fold, write_tables
+from qdrank.evaluation.pairs import FoldMeans, fold_means, method_pairs
+from qdrank.figures.method_tables import spread_of_fits, with_settings
+from qdrank.figures.numbers import chosen
+from qdrank.figures.tables import write_tables
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.store import read
@@ -23,12 +26,6 @@ def method_label(method: str) -> str:
     return CLASSIC[method].label if method in CLASSIC else FIRST_STAGES[method]
 
 
-def shown_measures(measures: pa.Table, convention: str) -> list[str]:
-    """The measures that a table in ``convention`` shows, of those that were measured."""
-    names = ["ap", *(f"{name}/{convention}" for name in _SHOWN)]
-    return [name for name in names if name in measures.column_names]
-
-
 def means_of(measures: pa.Table, method: str, name: str) -> FoldMeans:
     """Means of a measure of a method, by fold, of the folds and of all queries."""
     of_method = measures.filter(pc.equal(measures.column("method"), method))
@@ -36,18 +33,14 @@ def means_of(measures: pa.Table, method: str, name: str) -> FoldMeans:
 
 
 def learners_table(
-    measures: pa.Table, methods: Sequence[str], choices: Sequence[pa.Table], convention: str
-) -> pa.Table:
+    values: pd.DataFrame, methods: Sequence[str], choices: pd.DataFrame, convention: str
+) -> pd.DataFrame:
     """One row per method: means of the folds, as LETOR publishes them, and the settings chosen in each fold."""
-    chosen = chosen_by_fold(choices)
-    rows = []
-    measured = set(measures.column("method").to_pylist())
-    for method in [*(name for name in FIRST_STAGES if name in measured), *methods]:
-        row: dict[str, Any] = {"method": method_label(method)}
-        row |= {name: means_of(measures, method, name).published for name in shown_measures(measures, convention)}
-        row |= fit_columns(measures, method, "ap")
-        rows.append(row | {"settings by fold": "; ".join(chosen.get(method, []))})
-    return pa.Table.from_pylist(rows)
+    labels = {name: method_label(name) for name in [*FIRST_STAGES, *methods]}
+    values = chosen(values, labels)
+    names = [name for name in ("ap", *(f"{name}/{convention}" for name in _SHOWN)) if name in values]
+    means = values.groupby(["method", "fold"], sort=False)[names].mean().groupby("method", sort=False).mean()
+    return with_settings(means.join(spread_of_fits(values, "ap")), labels, choices)
 
 
 def tabulate_learners(
@@ -60,8 +53,9 @@ def tabulate_learners(
     interval: Mapping[str, Any],
 ) -> None:
     """Write the tables of the methods of a data set: means with the settings chosen, and tests."""
-    measures, choices = read(files["measures"], "measures"), [read(path, "choices") for path in files["choices"]]
-    means = learners_table(measures, methods, choices, convention)
+    measures = read(files["measures"], "measures")
+    choices = pa.concat_tables([read(path, "choices") for path in files["choices"]])
+    means = learners_table(measures.to_pandas(), methods, choices.to_pandas(), convention)
     tests = tests_table(measures, methods, convention, interval)
     named = {"means": (means, f"{title}: learners, mean of folds"), "tests": (tests, f"{title}: learners, tests")}
     write_tables(named, out)

@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 
-from qdrank.evaluation.comparison import compare
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import Claim, Declaration
 from qdrank.evaluation.observations import method_difference
-from qdrank.evaluation.pairs import fit_values, method_pairs
 from qdrank.evaluation.refits import table_ends
+from qdrank.figures.method_tables import differences
+from qdrank.figures.numbers import chosen, numbers
 from qdrank.figures.tables import write_table
+from qdrank.layout import FloatArray
 from qdrank.measures import NDCG_IN_WORDS
 from qdrank.rankers.stages import REFERENCE
 from qdrank.store import read
@@ -32,45 +35,44 @@ LEAD, BETTER, REASON = "lead of the best", "the best is better", "reason"
 
 def methods_table(
     measures: pa.Table, labels: Mapping[str, str], convention: str, interval: Mapping[str, Any]
-) -> pa.Table:
+) -> pd.DataFrame:
     """One row per method of the artifact ``measures``, by decreasing MAP over all test queries, each mean with its interval.
 
-    The ends of an interval are null where the queries are too few for one (`table_ends`). The last columns are about the
+    The ends of an interval are missing where the queries are too few for one (`table_ends`). The last columns are about the
     lead of the first method over each other; its interval has the corrected level.
     """
-    rows = _means(measures, labels, convention, interval)
-    decided = _leads(measures, [row["method"] for row in rows])
-    rows = rows[:1] + [row | one for row, one in zip(rows[1:], decided, strict=True)]
-    numbers, words = [LEAD, f"{LEAD}, low", f"{LEAD}, high"], [BETTER, REASON]
-    more = [*((name, pa.float64()) for name in numbers), *((name, pa.string()) for name in words)]
-    return pa.Table.from_pylist(rows, pa.schema([*_schema(convention), *more]))
+    means = _means(measures.to_pandas(), convention, interval)
+    means.insert(1, "label", means["method"].replace(labels))
+    means = means.sort_values(["MAP", "method"], ascending=[False, True])
+    leads = _leads(measures, means["method"].tolist())
+    return means.merge(leads, on="method", how="left", validate="one_to_one")
 
 
-def _leads(measures: pa.Table, methods: Sequence[str]) -> list[dict[str, Any]]:
+def _leads(measures: pa.Table, methods: Sequence[str]) -> pd.DataFrame:
     """What is known of the lead of the first method over each other one, decided together as a family of claims."""
     best, *others = methods
     about: Any = {"expected": "", "kind": "superiority", "margin": MARGIN, "measure": "ap", "family": LEAD}
     claims = tuple(Claim(name=name, text=f"{best} beats {name}", **about) for name in others)
     leads = {name: {LEAD: method_difference(measures, best, name, "ap")} for name in others}
-    decided = decide(Declaration(study="", paper="", claims=claims), {"": leads}, dataset="").to_pylist()
-    columns = {LEAD: "effect", f"{LEAD}, low": "low", f"{LEAD}, high": "high", BETTER: "verdict", REASON: "reason"}
-    return [{column: one[name] for column, name in columns.items()} for one in decided]
+    declared = Declaration(study="", paper="", claims=claims)
+    decided: pd.DataFrame = decide(declared, {"": leads}, dataset="").to_pandas()
+    columns = {"effect": LEAD, "low": f"{LEAD}, low", "high": f"{LEAD}, high", "verdict": BETTER, "reason": REASON}
+    return decided.rename(columns={"claim": "method"} | columns)[["method", *columns.values()]]
 
 
-def _means(
-    measures: pa.Table, labels: Mapping[str, str], convention: str, interval: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """Rows of methods by decreasing MAP."""
-    rows = []
-    for method in dict.fromkeys(measures.column("method").to_pylist()):
-        row: dict[str, Any] = {"method": method, "label": labels.get(method, method)}
-        for shown, name in _measures(convention).items():
-            ids, values = fit_values(measures, [method], name)
-            low, high = table_ends(values[:, :, 0], **interval)
-            row |= {"queries": len(ids), shown: float(values.mean())}
-            row |= {f"{shown}, low": _number(low), f"{shown}, high": _number(high)}
-        rows.append(row)
-    return sorted(rows, key=lambda row: (-row["MAP"], row["method"]))
+def _means(values: pd.DataFrame, convention: str, interval: Mapping[str, Any]) -> pd.DataFrame:
+    """MAP and NDCG of each method with their intervals."""
+    parts = []
+    for shown, name in (("MAP", "ap"), (f"NDCG@10/{convention}", f"ndcg@10/{convention}")):
+        rows = numbers(values, ["method"], name, interval, ends=_ends).set_index(["method", "queries"])
+        parts.append(rows.rename(columns={"mean": shown, "low": f"{shown}, low", "high": f"{shown}, high"}))
+    return pd.concat(parts, axis=1).reset_index()
+
+
+def _ends(values: FloatArray, **interval: Any) -> tuple[FloatArray, FloatArray]:
+    """`table_ends` of each column of ``values`` (n_queries, n_fits, n)."""
+    low, high = np.array([table_ends(column, **interval) for column in np.moveaxis(values, 2, 0)]).T
+    return low, high
 
 
 def tabulate_methods(
@@ -89,35 +91,29 @@ def tabulate_methods(
 
 
 def first_stages_table(
-    measures: Mapping[str, pa.Table],
+    measures: Mapping[str, pd.DataFrame],
     labels: Mapping[str, str],
     convention: str,
     depth: int,
     interval: Mapping[str, Any],
-) -> pa.Table:
+) -> pd.DataFrame:
     """First stages and one learned model on every text set, each with its difference in MAP from the first stage as given.
 
     Parameters
     ----------
-    measures : by title of the data set, the artifact ``measures`` of the methods in ``labels``
+    measures : by title of the data set, values of the methods in ``labels``
     convention : that of NDCG
     depth : documents that every method ranks
     """
-    rows = []
-    for title, table in measures.items():
-        of_set = {row["method"]: row for row in _means(table, labels, convention, interval)}
-        for method in labels:
-            row = {"data set": title, "candidates": depth, **of_set[method], "method": labels[method]}
-            del row["label"]
-            apart = compare(method_pairs(table, method, REFERENCE, "ap"), **interval)
-            ends = {"low": apart.interval.low, "high": apart.interval.high}
-            row |= {_FROM_FIRST: None if method == REFERENCE else apart.difference}
-            row |= {f"{_FROM_FIRST}, {end}": None if method == REFERENCE else _number(v) for end, v in ends.items()}
-            rows.append(row)
-    names = [_FROM_FIRST, f"{_FROM_FIRST}, low", f"{_FROM_FIRST}, high"]
-    first = [("data set", pa.string()), ("candidates", pa.int64())]
-    others = [field for field in _schema(convention) if field.name != "label"]
-    return pa.Table.from_pylist(rows, pa.schema([*first, *others, *((name, pa.float64()) for name in names)]))
+    columns = {"difference": _FROM_FIRST, "low": f"{_FROM_FIRST}, low", "high": f"{_FROM_FIRST}, high"}
+    parts = []
+    for title, of_set in measures.items():
+        values = chosen(of_set, labels)
+        apart = differences(values, REFERENCE, "ap", interval).drop(REFERENCE).rename(columns=columns)
+        means = _means(values, convention, interval).set_index("method").join(apart[[*columns.values()]])
+        means = means.rename(index=labels).reset_index()
+        parts.append(pd.DataFrame({"data set": title, "candidates": depth, **means}))
+    return pd.concat(parts)
 
 
 def tabulate_first_stages(
@@ -131,21 +127,6 @@ def tabulate_first_stages(
     interval: Mapping[str, Any],
 ) -> None:
     """Write the table of the first stages; ``titles`` are those of the data sets, in order."""
-    measures = dict(zip(titles, (read(path, "measures") for path in files["measures"]), strict=True))
+    measures = dict(zip(titles, (read(path, "measures").to_pandas() for path in files["measures"]), strict=True))
     table = first_stages_table(measures, labels, convention, depth, interval)
     write_table(table, out, title=f"First stages of all text sets, {depth} documents per query")
-
-
-def _number(value: float) -> float | None:
-    return None if value != value else value
-
-
-def _measures(convention: str) -> dict[str, str]:
-    """The measures of the tables, by what their columns are called."""
-    return {"MAP": "ap", f"NDCG@10/{convention}": f"ndcg@10/{convention}"}
-
-
-def _schema(convention: str) -> pa.Schema:
-    numbers = [name for shown in _measures(convention) for name in (shown, f"{shown}, low", f"{shown}, high")]
-    words = [("method", pa.string()), ("label", pa.string()), ("queries", pa.int64())]
-    return pa.schema([*words, *((name, pa.float64()) for name in numbers)])

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from qdrank.errors import InputError
+from qdrank.evaluation.pairs import Pairs, paired_fits
 from qdrank.evaluation.refits import column_ends
 from qdrank.layout import FloatArray
 
@@ -36,8 +37,8 @@ def by_measure(values: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
     return values.melt([name for name in _NAMES if name in values], list(measures), "measure", "value")
 
 
-def cube(values: pd.DataFrame, by: Sequence[str], measure: str) -> tuple[pd.DataFrame, FloatArray]:
-    """Groups in order of appearance, and their values, (n_queries, n_fits, n_groups), queries by ascending id.
+def cube(values: pd.DataFrame, by: Sequence[str], measure: str) -> tuple[pd.DataFrame, pd.Index[str], FloatArray]:
+    """Groups in order of appearance, query ids, ascending, and values, (n_queries, n_fits, n_groups).
 
     A group that is fitted once has the same values in every fit. Raises `InputError` if two groups have other queries, or
     different numbers of fits above one.
@@ -53,7 +54,13 @@ def cube(values: pd.DataFrame, by: Sequence[str], measure: str) -> tuple[pd.Data
             raise InputError(f"{', '.join(map(str, group))}: not measured on the same queries as the others")
         if one.shape[1] not in (1, fits):
             raise InputError(f"{', '.join(map(str, group))}: {one.shape[1]} fits, others have {fits}")
-    return groups, np.stack([np.broadcast_to(one, (len(wide), fits)) for one in each], axis=2)
+    return groups, wide.index, np.stack([np.broadcast_to(one, (len(wide), fits)) for one in each], axis=2)
+
+
+def pairs(values: pd.DataFrame, one: str, other: str, measure: str) -> Pairs:
+    """Values of two methods on the same queries, with their differences in every fit."""
+    _, ids, of = cube(chosen(values, dict.fromkeys([one, other])), ["method"], measure)
+    return paired_fits(ids.to_numpy(object), of[:, :, 0], of[:, :, -1])
 
 
 def numbers(
@@ -83,7 +90,7 @@ def numbers(
         parts = [part for _, part in values.groupby(list(apart), sort=False, observed=True)]
         of_parts = [numbers(part, by, measure, interval, against=against, means=means, ends=ends) for part in parts]
         return pd.concat(of_parts, ignore_index=True)
-    rows, of = cube(values, by, measure)
+    rows, _, of = cube(values, by, measure)
     other = None if against is None else _others(rows, against)
     kept = np.arange(len(rows)) if other is None else np.flatnonzero(other >= 0)
     rows = rows.iloc[kept].reset_index(drop=True).assign(queries=len(of), mean=of[:, :, kept].mean(axis=(0, 1)))

@@ -14,12 +14,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR
-from qdrank.store import write, write_text
+from qdrank.store import table_of, write, write_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: More columns than this have smaller letters, and the smallest, or are turned; a cell with more letters than this may have several lines.
 _MANY, _MOST, LONG = 10, 22, 14
@@ -128,7 +131,7 @@ _P_VALUES = re.compile(r"p($|, | \()")
 
 
 def write_table(
-    table: pa.Table,
+    table: pa.Table | pd.DataFrame,
     paths: Mapping[str, str | Path],
     *,
     digits: int = 4,
@@ -142,6 +145,7 @@ def write_table(
     is not 0 is never shown as 0, and a column of whole numbers is shown as such. ``folded`` are columns that the page
     (HTML) shows only when the reader opens a row, ``said`` a paragraph under its title.
     """
+    table = table_of(table)
     for path in map(Path, paths.values()):
         if path.suffix == ".parquet":
             write(path, "table", table)
@@ -151,7 +155,7 @@ def write_table(
             write_text(path, _FORMS[path.suffix](table, digits, title))
 
 
-def write_tables(tables: Mapping[str, tuple[pa.Table, str]], paths: Mapping[str, str | Path]) -> None:
+def write_tables(tables: Mapping[str, tuple[pa.Table | pd.DataFrame, str]], paths: Mapping[str, str | Path]) -> None:
     """Write tables with their titles; the names of the paths of one begin with its name and an underscore."""
     for name, (table, title) in tables.items():
         forms = {form: path for form, path in paths.items() if form.startswith(f"{name}_")}

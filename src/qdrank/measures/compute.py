@@ -85,20 +85,19 @@ def definitions(names: Iterable[str]) -> Definitions:
 
 @dataclass(frozen=True, eq=False)
 class Rankings:
-    """One ranker's scores: all documents, or only the judged ones, each sorted once per rule for ties, as deep as needed."""
+    """One ranker's scores: all documents, or only the judged ones, each sorted once per rule for ties."""
 
     judgements: Judgements
     scores: FloatArray
-    depth: int | None = None
     sorted: dict[tuple[TieOrder, bool], Ranking] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, judgements: Judgements, scores: FloatArray, depth: int | None = None) -> Rankings:
+    def of(cls, judgements: Judgements, scores: FloatArray) -> Rankings:
         """The rankings of the documents that are in the lists: those with a score above minus infinity."""
         absent = scores == -np.inf
         if absent.shape == judgements.grades.shape and absent.any():
             judgements, scores = judgements.only(~absent), scores[~absent]
-        return cls(judgements, scores, depth)
+        return cls(judgements, scores)
 
     def lists(self, only_judged: bool) -> tuple[Judgements, FloatArray]:
         """Judgements and scores, of all documents or of the judged ones."""
@@ -110,14 +109,14 @@ class Rankings:
         """The documents in their order."""
         if (ties, only_judged) not in self.sorted:
             judgements, scores = self.lists(only_judged)
-            self.sorted[ties, only_judged] = judgements.ranked(scores, ties, self.depth)
+            self.sorted[ties, only_judged] = judgements.ranked(scores, ties)
         return self.sorted[ties, only_judged]
 
 
 def _one_ranker(entries: Definitions, judgements: Judgements, scores: FloatArray) -> dict[str, FloatArray]:
     """Each measure's values, shape (n_queries,): one sort per rule for ties, one pass per definition."""
     values: dict[str, FloatArray] = {}
-    rankings = Rankings.of(judgements, scores, max((wanted[-1][0] for _, _, wanted in entries), default=None))
+    rankings = Rankings.of(judgements, scores)
     for definition, only_judged, wanted in entries:
         ranking = rankings.ranked(definition.ties, only_judged)
         columns = definition.values(ranking, np.array([cutoff for cutoff, _ in wanted]))

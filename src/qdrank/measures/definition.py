@@ -11,6 +11,7 @@ import numpy as np
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
+from qdrank.measures.padded import ranks, sums_at
 from qdrank.measures.ranking import Judgements, Ranking, TieOrder
 
 
@@ -35,8 +36,7 @@ class Tied:
     @cached_property
     def rank(self) -> FloatArray:
         """Rank within the query, from 1."""
-        offsets = self.judgements.offsets
-        return np.arange(1.0, len(self.tie) + 1) - np.repeat(offsets[:-1], np.diff(offsets))
+        return ranks(self.judgements.offsets).astype(np.float64)
 
     @cached_property
     def _sizes(self) -> IntArray:
@@ -80,10 +80,7 @@ class Tied:
 
     def sums_at(self, values: FloatArray, cutoffs: IntArray, discount: FloatArray | None = None) -> FloatArray:
         """Sums of values, times the discounts of their ranks, up to each cutoff, shape (n_queries, n_cutoffs)."""
-        weights = np.ones(int(self.judgements.n_documents.max(initial=0))) if discount is None else discount
-        places = np.arange(len(values))
-        sums: FloatArray = self.judgements.kernels.gain_at(places, self.judgements.offsets, values, weights, cutoffs)
-        return sums
+        return sums_at(values, self.judgements.offsets, cutoffs, discount)
 
 
 _Kind = TypeVar("_Kind", bound="Definition")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from functools import cached_property
-from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
@@ -13,27 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, query_index
+from qdrank.measures.padded import ranked_rows
 
 TieOrder = Literal["row", "docno", "docno, double precision"]
 MAX_GRADE = 62
 """Highest grade allowed, the last whose gain 2^r - 1 fits an int64; labels of judged documents are 0 to 4."""
-_UNCOMPILED_DOCUMENTS = 2_000_000
-_SHALLOW = 20
-"""Depth up to which the first documents are found without sorting all."""
-_seen = 0  # documents that were measured without compiled kernels
-
-
-def _kernels(n_documents: int) -> ModuleType:
-    """The compiled kernels if Numba is loaded, else NumPy for the first documents: loading takes 0.7 s. Both give the same bits."""
-    global _seen  # noqa: PLW0603
-    _seen += n_documents
-    if "numba" in sys.modules or _seen > _UNCOMPILED_DOCUMENTS:
-        from qdrank.measures import kernels
-
-        return kernels
-    from qdrank.measures import uncompiled
-
-    return uncompiled
 
 
 class Judgements:
@@ -68,11 +50,6 @@ class Judgements:
         self.judged = np.ones(len(self.grades), dtype=bool) if judged is None else np.asarray(judged, dtype=bool)
         if self.judged.shape != self.grades.shape:
             raise InputError(f"{len(self.judged)} marks of judged documents for {len(self.grades)} documents")
-
-    @property
-    def kernels(self) -> ModuleType:
-        """`qdrank.measures.kernels`, or the same in NumPy."""
-        return _kernels(0)
 
     @cached_property
     def n_grades(self) -> int:
@@ -131,23 +108,19 @@ class Judgements:
     def ideal(self) -> IntArray:
         """Grades of all judged documents in descending order within each query."""
         grades = self._with_unranked(np.ones(len(self.grades), dtype=bool))[0]
-        ordered: IntArray = self.kernels.ideal_grades(grades, self.ideal_offsets, self.n_grades)
-        return ordered
+        n_queries, falling = len(self.offsets) - 1, np.arange(self.n_grades)[::-1]
+        places = query_index(self.ideal_offsets) * self.n_grades + falling[grades]
+        return np.repeat(np.tile(falling, n_queries), np.bincount(places, minlength=n_queries * self.n_grades))
 
     def compared(self, scores: ArrayLike, ties: TieOrder) -> FloatArray:
         """Scores as they are compared: trec_eval keeps them in single precision up to version 9.0.8, in which more are tied."""
         checked = _scores(np.asarray(scores), len(self.grades))
         return checked.astype(np.float32).astype(np.float64) if ties == "docno" else checked
 
-    def ranked(self, scores: ArrayLike, ties: TieOrder = "row", depth: int | None = None) -> Ranking:
-        """The documents ranked by ``scores``, shape (n_documents,), the highest first.
-
-        With ``depth``, and ties in row order, only the first ``depth`` of each query need be in order.
-        """
-        compared, kernels = self.compared(scores, ties), _kernels(len(self.grades))
-        if ties == "row" and depth is not None and depth <= _SHALLOW:
-            return Ranking(self, kernels.first_rows(compared, self.offsets, depth))
-        rows: IntArray = kernels.ranked_rows(compared, self.offsets)
+    def ranked(self, scores: ArrayLike, ties: TieOrder = "row") -> Ranking:
+        """The documents ranked by ``scores``, shape (n_documents,), the highest first."""
+        compared = self.compared(scores, ties)
+        rows = ranked_rows(compared, self.offsets)
         if ties != "row":
             self._order_by_docno(rows, tie_numbers(compared[rows], self.offsets))
         return Ranking(self, rows)
@@ -177,8 +150,7 @@ def rows_by_score(scores: ArrayLike, offsets: ArrayLike) -> IntArray:
     """Rows of the documents by descending score within each query, ties in row order; shape (n_documents,)."""
     checked = np.asarray(scores)
     bounds = _offsets(np.asarray(offsets), len(checked))
-    rows: IntArray = _kernels(len(checked)).ranked_rows(_scores(checked, len(checked)), bounds)
-    return rows
+    return ranked_rows(_scores(checked, len(checked)), bounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,11 +169,6 @@ class Ranking:
     def judged(self) -> NDArray[np.bool_]:
         """Whether the documents are judged, in ranked order, shape (n_documents,)."""
         return self.judgements.judged[self.rows]
-
-    @property
-    def kernels(self) -> ModuleType:
-        """`qdrank.measures.kernels`, or the same in NumPy."""
-        return self.judgements.kernels
 
 
 def _grades(y: NDArray[Any]) -> IntArray:
@@ -227,8 +194,7 @@ def _offsets(offsets: NDArray[Any], n_documents: int) -> IntArray:
 def _scores(scores: NDArray[Any], n_documents: int) -> FloatArray:
     if scores.shape != (n_documents,):
         raise InputError(f"scores of shape {scores.shape} for {n_documents} documents")
-    # A read-only array (Arrow gives such) would make the kernels compile once more for its type.
-    scores = np.require(scores, dtype=np.float64, requirements=["C_CONTIGUOUS", "WRITEABLE"])
+    scores = scores.astype(np.float64, copy=False)
     if np.isnan(scores).any():
         row = int(np.flatnonzero(np.isnan(scores))[0])
         raise InputError(f"the score of document {row} (counted from 0) is not a number", found="nan")

@@ -23,7 +23,7 @@ from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.profiles import Profiler, Similarity, distinct, places, profiler
-from qdrank.rankers.evidence_kernels import add_by_terms, add_by_vectors, inverted_lists
+from qdrank.rankers.evidence_kernels import add_by_terms, add_by_vectors
 
 #: Tolerance for similarities, which are sums of many rounded products.
 _ROUNDING = 1e-9
@@ -136,7 +136,7 @@ class _Judgments:
         """Profiles of the training queries in the form the kernels take."""
         if isinstance(profiles, np.ndarray):
             return (np.ascontiguousarray(profiles),)
-        return inverted_lists(*_rows(profiles), profiles.shape[1])
+        return _rows(profiles.tocsc())
 
 
 @dataclass(kw_only=True, eq=False)
@@ -167,7 +167,7 @@ class DocumentPrior(_Judgments):
 
 
 def _rows(profiles: Any) -> tuple[IntArray, IntArray, FloatArray]:
-    """Bounds, columns and values of a sparse matrix."""
+    """Bounds, places and values of the rows of a sparse matrix, or of its columns if it is kept by column."""
     return profiles.indptr.astype(np.int64), profiles.indices.astype(np.int64), profiles.data
 
 

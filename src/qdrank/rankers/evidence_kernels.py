@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from qdrank.layout import FloatArray, IntArray
+from qdrank.layout import IntArray
 
 _Floats = NDArray[np.float64]
 
@@ -76,21 +76,3 @@ def add_by_vectors(
                         total += vectors[q, c] * train[other, c]
                     sim[other], known[other] = max(total, 0.0), q
             _add(document, r, sim, itself[q], near, gammas, equal, out[r], doc_first, doc_query, doc_grade)
-
-
-@njit(cache=True)
-def inverted_lists(
-    first: IntArray, term: IntArray, weight: _Floats, n_terms: int
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """Rows of a sparse matrix as inverted lists: bounds (n_terms + 1,), rows and values, rows ascending."""
-    bounds = np.zeros(n_terms + 1, dtype=np.int64)
-    for t in term:
-        bounds[t + 1] += 1
-    for t in range(n_terms):
-        bounds[t + 1] += bounds[t]
-    rows, values, at = np.empty(len(term), dtype=np.int64), np.empty(len(term)), bounds[:-1].copy()
-    for q in range(len(first) - 1):
-        for i in range(first[q], first[q + 1]):
-            rows[at[term[i]]], values[at[term[i]]] = q, weight[i]
-            at[term[i]] += 1
-    return bounds, rows, values

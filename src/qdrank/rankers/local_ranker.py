@@ -25,7 +25,7 @@ from qdrank.learners.ranksvm.estimator import Penalty
 from qdrank.learners.ranksvm.local import TrainingBase, prepare_training, train_local
 from qdrank.learners.ranksvm.preferences import Preferences, prepare
 from qdrank.queries.neighbours import neighbours
-from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
+from qdrank.rankers.base import OwnModels, Validation, refuse_other_vectors
 from qdrank.rankers.documents import query_scores
 from qdrank.rankers.knn import random_neighbours
 from qdrank.rankers.sizes import neighbour_count
@@ -35,7 +35,7 @@ REACH = 3
 
 
 @dataclass(kw_only=True, eq=False)
-class LocalRanker(QueryRanker):
+class LocalRanker(OwnModels):
     """Local models on the block engine.
 
     Parameters
@@ -97,25 +97,25 @@ class LocalRanker(QueryRanker):
         self._data, self._base = prepare(train.X, train.y, train.offsets), None
         return self
 
-    def models(self, vectors: FloatArray, query_id: NDArray[np.object_] | None = None) -> FloatArray:
-        """Weights of queries with the given vectors, (n_queries, n_features); ids are only needed for random neighbours."""
+    def models(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Weights of the queries, (n_queries, n_features); of the documents only the names of their queries are used."""
+        refuse_other_vectors(documents, vectors)
         self.refuse_unfitted()
         if len(vectors) == 0:
             return np.zeros((0, len(self.single_)))
-        rows, weights = self._neighbourhood(np.asarray(vectors, dtype=np.float64), query_id)
+        rows, weights = self._neighbourhood(np.asarray(vectors, dtype=np.float64), documents.query_id)
         blocks = make_blocks(np.arange(len(rows)), self.block)
         trained = train_local(self._prepared(), rows, blocks, weights=weights, tol=self.tol)
         W = np.empty_like(trained.W)
         W[trained.rows] = trained.W
         return self.mix * W + (1 - self.mix) * self.single_
 
-    def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
-        """Scores (n_documents,), each query's by its own model."""
-        refuse_other_vectors(documents, vectors)
-        return query_scores(documents, self.models(vectors, documents.query_id))
+    def scores_by(self, documents: Judged, models: FloatArray) -> FloatArray:
+        """Scores (n_documents,) of each query's documents by its weights."""
+        return query_scores(documents, models)
 
     def _neighbourhood(
-        self, vectors: FloatArray, query_id: NDArray[np.object_] | None
+        self, vectors: FloatArray, query_id: NDArray[np.object_]
     ) -> tuple[NDArray[np.int32], FloatArray | None]:
         """Training queries (n_queries, reach), nearest first, and their weights, None if all are equal."""
         m = len(self.vectors_)
@@ -124,8 +124,6 @@ class LocalRanker(QueryRanker):
         near = neighbours(vectors, self.vectors_, reach, ids=self.query_id_)
         rows = near.rows
         if self.random is not None:
-            if query_id is None:
-                raise InputError("random neighbours are drawn by query id", fix="give the ids of the queries")
             rows = random_neighbours(query_id.tolist(), m, reach, self.random)
         if self.weights == "hard":
             return rows, None

@@ -7,7 +7,6 @@ matter, exact distances decide.
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,6 @@ from qdrank.rankers.knn import Alikeness, gamma
 _DENSE_MOST = 4096
 #: if they hold at least this share of them; else as inverted lists.
 _DENSE_SHARE = 0.05
-#: Number of queries to serve without compiled kernels if nothing else has loaded them.
-_UNCOMPILED_QUERIES = 200
 
 
 class TrainingSpace:
@@ -118,7 +115,7 @@ class Neighbourhoods:
 
     def __init__(self, neighbours: NDArray[np.int32], pairs: IntArray, alike: Alikeness) -> None:
         m, self.k = neighbours.shape
-        self._alike, self._asked = alike, 0
+        self._alike = alike
         self._size: IntArray = np.ones(m, dtype=np.int64) if alike == "shared_queries" else pairs.astype(np.int64)
         self._totals = self._size[neighbours].sum(axis=1)
         self._matrix = np.zeros((0, 0), dtype=np.int32)
@@ -132,36 +129,19 @@ class Neighbourhoods:
 
     def likeness(self, members: IntArray) -> NDArray[Any]:
         """How much each neighbourhood is like the set ``members`` of training queries, shape (m,); more is better."""
-        shared = self._shared(members) if self._compiled() else self._shared_plainly(members)
+        shared = self._shared(members)
         if self._alike != "smallest_gamma":
             return shared
         return -gamma(self._size[members].sum(), self._totals, shared)
 
-    def _compiled(self) -> bool:
-        """Whether to use the kernels: if Numba is loaded, or there are many queries; loading it takes 0.7 s."""
-        self._asked += 1
-        return "numba" in sys.modules or self._asked > _UNCOMPILED_QUERIES
-
-    def _shared_plainly(self, members: IntArray) -> NDArray[Any]:
-        """`_shared` in NumPy; the result is the same, since all numbers are integers."""
+    def _shared(self, members: IntArray) -> NDArray[Any]:
+        """Size of what each neighbourhood shares with ``members``, shape (m,)."""
         if self._matrix.size:
             return np.asarray(self._matrix[members].sum(axis=0, dtype=np.int32))
         sizes = np.diff(self._starts)[members]
         places = np.arange(sizes.sum()) + np.repeat(self._starts[members] - np.cumsum(sizes) + sizes, sizes)
         shared = np.zeros(len(self._size), dtype=np.int64)
         np.add.at(shared, self._owners[places], np.repeat(self._size[members], sizes))
-        return shared
-
-    def _shared(self, members: IntArray) -> NDArray[Any]:
-        """Size of what each neighbourhood shares with ``members``, shape (m,)."""
-        from qdrank.rankers.lookup_kernels import add_rows, add_shared
-
-        if self._matrix.size:
-            dense = np.zeros(len(self._size), dtype=np.int32)
-            add_rows(members, self._matrix, dense)
-            return dense
-        shared = np.zeros(len(self._size), dtype=np.int64)
-        add_shared(members, self._size, self._starts, self._owners, shared)
         return shared
 
 

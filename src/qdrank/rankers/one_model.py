@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -115,9 +116,28 @@ class WithEvidence(OnOtherFeatures):
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:
         """Fit evidence and ranker; each training query without its own judgments."""
+        return next(self.fit_each([self], train, vectors, validation))
+
+    def fit_each(
+        self, tried: Sequence[Self], train: Judged, vectors: FloatArray, validation: Validation | None = None
+    ) -> Iterator[Self]:
+        """Fit rankers with the same evidence; its columns are computed once."""
         wide = self.fit_columns(train, vectors)
-        self.base.fit(wide, vectors, None if validation is None else (self.inside(*validation), validation[1]))
-        return self
+        watched = None if validation is None else (self.inside(*validation), validation[1])
+        for one in tried:
+            one.evidence, one.scale_ = self.evidence, self.scale_
+            one.base.fit(wide, vectors, watched)
+            yield one
+
+    def predict_each(
+        self, fitted: Iterable[Self], documents: Judged, vectors: FloatArray
+    ) -> Iterator[tuple[Self, FloatArray]]:
+        """Rankers with their scores; the columns are computed once for all that have the same evidence."""
+        evidence, inside = None, documents
+        for one in fitted:
+            if one.evidence is not evidence:
+                evidence, inside = one.evidence, one.inside(documents, vectors)
+            yield one, one.base.predict(inside, vectors)
 
     def fit_columns(self, train: Judged, vectors: FloatArray) -> Judged:
         """Fit only the evidence; return the training documents with its columns."""

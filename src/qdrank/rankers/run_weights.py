@@ -11,11 +11,12 @@ alone, the centre moved a quarter and half of the way to it, and the centre with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, ClassVar, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,9 @@ from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import ValidationQueries, choose
+from qdrank.learners.refits import jittered
 from qdrank.queries.profiles import Profiler, Similarity, profiler
-from qdrank.rankers.base import QueryRanker, Validation
+from qdrank.rankers.base import OwnModels, Validation
 from qdrank.rankers.knn import random_neighbours
 from qdrank.rankers.run_scores import Norm, RunScores, count_runs, normalised
 from qdrank.rankers.sizes import neighbour_count
@@ -84,6 +86,19 @@ def measured_curves(queries: ValidationQueries, scores: RunScores, settings: Flo
     return np.hstack([queries.values(scores.at(part)) for part in parts])
 
 
+_LEARNED: WeakKeyDictionary[Judged, dict[tuple[str, str, int], tuple[FloatArray, FloatArray]]] = WeakKeyDictionary()
+
+
+def training_curves(train: Judged, norm: Norm, measure: str, seed: int) -> tuple[FloatArray, FloatArray]:
+    """The settings, and the curves of training queries, which many rankers learn from: measured once."""
+    known = _LEARNED.setdefault(train, {})
+    if (norm, measure, seed) not in known:
+        queries, scores = ValidationQueries.of(train, measure=measure, seed=seed), RunScores.of(train, norm)
+        settings = settings_for(queries, scores)
+        known[norm, measure, seed] = settings, measured_curves(queries, scores, settings)
+    return known[norm, measure, seed]
+
+
 def best_settings(curves: FloatArray) -> IntArray:
     """Setting at which each (estimated) curve is highest, the first of equals; shape (n_queries,)."""
     return np.asarray(np.argmax(np.round(curves, 12), axis=1))
@@ -93,7 +108,7 @@ def best_settings(curves: FloatArray) -> IntArray:
 
 
 @dataclass(kw_only=True, eq=False)
-class RunWeights(QueryRanker):
+class RunWeights(OwnModels):
     """Base of the rankers: a setting for each query.
 
     Parameters
@@ -110,10 +125,7 @@ class RunWeights(QueryRanker):
 
     def fit(self, train: Judged, vectors: FloatArray, validation: Validation | None = None) -> Self:  # noqa: ARG002
         """Measure the curves of the training queries, and learn from them."""
-        queries = ValidationQueries.of(train, measure=self.measure, seed=self.seed)
-        scores = RunScores.of(train, self.norm)
-        settings = settings_for(queries, scores)
-        return self.fit_curves(settings, measured_curves(queries, scores, settings), train, vectors)
+        return self.fit_curves(*training_curves(train, self.norm, self.measure, self.seed), train, vectors)
 
     def fit_curves(self, settings: FloatArray, curves: FloatArray, train: Judged, vectors: FloatArray) -> Self:
         """Learn from known curves (n_queries, n_settings) of the training queries."""
@@ -129,9 +141,13 @@ class RunWeights(QueryRanker):
         self.refuse_unfitted()
         return best_settings(self.estimates(documents, vectors))
 
-    def weights(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+    def models(self, documents: Judged, vectors: FloatArray) -> FloatArray:
         """Weights of each query's runs, shape (n_queries, n_runs)."""
         return self.settings_[self.places(documents, vectors)]
+
+    def scores_by(self, documents: Judged, models: FloatArray) -> FloatArray:
+        """Scores (n_documents,) by weights of each query's runs."""
+        return RunScores.of(documents, self.norm).by(models[documents.query_index])
 
     def predict(self, documents: Judged, vectors: FloatArray) -> FloatArray:
         """Scores (n_documents,)."""
@@ -139,7 +155,7 @@ class RunWeights(QueryRanker):
         if count_runs(documents) != self.settings_.shape[1]:
             fix = "give the runs that the weights were learned for, in their order"
             raise InputError(f"the weights are for {self.settings_.shape[1]} runs", fix=fix)
-        return RunScores.of(documents, self.norm).by(self.weights(documents, vectors)[documents.query_index])
+        return super().predict(documents, vectors)
 
     def _learn(self, curves: FloatArray, train: Judged, vectors: FloatArray) -> Self:
         raise NotImplementedError
@@ -167,6 +183,11 @@ class FixedWeights(RunWeights):
     def tuned(self) -> FloatArray:
         """The weights, shape (n_runs,)."""
         return np.asarray(self.settings_[self.place])
+
+    def settings(self) -> dict[str, Any]:
+        """Its parameters, and the weights."""
+        tuned = {"weights": " ".join(f"{weight:.3g}" for weight in self.tuned)} if self.is_fitted else {}
+        return super().settings() | tuned
 
     def estimates(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
         """The mean curve for every query."""
@@ -198,24 +219,36 @@ class NeighbourWeights(RunWeights):
     indices_: IntArray = field(init=False, repr=False)
     values_: FloatArray = field(init=False, repr=False)
     shape_: tuple[int, int] = field(init=False, repr=False)
-    _ordered: dict[int, tuple[Judged, NDArray[np.int32]]] | None = field(init=False, repr=False, default=None)
+    _ordered: WeakKeyDictionary[Judged, tuple[FloatArray, NDArray[np.int32]]] = field(
+        init=False, repr=False, default_factory=WeakKeyDictionary
+    )
 
     def _learn(self, curves: FloatArray, train: Judged, vectors: FloatArray) -> Self:
         from scipy.sparse import csr_array
 
-        self.curves_ = curves
+        self.curves_, self._ordered = curves, WeakKeyDictionary()
         self.profiler_ = profiler(self.similarity).fit(train, vectors)
         rows: Any = csr_array(self.profiler_.transform(train, vectors))
         self.indptr_, self.indices_, self.values_ = (np.asarray(x) for x in (rows.indptr, rows.indices, rows.data))
         self.shape_ = rows.shape
         return self
 
+    def fit_each(
+        self, tried: Sequence[Self], train: Judged, vectors: FloatArray, validation: Validation | None = None
+    ) -> Iterator[Self]:
+        """Fit rankers; those that differ in ``k`` alone after one another share what is near to the same documents."""
+        last: Self | None = None
+        for one in tried:
+            if last is not None and last.settings() | {"k": one.k} == one.settings():
+                vars(one).update(vars(last), k=one.k)
+            last = one if one.is_fitted else one.fit(train, vectors, validation)
+            yield last
+
     def sized(self, ks: Sequence[float]) -> list[Self]:
         """The fitted ranker with several numbers of neighbours; what is near to the same documents is found once for all."""
-        known: dict[int, tuple[Judged, NDArray[np.int32]]] = {}
         made = [copy(self) for _ in ks]
         for one, k in zip(made, ks, strict=True):
-            one.k, one._ordered = k, known
+            one.k = k
         return made
 
     def neighbours(self, documents: Judged, vectors: FloatArray) -> IntArray:
@@ -223,29 +256,31 @@ class NeighbourWeights(RunWeights):
         k = neighbour_count(self.k, len(self.curves_))
         if self.random is not None:
             return random_neighbours(documents.query_id, len(self.curves_), k, self.random).astype(np.int64)
-        if self._ordered is None:
-            return self._nearest(documents, vectors, k).astype(np.int64)
-        if id(documents) not in self._ordered:  # the documents are kept beside, so that their id stays theirs
-            self._ordered[id(documents)] = documents, self._nearest(documents, vectors, len(self.curves_))
-        return self._ordered[id(documents)][1][:, :k].astype(np.int64)
+        of, near = self._ordered.get(documents, (None, None))
+        if near is None or of is not vectors:
+            near = self._nearest(documents, vectors)
+            self._ordered[documents] = vectors, near
+        return near[:, :k].astype(np.int64)
 
-    def _nearest(self, documents: Judged, vectors: FloatArray, k: int) -> NDArray[np.int32]:
+    def _nearest(self, documents: Judged, vectors: FloatArray) -> NDArray[np.int32]:
         from scipy.sparse import csr_array
 
         known: Any = csr_array((self.values_, self.indices_, self.indptr_), shape=self.shape_)
         asked: Any = csr_array(self.profiler_.transform(documents, vectors))
-        near = np.empty((documents.n_queries, k), dtype=np.int32)
+        near = np.empty((documents.n_queries, len(self.curves_)), dtype=np.int32)
         for a in range(0, documents.n_queries, _BLOCK):
             alike = np.round((asked[a : a + _BLOCK] @ known.T).toarray(), 9)
-            near[a : a + _BLOCK] = np.argsort(-alike, axis=1, kind="stable")[:, :k]
+            near[a : a + _BLOCK] = np.argsort(-alike, axis=1, kind="stable")
         return near
 
     def estimates(self, documents: Judged, vectors: FloatArray) -> FloatArray:
         """The mean curve of each query's neighbours."""
-        from qdrank.rankers.run_kernels import means_of
-
         # by ascending row, so that all neighbours give the mean of all training queries to the last bit
-        return np.asarray(means_of(self.curves_, np.sort(self.neighbours(documents, vectors), axis=1)))
+        rows = np.sort(self.neighbours(documents, vectors), axis=1)
+        sums = np.zeros((len(rows), self.curves_.shape[1]))
+        for each in rows.T:
+            sums += self.curves_[each]
+        return np.asarray(sums / rows.shape[1])
 
 
 @dataclass(kw_only=True, eq=False)
@@ -297,6 +332,13 @@ class PredictedWeights(RunWeights):
             raise InputError(f"unknown model {self.model!r}", fix="use ridge or trees")
         return self
 
+    def again(self, seed: int, train: Validation, validation: Validation | None = None) -> Self:  # noqa: ARG002
+        """Nothing is drawn: trees are grown from curves that are moved by a hair."""
+        settings, curves = training_curves(train[0], self.norm, self.measure, self.seed)
+        if self.model == "trees":
+            curves = jittered(curves.ravel(), fit=1, seed=seed).reshape(curves.shape)
+        return self.fresh().fit_curves(settings, curves, *train)
+
     def _grown(self, vectors: FloatArray, target: FloatArray) -> str:
         """Trees in LightGBM's text form."""
         from qdrank.learners.atvt.regressors import Trees
@@ -329,29 +371,22 @@ class MarginWeights(RunWeights):
     Parameters
     ----------
     power : of the margin
-    others : int, optional; seed: each query gets the margins of another one, the control
     """
 
     NAME: ClassVar[str] = "margin-weights"
-    SEEDS: ClassVar[tuple[str, ...]] = ("others",)
 
     power: float = 1.0
-    others: int | None = None
     mean_: FloatArray = field(init=False, repr=False)
 
     def _learn(self, curves: FloatArray, train: Judged, vectors: FloatArray) -> Self:  # noqa: ARG002
         self.mean_ = curves.mean(axis=0)
         return self
 
-    def weights(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
+    def models(self, documents: Judged, vectors: FloatArray) -> FloatArray:  # noqa: ARG002
         """Weights of each query's runs, (n_queries, n_runs); the fixed ones where no run has a margin."""
-        from qdrank.queries.others import other_rows
         from qdrank.queries.predictors import margins
 
         fixed = self.settings_[best_settings(self.mean_[None])[0]]
-        margin = margins(normalised(documents, "min-max"), documents.offsets)
-        if self.others is not None:
-            margin = other_rows(margin, self.others)
-        raw = fixed * margin**self.power
+        raw = fixed * margins(normalised(documents, "min-max"), documents.offsets) ** self.power
         total = raw.sum(axis=1, keepdims=True)
         return np.asarray(np.where(total > 0, raw / np.where(total > 0, total, 1.0), fixed))

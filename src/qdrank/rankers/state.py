@@ -80,13 +80,6 @@ def from_state_table(table: pa.Table, kind: Callable[[str], Any]) -> Any:
     return restored(json.loads(arrays.pop(_DESCRIPTION)[0]), arrays, kind)
 
 
-def with_param(table: pa.Table, name: str, value: str) -> pa.Table:
-    """A stored object with another text as a parameter; its class is not needed."""
-    first = json.loads(table.column("text")[0].as_py())
-    first["params"][name] = value
-    return pa.concat_tables([_described_row(first).cast(table.schema), table.slice(1)]).combine_chunks()
-
-
 def _described_row(description: Any) -> pa.Table:
     return _rows(_DESCRIPTION, np.array([json.dumps(description, sort_keys=True)], dtype=object))
 

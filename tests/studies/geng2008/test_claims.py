@@ -73,7 +73,7 @@ def test_the_classifier_of_words_and_that_of_documents_are_both_told():
             "origin": ["types known in the data"] * n,
         }
     )
-    words, documents = classes_table({"fold1": table}).to_pylist()
+    words, documents = classes_table({"fold1": table}).to_dict("records")
     assert (words["QC sees"], words["accuracy"]) == ("the query", 0.5)
     assert (documents["QC sees"], documents["accuracy"]) == ("its top documents", 1.0)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
 from qdrank.evaluation.intervals import column_intervals
 from qdrank.evaluation.pairs import query_values
+from qdrank.figures.method_tables import folds_table, methods_table
 from qdrank.figures.style import save_figure
-from qdrank.store import read, write
+from qdrank.store import read, table_of, write
 from qdrank.store.lists import list_column
 from qdrank.studies.geng2008 import bound, fig1, figures
 from qdrank.studies.geng2008.curves import curve
@@ -20,7 +22,6 @@ from qdrank.studies.geng2008.query_classes import K_MEANS, NO_CLASSIFIER
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE, SWEEP_SHAPE
 from qdrank.studies.geng2008.tables import classes_table, comparisons_table, variants_table
 from qdrank.studies.making import Inputs, Shown
-from qdrank.studies.method_tables import folds_table, methods_table
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}
 METHODS = ["single", "qc", "qc-documents", "knn-online", "knn-offline1", "knn-offline2", "knn-random", "reference"]
@@ -223,17 +224,18 @@ def test_many_intervals_agree_with_the_single_one():
 
 def test_tables_of_methods_folds_and_tests():
     measures = made_measures()
-    choices = pa.Table.from_pylist(
+    choices = pd.DataFrame(
         [
             {"fold": "fold1", "method": "single", "setting": "k=9 lambda=0.1", "chosen": True},
             {"fold": "fold1", "method": "single", "setting": "k=9 lambda=1", "chosen": False},
         ]
     )
-    table = methods_table(measures, BY_NAME, [MEASURE], [choices], against="single", by=MEASURE, interval=INTERVAL)
-    methods = {r["method"]: r for r in table.to_pylist()}
+    values, labels = measures.to_pandas(), {name: method.label for name, method in BY_NAME.items()}
+    table = methods_table(values, labels, [MEASURE], choices, against=["single"], by=MEASURE, interval=INTERVAL)
+    methods = {r["method"]: r for r in table.to_dict("records")}
     assert methods["QC"]["difference from Single"] == pytest.approx(0.01)
     assert methods["Single"]["settings by fold"] == "k=9 lambda=0.1"
-    folds = folds_table(measures, BY_NAME, [MEASURE]).to_pylist()
+    folds = folds_table(values, labels, [MEASURE]).to_dict("records")
     assert folds[0]["mean of folds"] == pytest.approx((folds[0]["fold1"] + folds[0]["fold2"]) / 2)
     tests = comparisons_table(measures, INTERVAL).to_pylist()
     assert len(tests) == 9
@@ -247,7 +249,7 @@ def test_classes_without_a_classifier_have_no_f1():
     ]
     known = pa.Table.from_pylist([r | {"origin": "types known"} for r in rows])
     none = pa.Table.from_pylist([r | {"origin": f"K-means; {NO_CLASSIFIER}"} for r in rows])
-    found = classes_table({"fold1": known, "fold2": none}).to_pylist()
+    found = classes_table({"fold1": known, "fold2": none}).pipe(table_of).to_pylist()
     assert found[0]["accuracy"] == 0.5
     assert found[0]["F1"] == pytest.approx(1 / 3)
     assert [row["F1"] is None for row in found] == [False, False, True, False]
@@ -260,6 +262,6 @@ def test_variants_are_compared_with_knn_online():
         for m in ("KNN Online", "metric: cosine")
         for i in range(8)
     ]
-    table = variants_table(pa.Table.from_pylist(rows), INTERVAL).to_pylist()
+    table = variants_table(pd.DataFrame(rows), INTERVAL).to_dict("records")
     assert [r["difference from KNN Online"] for r in table] == pytest.approx([0, 0.1])
     assert table[1]["million pair visits per fold"] == 1.5

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from tests.studies.geng2008.world import TOL, study, world
 
-from qdrank.errors import InputError
 from qdrank.learners.ranksvm.estimator import RankSVM
 from qdrank.queries.clusters import k_means
 from qdrank.rankers.documents import one_model_scores
@@ -59,9 +60,6 @@ def test_online_models_are_those_of_the_study_to_the_tolerance_of_training(neigh
         mean=documents.mean,
         inverse=documents.inverse,
     ).fit(documents.parts["train"], queries.vectors[queries.is_train])
-    W = ranker.models(queries.vectors[rows], queries.query_id[rows])
+    W = ranker.models(SimpleNamespace(query_id=queries.query_id[rows]), queries.vectors[rows])
     expected = of.local.weights(neighbourhood, setting, queries.query_id[rows])
     np.testing.assert_allclose(W, expected, atol=2 * np.sqrt(2 * TOL / setting.lam))
-    if neighbourhood == "random":
-        with pytest.raises(InputError, match="drawn by query id"):
-            ranker.models(queries.vectors[rows])

@@ -29,7 +29,6 @@ GENG = Options(
     candidates=[0.3, 0.6],
     lambdas=[0.1, 0.01],
     controls=["equal", "random"],
-    offline1="shared_pairs",
 )
 BLOCK, TOL, SEED = 8, 1e-6, 3
 
@@ -71,7 +70,7 @@ def study():
     """The fold with its models."""
     judged, topics, queries, nearest = world()
     documents = fold_documents(judged, "fold1")
-    classes = query_classes(queries, topics, n_classes=3, seed=SEED)
+    classes = query_classes(queries, topics, seed=SEED)
     whole = train_global(documents, classes.true[queries.is_train], [0.1, 0.01], tol=TOL)
     return GengFold(
         documents=documents,

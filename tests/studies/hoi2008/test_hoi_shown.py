@@ -88,11 +88,11 @@ def test_shares_of_weights_sum_to_one(inputs):
 def test_tables(inputs):
     found = tables.tabulate(inputs, SHOWN)
     assert list(found) == list(STUDY.tables[0].shows)
-    methods = {row["method"]: row for row in found["hoi-methods"].to_pylist()}
+    methods = {row["method"]: row for row in found["hoi-methods"].to_dict("records")}
     assert set(methods) == {BY_NAME[name].label for name in BY_NAME if name not in RETRIEVERS}
     assert methods["SSER"]["settings by fold"].startswith("gamma=")
-    assert all(float(row["largest gap"]) <= LARGEST_GAP for row in found["hoi-solver"].to_pylist())
-    folds = {row["method"]: row for row in found["hoi-folds"].to_pylist()}
+    assert all(float(row["largest gap"]) <= LARGEST_GAP for row in found["hoi-solver"].to_dict("records"))
+    folds = {row["method"]: row for row in found["hoi-folds"].to_dict("records")}
     assert folds["SER"]["fold1"] == pytest.approx(methods["SER"]["ap"])
 
 

@@ -23,33 +23,34 @@ from qdrank.queries.others import other_rows
 from qdrank.queries.predictors import RunPredictors
 from qdrank.rankers.documents import fold_documents
 from qdrank.rankers.run_scores import among_first
+from qdrank.rankers.run_weights import training_curves
 from qdrank.rankers.tuning import query_values_of
 from qdrank.store import write
 from qdrank.studies import stored_kinds
 from qdrank.studies.hybrid import STUDY, figures, observations, tables
-from qdrank.studies.hybrid.choices import choices_table
 from qdrank.studies.hybrid.claims import declare
 from qdrank.studies.hybrid.curves import learning_curve, weight_curves
-from qdrank.studies.hybrid.fold import FoldData, Methods
+from qdrank.studies.hybrid.fold import checks_table, measure_runs, oracles_of, views
 from qdrank.studies.hybrid.methods import (
+    ALL,
     CHOSEN,
     CONTROLS,
     EVIDENCE,
+    FIXED,
     MEASURE,
     METHODS,
     OF_CHOSEN,
-    PAPERS,
+    PER_QUERY,
     PREDICTED_TREES,
-    REFITTED,
     TREES_QUERIES,
 )
 from qdrank.studies.hybrid.options import Options
 from qdrank.studies.hybrid.oracle import Oracles, distance, first_documents, matched_size, oracle_table
 from qdrank.studies.hybrid.settings import Hybrid
 from qdrank.studies.hybrid.shown import DECLARED
-from qdrank.studies.hybrid.tables_of_fold import checks_table, single_runs, values_table
 from qdrank.studies.lin2011.settings import Lin
 from qdrank.studies.making import Inputs, Shown
+from qdrank.studies.running import FoldRun, View
 
 SMALL = {
     "ks": [0.5, 0.2],
@@ -62,9 +63,9 @@ SMALL = {
     "linear_lambdas": [0.1],
 }
 SECTION = Hybrid(**SMALL, norms=["min-max"], draws=2, sizes=[20], semi_supervised=True)
-OPTIONS = Options(**SECTION.solved(), seed=1, tol=1e-4, refits=3, readings=Lin().readings(), kinds=stored_kinds())
+OPTIONS = Options(**SECTION.solved(), tol=1e-4, reference=0, readings=Lin().readings(), kinds=stored_kinds())
 SHOWN = Shown("world", "World", ["fold1"], {"level": 0.95, "resamples": 200, "seed": 1}, {})
-TABLES = ("controls", "paper_controls", "checks", "weights", "learning", "oracle")
+REFITS = 3
 
 
 def fold_of(dependence):
@@ -72,59 +73,40 @@ def fold_of(dependence):
     part = assign_parts(list(qrels.by_query), seed=1)
     made = judged_runs(runs, qrels, part, max_label=1)
     documents = fold_documents(made.judged, "fold1")
-    roles = ("train", "vali", "test")
-    parts = tuple(documents.parts[role] for role in roles)
-    predictors = tuple(RunPredictors().vectors(one.X, one.offsets) for one in parts)
-    data = FoldData(parts, tuple(documents.seen(role) for role in roles), predictors, predictors, 0)
-    return data, made.names
+    plain = View.of(documents, lambda one: RunPredictors().vectors(one.X, one.offsets), scaled=False)
+    seen = views(documents, plain, plain, OPTIONS.lambdamart_depth)
+    return FoldRun("fold1", seen, OPTIONS, measure=MEASURE, seed=1, refits=REFITS), made.names
 
 
 @pytest.fixture(scope="module")
 def made():
-    data, names = fold_of(0.6)
-    methods = Methods(data, OPTIONS).run()
-    methods.run_papers(methods.norm)
-    oracles = Oracles(data.parts[2], methods.fixed.settings_, methods.fixed.place, methods.norm)
-    curves = oracles.curves()
-    return SimpleNamespace(methods=methods, oracles=oracles, curves=curves, names=names)
+    run, names = fold_of(0.6)
+    run.run(ALL)
+    measure_runs(run, ["first", "second"])
+    oracles = oracles_of(run)
+    return SimpleNamespace(run=run, oracles=oracles, curves=oracles.curves(), names=names)
 
 
 @pytest.fixture(scope="module")
 def inputs(made, tmp_path_factory):
-    folder, methods = tmp_path_factory.mktemp("fold"), made.methods
-    controls = methods.control_values()
-    of_papers = {CONTROLS[name]: controls.pop(CONTROLS[name]) for name in PAPERS if name in CONTROLS}
-    values = {**controls, OF_CHOSEN: controls[CONTROLS[methods.chosen()]], **single_runs(methods, ["first", "second"])}
+    folder, run = tmp_path_factory.mktemp("fold"), made.run
+    run.write({name: str(folder / f"{name}.parquet") for name in ("choices", "values")})
     shown = {
-        "controls": values_table("fold1", methods, values),
-        "paper_controls": values_table("fold1", methods, of_papers),
-        "checks": checks_table("fold1", methods, made.curves),
-        "weights": weight_curves("fold1", methods),
-        "learning": learning_curve("fold1", methods, made.curves),
+        "checks": checks_table(run, made.curves),
+        "weights": weight_curves(run),
+        "learning": learning_curve(run, made.curves),
         "oracle": oracle_table("fold1", made.oracles, made.curves, 2, 1),
     }
     for name, table in shown.items():
         write(folder / f"{name}.parquet", "figure", table)
-    for name, wanted in (
-        ("choices", set(methods.tuned) - {*PAPERS, *of_papers}),
-        ("paper_choices", {*PAPERS, *of_papers}),
-    ):
-        tuned = {method: choice for method, choice in methods.tuned.items() if method in wanted}
-        write(folder / f"{name}.parquet", "choices", choices_table("fold1", tuned, methods.tried))
     write(folder / "columns.parquet", "columns", columns_table(made.names, 0))
-    names = [method.name for method in METHODS]
     measured = []
-    for fit in range(OPTIONS.refits):  # the first fit of every method, then those of the methods that are fitted again
-        fitted = names if fit == 0 else list(REFITTED)
-        scores = np.stack([methods.fits_of(name)[:, fit] for name in fitted], axis=1)
-        measured.append(
-            measures_table(STUDY.measures, methods.data.parts[2], scores, fitted, "fold1", [fit] * len(fitted))
-        )
+    for fit in range(REFITS):
+        fitted = [method.name for method in METHODS if len(run.scores[method.name]) > fit]
+        scores = np.stack([run.scores[name][fit] for name in fitted], axis=1)
+        measured.append(measures_table(STUDY.measures, run.test, scores, fitted, "fold1", [fit] * len(fitted)))
     write(folder / "measures.parquet", "measures", pa.concat_tables(measured))
-    paths = {
-        name: [str(folder / f"{name}.parquet")] for name in (*TABLES, "choices", "paper_choices", "columns", "measures")
-    }
-    return Inputs(paths)
+    return Inputs({path.stem: [str(path)] for path in folder.iterdir()})
 
 
 def test_the_world_is_found_and_every_check_holds(inputs):
@@ -136,40 +118,46 @@ def test_the_world_is_found_and_every_check_holds(inputs):
 
 
 def test_controls_are_drawn_several_times_and_paired_by_draw(made, inputs):
-    methods, values = made.methods, made.methods.control_values()
-    drawn = [CONTROLS[name] for name in CONTROLS if CONTROLS[name] in values and name != EVIDENCE]
-    assert {values[name].shape[1] for name in drawn} == {OPTIONS.refits}
-    assert values[CONTROLS[EVIDENCE]].shape[1] == 1  # it draws nothing
-    again = (CONTROLS[name] for name in ("hybrid-ridge", "hybrid-margin", TREES_QUERIES))
-    assert all((values[name][:, 0] != values[name][:, 1]).any() for name in again)
-    seed, (train, _, test) = fit_seed(OPTIONS.seed, 1), methods.data.with_predictors()
-    ridge = methods.rankers[CONTROLS["hybrid-ridge"]].fresh()
-    ridge.fit_curves(methods.fixed.settings_, methods.curves[0], train[0], other_rows(train[1], seed))
-    by_hand = query_values_of(MEASURE, test[0], ridge.predict(test[0], other_rows(test[1], seed)))
-    np.testing.assert_allclose(values[CONTROLS["hybrid-ridge"]][:, 1], by_hand)
+    run = made.run
+    assert {name: len(run.scores[name]) for name in CONTROLS.values()} == dict.fromkeys(CONTROLS.values(), REFITS) | {
+        CONTROLS[EVIDENCE]: 1  # it draws nothing
+    }
+    for name in (CONTROLS[name] for name in ("hybrid-ridge", "hybrid-margin", TREES_QUERIES)):
+        assert (run.scores[name][0] != run.scores[name][1]).any()
+    seed, parts = fit_seed(1, 1), run.views["predicted"].parts
+    (train, vectors), (test, of_test) = parts["train"], parts["test"]
+    ridge = run.made["hybrid-ridge"].fresh().fit(train, other_rows(vectors, seed))
+    by_hand = ridge.predict(test, other_rows(of_test, seed))
+    np.testing.assert_array_equal(run.scores[CONTROLS["hybrid-ridge"]][1], by_hand)
     control = observations.gather(inputs, SHOWN)["control"]["difference"]
-    assert control.by_fit.shape[1] == OPTIONS.refits
+    assert control.by_fit.shape[1] == REFITS
 
 
-def test_trees_are_fitted_several_times(made):
-    methods, scores = made.methods, {name: made.methods.fits_of(name) for name in REFITTED}
-    assert {one.shape[1] for one in scores.values()} == {OPTIONS.refits}
-    (train, _, test), curves = methods.data.with_predictors(), methods.curves[0]
-    seed = fit_seed(OPTIONS.seed, 1)
-    chosen = methods.rankers[TREES_QUERIES]
-    again = chosen.redrawn(seed)
-    again.base.rounds = chosen.base.rounds_
-    again.fit(among_first(train[0], OPTIONS.lambdamart_depth), train[1])
-    assert again.base.rounds_ == chosen.base.rounds_
-    np.testing.assert_array_equal(scores[TREES_QUERIES][:, 1], again.predict(*test))
-    moved = jittered(curves.ravel(), fit=1, seed=OPTIONS.seed).reshape(curves.shape)
-    predicted = methods.rankers[PREDICTED_TREES].redrawn(seed).fit_curves(methods.fixed.settings_, moved, *train)
-    np.testing.assert_array_equal(scores[PREDICTED_TREES][:, 1], predicted.predict(*test))
+def test_margins_of_another_query_are_those_of_the_rule(made):
+    run, rule = made.run, made.run.made["hybrid-margin"]
+    documents, vectors = run.views[""].parts["test"]
+    weights = other_rows(rule.models(documents, vectors), 1)
+    np.testing.assert_array_equal(run.scores[CONTROLS["hybrid-margin"]][0], rule.scores_by(documents, weights))
+
+
+def test_trees_that_predict_curves_are_grown_again_from_moved_curves(made):
+    run, seed = made.run, fit_seed(1, 1)
+    train, test = (run.views["predicted"].parts[role] for role in ("train", "test"))
+    settings, curves = training_curves(train[0], run.made[FIXED].norm, MEASURE, 1)
+    moved = jittered(curves.ravel(), fit=1, seed=seed).reshape(curves.shape)
+    predicted = run.made[PREDICTED_TREES].fresh().fit_curves(settings, moved, *train)
+    np.testing.assert_array_equal(run.scores[PREDICTED_TREES][1], predicted.predict(*test))
+
+
+def test_the_chosen_method_and_its_control_are_those_of_validation(made):
+    run = made.run
+    best = max(run.validated[name] for name in PER_QUERY)
+    name = next(name for name in PER_QUERY if run.validated[name] == best)
+    assert run.same == {CHOSEN: name, OF_CHOSEN: CONTROLS[name]}
 
 
 def test_lambdamart_learns_from_the_first_documents(made):
-    train = made.methods.data.parts[0]
-    first = among_first(train, 3)
+    train, first = made.run.views[""].parts["train"][0], among_first(made.run.views[""].parts["train"][0], 3)
     kept = [
         i for i in range(train.n_documents) if any(train.X[i, 5 * r + 2] <= 3 and train.X[i, 5 * r + 4] for r in (0, 1))
     ]
@@ -179,12 +167,13 @@ def test_lambdamart_learns_from_the_first_documents(made):
 
 
 def test_the_negative_control_is_not_found():
-    data, _ = fold_of(0.0)
-    methods = Methods(data, OPTIONS)
-    methods.weigh()
-    gain = (methods.values_of(methods.fits_of(CHOSEN)) - methods.values_of(methods.fits_of("hybrid-fixed"))).mean(
-        axis=1
-    )
+    run, _ = fold_of(0.0)
+    run.run(method for method in METHODS if method.name in (FIXED, CHOSEN, *PER_QUERY))
+    values = [
+        np.mean([query_values_of(MEASURE, run.test, scores) for scores in run.scores[name]], axis=0)
+        for name in (CHOSEN, FIXED)
+    ]
+    gain = values[0] - values[1]
     assert gain.mean() < 2 * gain.std() / np.sqrt(len(gain))
 
 
@@ -247,4 +236,4 @@ def test_a_size_is_found_for_every_distance():
 
 def test_the_observations_of_one_fold_name_each_query_once(inputs):
     parts = observations.gather(inputs, SHOWN)["gain"]["difference"]
-    assert (len(set(parts.query_id.tolist())), len(parts.value)) == (100, 100 * OPTIONS.refits)
+    assert (len(set(parts.query_id.tolist())), len(parts.value)) == (100, 100 * REFITS)

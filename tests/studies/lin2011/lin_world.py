@@ -58,9 +58,9 @@ def trained(plan_items, n_shards=1, **readings):
     return gathered_shards([c for c, _ in parts]), gathered_shards([m for _, m in parts])
 
 
-def fold(ms=(2, 5), seeds=(1, 2), variants=0, random=True, n_shards=1, **readings):
+def fold(ms=(2, 5), seeds=(1, 2), random=True, n_shards=1, **readings):
     """The fold with its models, read in some way."""
-    items = (("ms", ms), ("seeds", seeds), ("variants", variants), ("random", random))
+    items = (("ms", ms), ("seeds", seeds), ("random", random))
     clusters, models = trained(items, n_shards, **readings)
     bank = FoldBank(clusters, models, documents().parts["train"].query_id)
     return LinFold(documents(), REFERENCE, documents().stored(chosen()), bank, Readings(**Lin(**readings).readings()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from tests.studies.lin2011.lin_world import GRID, documents, fold, judged
@@ -11,6 +12,7 @@ from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import CONTROL, FINDING
 from qdrank.evaluation.difficulty import difficulty
 from qdrank.evaluation.significance import paired_t
+from qdrank.figures.numbers import chosen, pairs
 from qdrank.figures.style import save_figure
 from qdrank.store import write
 from qdrank.studies.lin2011 import STUDY, figures, tables
@@ -56,7 +58,6 @@ def made(tmp_path_factory):
         "ranked": ("figure", found.ranked),
         "controls": ("table", found.controls),
         "clusters": ("table", clusters_summary("fold1", study)),
-        "variants": ("table", pa.table({"choice": pa.array([], pa.string())})),
         "choices": ("choices", all_choices("fold1", swept, single)),
         "baselines": ("measures", baselines),
         "judged": ("judged", judged().to_table()),
@@ -90,7 +91,7 @@ def test_figures_have_the_same_bytes_twice(made, draw, tmp_path):
 
 def test_figure_2_has_means_over_queries_and_seeds(made):
     curve = made[0].table("curve", "figure").to_pylist()
-    for row in figures.draw_clusters(*made)[1].to_pylist():
+    for row in figures.draw_clusters(*made)[1].to_dict("records"):
         own = [r for r in curve if r["method"] == row["method"] and r["m"] == row["m"]]
         by_seed = [np.mean([r["ap"] for r in own if r["seed"] == s]) for s in (1, 2)]
         assert row["mean"] == pytest.approx(np.mean(by_seed))
@@ -106,7 +107,7 @@ def test_figure_3_places_ranksvm_among_the_models():
 
 def test_figure_3_has_means_at_every_place(made):
     ranked = made[0].table("ranked", "figure").to_pylist()
-    for row in figures.draw_places(*made)[1].to_pylist():
+    for row in figures.draw_places(*made)[1].to_dict("records"):
         own = [r["ap"][row["place"] - 1] for r in ranked if r["models"] == row["models"]]
         assert row["mean"] == pytest.approx(np.mean(own))
 
@@ -114,9 +115,7 @@ def test_figure_3_has_means_at_every_place(made):
 def test_figure_4_counts_queries(made):
     found = figures.draw_difficulty(*made)[1]
     relevant = [int((judged().y[a:b] > 0).sum()) for a, b in zip(judged().offsets, judged().offsets[1:], strict=False)]
-    assert dict(zip(found.column("relevant").to_pylist(), found.column("queries").to_pylist(), strict=True)) == {
-        r: relevant.count(r) for r in set(relevant)
-    }
+    assert found.set_index("relevant")["queries"].to_dict() == {r: relevant.count(r) for r in set(relevant)}
 
 
 # ---- tables -----------------------------------------------------------------------------------------------------------
@@ -126,13 +125,13 @@ def test_tables_1_to_4(made):
     found = tables.tabulate(*made)
     assert set(found) == set(STUDY.tables[0].shows)
     seeds = rows_of(made, "seeds")
-    first = {(r["method"], r["input"]): r for r in found["lin-table1"].to_pylist()}
+    first = {(r["method"], r["input"]): r for r in found["lin-table1"].to_dict("records")}
     assert first["BordaCount", "ranks: 1 is best"]["MAP"] == pytest.approx(mean(seeds, SELECT))
     assert first["BordaCount", "ranks: 1 is worst (upside down)"]["MAP"] == pytest.approx(mean(seeds, TRANSFORM))
     assert first["SelectRanker", "features made of the same ranks"]["MAP"] == pytest.approx(mean(seeds, SELECT))
     stage = "first stage (reference)"
     assert first[stage, ""]["MAP"] == pytest.approx(mean(seeds, RANKSVM))
-    second = {r["method"]: r for r in found["lin-table2"].to_pylist()}
+    second = {r["method"]: r for r in found["lin-table2"].to_dict("records")}
     assert stage in second
     assert list(second)[:4] == ["RankSVM", "Naive", "SelectRanker", "Transform"]
     assert "ListNet" in second
@@ -150,31 +149,26 @@ def test_a_star_needs_what_a_verdict_needs():
     five[:5] = 1.0
     ids = [f"q{i}" for i in range(400)]
     parts = [(RANKSVM, np.zeros(400)), (NAIVE, five), (SELECT, many)]
-    measures = pa.concat_tables(
-        pa.table({"fold": ["fold1"] * 400, "method": [name] * 400, "query_id": ids, "fit": [1] * 400, "p@1/letor4": v})
-        for name, v in parts
-    )
+    values = pd.concat(pd.DataFrame({"method": name, "query_id": ids, "fit": 1, "p@1/letor4": v}) for name, v in parts)
     for methods, starred in (([RANKSVM, NAIVE], []), ([RANKSVM, SELECT], [SELECT])):
-        marks = tables._marks(measures, methods, "p@1/letor4")
+        marks = tables._marks(chosen(values, methods), "p@1/letor4")
         assert [name for name in methods if marks[name].endswith("*")] == starred
-        assert paired_t(tables._apart(measures, methods[1], "p@1/letor4")).p < 0.05
+        assert paired_t(pairs(values, methods[1], RANKSVM, "p@1/letor4")).p < 0.05
 
 
 def test_a_star_is_guarded_at_the_level_of_one_of_its_methods():
     """80 queries are enough for one comparison, and not for one of six."""
     names = [RANKSVM, SELECT, NAIVE, TRANSFORM, "a", "b", "c"]
-    values = np.random.default_rng(1).normal(0.3, 0.3, (7, 80))
-    values[0] = 0
-    measures = pa.concat_tables(
-        pa.table({"fold": ["fold1"] * 80, "method": [n] * 80, "query_id": [f"q{i}" for i in range(80)], "ap": v})
-        for n, v in zip(names, values, strict=True)
-    )
-    assert tables._marks(measures, names[:2], "ap")[SELECT].endswith("*")
-    assert not [mark for mark in tables._marks(measures, names, "ap").values() if mark.endswith("*")]
+    drawn = np.random.default_rng(1).normal(0.3, 0.3, (7, 80))
+    drawn[0] = 0
+    ids = [f"q{i}" for i in range(80)]
+    values = pd.concat(pd.DataFrame({"method": n, "query_id": ids, "ap": v}) for n, v in zip(names, drawn, strict=True))
+    assert tables._marks(chosen(values, names[:2]), "ap")[SELECT].endswith("*")
+    assert not [mark for mark in tables._marks(values, "ap").values() if mark.endswith("*")]
 
 
 def test_table_4_has_the_largest_gains_and_losses_with_words(made):
-    rows = [r for r in tables.tabulate(*made)["lin-table4"].to_pylist() if r["method"] == "Transform"]
+    rows = [r for r in tables.tabulate(*made)["lin-table4"].to_dict("records") if r["method"] == "Transform"]
     gains = [r["difference"] for r in rows if r[""] == "gain"]
     losses = [r["difference"] for r in rows if r[""] == "loss"]
     assert gains == sorted(gains, reverse=True)
@@ -187,12 +181,13 @@ def test_table_4_has_the_largest_gains_and_losses_with_words(made):
 
 def test_details(made):
     inputs, _ = made
-    seeds = tables.seeds_table(inputs.table("seeds", "measures"), inputs.tables("choices", "choices")).to_pylist()
+    seeds = tables.seeds_table(inputs.frame("seeds", "measures"), inputs.frame("choices", "choices"))
+    seeds = seeds.to_dict("records")
     assert len([r for r in seeds if r["method"] == "Naive"]) == 2
     assert all(r["settings by fold"] for r in seeds)
-    assert len(tables.clusters_table(inputs.table("clusters", "table"))) == 4 * 2
-    controls = tables.controls_table(inputs.table("controls", "table"))
-    assert controls.column("clusters").to_pylist() == [2, 5]
+    assert len(tables.clusters_table(inputs.frame("clusters", "table"))) == 4 * 2
+    controls = tables.controls_table(inputs.frame("controls", "table"))
+    assert controls["clusters"].tolist() == [2, 5]
 
 
 # ---- claims -----------------------------------------------------------------------------------------------------------

@@ -109,14 +109,14 @@ def test_global_models_are_those_of_the_learner():
 
 @pytest.mark.parametrize("n_shards", [2, 3, 7])
 def test_any_number_of_shards_gives_the_same_models(n_shards):
-    items = (("ms", (2, 5)), ("seeds", (1, 2)), ("variants", 1), ("random", True))
+    items = (("ms", (2, 5)), ("seeds", (1, 2)), ("random", True))
     one, many = trained(items, 1), trained(items, n_shards)
     assert one[0].equals(many[0])
     assert one[1].equals(many[1])
 
 
 def test_shards_share_out_all_units():
-    plan = ClusterPlan(ms=[2], seeds=[1, 2, 3], readings=Readings(**Lin().readings()), variants=2)
+    plan = ClusterPlan(ms=[2], seeds=[1, 2, 3], readings=Readings(**Lin().readings()))
     shared = [unit for shard in range(4) for unit in shard_units(plan, shard, 4)]
     assert sorted(shared) == sorted(units(plan))
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from qdrank.layout import FloatArray, IntArray
 from qdrank.measures.definition import Definition, Tied, by_ties
-from qdrank.measures.ranking import Ranking
+from qdrank.measures.padded import ranks, sums_at
+from qdrank.measures.ranking import Judgements, Ranking
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,10 +24,11 @@ class AveragePrecision(Definition):
     def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:
         """Average precision at each cutoff, shape (n_queries, n_cutoffs)."""
         judgements = ranking.judgements
-        relevant = (ranking.grades >= self.rel).astype(np.int64)
-        missed = judgements.n_missed(self.rel)
-        values: FloatArray = ranking.kernels.average_precisions(relevant, judgements.offsets, missed, cutoffs)
-        return values
+        relevant = ranking.grades >= self.rel
+        hits = np.concatenate([[0], np.cumsum(relevant)])
+        found = hits[1:] - np.repeat(hits[judgements.offsets[:-1]], judgements.n_documents)
+        sums = sums_at(np.where(relevant, found / ranks(judgements.offsets), 0.0), judgements.offsets, cutoffs)
+        return self._mean(sums, judgements)
 
     def expected(self, tied: Tied, cutoffs: IntArray) -> FloatArray:
         """Mean over the orders of ties: McSherry and Najork 2008, eq. 11.
@@ -38,7 +40,10 @@ class AveragePrecision(Definition):
         n, r, t = tied.size, tied.total(relevant), tied.place
         above = tied.before(relevant) + (t - 1) * (r - 1) / np.maximum(n - 1, 1)
         sums = tied.sums_at(r / n * (1 + above) / tied.rank, cutoffs)
-        below = tied.judgements.n_relevant(self.rel)[:, None]
+        return self._mean(sums, tied.judgements)
+
+    def _mean(self, sums: FloatArray, judgements: Judgements) -> FloatArray:
+        below = judgements.n_relevant(self.rel)[:, None]
         values: FloatArray = np.divide(sums, below, out=np.zeros_like(sums), where=below > 0)
         return values
 

@@ -9,6 +9,7 @@ import numpy as np
 from qdrank.layout import FloatArray, IntArray
 from qdrank.measures.definition import Definition, Tied
 from qdrank.measures.definitions import gains
+from qdrank.measures.padded import sums_at
 from qdrank.measures.ranking import Judgements, Ranking
 
 
@@ -35,8 +36,9 @@ class DCG(Definition):
     def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:
         """The measure at each cutoff, shape (n_queries, n_cutoffs)."""
         judgements = ranking.judgements
-        lists = self.grades(ranking), judgements.offsets
-        return self.scaled(ranking.kernels.gain_at(*lists, *self.tables(judgements), cutoffs), judgements, cutoffs)
+        gain, discount = self.tables(judgements)
+        sums = sums_at(gain[self.grades(ranking)], judgements.offsets, cutoffs, discount)
+        return self.scaled(sums, judgements, cutoffs)
 
     def expected(self, tied: Tied, cutoffs: IntArray) -> FloatArray:
         """Mean over the orders of ties: every tied document has the mean gain of its group (McSherry and Najork 2008)."""

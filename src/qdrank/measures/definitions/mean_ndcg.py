@@ -9,7 +9,8 @@ import numpy as np
 from qdrank.layout import FloatArray, IntArray
 from qdrank.measures.definition import Definition, Tied
 from qdrank.measures.definitions import ndcg
-from qdrank.measures.ranking import Ranking
+from qdrank.measures.padded import blocks
+from qdrank.measures.ranking import Judgements, Ranking
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,21 +19,26 @@ class MeanOverAll(Definition):
 
     def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:  # noqa: ARG002
         """Mean NDCG, shape (n_queries, 1)."""
-        judgements = ranking.judgements
-        lists = (ranking.grades, judgements.offsets, judgements.ideal, judgements.ideal_offsets)
-        values: FloatArray = ranking.kernels.mean_ratio(*lists, *ndcg.LETOR.tables(judgements))
-        return values[:, None]
+        gain, discount = ndcg.LETOR.tables(ranking.judgements)
+        return self._mean(gain[ranking.grades], ranking.judgements, gain, discount)
 
     def expected(self, tied: Tied, cutoffs: IntArray) -> FloatArray:  # noqa: ARG002
         """Mean over the orders of ties: every tied document has the mean gain of its group."""
         judgements = tied.judgements
         gain, discount = ndcg.LETOR.tables(judgements)
-        means = tied.total(gain[tied.ranking.grades]) / tied.size
-        # The gains of the documents follow those of the grades, and are looked up by place in the ranking.
-        places = len(gain) + np.arange(len(means))
-        lists = (places, judgements.offsets, judgements.ideal, judgements.ideal_offsets)
-        values: FloatArray = judgements.kernels.mean_ratio(*lists, np.concatenate([gain, means]), discount)
-        return values[:, None]
+        return self._mean(tied.total(gain[tied.ranking.grades]) / tied.size, judgements, gain, discount)
+
+    @staticmethod
+    def _mean(gains: FloatArray, judgements: Judgements, gain: FloatArray, discount: FloatArray) -> FloatArray:
+        """Mean over the ranks of the gain so far over the ideal gain so far; ``gains`` (n_documents,) are in ranked order."""
+        means, ideal = np.zeros((len(judgements.n_documents), 1)), gain[judgements.ideal]
+        ahead = judgements.ideal_offsets - judgements.offsets
+        for queries, rows, exists in blocks(judgements.offsets):
+            weight = exists * discount[: rows.shape[1]]
+            got, best = (np.cumsum(weight * each, axis=1) for each in (gains[rows], ideal[rows + ahead[queries, None]]))
+            ratio = np.divide(got, best, out=np.zeros_like(got), where=exists & (best > 0))
+            means[queries, 0] = np.cumsum(ratio, axis=1)[:, -1] / judgements.n_documents[queries]
+        return means
 
 
 @dataclass(frozen=True, kw_only=True)

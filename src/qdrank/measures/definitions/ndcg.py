@@ -10,6 +10,7 @@ from qdrank.layout import FloatArray, IntArray
 from qdrank.measures.definition import by_ties
 from qdrank.measures.definitions import gains
 from qdrank.measures.definitions.dcg import DCG
+from qdrank.measures.padded import sums_at
 from qdrank.measures.ranking import Judgements
 
 
@@ -28,8 +29,8 @@ class NDCG(DCG):
 
     def scaled(self, sums: FloatArray, judgements: Judgements, cutoffs: IntArray) -> FloatArray:
         """NDCG at each cutoff, shape (n_queries, n_cutoffs)."""
-        ideal = judgements.ideal, judgements.ideal_offsets
-        best = judgements.kernels.gain_at(*ideal, *self.tables(judgements), cutoffs)
+        gain, discount = self.tables(judgements)
+        best = sums_at(gain[judgements.ideal], judgements.ideal_offsets, cutoffs, discount)
         values: FloatArray = np.divide(sums, best, out=np.full_like(sums, self.empty), where=best > 0)
         if self.short_is_zero:
             values[judgements.n_documents[:, None] < cutoffs] = 0.0

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qdrank.layout import FloatArray, IntArray
+from qdrank.layout import FloatArray, IntArray, query_index
 from qdrank.measures.definition import Definition, Tied, by_ties
+from qdrank.measures.padded import ranks
 from qdrank.measures.ranking import Ranking
 
 
@@ -22,8 +23,11 @@ class ReciprocalRank(Definition):
 
     def values(self, ranking: Ranking, cutoffs: IntArray) -> FloatArray:
         """Reciprocal rank at each cutoff, shape (n_queries, n_cutoffs)."""
-        relevant = (ranking.grades >= self.rel).astype(np.int64)
-        values: FloatArray = ranking.kernels.reciprocal_ranks(relevant, ranking.judgements.offsets)[:, None]
+        offsets = ranking.judgements.offsets
+        hits = np.flatnonzero(ranking.grades >= self.rel)
+        queries, first = np.unique(query_index(offsets)[hits], return_index=True)
+        values = np.zeros((len(offsets) - 1, 1))
+        values[queries, 0] = 1.0 / ranks(offsets)[hits[first]]
         return np.where(values >= 1 / cutoffs, values, 0.0)
 
     def expected(self, tied: Tied, cutoffs: IntArray) -> FloatArray:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from qdrank.studies.beyond.methods import METHODS, SINGLE, run
 from qdrank.studies.beyond.retrieved import JOBS, jobs_of
-from qdrank.studies.beyond.rules import STEPS
+from qdrank.studies.beyond.steps import STEPS
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.beyond"
-_VALUES = {"measures": "beyond/measures.parquet", "controls": "{fold}/beyond/controls.parquet"}
+_VALUES = {"measures": "beyond/measures.parquet", "values": "{fold}/beyond/values.parquet"}
 _RETRIEVED = {job: f"{{fold}}/beyond/retrieval/{job}.parquet" for job in JOBS}
 _TRIED = {f"{job}-tried": f"{{fold}}/beyond/retrieval/{job}.choices.parquet" for job in jobs_of("all")}
 

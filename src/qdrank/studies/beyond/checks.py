@@ -1,61 +1,42 @@
-"""For one fold: results without near-duplicate queries, checks of the implementation, and document recurrence."""
+"""For one fold: checks of the implementation, and document recurrence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 from qdrank.datasets.judged import Judged
-from qdrank.layout import FloatArray
-from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.evidence import recurrence
 from qdrank.rankers.local_ranker import LocalRanker
-from qdrank.rankers.one_model import LinearRanker, WithEvidence
-from qdrank.rankers.tuning import query_values_of
-from qdrank.studies.beyond.fold import Ladder
-from qdrank.studies.beyond.methods import MEASURE, SINGLE, WITH_EVIDENCE
+from qdrank.rankers.one_model import LinearRanker
+from qdrank.studies.beyond.methods import SINGLE
 from qdrank.studies.beyond.rejudged import Rejudging
+from qdrank.studies.running import FoldRun
 
 #: Training queries whose judgments are replaced to see whether they leak into the query's own evidence.
 PERMUTED = 20
 
 
-def without_near(ladder: Ladder, near: float, names: Iterable[str]) -> dict[str, FloatArray]:
-    """Values (n_queries, 1) of tuned methods and controls with evidence or prior, by name, without near-duplicates.
-
-    One fit each, with the settings chosen with all queries.
-    """
-    values = {}
-    for name in names:
-        columns = ladder.options.evidence if name in WITH_EVIDENCE else ladder.options.prior
-        tuned = ladder.rankers[name]
-        assert isinstance(tuned, WithEvidence)
-        ranker = WithEvidence(base=tuned.base.fresh(), evidence=columns(ladder.data.reference, near))
-        ranker.fit(*ladder.data.train, validation=ladder.data.vali)
-        values[name] = query_values_of(MEASURE, ladder.data.test[0], ranker.predict(*ladder.data.test))[:, None]
-    return values
-
-
-def checks_table(fold: str, ladder: Ladder, rejudging: Rejudging | None = None) -> pa.Table:
+def checks_table(run: FoldRun, rejudging: Rejudging | None = None) -> pa.Table:
     """Largest differences where there must be none: a query's grades in its evidence, all neighbours against Single.
 
     ``rejudging`` is the collection that raw text comes from.
     """
-    rows = {"leak": _leak(ladder, rejudging), "all neighbours": _all_neighbours(ladder)}
-    return pa.table({"fold": pa.array([fold] * len(rows)), "check": list(rows), "value": list(rows.values())})
+    rows = {"leak": _leak(run, rejudging), "all neighbours": _all_neighbours(run)}
+    return pa.table({"fold": pa.array([run.fold] * len(rows)), "check": list(rows), "value": list(rows.values())})
 
 
-def _leak(ladder: Ladder, rejudging: Rejudging | None) -> float:
+def _leak(run: FoldRun, rejudging: Rejudging | None) -> float:
     """Largest change of a query's evidence, or of its list of candidates, when its judgments are replaced.
 
     In raw text they are replaced in the collection; else its grades are permuted and raised.
     """
-    (train, vectors), rng = ladder.data.train, np.random.default_rng(ladder.options.seed)
-    given = vectors if ladder.options.similarity == "vectors" else None
-    before = ladder.options.evidence(ladder.data.reference).fit_transform(train, given)
+    (train, vectors), rng = run.views[""].parts["train"], np.random.default_rng(run.options.seed)
+    given = vectors if run.options.similarity == "vectors" else None
+    before = run.options.evidence().fit_transform(train, given)
     worst = 0.0
     for query in rng.permutation(train.n_queries)[:PERMUTED].tolist():
         rows, y = slice(train.offsets[query], train.offsets[query + 1]), train.y.copy()
@@ -69,7 +50,7 @@ def _leak(ladder: Ladder, rejudging: Rejudging | None) -> float:
             y[rows] = [grades.get(name, 0) for name in train.doc_id[rows].tolist()]
             missed = again.missed, again.missed_id
         other = _with_missed(replace(train, y=y), query, *missed)
-        changed = ladder.options.evidence(ladder.data.reference).fit(other, given)
+        changed = run.options.evidence().fit(other, given)
         asked = train.take(np.array([query]))
         after = changed.transform(asked, None if given is None else given[[query]])
         worst = max(worst, float(np.abs(after - before[rows]).max(initial=0.0)))
@@ -85,17 +66,17 @@ def _with_missed(train: Judged, query: int, grades: Sequence[int], names: Sequen
     return replace(train, missed=all_grades, missed_id=all_names)
 
 
-def _all_neighbours(ladder: Ladder) -> float:
+def _all_neighbours(run: FoldRun) -> float:
     """Largest difference between Single and a local model of all training queries."""
-    single: QueryRanker = ladder.rankers[SINGLE]
+    single, parts, two = run.made[SINGLE], run.views[""].parts, np.arange(2)
     assert isinstance(single, LinearRanker)
-    ranker = LocalRanker(k=1.0, lam=single.lam, tol=single.tol).fit(*ladder.data.train)
-    return float(np.abs(ranker.models(ladder.data.test[1][:2]) - single.coef_).max())
+    ranker, (test, vectors) = LocalRanker(k=1.0, lam=single.lam, tol=single.tol).fit(*parts["train"]), parts["test"]
+    return float(np.abs(ranker.models(test.take(two), vectors[two]) - single.coef_).max())
 
 
-def recurrence_table(fold: str, ladder: Ladder) -> pa.Table:
+def recurrence_table(run: FoldRun) -> pa.Table:
     """How often documents of the test queries also occur in the training queries."""
-    train, test = ladder.data.train[0], ladder.data.test[0]
+    train, test = run.views[""].parts["train"][0], run.test
     shares = vars(recurrence(train, test))
     size = {"training queries": train.n_queries, "test queries": test.n_queries, "test rows": test.n_documents}
-    return pa.Table.from_pylist([{"fold": fold, **size, **shares}])
+    return pa.Table.from_pylist([{"fold": run.fold, **size, **shares}])

@@ -45,7 +45,7 @@ def ladder_numbers(values: Values, interval: Mapping[str, Any]) -> pa.Table:
 
 def draw_ladder(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """MAP (left) and the two differences (right), one row for each ranker."""
-    values = gathered_values(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
+    values = gathered_values(inputs.table("measures", "measures"), inputs.table("values", "values"))
     table = ladder_numbers(values, shown.interval)
     figure, panels = new_figure(1, 2, height=4.2, sharey=True, width_ratios=[1, 1.6])
     rows = table.to_pylist()
@@ -88,7 +88,7 @@ def control_numbers(values: Values, interval: Mapping[str, Any]) -> pa.Table:
 
 def draw_controls(inputs: Inputs, shown: Shown) -> tuple[Any, pa.Table]:
     """Rankers against their controls (left), and evidence against the prior without near-duplicates (right)."""
-    values = gathered_values(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
+    values = gathered_values(inputs.table("measures", "measures"), inputs.table("values", "values"))
     table = control_numbers(values, shown.interval)
     rows = table.to_pylist()
     figure, panels = new_figure(1, 2, height=4.4, width_ratios=[1.3, 1])
@@ -132,7 +132,7 @@ def _bar(axes: Any, row: Mapping[str, Any], place: float, look: Any) -> None:
 
 def _label(row: Mapping[str, Any]) -> str:
     """Ranker and control, without repeating what they share."""
-    words = "its own control" if row["control"] == OF_CHOSEN else row["control"]
+    words = "its own control" if row["control"] == OF_CHOSEN else BY_NAME[row["control"]].label
     for cut in (", ", " with "):
         words = words.rpartition(cut)[2]
     return f"{BY_NAME[row['method']].label}\nagainst {words}"

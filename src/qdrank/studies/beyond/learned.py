@@ -17,12 +17,12 @@ from qdrank.rankers.base import QueryRanker, Validation
 from qdrank.rankers.one_model import without_choice
 from qdrank.rankers.tuning import tune_rankers
 from qdrank.studies.beyond.choosing import Chooser, measured
-from qdrank.studies.beyond.fold import setting_text
 from qdrank.studies.beyond.methods import MEASURE
 from qdrank.studies.beyond.options import Options
 from qdrank.studies.beyond.reranking import Listed, divided, listed
 from qdrank.studies.beyond.retrieved import BUDGETS, LEARNED, RECOMMENDED, TEXT_MIX
 from qdrank.studies.beyond.retrievers import Mixed, Retriever
+from qdrank.studies.running import setting_texts
 from qdrank.text.past_queries import AskedQueries
 
 #: Retrievers whose z-scores are the columns; from the sixth on they are judgments.
@@ -68,7 +68,7 @@ def learned_values(
             documents = test.judged(grades, columns)  # their grades are not looked at
             settings = tried(name, options)
             choice = tune_rankers(settings, train, vali, name=MEASURE, seed=options.seed)
-            chooser.tried[name] = [setting_text(one) for one in settings], choice
+            chooser.tried[name] = setting_texts([one.settings() for one in settings]), choice
             for fit in range(refits if choice.chosen.SEEDS else 1):
                 ranker = choice.chosen
                 if fit:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from qdrank.figures.palette import BLACK, BLUE, GREEN, GREY, MARKERS, ORANGE, PURPLE, SKY, VERMILION
@@ -12,35 +14,6 @@ FIXED, GATED, CHOSEN = "beyond-fixed", "beyond-gated", "beyond-chosen"
 WITH_EVIDENCE = ("beyond-evidence", "beyond-trees-evidence")
 #: Measure used for tuning and for comparisons.
 MEASURE = "ap"
-
-METHODS = (
-    Method(SINGLE, "Single", BLACK, MARKERS[0]),
-    Method(TREES, "LambdaMART", GREY, MARKERS[1], refitted=()),
-    Method("beyond-knn", "nearest queries", SKY, MARKERS[2]),
-    Method("beyond-proximal", "nearest queries, close to Single", SKY, MARKERS[3]),
-    Method("beyond-kernel", "kernel weights, mixed with Single", BLUE, MARKERS[4]),
-    Method("beyond-bilinear", "bilinear", BLUE, MARKERS[5]),
-    Method(
-        "beyond-trees-queries",
-        "LambdaMART with query vector",
-        GREY,
-        MARKERS[6],
-        refitted=("with-vectors", "trees"),
-    ),
-    Method("beyond-evidence", "Single with neighbours' judgments", VERMILION, MARKERS[0]),
-    Method(
-        "beyond-trees-evidence",
-        "LambdaMART with neighbours' judgments",
-        ORANGE,
-        MARKERS[1],
-        refitted=("with-evidence", "trees", "evidence", "candidates", "words", "vectors"),
-    ),
-    Method(FIXED, "fixed mixture", GREEN, MARKERS[2], refitted=()),
-    Method(GATED, "gated mixture", GREEN, MARKERS[3], refitted=()),
-    Method(CHOSEN, "query-dependent, chosen on validation", PURPLE, MARKERS[7], refitted=()),
-)
-BY_NAME = {method.name: method for method in (*METHODS, *FIRST_STAGE_METHODS)}
-
 #: From each query-dependent ranker to its control: the same ranker without its knowledge of the query.
 CONTROLS = {
     "beyond-knn": "knn, random neighbours",
@@ -50,14 +23,123 @@ CONTROLS = {
     "beyond-trees-queries": "LambdaMART, vectors of other queries",
     "beyond-evidence": "Single with the document's prior",
     "beyond-trees-evidence": "LambdaMART with the document's prior",
-    GATED: "fixed mixture",
+    GATED: FIXED,
 }
 #: A second control of the gated mixture, besides the fixed one.
 OTHER_GATE = "gated mixture, vectors of other queries"
-#: Controls that draw nothing, so that one fit is all there is to know.
-FIXED_CONTROLS = (CONTROLS["beyond-evidence"],)
 #: Control of the ranker that validation chose: that ranker's own.
 OF_CHOSEN = "control of the chosen ranker"
+
+
+def _lam(run: Any) -> float:
+    lam: float = run.made[SINGLE].lam
+    return lam
+
+
+def _gated(run: Any) -> list[Any]:
+    options = run.options
+    given = {"gate": True, "components": options.components}
+    return [run.mixture(lam=lam, interactions=penalty, **given) for lam, penalty in options.gates]
+
+
+def _without_near(run: Any, chosen: Any) -> dict[float, Any]:
+    """The ranker without near-duplicate queries, fitted once, by the similarity from which on they are left out."""
+    view = run.views[""]
+    tried = {near: replace(chosen.evidence, exclude_near=near) for near in run.options.near}
+    return {
+        near: replace(chosen, base=chosen.base.fresh(), evidence=evidence).fit(*view.parts["train"], view.watched)
+        for near, evidence in tried.items()
+    }
+
+
+METHODS = (
+    Method(SINGLE, "Single", BLACK, MARKERS[0], tries=lambda run: run.options.linear()),
+    Method(TREES, "LambdaMART", GREY, MARKERS[1], refitted=(), tries=lambda run: run.options.trees()),
+    Method("beyond-knn", "nearest queries", SKY, MARKERS[2], tries=lambda run: run.options.nearest()),
+    Method(
+        "beyond-proximal",
+        "nearest queries, close to Single",
+        SKY,
+        MARKERS[3],
+        tries=lambda run: run.options.proximal(_lam(run)),
+    ),
+    Method(
+        "beyond-kernel",
+        "kernel weights, mixed with Single",
+        BLUE,
+        MARKERS[4],
+        tries=lambda run: run.options.kernel(_lam(run)),
+    ),
+    Method("beyond-bilinear", "bilinear", BLUE, MARKERS[5], tries=lambda run: run.options.bilinear()),
+    Method(
+        "beyond-trees-queries",
+        "LambdaMART with query vector",
+        GREY,
+        MARKERS[6],
+        refitted=(),
+        tries=lambda run: run.options.trees_with_vectors(),
+    ),
+    Method(
+        "beyond-evidence",
+        "Single with neighbours' judgments",
+        VERMILION,
+        MARKERS[0],
+        tries=lambda run: run.options.with_evidence(run.options.linear()),
+        shown=_without_near,
+    ),
+    Method(
+        "beyond-trees-evidence",
+        "LambdaMART with neighbours' judgments",
+        ORANGE,
+        MARKERS[1],
+        refitted=(),
+        tries=lambda run: run.options.with_evidence(run.options.trees()),
+        shown=_without_near,
+    ),
+    Method(
+        FIXED,
+        "fixed mixture",
+        GREEN,
+        MARKERS[2],
+        refitted=(),
+        tries=lambda run: [run.mixture(lam=lam) for lam in run.options.penalties],
+    ),
+    Method(GATED, "gated mixture", GREEN, MARKERS[3], refitted=(), tries=_gated),
+    Method(
+        CHOSEN,
+        "query-dependent, chosen on validation",
+        PURPLE,
+        MARKERS[7],
+        refitted=(),
+        same_as=lambda run: run.best([*CONTROLS]),
+    ),
+)
+
+
+def _control(of: str, tries: Callable[[Any], Any] | None, name: str = "", **given: Any) -> Method:
+    """A control, drawn and fitted as often as others are."""
+    name = name or CONTROLS[of]
+    return Method(name, name, GREY, MARKERS[0], control_of=of, **{"tries": tries, "refitted": (), **given})
+
+
+CONTROL_METHODS = (
+    _control("beyond-knn", lambda run: run.options.nearest(run.seed)),
+    _control("beyond-proximal", lambda run: run.options.proximal(_lam(run), run.seed)),
+    _control("beyond-kernel", lambda run: run.options.of_others(run.options.kernel(_lam(run)), "models")),
+    _control("beyond-bilinear", lambda run: run.options.of_others(run.options.bilinear())),
+    _control("beyond-trees-queries", lambda run: run.options.of_others(run.options.trees_with_vectors())),
+    _control(
+        "beyond-evidence",
+        lambda run: run.options.with_prior(run.options.linear()),
+        refitted=None,  # it draws nothing
+        shown=_without_near,
+    ),
+    _control("beyond-trees-evidence", lambda run: run.options.with_prior(run.options.trees()), shown=_without_near),
+    _control(GATED, lambda run: run.options.of_others(_gated(run)), OTHER_GATE),
+    _control(CHOSEN, None, OF_CHOSEN, same_as=lambda run: CONTROLS[run.same[CHOSEN]]),
+)
+#: Methods, first stages and controls by name, in the order of figures and tables.
+BY_NAME = {method.name: method for method in (*METHODS, *FIRST_STAGE_METHODS, *CONTROL_METHODS)}
 
 
 def run(_: Any) -> list[str]:

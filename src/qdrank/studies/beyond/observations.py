@@ -24,7 +24,7 @@ LOCAL = ("beyond-knn", "beyond-proximal", "beyond-kernel", "beyond-bilinear")
 
 def gather(inputs: Inputs, shown: Shown) -> Observations:  # noqa: ARG001
     """Observations of one data set from its artifacts."""
-    values = gathered_values(inputs.table("measures", "measures"), inputs.table("controls", "figure"))
+    values = gathered_values(inputs.table("measures", "measures"), inputs.table("values", "values"))
     claims = _primary(values) | _evidence(values) | _weights(values)
     claims |= gather_retrieval(inputs) | check_observations(inputs.table("checks", "figure"))
     return {claim: contrasts for claim, contrasts in claims.items() if contrasts}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from qdrank.learners.regularised import most_regularised_first
 from qdrank.rankers.base import QueryRanker
@@ -11,7 +12,8 @@ from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
 from qdrank.rankers.learned import WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
-from qdrank.rankers.one_model import LinearRanker, TreeRanker
+from qdrank.rankers.one_model import LinearRanker, TreeRanker, WithEvidence
+from qdrank.rankers.others import OfOthers
 
 if TYPE_CHECKING:
     from qdrank.studies.beyond.settings import Beyond as _Keys
@@ -20,11 +22,15 @@ else:
 
 
 class Options(_Keys):
-    """Keys of section ``beyond``, under the same names; ``rounds``, ``tol`` and ``seed`` are shared by all studies."""
+    """Keys of section ``beyond``, under the same names; ``rounds``, ``tol`` and ``seed`` are shared by all studies.
+
+    ``reference`` is the column of the reference feature.
+    """
 
     rounds: int
     tol: float
     seed: int
+    reference: int
 
     @property
     def penalties(self) -> list[float]:
@@ -98,12 +104,26 @@ class Options(_Keys):
             for lam, penalty in self.gates
         ]
 
-    def evidence(self, reference: int, near: float | None = None) -> NeighbourEvidence:
+    def evidence(self) -> NeighbourEvidence:
         """Judgments of similar queries."""
-        return NeighbourEvidence(
-            similarity=self.similarity, reference=reference, exclude_near=near, gammas=tuple(self.gammas)
-        )
+        return NeighbourEvidence(similarity=self.similarity, reference=self.reference, gammas=tuple(self.gammas))
 
-    def prior(self, reference: int, near: float | None = None) -> DocumentPrior:
+    def prior(self) -> DocumentPrior:
         """Judgments of all queries."""
-        return DocumentPrior(similarity=self.similarity, reference=reference, exclude_near=near)
+        return DocumentPrior(similarity=self.similarity, reference=self.reference)
+
+    def with_evidence(self, tried: list[QueryRanker]) -> list[QueryRanker]:
+        """Rankers that see judgments of similar queries."""
+        evidence = self.evidence()
+        return [WithEvidence(base=ranker, evidence=evidence) for ranker in tried]
+
+    def with_prior(self, tried: list[QueryRanker]) -> list[QueryRanker]:
+        """Rankers that see judgments of all queries."""
+        prior = self.prior()
+        return [WithEvidence(base=ranker, evidence=prior) for ranker in tried]
+
+    def of_others(
+        self, tried: Sequence[QueryRanker], given: Literal["vectors", "models"] = "vectors"
+    ) -> list[QueryRanker]:
+        """Rankers that know another query in place of the query itself."""
+        return [OfOthers(base=ranker, seed=self.seed, given=given) for ranker in tried]

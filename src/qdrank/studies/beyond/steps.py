@@ -1,96 +1,97 @@
-"""Steps of the ladder of rankers: what is tuned together, what a step begins with, and its files."""
+"""What the study computes: the ladder of rankers with its controls, and retrieval with past queries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from qdrank.studies.beyond.methods import CONTROLS, FIXED, GATED, SINGLE, TREES
+from qdrank.studies.beyond.methods import run as methods_run
+from qdrank.studies.beyond.retrieved import JOBS, MEASURES, jobs_of
+from qdrank.studies.steps import QUERY_FILES, Step, further_fits, scores_and_rankers
 
-#: Steps of the ladder, in the order climbed, each with the methods that it tunes; controls follow their methods, or are
-#: a step of their own where both grow many trees, as are their further fits and those without near-duplicates. Each step
-#: may be a job of its own.
-STEPS: dict[str, tuple[str, ...]] = {
-    "linear": (SINGLE, "beyond-bilinear", "beyond-evidence"),
-    "trees": (TREES,),
-    "local": ("beyond-knn", "beyond-proximal", "beyond-kernel"),
-    "trees_queries": ("beyond-trees-queries",),
-    "trees_queries_control": (),
-    "trees_queries_control_fits": (),
-    "trees_evidence": ("beyond-trees-evidence",),
-    "trees_evidence_near": (),
-    "trees_evidence_control": (),
-    "trees_evidence_control_fits": (),
-    "mixtures": (FIXED, GATED),
-}
-#: Methods of other steps that a step begins with.
-NEEDED = {"local": (SINGLE,), "trees_evidence_near": STEPS["trees_evidence"], "mixtures": (SINGLE, TREES)}
-#: Methods whose further fits a step makes, since they stand on the same trees. Others with trees are fitted again from
-#: their stored form.
-REFITTED = {"mixtures": (TREES, *STEPS["mixtures"])}
-#: Methods and controls that a step also fits without near-duplicate queries.
-WITHOUT_NEAR = {
-    "linear": ("beyond-evidence", CONTROLS["beyond-evidence"]),
-    "trees_evidence_near": STEPS["trees_evidence"],
-    "trees_evidence_control": (CONTROLS["beyond-trees-evidence"],),
-}
-#: Controls whose fits are a step of their own, by their methods: the step that tunes, the step that fits, and whose
-#: vectors the control sees.
-FITTED_APART = {
-    "beyond-trees-queries": ("trees_queries_control", "trees_queries_control_fits", "others"),
-    "beyond-trees-evidence": ("trees_evidence_control", "trees_evidence_control_fits", "own"),
-}
-#: The step that also has the checks and the recurrence of documents.
-CHECKING = "linear"
+_ROOM = "qdrank.studies.beyond"
 
 
-def methods_tuned(steps: Iterable[str]) -> list[str]:
-    """Methods that some steps tune."""
-    return [name for step in steps for name in STEPS[step]]
+def _options(run: Any) -> dict[str, Any]:
+    training = run.settings.training
+    shared = {"rounds": training.trees, "tol": training.tol, "seed": run.settings.seed}
+    return {**run.settings.beyond.solved(), **shared}
 
 
-def methods_refitted(steps: Iterable[str]) -> list[str]:
-    """Methods that some steps fit several times."""
-    return [name for step in steps for name in REFITTED.get(step, ())]
+def _fitted(run: Any) -> dict[str, Any]:
+    settings = run.settings
+    return {
+        "scale": settings.training.scale,
+        "queries": run.query_options,
+        "refits": settings.refits,
+        "source": lambda wildcards: run.text_source(wildcards.dataset),
+        "text": settings.text.model_dump(),
+        "beyond": _options(run),
+    }
 
 
-def fitted_without_near(steps: Iterable[str]) -> list[str]:
-    """Methods and controls that some steps also fit without near-duplicate queries."""
-    return [name for step in steps for name in WITHOUT_NEAR.get(step, ())]
+def _retrieved(run: Any) -> dict[str, Any]:
+    settings = run.settings
+    return {
+        "source": lambda wildcards: run.searched(wildcards.dataset),
+        "text": lambda wildcards: run.searched_text(wildcards.dataset),
+        "retrieval": settings.beyond.retrieval(),
+        "beyond": _options(run),
+        "refits": settings.refits,
+        "measure": settings.learners.measure,
+        "measures": list(MEASURES),
+    }
 
 
-def methods_needed(steps: Sequence[str]) -> list[str]:
-    """Methods that some steps begin with and do not tune themselves."""
-    tuned = methods_tuned(steps)
-    return list(dict.fromkeys(name for step in steps for name in NEEDED.get(step, ()) if name not in tuned))
+def _retrieve(name: str, says: str, jobs: list[str], chosen: dict[str, str]) -> Step:
+    return Step(
+        name=name,
+        says=says,
+        call=f"{_ROOM}.retrieval:write_retrieval",
+        reads={"collection": lambda files: files.searched, **chosen},
+        makes={
+            "values": "{fold}/beyond/retrieval/{job}.parquet",
+            "choices": "{fold}/beyond/retrieval/{job}.choices.parquet",
+        },
+        params=_retrieved,
+        wildcards={"job": jobs},
+        datasets=lambda run, names: filter(run.is_searched, names),
+        memory=(2500, 15),
+        minutes=(60, 1),
+        together="small",
+    )
 
 
-def controls_stored(steps: Sequence[str]) -> list[str]:
-    """Methods whose controls are tuned by some steps and fitted by another job."""
-    return [method for method, (tunes, fits, _) in FITTED_APART.items() if tunes in steps and fits not in steps]
-
-
-def controls_taken(steps: Sequence[str]) -> list[str]:
-    """Methods whose controls are fitted by some steps and tuned by another job."""
-    return [method for method, (tunes, fits, _) in FITTED_APART.items() if fits in steps and tunes not in steps]
-
-
-def control_files(methods: Iterable[str]) -> dict[str, str]:
-    """Tuned controls of some methods, from the job that tunes to the job that fits."""
-    return {f"control_{method}": f"results/{{dataset}}/{{fold}}/beyond/control/{method}.parquet" for method in methods}
-
-
-def step_tables(
-    name: str, folds: Sequence[str], jobs: Mapping[str, tuple[Any, Sequence[str]]]
-) -> Callable[[Any], list[str]]:
-    """Files of a table, "choices" or "controls", of all steps, as the input of a job that gathers ``folds``.
-
-    ``folds`` are those of a job; ``{fold}`` is the wildcard. ``jobs`` are the rules of the steps, with their data sets.
-    """
-
-    def paths(wildcards: Any) -> list[str]:
-        folders = (f"results/{wildcards.dataset}/{fold.format(**wildcards)}/beyond" for fold in folds)
-        made = [job for job, (_, datasets) in jobs.items() if wildcards.dataset in datasets]
-        return [f"{folder}/{job}/{name}.parquet" for folder in folders for job in made]
-
-    return paths
+STEPS = (
+    Step(
+        name="fit_beyond",
+        says="Rankers and controls of a fold, tuned on validation, with their scores of the test documents, and checks.",
+        call=f"{_ROOM}.fold:fit_fold",
+        reads={**QUERY_FILES, "judged": "judged.parquet", "collection": lambda files: files.collection_of_text},
+        makes=lambda run: {
+            **scores_and_rankers(methods_run(run)),
+            **further_fits(run.refitted(methods_run(run))),
+            "choices": "{fold}/choices/beyond.parquet",
+            **{name: f"{{fold}}/beyond/{name}.parquet" for name in ("values", "checks", "recurrence")},
+        },
+        params=_fitted,
+        memory=(700, 14),
+        minutes=(120, 3),
+        threads=lambda run: run.tree_threads,
+    ),
+    _retrieve(
+        "retrieve_beyond",
+        "Retrieval from a whole text collection with past queries, and its baselines, in one form of the judgments.",
+        [job for job in JOBS if job == JOBS[job]],
+        {},
+    ),
+    *(
+        _retrieve(
+            f"retrieve_beyond_{form.replace('-', '_')}_others",
+            "Its random controls, and learners, with the settings of the mixes in the same form of the judgments.",
+            [job for job in jobs_of(form) if job != form],
+            {"chosen": f"{{fold}}/beyond/retrieval/{form}.choices.parquet"},
+        )
+        for form in dict.fromkeys(JOBS.values())
+        if len(jobs_of(form)) > 1
+    ),
+)

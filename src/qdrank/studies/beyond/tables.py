@@ -11,7 +11,6 @@ import pyarrow as pa
 from qdrank.evaluation.comparison import Comparison, compare, compared_rows
 from qdrank.evaluation.pairs import fit_columns, query_values
 from qdrank.figures.tables import chosen_by_fold
-from qdrank.studies.beyond.gathering import chosen_method
 from qdrank.studies.beyond.methods import BY_NAME, CHOSEN, OF_CHOSEN, SINGLE, TREES
 from qdrank.studies.beyond.values import Key, Values, comparisons, gathered_values
 from qdrank.studies.making import Inputs, Shown
@@ -22,7 +21,7 @@ TABLED_MEASURES = ("ap", "ndcg@10/letor4", "p@10/letor4")
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables by id."""
     measures = inputs.table("measures", "measures")
-    values = gathered_values(measures, inputs.table("controls", "figure"))
+    values = gathered_values(measures, inputs.table("values", "values"))
     choices = inputs.tables("choices", "choices")
     return {
         "beyond-methods": methods_table(measures, values, choices, shown.interval),
@@ -35,8 +34,7 @@ def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
 def _label(key: Key) -> str:
     """A method or control in words."""
     name, near = key
-    words = BY_NAME[name].label if name in BY_NAME else name
-    return f"{words}, queries below {near:g}" if near else words
+    return f"{BY_NAME[name].label}, queries below {near:g}" if near else BY_NAME[name].label
 
 
 def primary() -> list[tuple[Key, Key]]:
@@ -59,16 +57,12 @@ def methods_table(
             words = f"from {BY_NAME[other].label}"
             row |= {words: apart.difference, f"{words}, low": apart.interval.low, f"{words}, high": apart.interval.high}
         row |= fit_columns(measures, method.name, "ap")
+        settings = chosen.get(method.name, [])
         row["settings by fold"] = "; ".join(
-            chosen.get(method.name, chosen_methods(choices) if method.name == CHOSEN else [])
+            [BY_NAME[one].label for one in settings] if method.name == CHOSEN else settings
         )
         rows.append(row)
     return pa.Table.from_pylist(rows)
-
-
-def chosen_methods(choices: Sequence[pa.Table]) -> list[str]:
-    """Label of the query-dependent ranker that validation chose in each fold."""
-    return [BY_NAME[chosen_method(table)].label for table in choices]
 
 
 def _tests_table(values: Values, pairs: Sequence[tuple[Key, Key]], interval: Mapping[str, Any]) -> pa.Table:

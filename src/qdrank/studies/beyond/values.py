@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from qdrank.evaluation.pairs import Pairs, differences_by_fit, fit_values, paired_fits
+from qdrank.evaluation.pairs import Pairs, differences_by_fit, fit_values, fold_of, paired_fits
 from qdrank.evaluation.refits import by_fit
 from qdrank.layout import FloatArray, rows_of
 from qdrank.studies.beyond.methods import BY_NAME, CONTROLS, GATED, MEASURE, METHODS, OTHER_GATE, SINGLE, TREES
@@ -42,20 +41,15 @@ class Values:
         return differences_by_fit([(self.of[a], self.of[b]) for a, b in pairs])
 
 
-def gathered_values(measures: pa.Table, controls: pa.Table) -> Values:
-    """Values of the methods from the artifact ``measures`` and of the controls from the tables of all folds."""
+def gathered_values(measures: pa.Table, values: pa.Table) -> Values:
+    """Values of the methods from the artifact ``measures``, and of controls, and without near-duplicates, from ``values``."""
     measured = set(measures.column("method").to_pylist())
     names = [name for name in BY_NAME if name in measured]
     of: dict[Key, FloatArray] = {(name, 0.0): fit_values(measures, [name], MEASURE)[1][:, :, 0] for name in names}
     ids = fit_values(measures, names[:1], MEASURE)[0]
-    fold = dict(zip(controls.column("query_id").to_pylist(), controls.column("fold").to_pylist(), strict=True))
-    for name, near in dict.fromkeys(zip(*(controls.column(c).to_pylist() for c in ("control", "near")), strict=True)):
-        of_control = controls.filter(
-            pc.and_(pc.equal(controls.column("control"), name), pc.equal(controls.column("near"), near))
-        )
-        known, of_fits = by_fit(
-            *(of_control.column(c).to_numpy(zero_copy_only=False) for c in ("query_id", "fit", MEASURE))
-        )
+    fold = fold_of(measures)
+    for (name, near), rows in values.to_pandas().fillna({"x": 0.0}).groupby(["method", "x"], sort=False):
+        known, of_fits = by_fit(*(rows[column].to_numpy() for column in ("query_id", "fit", MEASURE)))
         of[name, near] = of_fits[rows_of(ids, known, among="the queries of the controls")]
     return Values(ids, np.array([fold[query] for query in ids.tolist()], dtype=object), of)
 

@@ -122,8 +122,7 @@ STUDY = Study(
                 "one query. Both are equal on the dashed line; differences below 0.0001, the precision of training, "
                 "are drawn there. Only these models are trained with the hinge loss of the theorem, for a few queries "
                 "(``geng.bound_queries``) and numbers of neighbours (``geng.candidates``); all others of the study "
-                "minimise the squared hinge. The objective has ``lambda/2 ||w||^2`` unless ``geng.penalty`` says "
-                "otherwise. Geng et al. 2008, section 3.3.4.",
+                "minimise the squared hinge. The objective has ``lambda/2 ||w||^2`` . Geng et al. 2008, section 3.3.4.",
             },
         ),
     ),

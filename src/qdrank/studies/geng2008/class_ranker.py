@@ -14,7 +14,7 @@ from qdrank.queries.clusters import k_means, nearest_centre
 from qdrank.queries.vectors import Standardiser
 from qdrank.rankers.base import QueryRanker, Validation, refuse_other_vectors
 from qdrank.rankers.documents import query_scores
-from qdrank.studies.geng2008.query_classes import class_names
+from qdrank.studies.geng2008.query_classes import N_CLASSES, class_names
 from qdrank.studies.geng2008.query_types import TypeClassifier
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class ClassRanker(QueryRanker):
 
     NAME: ClassVar[str] = "query-classes"
 
-    n_classes: int = 3
+    n_classes: int = N_CLASSES
     seed: int = 1
     starts: int = 1
     lam: float = 0.01

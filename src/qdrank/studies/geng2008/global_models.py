@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.layout import FloatArray, padded
-from qdrank.learners.ranksvm.estimator import Penalty, RankSVM, all_pairs
+from qdrank.learners.ranksvm.estimator import RankSVM, all_pairs
 from qdrank.learners.ranksvm.local import prepare_training, train_block
 from qdrank.learners.ranksvm.preferences import Preferences
 from qdrank.queries.artifacts import load_queries
@@ -29,7 +29,6 @@ def train_global(
     lambdas: Iterable[float],
     *,
     tol: float,
-    penalty: Penalty = "half",
 ) -> pa.Table:
     """Train Single, Single with equal weights and the class models, for every lambda; the artifact ``models``.
 
@@ -39,11 +38,10 @@ def train_global(
     classes : (m,) class of every training query
     lambdas : lambdas to try
     tol : relative gap to reach
-    penalty : what lambda stands before, see `RankSVM`
     """
     data = documents.preferences()
     every_pair = {weighting: all_pairs(data, weighting) for weighting in ("pairs", "equal")}
-    rows = [row for lam in lambdas for row in _of_lambda(data, classes, lam, tol, penalty, every_pair)]
+    rows = [row for lam in lambdas for row in _of_lambda(data, classes, lam, tol, every_pair)]
     for row in rows:
         row["weights"] = documents.stored(row["weights"])
     return pa.Table.from_pylist(rows)
@@ -55,21 +53,19 @@ def write_global(
     fold: str,
     *,
     lambdas: Iterable[float],
-    n_classes: int,
     starts: int,
     seed: int,
     scale: FeatureScale,
     tol: float,
-    penalty: Penalty,
     log: Callable[..., None],
 ) -> None:
     """Write the classes of the queries of a fold, and the models of all training queries and of each class."""
     queries = load_queries(files["queries"])
-    classes = query_classes(queries, read(files["topics"], "topics"), n_classes=n_classes, starts=starts, seed=seed)
+    classes = query_classes(queries, read(files["topics"], "topics"), starts=starts, seed=seed)
     log("classes: %s", classes.origin)
     write(out["classes"], CLASSES_SHAPE, classes.to_table(queries))
     documents = load_fold(files["judged"], fold, scale, wanted=["train"])
-    models = train_global(documents, classes.true[queries.is_train], lambdas, tol=tol, penalty=penalty)
+    models = train_global(documents, classes.true[queries.is_train], lambdas, tol=tol)
     write(out["models"], "models", models)
 
 
@@ -78,13 +74,12 @@ def _of_lambda(
     classes: NDArray[np.object_],
     lam: float,
     tol: float,
-    penalty: Penalty,
     every_pair: Mapping[str, FloatArray],
 ) -> Iterator[dict[str, Any]]:
-    base = prepare_training(data, lam=lam, penalty=penalty, tol=tol, all_pairs=every_pair["pairs"])
+    base = prepare_training(data, lam=lam, tol=tol, all_pairs=every_pair["pairs"])
     single, pairs = base.single, int(data.pairs.sum())
     yield _row("single", data.n_queries, lam, single.w, pairs, single.gap, single.iterations)
-    learner = RankSVM(lam=lam, penalty=penalty, query_weights="equal", tol=tol)
+    learner = RankSVM(lam=lam, query_weights="equal", tol=tol)
     equal = learner.fit_preferences(data, all_pairs=every_pair["equal"])
     yield _row("single-equal", data.n_queries, lam, equal.coef_, pairs, equal.gap_, equal.n_iter_)
     names = sorted(set(classes.tolist()))

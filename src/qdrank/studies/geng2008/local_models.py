@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from qdrank.errors import InputError
 from qdrank.layout import FloatArray, IntArray, rows_of
 from qdrank.learners.ranksvm.blocks import block_size, locality_order, make_blocks, progress_lines, shards_of_blocks
-from qdrank.learners.ranksvm.estimator import Model, Penalty, all_pairs
+from qdrank.learners.ranksvm.estimator import Model, all_pairs
 from qdrank.learners.ranksvm.local import LocalModels, prepare_training, train_sweep
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.rankers.documents import FeatureScale, FoldDocuments, load_fold
@@ -57,7 +57,6 @@ def train_shard(
     n_shards: int,
     block: int | None,
     tol: float,
-    penalty: Penalty = "half",
     log: Callable[[str], object] = lambda _: None,
 ) -> pa.Table:
     """Train shard number ``shard`` (from 0) of all neighbourhoods; the artifact ``local_models``."""
@@ -74,7 +73,6 @@ def train_shard(
             base = prepare_training(
                 data,
                 lam=lam,
-                penalty=penalty,
                 query_weights=weighting,
                 tol=tol,
                 single=singles.get((weighting, lam)),
@@ -209,7 +207,6 @@ def train_local(
     scale: FeatureScale,
     block: int | None,
     tol: float,
-    penalty: Penalty,
     seed: int,
     log: Callable[[str], object],
 ) -> None:
@@ -217,6 +214,6 @@ def train_local(
     queries, (_, nearest) = load_queries(files["queries"]), load_neighbours(files["neighbours"])
     documents = load_fold(files["judged"], fold, scale, wanted=["train"])
     wanted, (number, shards) = neighbourhoods(queries, nearest, Options(**geng), seed), shard
-    training: dict[str, Any] = {"block": block, "tol": tol, "penalty": penalty}
+    training: dict[str, Any] = {"block": block, "tol": tol}
     models = train_shard(documents, queries, wanted, shard=number, n_shards=shards, **training, log=log)
     write(path, LOCAL_SHAPE, models)

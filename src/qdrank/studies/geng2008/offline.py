@@ -6,7 +6,7 @@ Offline-1 compares every test query's neighbourhood with every training query's,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,8 @@ def offline_table(queries: Queries, nearest: NDArray[np.int32], pairs: IntArray,
     for role in _ROLES:
         of_role = nearest[queries.role == role]
         for method in OFFLINE:
-            chosen = _chosen(method, of_role, train, pairs, ks, options)
+            nearest_alone = method == "knn-offline2"
+            chosen = dict.fromkeys(ks, offline2(of_role)) if nearest_alone else offline1(of_role, train, pairs, ks)
             ratios = change_ratios(of_role, train, pairs, chosen)
             tables += [_table(queries, role, method, k, chosen[k], ratios[k]) for k in ks]
     return pa.concat_tables(tables)
@@ -53,19 +54,6 @@ def choose_offline(files: Mapping[str, str], path: str, fold: str, *, geng: Mapp
     train, (_, nearest) = load_judged(files["judged"], []).of_role(fold, "train"), load_neighbours(files["neighbours"])
     table = offline_table(load_queries(files["queries"]), nearest, train.pairs, Options(**geng))
     write(path, OFFLINE_SHAPE, table)
-
-
-def _chosen(
-    method: str,
-    near: NDArray[np.int32],
-    train: NDArray[np.int32],
-    pairs: IntArray,
-    ks: Sequence[int],
-    options: Options,
-) -> dict[int, IntArray]:
-    if method == "knn-offline2":
-        return dict.fromkeys(ks, offline2(near))
-    return offline1(near, train, pairs, ks, alike=options.offline1)
 
 
 def _table(queries: Queries, role: str, method: str, k: int, chosen: IntArray, gamma: FloatArray) -> pa.Table:

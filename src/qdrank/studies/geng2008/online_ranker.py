@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qdrank.datasets.judged import Judged
 from qdrank.errors import InputError
@@ -64,10 +63,9 @@ class OnlineRanker(LocalRanker):
         super().remember(train.with_features(seen(train.X, self.mean, self.inverse)), vectors)
         return self
 
-    def models(self, vectors: FloatArray, query_id: NDArray[np.object_] | None = None) -> FloatArray:
-        """Weights of queries with the given vectors, (n_queries, n_features), for documents as given."""
-        names = np.full(len(vectors), None) if query_id is None else query_id
-        W = [self.trained(*one).W[0] for one in zip(vectors, names, strict=True)]
+    def models(self, documents: Judged, vectors: FloatArray) -> FloatArray:
+        """Weights of the queries, (n_queries, n_features), for documents as given."""
+        W = [self.trained(*one).W[0] for one in zip(vectors, documents.query_id, strict=True)]
         return np.array(W).reshape(-1, len(self.inverse)) * self.inverse
 
     def trained(self, vector: FloatArray, query_id: str | None = None) -> LocalModels:

@@ -26,6 +26,8 @@ from qdrank.studies.geng2008.query_types import TypeClassifier
 
 #: Note on classes that are not in the data.
 K_MEANS = "K-means classes"
+#: Number of classes where the data know no types.
+N_CLASSES = 3
 #: Note on classes that are not guessed because only the documents of a query are known.
 NO_CLASSIFIER = "nothing is known of a query but its documents: no classifier of the query alone"
 #: Most words that get their own column, and the fewest training queries that must contain such a word.
@@ -64,9 +66,9 @@ class Classes:
         return pa.table(columns | {"origin": pa.array([self.origin] * len(self.guess), pa.string())})
 
 
-def query_classes(queries: Queries, topics: pa.Table, *, n_classes: int, seed: int, starts: int = 1) -> Classes:
+def query_classes(queries: Queries, topics: pa.Table, *, seed: int, starts: int = 1) -> Classes:
     """Classes of the queries of a fold, and the guesses of two classifiers trained on the training queries."""
-    true, origin, _ = true_classes(queries, n_classes, seed, starts)
+    true, origin, _ = true_classes(queries, seed, starts)
     # The vector itself decides the K-means class, so there is nothing to guess.
     from_documents = true if K_MEANS in origin else _guessed(queries.vectors, true, queries.is_train)
     _, columns = query_columns(queries, topics)
@@ -89,14 +91,12 @@ def type_classifier(columns: FloatArray, true: NDArray[np.object_], train: NDArr
     return TypeClassifier().fit(columns[train], true[train].astype(str))
 
 
-def true_classes(
-    queries: Queries, n_classes: int, seed: int, starts: int = 1
-) -> tuple[NDArray[np.object_], str, FloatArray]:
+def true_classes(queries: Queries, seed: int, starts: int = 1) -> tuple[NDArray[np.object_], str, FloatArray]:
     """Classes of the queries, where they come from, and the K-means centres; of size 0 if the data have types."""
     train = queries.is_train
     if all(kind is not None for kind in queries.type[train]):
         return queries.type, "query types in the data", np.zeros((0, 0))
-    n_classes = min(n_classes, int(train.sum()))
+    n_classes = min(N_CLASSES, int(train.sum()))
     centres, _ = k_means(queries.vectors[train], n_classes, seed=seed, starts=starts)
     classes = class_names(n_classes)[nearest_centre(queries.vectors, centres)]
     return classes, f"{n_classes} {K_MEANS} of query vectors", centres

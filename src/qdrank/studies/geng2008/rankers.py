@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from qdrank.datasets.judged import load_judged
 from qdrank.errors import InputError
-from qdrank.learners.ranksvm.estimator import Penalty
 from qdrank.queries.artifacts import Queries, load_neighbours, load_queries
 from qdrank.queries.fitted import load_metric
 from qdrank.queries.metrics import Euclidean
@@ -48,7 +47,7 @@ class FoldRankers:
     topics : artifact ``topics``
     metric, fitted : name of the distance between queries, and the fitted distance
     whole, local, classes : models of all queries and of classes, local models, classes
-    options, penalty, tol, n_classes, starts, seed : of the study
+    options, tol, starts, seed : of the study
     recipe : how the documents of a query become its vector
     """
 
@@ -62,9 +61,7 @@ class FoldRankers:
     local: ModelBank
     classes: Classes
     options: Options
-    penalty: Penalty
     tol: float
-    n_classes: int
     seed: int
     recipe: Recipe
     starts: int = 1
@@ -88,7 +85,7 @@ class FoldRankers:
         nearest = method == OFFLINE[1]
         ranker = ReadyModels(
             **self._training(setting),
-            choice="nearest" if nearest else self.options.offline1,
+            choice="nearest" if nearest else "shared_pairs",
             largest=self.nearest.shape[1],
         )
         ranker.weights_ = self.local.weights(LOCAL[method], setting, self._train_id)
@@ -111,7 +108,7 @@ class FoldRankers:
 
     def _training(self, setting: Setting) -> dict[str, Any]:
         k = as_share(setting.k, len(self._train_id))
-        return {"k": k, "lam": setting.lam, "penalty": self.penalty, "tol": self.tol, "metric": self.metric}
+        return {"k": k, "lam": setting.lam, "tol": self.tol, "metric": self.metric}
 
     def _place(self, ranker: ReadyModels | OnlineRanker) -> None:
         """Give a ranker the training queries as points."""
@@ -121,15 +118,13 @@ class FoldRankers:
     def _by_class(self, method: str, lam: float) -> tuple[ClassRanker, Recipe]:
         """QC. The classifier is fitted again and must make the same guesses as before."""
         queries = self.queries
-        true, origin, centres = true_classes(queries, self.n_classes, self.seed, self.starts)
+        true, origin, centres = true_classes(queries, self.seed, self.starts)
         alone = method == "qc" and self.classes.sees_queries
         recipe, columns = query_columns(queries, self.topics) if alone else (self.recipe, queries.vectors)
         ranker = ClassRanker(
-            n_classes=self.n_classes,
             seed=self.seed,
             starts=self.starts,
             lam=lam,
-            penalty=self.penalty,
             tol=self.tol,
         )
         known = sorted(set(true[queries.is_train]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -15,6 +15,12 @@ _TREES: TreeGrid = {"leaves": [7, 15, 31], "min_leaf": [20, 100], "learning_rate
 class Geng(StudySection):
     """The study of Geng 2008: ranking with the k nearest training queries."""
 
+    CONSTANT: ClassVar = {
+        "penalty": "half the squared norm of the weights; all of it is the same as twice the lambda",
+        "offline1": "shared_pairs (eq. 1)",
+        "classes": "3 where the data know no types",
+    }
+
     ks: list[PositiveFloat] = Field(
         default=[0.02, 0.05, 0.1, 0.15, 0.2, 0.27, 0.4, 0.53, 0.75, 1],
         min_length=1,
@@ -22,10 +28,6 @@ class Geng(StudySection):
         "0.27, its flat range 0.2 to 0.53.",
     )
     lam: PositiveFloat = Field(default=0.01, description="Lambda of the curves, the paper's.")
-    penalty: Literal["half", "whole"] = Field(
-        default="half",
-        description="What lambda stands before: half the squared norm of the weights, or all of it. The paper does not say.",
-    )
     choose: Literal["validation", "fixed"] = Field(
         default="validation",
         description="k and lambda of each method: the best on validation in each fold, or the fixed ones.",
@@ -42,17 +44,9 @@ class Geng(StudySection):
         description="LambdaMART: values to choose from, as many combinations as local models have. null leaves it out, "
         "which saves most of the time on large sets.",
     )
-    offline1: Literal["shared_pairs", "shared_queries", "smallest_gamma"] = Field(
-        default="shared_pairs",
-        description="What makes two neighbourhoods alike for Offline-1: most shared pairs (eq. 1), most shared queries, "
-        "or the smallest change ratio.",
-    )
     controls: list[Literal["equal", "random"]] = Field(
         default=["equal", "random"],
         description="Further local models: every query weighted equally; random training queries for neighbours.",
-    )
-    classes: Annotated[int, Field(ge=2)] = Field(
-        default=3, description="Classes for QC where the data know no types: K-means of the query vectors."
     )
     bound_queries: Annotated[int, Field(ge=0)] = Field(
         default=8,

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from qdrank.layout import FloatArray, IntArray
-from qdrank.learners.ranksvm.estimator import Penalty, before_half, solve, whole_problem
+from qdrank.learners.ranksvm.estimator import solve, whole_problem
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.ranksvm.preferences import Preferences
 from qdrank.queries.artifacts import load_neighbours, load_queries
@@ -60,7 +60,6 @@ def write_bound(
     geng: Mapping[str, Any],
     scale: FeatureScale,
     tol: float,
-    penalty: Penalty,
     queries: int,
     pairs: int,
     seed: int,
@@ -74,7 +73,7 @@ def write_bound(
         offline=OfflineModels(read(files["offline"], OFFLINE_SHAPE)),
         options=Options(**geng),
     )
-    table = bound_table(fold, near, n_queries=queries, n_pairs=pairs, tol=tol, seed=seed, penalty=penalty)
+    table = bound_table(fold, near, n_queries=queries, n_pairs=pairs, tol=tol, seed=seed)
     log("%d differences of models", len(table))
     write(path, "figure", table)
 
@@ -87,7 +86,6 @@ def bound_table(
     n_pairs: int,
     tol: float,
     seed: int,
-    penalty: Penalty = "half",
 ) -> pa.Table:
     """Bound and observed differences of loss between Online and Offline models, one row per query, method and k.
 
@@ -99,7 +97,7 @@ def bound_table(
     queries = _sampled(near, n_queries, rng)
     pairs = [_sampled_pairs(near, q, n_pairs, rng) for q in queries.tolist()]
     data = near.documents.preferences()
-    kappa2, models = largest_difference(data), HingeModels(data, before_half(near.options.lam, penalty), tol)
+    kappa2, models = largest_difference(data), HingeModels(data, near.options.lam, tol)
     ks = sorted({k for k, _ in near.options.eligible(near.m)})
     rows = [
         {"fold": fold, **row}

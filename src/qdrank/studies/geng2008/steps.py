@@ -15,16 +15,6 @@ _OFFLINE = {"offline": "{fold}/geng/offline.parquet"}
 _SHARD = "{fold}/models/local/{scatteritem}.parquet"
 
 
-def _training(run: Any) -> dict[str, Any]:
-    return {**run.training, "penalty": run.settings.geng.penalty}
-
-
-def _geng(run: Any) -> dict[str, Any]:
-    """What decides which models are trained, and which of them rank."""
-    geng = run.settings.geng
-    return {**geng.trained(), "offline1": geng.offline1}
-
-
 def _minutes_of_shard(run: Any) -> tuple[float, float]:
     """For each MB of documents and neighbour lists several times what has been measured."""
     geng = run.settings.geng
@@ -53,9 +43,8 @@ STEPS = (
         reads={**_JUDGED, **_QUERIES, "topics": "topics.parquet"},
         makes={"models": "{fold}/models/global.parquet", "classes": "{fold}/classes.parquet"},
         params=lambda run: {
-            **_training(run),
+            **run.training,
             "lambdas": sorted({*run.settings.training.lambdas, run.settings.geng.lam}, reverse=True),
-            "n_classes": run.settings.geng.classes,
             "starts": run.settings.training.starts,
             "seed": run.settings.seed,
         },
@@ -69,7 +58,7 @@ STEPS = (
         reads=_NEIGHBOURS,
         makes={"models": _SHARD},
         params=lambda run: {
-            **_training(run),
+            **run.training,
             "geng": run.settings.geng.trained(),
             "block": run.settings.training.block,
             "seed": run.settings.seed,
@@ -99,7 +88,7 @@ STEPS = (
         call=f"{_ROOM}.offline:choose_offline",
         reads=_NEIGHBOURS,
         makes=_OFFLINE,
-        params=lambda run: {"geng": _geng(run)},
+        params=lambda run: {"geng": run.settings.geng.trained()},
         memory=(700, 0.9),
         minutes=(30, 0.2),
         priority=11,  # scores and the bound wait for it
@@ -128,12 +117,10 @@ STEPS = (
             "scale": run.settings.training.scale,
             "measure": run.settings.training.measure,
             "queries": run.query_options,
-            "geng": _geng(run),
+            "geng": run.settings.geng.trained(),
             "training": {
                 "metric": run.settings.neighbours.metric,
-                "penalty": run.settings.geng.penalty,
                 "tol": run.settings.training.tol,
-                "n_classes": run.settings.geng.classes,
                 "starts": run.settings.training.starts,
                 "seed": run.settings.seed,
             },
@@ -149,8 +136,8 @@ STEPS = (
         reads={**_NEIGHBOURS, **_OFFLINE},
         makes={"bound": "{fold}/geng/bound.parquet"},
         params=lambda run: {
-            **_training(run),
-            "geng": _geng(run),
+            **run.training,
+            "geng": run.settings.geng.trained(),
             "queries": run.settings.geng.bound_queries,
             "pairs": run.settings.geng.bound_pairs,
             "seed": run.settings.seed,
@@ -173,7 +160,7 @@ STEPS = (
         },
         makes={kind: f"{{fold}}/geng/variants/{kind}.parquet" for kind in VARIANT_KINDS},
         params=lambda run: {
-            **_training(run),
+            **run.training,
             "block": run.settings.training.block,
             "vectors": run.query_options,
             "metric": run.settings.neighbours.metric,
@@ -193,7 +180,7 @@ STEPS = (
         reads={**_JUDGED, "columns": "columns.parquet"},
         makes={"times": "geng/table1-times.parquet"},
         params=lambda run: {
-            **_training(run),
+            **run.training,
             "lam": run.settings.geng.lam,
             "fold": lambda wildcards: run.folds(wildcards)[0],
         },

@@ -6,35 +6,34 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from qdrank.evaluation.comparison import compare, compared_rows
 from qdrank.evaluation.pairs import method_pairs
+from qdrank.figures.method_tables import differences, folds_table, methods_table
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES, VARIANT_KINDS
 from qdrank.studies.geng2008.query_classes import Classes
 from qdrank.studies.geng2008.query_types import type_scores
 from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
 from qdrank.studies.making import Inputs, Shown
-from qdrank.studies.method_tables import folds_table, methods_table
 
 #: Measures of the table of methods.
 _MEANS = (MEASURE, "ndcg@1/geng", "ndcg@5/geng", "ndcg@10/geng", "ap")
 
 
-def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
+def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table | pd.DataFrame]:
     """Tables of the methods, by id."""
-    measures = inputs.table("measures", "measures")
-    choices = [
-        table for name in ("choices", *TREES) if name in inputs.files for table in inputs.tables(name, "choices")
-    ]
+    values = inputs.frame("measures", "measures")
+    choices = pd.concat([inputs.frame(name, "choices") for name in ("choices", *TREES) if name in inputs.files])
+    labels = {name: method.label for name, method in BY_NAME.items()}
     classes = dict(zip(shown.folds, inputs.tables("classes", CLASSES_SHAPE), strict=True))
     return {
         "geng-methods": methods_table(
-            measures, BY_NAME, _MEANS, choices, against="single", by=MEASURE, interval=shown.interval
+            values, labels, _MEANS, choices, against=["single"], by=MEASURE, interval=shown.interval
         ),
-        "geng-folds": folds_table(measures, BY_NAME, ("ap", MEASURE, "ndcg@10/letor4")),
-        "geng-tests": comparisons_table(measures, shown.interval),
+        "geng-folds": folds_table(values, labels, ("ap", MEASURE, "ndcg@10/letor4")),
+        "geng-tests": comparisons_table(inputs.table("measures", "measures"), shown.interval),
         "geng-qc": classes_table(classes),
     }
 
@@ -47,7 +46,7 @@ def comparisons_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Tab
     return pa.Table.from_pylist(compared_rows(labels, comparisons, family="KNN methods against Single and QC"))
 
 
-def classes_table(classes: Mapping[str, pa.Table]) -> pa.Table:
+def classes_table(classes: Mapping[str, pa.Table]) -> pd.DataFrame:
     """How well the classes of the test queries are guessed, one row per fold and classifier."""
     rows = []
     for fold, table in classes.items():
@@ -62,34 +61,31 @@ def classes_table(classes: Mapping[str, pa.Table]) -> pa.Table:
                 scores = type_scores(known.true[test], guess[test])
                 row |= {"F1": scores.macro_f1, "accuracy": scores.accuracy}
             rows.append(row | {"where they come from": known.origin})
-    kinds = [pa.string(), pa.string(), pa.int64(), pa.int64(), pa.float64(), pa.float64(), pa.string()]
-    return pa.Table.from_pylist(rows, pa.schema(list(zip(rows[0], kinds, strict=True))))
+    return pd.DataFrame(rows).astype({"F1": float, "accuracy": float})
 
 
 BASE = "KNN Online"
+_COSTS = {
+    "neighbours": "neighbours",
+    "models": "models per fold",
+    "work": "million pair visits per fold",
+    "same": "same neighbours",
+}
 
 
-def tabulate_variants(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
+def tabulate_variants(inputs: Inputs, shown: Shown) -> dict[str, pd.DataFrame]:
     """The table of the variants, by its id."""
-    measures = pa.concat_tables([inputs.table(kind, "measures") for kind in VARIANT_KINDS])
-    return {"geng-variants": variants_table(measures, shown.interval)}
+    values = pd.concat([inputs.frame(kind, "measures") for kind in VARIANT_KINDS])
+    return {"geng-variants": variants_table(values, shown.interval)}
 
 
-def variants_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
+def variants_table(values: pd.DataFrame, interval: Mapping[str, Any]) -> pd.DataFrame:
     """One row per variant: mean NDCG, its difference from KNN Online, and its cost in models and pair visits."""
-    rows = []
-    for name in dict.fromkeys(measures.column("method").to_pylist()):
-        of_variant = measures.filter(pc.equal(measures.column("method"), name))
-        apart = compare(method_pairs(measures, name, BASE, MEASURE), **interval)
-        row = {"variant": name, "mean NDCG": apart.mean_a, "difference from KNN Online": apart.difference}
-        row |= {"low": apart.interval.low, "high": apart.interval.high, "p": apart.t.p}
-        row |= {
-            column: float(pc.mean(of_variant.column(column)).as_py()) for column in ("neighbours", "models", "work")
-        }
-        rows.append(row | {"same neighbours": float(pc.mean(of_variant.column("same")).as_py())})
-    names = {"models": "models per fold", "work": "million pair visits per fold"}
-    table = pa.Table.from_pylist(rows)
-    return table.rename_columns([names.get(column, column) for column in table.column_names])
+    apart = differences(values, BASE, MEASURE, interval).drop(columns="verdict")
+    means = values.groupby("method", sort=False)[[MEASURE, *_COSTS]].mean()
+    table = means[[MEASURE]].join([apart, means[[*_COSTS]]])
+    named = {MEASURE: "mean NDCG", "difference": f"difference from {BASE}", **_COSTS}
+    return table.rename(columns=named).rename_axis("variant").reset_index()
 
 
 def tabulate_times(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:  # noqa: ARG001

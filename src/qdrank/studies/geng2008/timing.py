@@ -19,7 +19,7 @@ from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import Judged
 from qdrank.jobs import seconds
 from qdrank.layout import FloatArray
-from qdrank.learners.ranksvm.estimator import Model, Penalty, before_half, solve, whole_problem
+from qdrank.learners.ranksvm.estimator import Model, solve, whole_problem
 from qdrank.learners.ranksvm.kernels import one_thread
 from qdrank.learners.ranksvm.local import TrainingBase, prepare_training, train_block
 from qdrank.learners.ranksvm.preferences import Preferences, subset
@@ -42,16 +42,14 @@ COLD: Step = ("train the model, cold", "Online", "O((kp)^c)")
 WARM: Step = ("train the model, warm from Single", "Online", "O((kp)^c)")
 
 
-def write_times(
-    files: Mapping[str, str], path: str, *, fold: str, scale: FeatureScale, lam: float, penalty: Penalty, tol: float
-) -> None:
+def write_times(files: Mapping[str, str], path: str, *, fold: str, scale: FeatureScale, lam: float, tol: float) -> None:
     """Measure Table 1 on a fold, and write it."""
     documents = load_fold(files["judged"], fold, scale, wanted=["train", "test"])
-    table = measure_times(documents, reference_column(files["columns"]), lam=lam, penalty=penalty, tol=tol)
+    table = measure_times(documents, reference_column(files["columns"]), lam=lam, tol=tol)
     write(path, "table", table)
 
 
-def measure_times(documents: FoldDocuments, reference: int, *, lam: float, penalty: Penalty, tol: float) -> pa.Table:
+def measure_times(documents: FoldDocuments, reference: int, *, lam: float, tol: float) -> pa.Table:
     """Measure Table 1 on the training and test documents of a fold; ``reference`` is the reference column, from 0."""
     test = documents.parts["test"]
     few = test.take(np.arange(min(_QUERIES, test.n_queries)))
@@ -60,7 +58,7 @@ def measure_times(documents: FoldDocuments, reference: int, *, lam: float, penal
         documents, parts={**documents.parts, "train": train.take(np.arange(min(_MOST, train.n_queries)))}
     )
     data, train = documents.preferences(), documents.parts["train"]
-    return timing_table(data, train, few, reference, lam=before_half(lam, penalty), tol=tol)
+    return timing_table(data, train, few, reference, lam=lam, tol=tol)
 
 
 def timing_table(

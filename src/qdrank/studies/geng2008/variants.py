@@ -21,7 +21,6 @@ from qdrank.datasets.columns import reference_column
 from qdrank.datasets.judged import Judged, load_judged
 from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.ranksvm.blocks import block_size, make_blocks
-from qdrank.learners.ranksvm.estimator import Penalty
 from qdrank.learners.ranksvm.local import LocalModels, prepare_training, train_local
 from qdrank.measures.compute import measure
 from qdrank.queries import METRICS
@@ -226,7 +225,6 @@ def compare_variants(
     *,
     block: int | None,
     tol: float,
-    penalty: Penalty = "half",
     most: int = MOST,
 ) -> pa.Table:
     """Measures of every variant on the sampled test queries, with what its models cost; the artifact ``measures``.
@@ -238,7 +236,7 @@ def compare_variants(
     """
     if not variants:  # a kind that the configuration leaves out
         return _none_measured()
-    base = prepare_training(documents.preferences(), lam=setting.lam, penalty=penalty, tol=tol)
+    base = prepare_training(documents.preferences(), lam=setting.lam, tol=tol)
     whole, tables = documents.parts["test"], []
     test = whole.take(sample(whole.n_queries, most))
     for _, sharing in groupby(variants, lambda variant: id(variant.rows)):
@@ -265,7 +263,6 @@ def write_variants(
     scale: FeatureScale,
     block: int | None,
     tol: float,
-    penalty: Penalty,
     log: Callable[..., None],
 ) -> None:
     """Write comparisons of variants on a fold, with the setting that was chosen for KNN Online; ``out`` has files by kind."""
@@ -286,7 +283,7 @@ def write_variants(
         seed=seed,
         most=most,
     )
-    training: dict[str, Any] = {"block": block, "tol": tol, "penalty": penalty, "most": most}
+    training: dict[str, Any] = {"block": block, "tol": tol, "most": most}
     documents = fold_documents(judged, fold, scale)
     for kind, path in out.items():
         table = compare_variants(fold, documents, variants.of(kind), variants.knn_online, setting, **training)

@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from qdrank.evaluation.comparison import compare, compared_rows
 from qdrank.evaluation.pairs import method_pairs
+from qdrank.figures.method_tables import folds_table, methods_table
 from qdrank.studies.hoi2008.methods import BASELINES, BY_NAME, TIES, with_ties
 from qdrank.studies.hoi2008.shapes import ENSEMBLES_SHAPE
 from qdrank.studies.making import Inputs, Shown
-from qdrank.studies.method_tables import folds_table, methods_table
 
 _MEASURES = ("ap", "p@1/letor4", "p@2/letor4", "p@5/letor4", "p@10/letor4", "ndcg@10/letor4")
 
 
-def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
+def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table | pd.DataFrame]:
     """Tables of the methods, by id."""
-    measures = inputs.table("measures", "measures")
+    values, choices = inputs.frame("measures", "measures"), inputs.frame("choices", "choices")
+    labels = {name: method.label for name, method in BY_NAME.items()}
     return {
         "hoi-methods": methods_table(
-            measures,
-            BY_NAME,
-            _MEASURES,
-            inputs.tables("choices", "choices"),
-            against="ser",
-            by="ap",
-            interval=shown.interval,
+            values, labels, _MEASURES, choices, against=["ser"], by="ap", interval=shown.interval
         ),
-        "hoi-folds": folds_table(measures, BY_NAME, ["ap"]),
-        "hoi-tests": _tests_table(measures, shown.interval),
-        "hoi-solver": solver_table(inputs.tables("weights", ENSEMBLES_SHAPE)),
+        "hoi-folds": folds_table(values, labels, ["ap"]),
+        "hoi-tests": _tests_table(inputs.table("measures", "measures"), shown.interval),
+        "hoi-solver": solver_table(inputs.frame("weights", ENSEMBLES_SHAPE)),
     }
 
 
@@ -54,14 +49,10 @@ def _tests_table(measures: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
     return pa.Table.from_pylist(compared_rows(labels, comparisons, family="SER and SSER"))
 
 
-def solver_table(tables: Sequence[pa.Table]) -> pa.Table:
+def solver_table(weights: pd.DataFrame) -> pd.DataFrame:
     """Number of programs solved by each method, with the worst certificate."""
-    table = pa.concat_tables(tables)
-    method = table.column("method").to_numpy(zero_copy_only=False)
-    rows = []
-    for name in dict.fromkeys(method.tolist()):
-        of_method = method == name
-        gap, kkt, steps = (table.column(column).to_numpy()[of_method] for column in ("gap", "kkt", "steps"))
-        row = {"method": BY_NAME[name].label, "programs": int(of_method.sum()), "largest gap": f"{gap.max():.1e}"}
-        rows.append(row | {"largest KKT residual": f"{kkt.max():.1e}", "steps, mean": float(np.mean(steps))})
-    return pa.Table.from_pylist(rows)
+    named = {"programs": ("gap", "size"), "largest gap": ("gap", "max"), "largest KKT residual": ("kkt", "max")}
+    table = weights.groupby("method", sort=False).agg(**named, **{"steps, mean": ("steps", "mean")})
+    for name in ("largest gap", "largest KKT residual"):
+        table[name] = table[name].map("{:.1e}".format)
+    return table.rename(index={name: method.label for name, method in BY_NAME.items()}).reset_index()

@@ -7,12 +7,8 @@ from qdrank.studies.hybrid.steps import STEPS
 from qdrank.studies.study import Output, Study
 
 _ROOM = "qdrank.studies.hybrid"
-_VALUES = {
-    "measures": "hybrid/measures.parquet",
-    "controls": "{fold}/hybrid/controls.parquet",
-    "paper_controls": "{fold}/hybrid/paper-controls.parquet",
-}
-_CHOICES = {"choices": "{fold}/choices/hybrid.parquet", "paper_choices": "{fold}/choices/hybrid-papers.parquet"}
+_VALUES = {"measures": "hybrid/measures.parquet", "values": "{fold}/hybrid/values.parquet"}
+_CHOICES = {"choices": "{fold}/choices/hybrid.parquet"}
 _ORACLE = {"oracle": "{fold}/hybrid/oracle.parquet"}
 
 STUDY = Study(

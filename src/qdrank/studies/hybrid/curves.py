@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 
@@ -9,11 +11,12 @@ from qdrank.datasets.judged import Judged
 from qdrank.layout import FloatArray, IntArray
 from qdrank.queries.predictors import margins
 from qdrank.rankers.run_scores import RunScores, normalised
-from qdrank.rankers.run_weights import RunWeights
+from qdrank.rankers.run_weights import FixedWeights, RunWeights, training_curves
 from qdrank.rankers.tuning import query_values_of
-from qdrank.studies.hybrid.fold import Methods
-from qdrank.studies.hybrid.methods import MEASURE
+from qdrank.store.lists import repeated
+from qdrank.studies.hybrid.methods import FIXED, MEASURE
 from qdrank.studies.hybrid.shown import GROUPS, LEARNED, MOST_RUNS
+from qdrank.studies.running import FoldRun
 
 #: Weights of a run that are drawn.
 SHARES = np.round(np.linspace(0, 1, 21), 9)
@@ -22,10 +25,11 @@ SHARES = np.round(np.linspace(0, 1, 21), 9)
 # ---- measure against the weight ------------------------------------------------------------------------------------
 
 
-def weight_curves(fold: str, methods: Methods) -> pa.Table:
+def weight_curves(fold_run: FoldRun) -> pa.Table:
     """Measure of the test queries by the weight of one run, the rest shared as tuned; queries grouped by the run's margin."""
-    test, tuned = methods.data.parts[2], methods.fixed.tuned
-    scores = RunScores.of(test, methods.norm)
+    test, fixed = fold_run.test, fold_run.made[FIXED]
+    assert isinstance(fixed, FixedWeights)
+    scores, tuned = RunScores.of(test, fixed.norm), fixed.tuned
     margin = margins(normalised(test, "min-max"), test.offsets)
     tables = []
     for run in np.argsort(-tuned, kind="stable")[:MOST_RUNS]:
@@ -37,7 +41,7 @@ def weight_curves(fold: str, methods: Methods) -> pa.Table:
             weights = (1 - share) * rest / rest.sum()
             weights[run] = share
             value = query_values_of(MEASURE, test, scores.at(weights[None])[:, 0])
-            tables.append(_curve(fold, test, run, share, float(tuned[run]), group, value))
+            tables.append(_curve(fold_run.fold, test, run, share, float(tuned[run]), group, value))
     return pa.concat_tables(tables)
 
 
@@ -67,38 +71,34 @@ def _curve(
 # ---- learning curve ------------------------------------------------------------------------------------------------
 
 
-def learning_curve(fold: str, methods: Methods, test_curves: FloatArray) -> pa.Table:
+def learning_curve(run: FoldRun, test_curves: FloatArray) -> pa.Table:
     """Measure of the test queries by method and number of judged queries (0: all), with the settings chosen on all."""
-    train = methods.data.parts[0]
     tables = []
-    for size, draw, rows in _subsets(train.n_queries, methods):
+    for size, draw, rows in _subsets(run):
         for name in LEARNED:
-            value = test_curves[np.arange(len(test_curves)), _places(methods, name, rows)]
-            n = len(value)
-            texts = {"fold": [fold] * n, "method": [name] * n, "query_id": methods.data.parts[2].query_id}
-            columns = {key: pa.array(text, pa.string()) for key, text in texts.items()}
-            columns |= {"size": np.full(n, size, dtype=np.int32), "draw": np.full(n, draw, dtype=np.int32)}
+            value = test_curves[np.arange(len(test_curves)), _places(run, name, rows)]
+            columns: dict[str, Any] = repeated(len(value), fold=run.fold, method=name)
+            columns |= {"query_id": pa.array(run.test.query_id, pa.string())}
+            columns |= {"size": np.full(len(value), size, np.int32), "draw": np.full(len(value), draw, np.int32)}
             tables.append(pa.table(columns | {"value": value}))
     return pa.concat_tables(tables)
 
 
-def _subsets(n: int, methods: Methods) -> list[tuple[int, int, IntArray]]:
+def _subsets(run: FoldRun) -> list[tuple[int, int, IntArray]]:
     """Size, draw and training queries of every subset, nested within a draw; all queries come last, as size 0."""
-    options = methods.options
-    subsets = []
-    for draw in range(options.draws):
-        order = np.random.default_rng([options.seed, draw]).permutation(n)
-        sizes = sorted({size for size in options.sizes if size < n})
+    n, subsets = run.views[""].parts["train"][0].n_queries, []
+    for draw in range(run.options.draws):
+        order = np.random.default_rng([run.seed, draw]).permutation(n)
+        sizes = sorted({size for size in run.options.sizes if size < n})
         subsets += [(size, draw, np.sort(order[:size]).astype(np.int64)) for size in sizes]
     return [*subsets, (0, 0, np.arange(n, dtype=np.int64))]
 
 
-def _places(methods: Methods, name: str, rows: IntArray) -> IntArray:
+def _places(run: FoldRun, name: str, rows: IntArray) -> IntArray:
     """Setting of each test query by a method that knows only the training queries ``rows``."""
-    data = methods.data
-    parts = data.with_predictors() if name == "hybrid-ridge" else data.with_vectors()
-    ranker = methods.rankers[name].fresh()
+    parts, ranker = run.views[run.sees[name]].parts, run.made[name].fresh()
     assert isinstance(ranker, RunWeights)
-    train, vectors = parts[0]
-    ranker.fit_curves(methods.fixed.settings_, methods.curves[0][rows], train.take(rows), vectors[rows])
-    return ranker.places(*parts[2])
+    train, vectors = parts["train"]
+    settings, curves = training_curves(train, ranker.norm, MEASURE, run.seed)
+    ranker.fit_curves(settings, curves[rows], train.take(rows), vectors[rows])
+    return ranker.places(*parts["test"])

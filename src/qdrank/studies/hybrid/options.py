@@ -11,6 +11,7 @@ from qdrank.learners.atvt.estimator import ATVT
 from qdrank.learners.ensemble.ser import SER
 from qdrank.learners.ensemble.sser import SSER
 from qdrank.learners.regularised import most_regularised_first
+from qdrank.queries.profiles import Similarity
 from qdrank.rankers.base import QueryRanker
 from qdrank.rankers.bilinear import Bilinear
 from qdrank.rankers.evidence import DocumentPrior, NeighbourEvidence
@@ -18,10 +19,11 @@ from qdrank.rankers.learned import LearnerRanker, WithQueryVectors
 from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.one_model import LinearRanker, TreeRanker, WithEvidence
 from qdrank.rankers.others import OfOthers
-from qdrank.rankers.run_scores import FusedRuns, Norm, OneRun, OnRunScores
+from qdrank.rankers.run_scores import FusedRuns, OneRun, OnRunScores, count_runs
 from qdrank.rankers.run_weights import FixedWeights, MarginWeights, NeighbourWeights, PredictedWeights
 from qdrank.registry import loaded
-from qdrank.studies.hybrid.methods import MEASURE
+from qdrank.studies.hybrid.methods import BEST, FIXED, MEASURE
+from qdrank.studies.running import FoldRun
 
 if TYPE_CHECKING:
     from qdrank.studies.hybrid.settings import Hybrid as _Keys
@@ -36,67 +38,56 @@ _GAMMA, _SIMILAR = 0.5, 5
 
 
 class Options(_Keys):
-    """Keys of section ``hybrid``, under the same names; ``seed``, ``tol`` and ``refits`` are shared by all studies.
+    """Keys of section ``hybrid``, under the same names; ``tol`` is shared by all studies, ``reference`` a column.
 
-    ``readings`` are the choices of the clusters' methods, as the section of their own study has them; ``kinds`` says where
-    the classes of other studies' rankers are, by name: the digest of a job knows the code that its params name.
+    Each function makes the rankers that a method tries. ``readings`` are the choices of the clusters' methods, as the section
+    of their own study has them; ``kinds`` says where the classes of other studies' rankers are, by name: the digest of a job
+    knows the code that its params name.
     """
 
-    seed: int
     tol: float
-    refits: int
+    reference: int
     readings: Mapping[str, Any]
     kinds: Mapping[str, str]
 
-    def alone(self, n_runs: int) -> list[QueryRanker]:
+    def alone(self, run: FoldRun) -> list[OneRun]:
         """Each run alone."""
-        return [OneRun(run=run) for run in range(n_runs)]
+        return [OneRun(run=place) for place in range(count_runs(run.test))]
 
-    def fused(self, method: str) -> list[QueryRanker]:
-        """CombSUM or CombMNZ in each norm that it allows."""
-        return [
-            FusedRuns(method=method, norm=norm)  # type: ignore[arg-type]
-            for norm in self.norms
-            if (method, norm) != ("combmnz", "z-score")
-        ]
+    def fused(self, run: FoldRun, method: Any) -> list[FusedRuns]:  # noqa: ARG002
+        """RRF; or CombSUM or CombMNZ in each norm that it allows."""
+        if method == "rrf":
+            return [FusedRuns()]
+        return [FusedRuns(method=method, norm=norm) for norm in self.norms if (method, norm) != ("combmnz", "z-score")]
 
-    def fixed(self, norm: Norm) -> FixedWeights:
-        """Tuned fixed weights."""
-        return FixedWeights(norm=norm, measure=MEASURE, seed=self.seed)
+    def fixed(self, run: FoldRun) -> list[FixedWeights]:
+        """Tuned fixed weights in each norm."""
+        return [FixedWeights(norm=norm, measure=MEASURE, seed=run.seed) for norm in self.norms]
 
-    def neighbours(self, norm: Norm, random: int | None = None) -> list[NeighbourWeights]:
+    def neighbours(self, run: FoldRun, *, random: bool = False) -> list[NeighbourWeights]:
         """Weights of the most similar judged queries, or of random ones."""
-        kinds = [NeighbourWeights(norm=norm, measure=MEASURE, k=k, random=random) for k in self.counts()]
-        if random is not None:
-            return kinds
-        vectors = [NeighbourWeights(norm=norm, measure=MEASURE, k=k, similarity="vectors") for k in self.counts()]
-        return [*kinds, *vectors]
+        ks = [k for large in (False, True) for k in sorted(self.ks, reverse=True) if (k > 1) == large]
+        if random:
+            return [NeighbourWeights(k=k, random=run.seed, **_shared(run)) for k in ks]
+        kinds: tuple[Similarity, ...] = ("candidates", "vectors")
+        return [NeighbourWeights(k=k, similarity=kind, **_shared(run)) for kind in kinds for k in ks]
 
-    def counts(self) -> list[float]:
-        """``ks`` in the order tried."""
-        return [
-            *(k for k in sorted(self.ks, reverse=True) if k <= 1),
-            *(k for k in sorted(self.ks, reverse=True) if k > 1),
-        ]
-
-    def ridge(self, norm: Norm, *, single: bool = False) -> list[PredictedWeights]:
+    def ridge(self, run: FoldRun, *, single: bool = False) -> list[PredictedWeights]:
         """Weights by ridge regression; ``single``: one run alone for each query."""
         penalties = most_regularised_first("lam", self.lambdas)
-        return [PredictedWeights(norm=norm, measure=MEASURE, lam=lam, single=single) for lam in penalties]
+        return [PredictedWeights(lam=lam, single=single, **_shared(run)) for lam in penalties]
 
-    def trees(self, norm: Norm) -> list[PredictedWeights]:
+    def trees(self, run: FoldRun) -> list[PredictedWeights]:
         """Weights by boosted trees."""
-        leaves = most_regularised_first("leaves", self.leaves)
-        shared = {"norm": norm, "measure": MEASURE, "model": "trees", "rounds": self.rounds, "seed": self.seed}
-        shared |= {"learning_rate": _RATE}
-        return [PredictedWeights(leaves=n, **shared) for n in leaves]  # type: ignore[arg-type]
+        shape = {"model": "trees", "rounds": self.rounds, "learning_rate": _RATE, **_shared(run)}
+        return [PredictedWeights(leaves=n, **shape) for n in most_regularised_first("leaves", self.leaves)]
 
-    def margin(self, norm: Norm, others: int | None = None) -> list[MarginWeights]:
-        """The margin rule."""
-        powers = sorted(self.powers)
-        return [MarginWeights(norm=norm, measure=MEASURE, power=power, others=others) for power in powers]
+    def margin(self, run: FoldRun, *, others: bool = False) -> list[QueryRanker]:
+        """The margin rule, or with the margins of another query."""
+        tried = [MarginWeights(power=power, **_shared(run)) for power in sorted(self.powers)]
+        return [OfOthers(base=one, seed=run.seed, given="models") if others else one for one in tried]
 
-    def linear(self) -> list[QueryRanker]:
+    def linear(self, run: FoldRun | None = None) -> list[QueryRanker]:  # noqa: ARG002
         """Ranking SVM on all columns."""
         return [LinearRanker(lam=lam, tol=self.tol) for lam in self.penalties]
 
@@ -105,61 +96,74 @@ class Options(_Keys):
         """``linear_lambdas`` in the order tried."""
         return most_regularised_first("lam", self.linear_lambdas)
 
-    def lambdamart(self, *, queries: bool = False) -> list[QueryRanker]:
+    def lambdamart(self, run: FoldRun, *, queries: bool = False) -> list[QueryRanker]:
         """LambdaMART, with or without columns of the query."""
         leaves = most_regularised_first("leaves", self.lambdamart_leaves)
-        shared = {"rounds": self.lambdamart_rounds, "seed": self.seed, "measure": MEASURE}
-        grown: list[QueryRanker] = [TreeRanker(leaves=n, **shared) for n in leaves]  # type: ignore[arg-type]
-        return [WithQueryVectors(base=ranker) for ranker in grown] if queries else grown
+        grown = [TreeRanker(leaves=n, rounds=self.lambdamart_rounds, seed=run.seed, measure=MEASURE) for n in leaves]
+        return [WithQueryVectors(base=ranker) if queries else ranker for ranker in grown]
 
-    def evidence(self, reference: int, *, prior: bool = False) -> WithEvidence:
+    def evidence(self, run: FoldRun, *, prior: bool = False) -> list[QueryRanker]:
         """Ranking SVM with judgments of similar queries, or of all queries."""
-        kind = DocumentPrior if prior else NeighbourEvidence
-        return WithEvidence(base=LinearRanker(tol=self.tol), evidence=kind(reference=reference))
-
-    def paper_methods(self, norm: Norm, shape: tuple[int, int]) -> dict[str, Sequence[QueryRanker]]:
-        """The papers' methods on the runs' scores, by name; ``shape``: the number of runs, and the reference among them."""
-        lams = self.penalties
-        bases: dict[str, list[QueryRanker]] = {
-            "hybrid-local": [LocalRanker(k=self.local, lam=lam, tol=self.tol) for lam in lams],
-            "hybrid-ser": [LearnerRanker(learner=SER(C=1 / lam)) for lam in lams],
-            "hybrid-sser": [self._semi_supervised(lam) for lam in lams],
-            "hybrid-atvt": [LearnerRanker(learner=ATVT(lam_h=lam)) for lam in lams],
-            "hybrid-gate": [Bilinear(lam=lam, tol=self.tol) for lam in lams],
-            "hybrid-selectranker": [self._clusters("select", "pairs", lam, shape) for lam in lams],
-            "hybrid-transform": [self._clusters("transform", "transformed", lam, shape) for lam in lams],
-        }
-        return {name: self._on_scores(tried, norm) for name, tried in bases.items()}
-
-    def paper_controls(self, norm: Norm, shape: tuple[int, int], seed: int) -> dict[str, Sequence[QueryRanker]]:
-        """Controls of the papers' methods that draw something at random, by the name of the method."""
-        lams = self.penalties
-        bases: dict[str, list[QueryRanker]] = {
-            "hybrid-local": [LocalRanker(k=self.local, lam=lam, tol=self.tol, random=seed) for lam in lams],
-            "hybrid-sser": [OfOthers(base=self._semi_supervised(lam), seed=seed, given="models") for lam in lams],
-            "hybrid-selectranker": [self._clusters("select", "pairs-random", lam, shape, seed) for lam in lams],
-            "hybrid-transform": [self._clusters("transform", "transformed-random", lam, shape, seed) for lam in lams],
-        }
-        return {name: self._on_scores(tried, norm) for name, tried in bases.items()}
+        kind = (DocumentPrior if prior else NeighbourEvidence)(reference=self.reference)
+        return [WithEvidence(base=base, evidence=kind) for base in self.linear(run)]
 
     @staticmethod
-    def _on_scores(tried: Sequence[QueryRanker], norm: Norm) -> list[QueryRanker]:
-        return [OnRunScores(base=base, norm=norm) for base in tried]
+    def of_others(tried: Sequence[QueryRanker], seed: int) -> list[OfOthers]:
+        """Rankers with the vectors of other queries."""
+        return [OfOthers(base=one, seed=seed) for one in tried]
 
-    def _semi_supervised(self, lam: float) -> QueryRanker:
-        """Semi-supervised ensemble ranking, with the weight of the query's documents that its paper says works well."""
-        ensemble = loaded(self.kinds["ensemble"])
-        made: QueryRanker = ensemble(learner=SSER(C=1 / lam), gammas=(0.0, _GAMMA), gamma=_GAMMA)
-        return made
+    # ---- methods of the papers, on the runs' scores ----
 
-    def _clusters(
-        self, kind: str, scheme: str, lam: float, shape: tuple[int, int], seed: int | None = None
-    ) -> QueryRanker:
+    def local_models(self, run: FoldRun, *, random: bool = False) -> list[QueryRanker]:
+        """Ranking SVMs of the nearest training queries, or of random ones."""
+        drawn = run.seed if random else None
+        return _on_scores(
+            run, [LocalRanker(k=self.local, lam=lam, tol=self.tol, random=drawn) for lam in self.penalties]
+        )
+
+    def ensembles(self, run: FoldRun) -> list[QueryRanker]:
+        """SER."""
+        return _on_scores(run, [LearnerRanker(learner=SER(C=1 / lam)) for lam in self.penalties])
+
+    def semi_supervised_ensembles(self, run: FoldRun, *, others: bool = False) -> list[QueryRanker]:
+        """SSER with the weight of the query's documents that its paper says works well, or with documents of other queries."""
+        kind, gammas = loaded(self.kinds["ensemble"]), (0.0, _GAMMA)
+        tried = [kind(learner=SSER(C=1 / lam), gammas=gammas, gamma=_GAMMA) for lam in self.penalties]
+        return _on_scores(run, [OfOthers(base=one, seed=run.seed, given="models") if others else one for one in tried])
+
+    def atvt(self, run: FoldRun) -> list[QueryRanker]:
+        """Boosted trees of aTVT."""
+        return _on_scores(run, [LearnerRanker(learner=ATVT(lam_h=lam)) for lam in self.penalties])
+
+    def gate(self, run: FoldRun) -> list[QueryRanker]:
+        """Weights linear in the query vector."""
+        return _on_scores(run, [Bilinear(lam=lam, tol=self.tol) for lam in self.penalties])
+
+    def select(self, run: FoldRun, *, random: bool = False) -> list[QueryRanker]:
+        """SelectRanker, with clusters of queries or random ones."""
+        return self._clusters(run, random, kind="select", scheme="pairs", size=_SIMILAR)
+
+    def transform(self, run: FoldRun, *, random: bool = False) -> list[QueryRanker]:
+        """Transform, likewise."""
+        return self._clusters(run, random, kind="transform", scheme="transformed", size=0)
+
+    def _clusters(self, run: FoldRun, random: bool, *, scheme: str, **given: Any) -> list[QueryRanker]:
         """Models of clusters of queries; the features are the runs' scores as they are."""
-        n_runs, reference = shape
-        given = {"kind": kind, "scheme": scheme, "reference": reference, "m": self.clusters}
-        given |= {"size": _SIMILAR if kind == "select" else 0}
-        given |= {"lam": lam, "single_lam": lam, "seed": self.seed if seed is None else seed, "base": self.seed}
-        given |= {"tol": self.tol, "readings": dict(self.readings)}
-        made: QueryRanker = loaded(self.kinds["clusters"])(**given, mean=np.zeros(n_runs), inverse=np.ones(n_runs))
-        return made
+        best, n_runs = run.made[BEST], count_runs(run.test)
+        assert isinstance(best, OneRun)
+        given |= {"scheme": f"{scheme}-random" if random else scheme, "reference": best.run, "m": self.clusters}
+        given |= {"seed": run.seed, "base": run.seed, "tol": self.tol, "readings": dict(self.readings)}
+        given |= {"mean": np.zeros(n_runs), "inverse": np.ones(n_runs)}
+        kind = loaded(self.kinds["clusters"])
+        return _on_scores(run, [kind(lam=lam, single_lam=lam, **given) for lam in self.penalties])
+
+
+def _shared(run: FoldRun) -> dict[str, Any]:
+    """What weights per query take from the tuned fixed weights."""
+    fixed = run.made[FIXED]
+    assert isinstance(fixed, FixedWeights)
+    return {"norm": fixed.norm, "measure": MEASURE, "seed": run.seed}
+
+
+def _on_scores(run: FoldRun, tried: Sequence[QueryRanker]) -> list[QueryRanker]:
+    return [OnRunScores(base=base, norm=_shared(run)["norm"]) for base in tried]

@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from qdrank.evaluation.comparison import compare, compared_rows
 from qdrank.figures.tables import chosen_by_fold
-from qdrank.learners.choose import choose
 from qdrank.studies.hybrid.figures import oracle_numbers
 from qdrank.studies.hybrid.methods import (
     BY_NAME,
@@ -18,7 +17,6 @@ from qdrank.studies.hybrid.methods import (
     FIXED,
     METHODS,
     OF_CHOSEN,
-    PER_QUERY,
     TREES,
 )
 from qdrank.studies.hybrid.values import Values, gathered_values, known
@@ -28,9 +26,9 @@ from qdrank.studies.making import Inputs, Shown
 def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
     """Tables by id."""
     values = gathered_values(inputs)
-    choices, of_papers = (inputs.tables(name, "choices") for name in ("choices", "paper_choices"))
+    choices = inputs.tables("choices", "choices")
     return {
-        "hybrid-methods": methods_table(values, choices, of_papers, shown.interval),
+        "hybrid-methods": methods_table(values, choices, shown.interval),
         "hybrid-tests": tests_table(values, shown.interval),
         "hybrid-oracles": oracle_numbers(inputs.table("oracle", "figure"), shown.interval),
     }
@@ -40,12 +38,10 @@ def _label(name: str) -> str:
     return BY_NAME[name].label if name in BY_NAME else name
 
 
-def methods_table(
-    values: Values, choices: Sequence[pa.Table], of_papers: Sequence[pa.Table], interval: Mapping[str, Any]
-) -> pa.Table:
+def methods_table(values: Values, choices: Sequence[pa.Table], interval: Mapping[str, Any]) -> pa.Table:
     """Single runs, methods and controls: mean, difference from fixed weights with its interval, settings chosen."""
-    chosen = chosen_by_fold([*choices, *of_papers])
-    chosen[CHOSEN] = [_label(name) for name in chosen_methods(choices)]
+    chosen = chosen_by_fold(choices)
+    chosen[CHOSEN] = [_label(name) for name in chosen[CHOSEN]]
     runs = [name for name in values.of if name.startswith("run ")]
     rows = []
     for name in [*runs, *known([method.name for method in METHODS], values), *known([*CONTROLS.values()], values)]:
@@ -54,17 +50,6 @@ def methods_table(
         row |= {"low": apart.interval.low, "high": apart.interval.high, "fits": apart.fits}
         rows.append(row | {"settings by fold": "; ".join(chosen.get(name, []))})
     return pa.Table.from_pylist(rows)
-
-
-def chosen_methods(choices: Sequence[pa.Table]) -> list[str]:
-    """The method with weights per query that validation chose in each fold."""
-    names = []
-    for table in choices:
-        best = {
-            row["method"]: row["value"] for row in table.to_pylist() if row["chosen"] and row["method"] in PER_QUERY
-        }
-        names.append(choose((name, best[name]) for name in PER_QUERY).chosen)
-    return names
 
 
 def comparisons(values: Values) -> list[tuple[str, str]]:

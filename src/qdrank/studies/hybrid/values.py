@@ -36,17 +36,16 @@ class Values:
 
 
 def gathered_values(inputs: Inputs) -> Values:
-    """Values of the methods from the artifact ``measures``, of controls and runs from the tables of all folds."""
-    measures = inputs.table("measures", "measures")
-    controls = pa.concat_tables([inputs.table(name, "figure") for name in ("controls", "paper_controls")])
+    """Values of the methods from the artifact ``measures``, of controls and runs from the ``values`` of all folds."""
+    measures, controls = inputs.table("measures", "measures"), inputs.table("values", "values")
     measured = set(measures.column("method").to_pylist())
     names = [method.name for method in METHODS if method.name in measured]
     ids = fit_values(measures, names[:1], MEASURE)[0]
     of = {name: fit_values(measures, [name], MEASURE)[1][:, :, 0] for name in names}
-    for name in dict.fromkeys(controls.column("control").to_pylist()):
-        drawn = controls.filter(pc.equal(controls.column("control"), name))
+    for name in dict.fromkeys(controls.column("method").to_pylist()):
+        drawn = controls.filter(pc.equal(controls.column("method"), name))
         known_ids, fits = by_fit(
-            *(drawn.column(c).to_numpy(zero_copy_only=False) for c in ("query_id", "fit", "value"))
+            *(drawn.column(c).to_numpy(zero_copy_only=False) for c in ("query_id", "fit", MEASURE))
         )
         of[name] = fits[rows_of(ids, known_ids, among="the queries of the controls")]
     fold = dict(zip(*(controls.column(name).to_pylist() for name in ("query_id", "fold")), strict=True))

@@ -117,14 +117,12 @@ STUDY = Study(
                 "lin-seeds": "seeds and settings",
                 "lin-clusters": "clusters",
                 "lin-controls": "perturbed models",
-                "lin-readings": "inferred choices",
             },
             {
                 **_SEEDS,
                 "choices": "{fold}/choices/lin.parquet",
                 "clusters": "{fold}/lin/clusters.parquet",
                 "controls": "{fold}/lin/controls.parquet",
-                "variants": "{fold}/lin/variants.parquet",
             },
             captions={
                 "lin-seeds": "MAP of every method with every run of K-means, and the settings that validation chose "
@@ -133,15 +131,10 @@ STUDY = Study(
                 "lin-clusters": "Clusters, as means over folds, runs of K-means and lambdas: how many were empty, how "
                 "many had no preference pair and so use the global model, and how many training queries a cluster "
                 'touches. "pairs" are clusters of relevant documents (Naive, SelectRanker), "transformed" those of '
-                'transformed queries (Transform), "-random" random ones of the same sizes; the others serve the table '
-                "of inferred choices.",
+                'transformed queries (Transform), "-random" random ones of the same sizes.',
                 "lin-controls": "How well the perturbed RankSVMs match the local models: mean average precision of a "
                 "single model, over folds and runs. The size of the perturbations, relative to the length of "
                 "RankSVM's weights, was found by bisection on validation queries.",
-                "lin-readings": "Many details of the paper had to be inferred. Here each inferred choice is replaced "
-                "by an alternative, one at a time, and the settings are chosen again on validation. A choice would "
-                "rest on the differences on validation; those on test queries are only shown. Compare them with the "
-                "spread of the runs of K-means in Table 2.",
             },
         ),
     ),

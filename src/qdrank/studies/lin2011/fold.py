@@ -127,12 +127,6 @@ class LinFold:
         """The queries of that role, used to compare settings."""
         return ValidationQueries.of(self.roles[self.validation].part, measure="ap", seed=self.base)
 
-    def read_as(self, readings: Readings) -> LinFold:
-        """The same fold with other readings."""
-        return LinFold(
-            self.documents, self.reference, self.single, self.bank, readings, base=self.base, starts=self.starts
-        )
-
     def points(self, role: str) -> FloatArray:
         """Transformed queries of a role on the scale of the training queries, (n_queries, 2)."""
         return standardised_rows(self.roles["train"].points, self.roles[role].points)[1]

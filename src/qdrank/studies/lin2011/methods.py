@@ -22,9 +22,9 @@ METHODS = (
     Method(NAIVE, "Naive", BLUE, MARKERS[0], models="pairs"),
     Method(SELECT, "SelectRanker", VERMILION, MARKERS[1], models="pairs"),
     Method(TRANSFORM, "Transform", GREEN, MARKERS[2], models="transformed"),
-    Method(f"{NAIVE}-random", "Naive, random clusters", SKY, MARKERS[0], models="pairs-random"),
-    Method(f"{SELECT}-random", "SelectRanker, random clusters", ORANGE, MARKERS[1], models="pairs-random"),
-    Method(f"{TRANSFORM}-random", "Transform, random clusters", GREY, MARKERS[2], models="transformed-random"),
+    Method(f"{NAIVE}-random", "Naive, random clusters", SKY, MARKERS[0], ":", models="pairs-random"),
+    Method(f"{SELECT}-random", "SelectRanker, random clusters", ORANGE, MARKERS[1], ":", models="pairs-random"),
+    Method(f"{TRANSFORM}-random", "Transform, random clusters", GREY, MARKERS[2], ":", models="transformed-random"),
     Method(f"{NAIVE}-other", "Naive, cluster of another query", SKY, MARKERS[4], models="pairs"),
     Method(f"{SELECT}-other", "SelectRanker, weights of another query", ORANGE, MARKERS[4], models="pairs"),
     Method(f"{TRANSFORM}-other", "Transform, weights of another query", GREY, MARKERS[4], models="transformed"),
@@ -36,7 +36,7 @@ ORACLES = (
     Method("relevant-only", "RelevantOnly", PURPLE, MARKERS[4]),
     Method("upper-bound", "UpperBound", BLACK, MARKERS[6]),
     Method("upper-bound-perturbed", "UpperBound of perturbed RankSVMs", ORANGE, MARKERS[5]),
-    Method("upper-bound-random", "UpperBound of random clusters", GREY, MARKERS[7]),
+    Method("upper-bound-random", "UpperBound of random clusters", GREY, MARKERS[7], ":"),
 )
 BY_NAME = {method.name: method for method in (*METHODS, *ORACLES)}
 

@@ -26,7 +26,6 @@ from qdrank.studies.lin2011.sweep import (
     seed_measures_table,
     sweep,
 )
-from qdrank.studies.lin2011.variants import variants_table
 
 
 def write_scores(
@@ -38,7 +37,6 @@ def write_scores(
     readings: Mapping[str, Any],
     measures: Sequence[str],
     ranked: int,
-    variants: int,
     scale: FeatureScale,
     starts: int,
     seed: int,
@@ -58,7 +56,6 @@ def write_scores(
         write(out["ranked"], "figure", drawn.ranked)
         write(out["controls"], "table", drawn.controls)
         write(out["summary"], "table", clusters_summary(fold, data))
-        write(out["variants"], "table", variants_table(fold, data, tried, variants))
         _write_methods(out, fold, data, swept)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
@@ -29,6 +29,8 @@ ClassicName = Annotated[
 class Lin(StudySection):
     """The study of Lin 2011: local models of clusters, one chosen or several aggregated. Keys from training_set on are inferred."""
 
+    CONSTANT: ClassVar = {"variants": "0: a reading is a run with another value of a key from training_set on"}
+
     ms: list[PositiveInt] = Field(
         default=[2, 5, 10, 20, 50, 100],
         min_length=1,
@@ -47,9 +49,6 @@ class Lin(StudySection):
         default=100, description="Number of clusters of Figure 3; the largest of ms if it is not among them."
     )
     random: bool = Field(default=True, description="Whether random clusters of the same sizes are run as a control.")
-    variants: Annotated[int, Field(ge=0)] = Field(
-        default=0, description="Seeds for the table of readings, which varies the inferred choices one by one; 0: none."
-    )
     baselines: list[ClassicName] = Field(
         default=["adarank-map", "listnet", "rankboost", "lambdamart-tuned"]
         + [name for name, method in CLASSIC.items() if method.aggregates],

@@ -24,7 +24,6 @@ def _units(run: Any) -> dict[str, Any]:
         "seeds": list(range(1, settings.refits + 1)),
         "base": settings.seed,
         "random": settings.lin.random,
-        "variants": settings.lin.variants,
         "starts": settings.training.starts,
     }
 
@@ -73,7 +72,7 @@ STEPS = (
         makes=lambda run: {
             **scores_and_rankers(methods_run(run.settings.lin)),
             "choices": "{fold}/choices/lin.parquet",
-            **{name: f"{{fold}}/lin/{name}.parquet" for name in ("seeds", "curve", "ranked", "controls", "variants")},
+            **{name: f"{{fold}}/lin/{name}.parquet" for name in ("seeds", "curve", "ranked", "controls")},
             "summary": "{fold}/lin/clusters.parquet",
         },
         params=lambda run: {
@@ -82,7 +81,6 @@ STEPS = (
             "readings": run.settings.lin.readings(),
             "measures": list(CONVENTIONS[CONVENTION]),
             "ranked": run.settings.lin.ranked,
-            "variants": run.settings.lin.variants,
             "starts": run.settings.training.starts,
             "seed": run.settings.seed,
         },

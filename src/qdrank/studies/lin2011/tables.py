@@ -1,6 +1,6 @@
 """Tables 1 to 4 of Lin 2011, and tables beyond the paper's. Figures of the study's methods are means over the seeds of the clusters.
 
-Beyond the paper: seeds and settings, clusters that fell back, the controls, the inferred choices.
+Beyond the paper: seeds and settings, clusters that fell back, the controls.
 """
 
 from __future__ import annotations
@@ -8,136 +8,102 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
+import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from qdrank.datasets.judged import load_judged
 from qdrank.evaluation.comparison import compare, guarded
 from qdrank.evaluation.difficulty import Difficulty, breakdown, difficulty
-from qdrank.evaluation.pairs import Pairs, fit_columns, method_pairs, query_values
-from qdrank.evaluation.significance import holm
+from qdrank.evaluation.pairs import Pairs
+from qdrank.evaluation.significance import holm, paired_t
 from qdrank.figures.difficulty import readable_breakdown
+from qdrank.figures.method_tables import spread_of_fits
+from qdrank.figures.numbers import chosen, pairs
 from qdrank.measures.names import parse
 from qdrank.rankers.methods import CLASSIC
 from qdrank.rankers.stages import FIRST_STAGES
 from qdrank.studies.lin2011.claims import TABLE2
-from qdrank.studies.lin2011.methods import AGGREGATING, METHODS, PAPER, RANKSVM, label
-from qdrank.studies.lin2011.observations import aggregators, as_fits
+from qdrank.studies.lin2011.methods import AGGREGATING, METHODS, PAPER, RANKSVM
 from qdrank.studies.making import Inputs, Shown
 
 _SURE = 0.05
 #: Measures of Tables 1 and 3, and how many queries of each side Table 4 shows.
 _SHORT = ("ap", "mean_ndcg/letor4", "p@1/letor4", "p@5/letor4", "ndcg@1/letor4", "ndcg@5/letor4", "ndcg@10/letor4")
 _SHOWN = 10
-
-
-def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:
-    """Tables 1 to 4, by id."""
-    seeds, baselines = inputs.table("seeds", "measures"), inputs.table("baselines", "measures")
-    classes = difficulty(load_judged(inputs.path("judged"), []), shown.options["classes"])
-    values = as_fits(seeds)
-    return {
-        "lin-table1": aggregation_table(values, baselines),
-        "lin-table2": methods_table(seeds, baselines, shown.interval),
-        "lin-table3": difficulty_table(_with(values, baselines, _stages(baselines)), classes, shown.interval),
-        "lin-table4": queries_table(values, inputs.table("topics", "topics"), classes),
-    }
+#: Learners and first stages of Table 2; aggregators are in Table 1.
+_OTHERS = [*(name for name, method in CLASSIC.items() if not method.aggregates), *FIRST_STAGES]
+_LABELS = {name: method.label for name, method in CLASSIC.items()} | FIRST_STAGES
+_LABELS |= {method.name: method.label for method in METHODS}
 
 
 def _label(method: str) -> str:
-    return CLASSIC[method].label if method in CLASSIC else FIRST_STAGES.get(method) or label(method)
+    return _LABELS.get(method.removesuffix("-high"), method)
 
 
-def _present(measures: pa.Table) -> list[str]:
-    known = set(measures.column("method").to_pylist())
-    return [method.name for method in METHODS if method.name in known]
-
-
-def _means(measures: pa.Table, method: str, names: Sequence[str]) -> dict[str, float]:
+def tabulate(inputs: Inputs, shown: Shown) -> dict[str, pa.Table | pd.DataFrame]:
+    """Tables 1 to 4, by id."""
+    values, baselines = inputs.frame("seeds", "measures"), inputs.frame("baselines", "measures")
+    values = values.rename(columns={"seed": "fit"})
+    classes = difficulty(load_judged(inputs.path("judged"), []), shown.options["classes"])
+    stages = pd.concat([values, chosen(baselines, FIRST_STAGES)])
     return {
-        parse(n).title: float(query_values(measures, [method], n)[1].mean())
-        for n in names
-        if n in measures.column_names
+        "lin-table1": aggregation_table(values, baselines),
+        "lin-table2": methods_table(pd.concat([values, chosen(baselines, _OTHERS)]), shown.interval),
+        "lin-table3": difficulty_table(pa.Table.from_pandas(stages), classes, shown.interval),
+        "lin-table4": queries_table(values, inputs.frame("topics", "topics"), classes),
     }
 
 
-# ---- Table 1 ---------------------------------------------------------------------------------------------------------
+def _means(values: pd.DataFrame, methods: Sequence[str], name: str) -> pd.DataFrame:
+    """Means of the methods that were measured, from the input ``name``."""
+    shown = {name: parse(name).title for name in _SHORT if name in values}
+    means = chosen(values, methods).groupby("method", sort=False)[[*shown]].mean().rename(columns=shown)
+    means.insert(0, "input", name)
+    return means.rename(index=_label).reset_index()
 
 
-def aggregation_table(values: pa.Table, baselines: pa.Table) -> pa.Table:
+def aggregation_table(values: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     """BordaCount and CPS for both readings of the ranks, beside the study's methods on features from the same ranks.
 
     Data without rankings to aggregate have no rows of BordaCount and CPS.
     """
-    rows = []
-    for reading, suffix in (("ranks: 1 is best", ""), ("ranks: 1 is worst (upside down)", "-high")):
-        for method in aggregators(baselines, suffix):
-            name = _label(method.removesuffix("-high"))
-            rows.append({"method": name, "input": reading, **_means(baselines, method, _SHORT)})
-    known = "features made of the same ranks" if rows else "features"
-    rows += [{"method": _label(name), "input": known, **_means(values, name, _SHORT)} for name in (RANKSVM, *PAPER)]
-    rows += [{"method": _label(name), "input": "", **_means(baselines, name, _SHORT)} for name in _stages(baselines)]
-    return pa.Table.from_pylist(rows)
+    readings = {"ranks: 1 is best": False, "ranks: 1 is worst (upside down)": True}
+    ranked = [name for name, method in CLASSIC.items() if method.aggregates]
+    of_ranks = [
+        _means(baselines, [name for name in ranked if name.endswith("-high") == high], words)
+        for words, high in readings.items()
+    ]
+    known = "features" if all(means.empty for means in of_ranks) else "features made of the same ranks"
+    return pd.concat([*of_ranks, _means(values, (RANKSVM, *PAPER), known), _means(baselines, [*FIRST_STAGES], "")])
 
 
 # ---- Table 2 ---------------------------------------------------------------------------------------------------------
 
 
-def methods_table(seeds: pa.Table, baselines: pa.Table, interval: Mapping[str, Any]) -> pa.Table:
+def methods_table(values: pd.DataFrame, interval: Mapping[str, Any]) -> pd.DataFrame:
     """Every method on every measure of the paper's Table 2, its difference from RankSVM in MAP with interval and test.
 
     ``+`` after a mean: above RankSVM's, as in the paper; ``*``: significantly different from it, p < 0.05 in a paired
     t test, Holm-corrected for all methods on that measure.
     """
-    values = as_fits(seeds)
-    others = _others(baselines)
-    whole = _with(values, baselines, others)
-    names = [name for name in TABLE2 if name in values.column_names]
-    methods = [*_present(values), *others]
-    marks = {name: _marks(whole, methods, name) for name in names}
-    rows = []
-    for method in methods:
-        row: dict[str, Any] = {"method": _label(method)}
-        row |= {parse(name).title: marks[name][method] for name in names}
-        apart = [_apart(whole, method, name).differences.mean() for name in names]
-        row |= {"measures above RankSVM": f"{sum(value > 1e-12 for value in apart)} of {len(apart)}"}
-        apart_in_map = compare(_apart(whole, method, "ap"), **interval)
-        row |= {
-            "MAP: difference": apart_in_map.difference,
-            "low": apart_in_map.interval.low,
-            "high": apart_in_map.interval.high,
+    values = chosen(values, [*(method.name for method in METHODS), *_OTHERS])
+    names = [name for name in TABLE2 if name in values]
+    table = pd.DataFrame({parse(name).title: _marks(values, name) for name in names})
+    above = table.map(lambda mean: "+" in mean).sum(axis=1)
+    table["measures above RankSVM"] = above.astype(str) + f" of {len(names)}"
+    compared = {method: compare(pairs(values, method, RANKSVM, "ap"), **interval) for method in table.index}
+    rows = {
+        method: {
+            "MAP: difference": one.difference,
+            "low": one.interval.low,
+            "high": one.interval.high,
+            "p": None if method == RANKSVM else one.t.p,
+            "smallest detectable difference": one.detectable,
         }
-        row |= {
-            "p": None if method == RANKSVM else apart_in_map.t.p,
-            "smallest detectable difference": apart_in_map.detectable,
-        }
-        rows.append(row | fit_columns(whole, method, "ap"))
-    return pa.Table.from_pylist(rows)
-
-
-def _others(baselines: pa.Table) -> list[str]:
-    """Learners and first stages among the baselines; aggregators are in Table 1."""
-    known = set(baselines.column("method").to_pylist())
-    learners = [name for name, method in CLASSIC.items() if not method.aggregates and name in known]
-    return [*learners, *_stages(baselines)]
-
-
-def _stages(baselines: pa.Table) -> list[str]:
-    """First stages among the baselines: a row in every table of methods."""
-    known = set(baselines.column("method").to_pylist())
-    return [name for name in FIRST_STAGES if name in known]
-
-
-def _with(values: pa.Table, baselines: pa.Table, methods: Sequence[str]) -> pa.Table:
-    """Measures of the study's methods, and those of ``methods`` among the baselines."""
-    ours = values.select(baselines.column_names)
-    wanted = baselines.filter(pc.is_in(baselines.column("method"), pa.array(methods, pa.string())))
-    return pa.concat_tables([ours, wanted.cast(ours.schema)])
-
-
-def _apart(measures: pa.Table, method: str, name: str) -> Pairs:
-    return method_pairs(measures, method, RANKSVM, name)
+        for method, one in compared.items()
+    }
+    table = table.join([pd.DataFrame.from_dict(rows, orient="index"), spread_of_fits(values, "ap")])
+    return table.rename(index=_label).rename_axis("method").reset_index()
 
 
 def _stands(pairs: Pairs, level: float) -> bool:
@@ -146,20 +112,15 @@ def _stands(pairs: Pairs, level: float) -> bool:
     return not lacks and not low <= 0 <= high
 
 
-def _marks(measures: pa.Table, methods: Sequence[str], name: str) -> dict[str, str]:
-    """Means as text with the marks of the paper."""
-    from qdrank.evaluation.significance import paired_t
-
-    apart = {method: _apart(measures, method, name) for method in methods if method != RANKSVM}
-    tests = {method: paired_t(pairs) for method, pairs in apart.items()}
+def _marks(values: pd.DataFrame, name: str) -> dict[str, str]:
+    """Means as text with the marks of the paper, by method."""
+    means = values.groupby("method", sort=False)[name].mean()
+    apart = {method: pairs(values, method, RANKSVM, name) for method in means.index if method != RANKSVM}
+    tests = {method: paired_t(one) for method, one in apart.items()}
     corrected = holm({method: test.p for method, test in tests.items()}, family=name).adjusted
     sure = {method for method, p in corrected.items() if p < _SURE and _stands(apart[method], _SURE / len(apart))}
-    marked = {}
-    for method in methods:
-        mean = float(query_values(measures, [method], name)[1].mean())
-        plus = "+" if method in tests and tests[method].difference > 1e-12 else ""
-        marked[method] = f"{mean:.4f}{plus}{'*' if method in sure else ''}"
-    return marked
+    above = {method for method, test in tests.items() if test.difference > 1e-12}
+    return {str(m): f"{mean:.4f}{'+' * (m in above)}{'*' * (m in sure)}" for m, mean in means.items()}
 
 
 # ---- Tables 3 and 4 --------------------------------------------------------------------------------------------------
@@ -171,120 +132,61 @@ def difficulty_table(values: pa.Table, classes: Difficulty, interval: Mapping[st
     by_class = breakdown(
         values, classes, names, baseline=RANKSVM, methods=[RANKSVM, *PAPER, *FIRST_STAGES], interval=interval
     )
-    return readable_breakdown(by_class, {method.name: method.label for method in METHODS} | FIRST_STAGES, RANKSVM)
+    return readable_breakdown(by_class, _LABELS, RANKSVM)
 
 
-def queries_table(values: pa.Table, topics: pa.Table, classes: Difficulty, n: int = _SHOWN) -> pa.Table:
+def queries_table(values: pd.DataFrame, topics: pd.DataFrame, classes: Difficulty, n: int = _SHOWN) -> pd.DataFrame:
     """The queries with the largest gains and losses of the aggregating methods over RankSVM, with their words."""
-    words = dict(zip(topics.column("query_id").to_pylist(), topics.column("text").to_pylist(), strict=True))
-    relevant = dict(zip(classes.query_id.tolist(), classes.relevant.tolist(), strict=True))
-    rows = []
+    ap = values.groupby(["query_id", "method"])["ap"].mean().unstack()
+    known = pd.DataFrame({"query_id": classes.query_id, "relevant": classes.relevant, "class": classes.name})
+    about = topics[["query_id", "text"]].merge(known, on="query_id", validate="one_to_one").set_index("query_id")
+    about = about.rename(columns={"text": "words"}).join(ap[[RANKSVM, *PAPER]].rename(columns=_label))
+    parts = []
     for method in AGGREGATING:
-        ids, ap = query_values(values, [method, RANKSVM, *PAPER], "ap")
-        order = np.argsort(-(ap[:, 0] - ap[:, 1]).round(12), kind="stable")
-        chosen = [*(("gain", i) for i in order[:n]), *(("loss", i) for i in order[::-1][:n])]
-        class_of = classes.of(ids)
-        for side, i in chosen:
-            gain = float(ap[i, 0] - ap[i, 1])
-            if (gain > 0) != (side == "gain") or gain == 0:
-                continue
-            row: dict[str, Any] = {"method": _label(method), "": side, "query": ids[i], "words": words.get(ids[i])}
-            row |= {"relevant": relevant[ids[i]], "class": class_of[i], "RankSVM": float(ap[i, 1])}
-            row |= {_label(name): float(ap[i, 2 + j]) for j, name in enumerate(PAPER)}
-            rows.append(row | {"difference": gain})
-    kinds = [pa.string()] * 4 + [pa.int64(), pa.string()] + [pa.float64()] * 5
-    names = ["method", "", "query", "words", "relevant", "class", "RankSVM", *map(_label, PAPER), "difference"]
-    return pa.Table.from_pylist(rows, pa.schema(list(zip(names, kinds, strict=True))))
+        loss = (ap[RANKSVM] - ap[method]).round(12).sort_values(kind="stable")
+        for side, of in (("gain", loss[loss < 0][:n]), ("loss", loss[loss > 0][::-1][:n])):
+            rows = about.loc[of.index].assign(difference=-of).rename_axis("query").reset_index()
+            parts.append(pd.DataFrame({"method": _label(method), "": side, **rows}))
+    return pd.concat(parts)
 
 
-def tabulate_details(inputs: Inputs, shown: Shown) -> dict[str, pa.Table]:  # noqa: ARG001
+def tabulate_details(inputs: Inputs, shown: Shown) -> dict[str, pd.DataFrame]:  # noqa: ARG001
     """All these tables, by id."""
     return {
-        "lin-seeds": seeds_table(inputs.table("seeds", "measures"), inputs.tables("choices", "choices")),
-        "lin-clusters": clusters_table(inputs.table("clusters", "table")),
-        "lin-controls": controls_table(inputs.table("controls", "table")),
-        "lin-readings": readings_table(inputs.table("variants", "table")),
+        "lin-seeds": seeds_table(inputs.frame("seeds", "measures"), inputs.frame("choices", "choices")),
+        "lin-clusters": clusters_table(inputs.frame("clusters", "table")),
+        "lin-controls": controls_table(inputs.frame("controls", "table")),
     }
 
 
-def seeds_table(seeds: pa.Table, choices: Sequence[pa.Table]) -> pa.Table:
+def seeds_table(seeds: pd.DataFrame, choices: pd.DataFrame) -> pd.DataFrame:
     """Test MAP of every method and seed, and the settings that validation chose in each fold."""
-    means = seeds.group_by(["method", "seed"], use_threads=False).aggregate([("ap", "mean")]).to_pylist()
-    chosen: dict[tuple[str, str], list[str]] = {}
-    for row in (row for table in choices for row in table.to_pylist() if row["chosen"]):
-        seed, _, setting = row["setting"].partition(" ")
-        key = (row["method"], seed.removeprefix("seed=")) if seed.startswith("seed=") else (row["method"], "0")
-        chosen.setdefault(key, []).append(setting if seed.startswith("seed=") else row["setting"])
-    rows = []
-    for row in means:
-        settings = "; ".join(chosen.get((row["method"], str(row["seed"])), []))
-        seed = row["seed"] or None
-        rows.append({"method": label(row["method"]), "seed": seed, "MAP": row["ap_mean"], "settings by fold": settings})
-    return pa.Table.from_pylist(rows)
+    means = seeds.groupby(["method", "seed"], sort=False)["ap"].mean().rename("MAP")
+    taken = choices[choices["chosen"]]
+    of_seed = taken["setting"].str.extract(r"^(?:seed=(?P<seed>\d+) )?(?P<setting>.*)$").assign(method=taken["method"])
+    of_seed["seed"] = of_seed["seed"].fillna("0").astype(int)
+    settings = of_seed.groupby(["method", "seed"])["setting"].agg("; ".join).rename("settings by fold")
+    table = means.to_frame().join(settings).fillna({"settings by fold": ""}).reset_index()
+    return table.assign(method=table["method"].map(_label), seed=table["seed"].replace(0, None).astype("Int64"))
 
 
-def clusters_table(clusters: pa.Table) -> pa.Table:
+def clusters_table(clusters: pd.DataFrame) -> pd.DataFrame:
     """Means over folds and seeds: clusters, how many were empty and how many fell back to the global model, their sizes."""
-    keys = ["scheme", "clusters"]
-    names = ("empty", "fallback", "queries_mean", "queries_least", "queries_most")
-    wanted = [(name, "mean") for name in names] + [("largest_gap", "max")]
-    means = clusters.group_by(keys, use_threads=False).aggregate(wanted).sort_by([(key, "ascending") for key in keys])
-    labels = ["empty", "without pairs: global model", "queries, mean", "least", "most"]
-    columns = {"scheme": means.column("scheme"), "clusters": means.column("clusters")}
-    columns |= {text: means.column(f"{name}_mean") for text, name in zip(labels, names, strict=True)}
-    return pa.table(columns | {"largest certified gap (1e-6)": np.asarray(means.column("largest_gap_max")) * 1e6})
+    named = {"empty": "empty", "fallback": "without pairs: global model", "queries_mean": "queries, mean"}
+    named |= {"queries_least": "least", "queries_most": "most"}
+    groups = clusters.groupby(["scheme", "clusters"])
+    table = groups[[*named]].mean().rename(columns=named)
+    return table.assign(**{"largest certified gap (1e-6)": groups["largest_gap"].max() * 1e6}).reset_index()
 
 
-def controls_table(controls: pa.Table) -> pa.Table:
+def controls_table(controls: pd.DataFrame) -> pd.DataFrame:
     """How well the perturbed models match the local ones: means over folds and seeds by number of clusters."""
-    names = ("size", "wanted", "reached", "test_local", "test_perturbed", "test_random")
-    means = controls.group_by("m", use_threads=False).aggregate([(name, "mean") for name in names])
-    means = means.sort_by([("m", "ascending")])
-    labels = [
-        "size of the perturbation",
-        "mean AP of local models, validation",
-        "of perturbed models, validation",
-        "of local models, test",
-        "of perturbed models, test",
-        "of models of random clusters, test",
-    ]
-    columns = {"clusters": means.column("m")}
-    return pa.table(columns | {text: means.column(f"{name}_mean") for text, name in zip(labels, names, strict=True)})
-
-
-def readings_table(variants: pa.Table) -> pa.Table:
-    """MAP of each method with one inferred choice read differently, and its difference from the study's readings."""
-    means = _variant_means(variants.to_pylist())
-    rows = []
-    for (choice, value, method), (vali, test) in means.items():
-        base = means["", "", method]
-        row: dict[str, Any] = {"method": label(method), "choice": choice or "as the study", "read as": value}
-        row |= {"validation MAP": vali, "difference (validation)": vali - base[0]}
-        rows.append(row | {"test MAP": test, "difference (test)": test - base[1]})
-    order = [label(method) for method in PAPER]
-    rows.sort(key=lambda row: order.index(row["method"]))
-    kinds = [pa.string()] * 3 + [pa.float64()] * 4
-    names = [
-        "method",
-        "choice",
-        "read as",
-        "validation MAP",
-        "difference (validation)",
-        "test MAP",
-        "difference (test)",
-    ]
-    return pa.Table.from_pylist(rows, pa.schema(list(zip(names, kinds, strict=True))))
-
-
-def _variant_means(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, str], tuple[float, float]]:
-    """Mean over folds and seeds of validation MAP, and test MAP over all queries and seeds."""
-    rows_of: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
-    for row in rows:
-        rows_of.setdefault((row["choice"], row["value"], row["method"]), []).append(row)
-    return {
-        key: (
-            float(np.mean([row["validation"] for row in folds])),
-            sum(row["test_sum"] for row in folds) / sum(row["queries"] for row in folds),
-        )
-        for key, folds in rows_of.items()
+    named = {
+        "size": "size of the perturbation",
+        "wanted": "mean AP of local models, validation",
+        "reached": "of perturbed models, validation",
+        "test_local": "of local models, test",
+        "test_perturbed": "of perturbed models, test",
+        "test_random": "of models of random clusters, test",
     }
+    return controls.groupby("m")[[*named]].mean().rename(columns=named).rename_axis("clusters").reset_index()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,14 +29,10 @@ from qdrank.studies.lin2011.clusters import (
     shuffled,
 )
 from qdrank.studies.lin2011.options import Readings
-from qdrank.studies.lin2011.readings import TrainingSet, Transformation
 from qdrank.studies.lin2011.representations import standardised_rows, transformed
 from qdrank.studies.lin2011.shapes import CLUSTER_MODELS_SHAPE, CLUSTERS_SHAPE
 from qdrank.studies.lin2011.singles import load_singles
 from qdrank.studies.lin2011.training import Trainer, seen_rows
-
-#: Further schemes for the table of readings: the other training set, the other transformations.
-OTHER_SET = f"{PAIRS}-other"
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,6 @@ class ClusterPlan:
     starts : of each run, of which the best is kept
     base : seed of the study
     random : whether clusters are also drawn at random
-    variants : number of seeds, from the first, that also train models for the table of readings; 0: none
     """
 
     ms: Sequence[int]
@@ -58,23 +53,11 @@ class ClusterPlan:
     readings: Readings
     base: int = 1
     random: bool = True
-    variants: int = 0
     starts: int = 1
-
-    def varied(self, seed: int) -> bool:
-        """Whether this seed also trains models for the table of readings."""
-        return seed in list(self.seeds)[: self.variants]
 
 
 Unit = Key
-"""A clustering of K-means; its random clusters, and those for the table of readings, go with it."""
-
-
-def other_transformations(readings: Readings) -> dict[str, Readings]:
-    """Schemes of Transform with transformations other than the study's."""
-    kinds: tuple[Transformation, ...] = ("divergence", "peakedness", "top-scores")
-    others = [readings.model_copy(update={"transformation": kind}) for kind in kinds if kind != readings.transformation]
-    return {f"{TRANSFORMED}-{one.transformation}": one for one in others}
+"""A clustering of K-means; its random clusters go with it."""
 
 
 def units(plan: ClusterPlan) -> list[Unit]:
@@ -82,13 +65,7 @@ def units(plan: ClusterPlan) -> list[Unit]:
 
     Clusters of documents take longer than clusters of queries, and many clusters longer than few.
     """
-    varied = [seed for seed in plan.seeds if plan.varied(seed)]
-    seeds_of = {
-        PAIRS: plan.seeds,
-        TRANSFORMED: plan.seeds,
-        **dict.fromkeys(other_transformations(plan.readings), varied),
-    }
-    return [Key(scheme, seed, m) for scheme, seeds in seeds_of.items() for m in plan.ms for seed in seeds]
+    return [Key(scheme, seed, m) for scheme in (PAIRS, TRANSFORMED) for m in plan.ms for seed in plan.seeds]
 
 
 def shard_units(plan: ClusterPlan, shard: int, n_shards: int) -> list[Unit]:
@@ -141,38 +118,35 @@ class Workshop:
         models = [no_rows(CLUSTER_MODELS_SHAPE, weights=self.train.X.shape[1])]
         with one_thread():
             for unit in wanted:
-                for clustering, training_set in self.clusterings(unit):
+                for clustering in self.clusterings(unit):
                     if only not in (None, clustering.scheme):
                         continue
                     log(f"{clustering.scheme}, seed {unit.seed}, {unit.m} clusters")
                     clusters.append(cluster_sizes_table(clustering, self.train.query_id))
-                    models += self._trained(clustering, training_set)
+                    models += self._trained(clustering)
         return joined(clusters), joined(models)
 
-    def clusterings(self, unit: Unit) -> Iterator[tuple[Clustering, TrainingSet]]:
-        """Every clustering of a unit, and what its clusters learn from."""
-        (scheme, seed, m), plan, usual = unit, self.plan, self.plan.readings.training_set
-        other: TrainingSet = "queries" if usual == "relevant" else "relevant"
-        items = relevant_items(self.train, self.vectors) if scheme == PAIRS else query_items(self._points(scheme))
-        clustering = cluster(scheme, items, m, seed=seed, base=plan.base, starts=plan.starts)
-        yield clustering, usual
-        if plan.random and scheme in (PAIRS, TRANSFORMED):
-            yield shuffled(clustering, base=plan.base), usual
-        if scheme == PAIRS and plan.varied(seed):
-            yield replace(clustering, scheme=OTHER_SET), other
+    def clusterings(self, unit: Unit) -> Iterator[Clustering]:
+        """Every clustering of a unit."""
+        scheme, seed, m = unit
+        items = relevant_items(self.train, self.vectors) if scheme == PAIRS else query_items(self._points())
+        clustering = cluster(scheme, items, m, seed=seed, base=self.plan.base, starts=self.plan.starts)
+        yield clustering
+        if self.plan.random:
+            yield shuffled(clustering, base=self.plan.base)
 
-    def _points(self, scheme: str) -> FloatArray:
-        readings = {TRANSFORMED: self.plan.readings, **other_transformations(self.plan.readings)}[scheme]
-        return standardised_rows(transformed(self.base, self.single, self.train.offsets, readings))[0]
+    def _points(self) -> FloatArray:
+        points = transformed(self.base, self.single, self.train.offsets, self.plan.readings)
+        return standardised_rows(points)[0]
 
-    def _trained(self, clustering: Clustering, training_set: TrainingSet) -> Iterator[pa.Table]:
+    def _trained(self, clustering: Clustering) -> Iterator[pa.Table]:
         key = Key(clustering.scheme, clustering.seed, clustering.m)
         subsets: dict[str, NDArray[np.bool_] | None] = {ALL_QUERIES: None}
         if self.plan.readings.confidence_from == "inner" and clustering.scheme.startswith(PAIRS):
             first = halves(self.train.n_queries, self.plan.base)
             subsets |= {HALVES[0]: ~first, HALVES[1]: first}
         for trained_on, only in subsets.items():
-            for lam, models in self.trainer.fit(clustering, training_set, only).items():
+            for lam, models in self.trainer.fit(clustering, self.plan.readings.training_set, only).items():
                 yield models_table(key, trained_on, lam, models, self.documents.stored(models.W))
 
 
