@@ -16,18 +16,20 @@ def explained(run: Run, qrels: Qrels, query: str, name: str) -> tuple[float, lis
 
     A document adds the value of the list up to it, minus the value of the list before it.
     """
-    own = qrels.query == query
-    joined = judged_run(run, Qrels(qrels.query[own], qrels.doc[own], qrels.grade[own], qrels.form))
-    rows = Judgements(joined.grade, joined.offsets, joined.doc_id).ranked(joined.score, "docno").rows
+    joined = judged_run(run, qrels)
+    at = joined.query_id.index(query)
+    start, stop = joined.offsets[at : at + 2].tolist()
+    own = slice(start, stop)
+    grade, known, score, doc = joined.grade[own], joined.judged[own], joined.score[own], joined.doc_id[own]
+    left, bounds = joined.unranked
+    missed = left[bounds[at] : bounds[at + 1]]
+    offsets = np.array([0, stop - start])
+    rows = Judgements(grade, offsets, doc).ranked(score, "docno").rows
     shown = rows[: depth_of(name)]
-    place = np.empty(len(rows), dtype=np.int64)
-    place[rows] = np.arange(len(rows))
-    upto = np.where(place[:, None] < np.arange(len(shown) + 1), joined.score[:, None], -np.inf)
-    ids = {"doc_ids": joined.doc_id, "judged": joined.judged}
-    (values,) = measure([name], joined.grade, upto, joined.offsets, unranked=joined.unranked, **ids).values()
-    grades = [
-        str(grade) if known else "-" for grade, known in zip(joined.grade[shown], joined.judged[shown], strict=True)
-    ]
-    adds = [f"{one:+.4f}" for one in np.diff(values[0])]
-    (whole,) = joined.measured([name]).values()
-    return float(whole[0]), list(zip(joined.doc_id[shown].tolist(), grades, adds, strict=True))
+    place = np.argsort(rows)
+    upto = np.where(place[:, None] < np.arange(len(rows) + 1), score[:, None], -np.inf)
+    unranked = missed, np.array([0, len(missed)])
+    (values,) = measure([name], grade, upto, offsets, doc_ids=doc, unranked=unranked, judged=known).values()
+    grades = [str(one) if judged else "-" for one, judged in zip(grade[shown], known[shown], strict=True)]
+    adds = [f"{one:+.4f}" for one in np.diff(values[0])[: len(shown)]]
+    return float(values[0, -1]), list(zip(doc[shown].tolist(), grades, adds, strict=True))

@@ -1,6 +1,6 @@
 """Two runs against judgments: the verdict, what it rests on, and what would change it.
 
-The first measure asks the question, at the level of `RULES`; further measures and groups of queries are corrected together.
+The first measure asks the question, at the level of `RULES_OF_RUNS`; further measures and groups of queries are corrected together.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from qdrank.datasets.runs.rows import read_groups
 from qdrank.errors import AnyPath, InputError
 from qdrank.evaluation.against import pairs_of
 from qdrank.evaluation.deciding import decide
-from qdrank.evaluation.declared import FAILS, HOLDS, UNCLEAR, Claim, Declaration, Rules
+from qdrank.evaluation.declared import FAILS, HOLDS, RULES_OF_RUNS, UNCLEAR, Claim, Declaration, Rules
 from qdrank.evaluation.observations import contrast
 from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.power import queries_needed
@@ -50,8 +50,6 @@ CLAIMS = {
         "equivalence", "{a} and {b} are equally good", "{a} and {b} differ", "{margin:g} or more, either way"
     ),
 }
-#: A verdict needs 25 queries, more where several are corrected together; `bench/error_rates.py` says how often it is wrong.
-RULES = Rules(rare=0.14)
 #: Judged queries that a run may lack before it must be said how they count.
 LACKING = 0.1
 _SHOWN = 5
@@ -183,20 +181,23 @@ class Question:
         wording = CLAIMS[self.claim]
         text = wording.holds.format(a=a, b=b)
         claim = Claim(name=name, text=text, expected="", kind=wording.kind, margin=self.margin, unit=name, measure=name)
-        rules = RULES if first else replace(RULES, alpha=RULES.alpha / self.others)
+        rules = RULES_OF_RUNS if first else replace(RULES_OF_RUNS, alpha=RULES_OF_RUNS.alpha / self.others)
         pairs = (two or self.two).pairs(name)
         observations = {name: {"all": contrast(pairs.differences, pairs.query)}}
         declared = Declaration(study="compare", paper="", claims=(claim,), rules=rules)
         row: dict[str, Any] = decide(declared, {"runs": observations}, dataset="runs").to_pylist()[0]
         if self.two.lacks:
             row |= {"verdict": UNCLEAR, "reason": self.two.lacks}
+        elif not pairs.differences.any():  # a build in which nothing changed must pass
+            verdict = FAILS if self.claim == "better" else HOLDS
+            row |= {"verdict": verdict, "reason": f"no query differs: both have the same value on all {pairs.n}"}
         return row
 
     def _report(self, name: str, *, first: bool) -> dict[str, Any]:
         """All that is said of one measure."""
         pairs, row = self.two.pairs(name), self.verdict(name, first=first)
         deviation = float(pairs.differences.std(ddof=1)) if pairs.n > 1 else 0.0
-        alpha = RULES.alpha if first else RULES.alpha / self.others
+        alpha = RULES_OF_RUNS.alpha if first else RULES_OF_RUNS.alpha / self.others
         kept = ("text", "measure", "verdict", "reason", "margin", "holds_if", "fails_if", "n", "low", "high", "level")
         difference = float(pairs.differences.mean())
         return {
@@ -222,7 +223,7 @@ class Question:
         if not self.labels:
             return None
         labels = self.labels[name]
-        alpha = RULES.alpha * len(set(labels)) / self.others
+        alpha = RULES_OF_RUNS.alpha * len(set(labels)) / self.others
         return list(map(vars, by_group(differences, labels, alpha=alpha)))
 
     def _unjudged(self, name: str, row: dict[str, Any], *, first: bool) -> dict[str, Any] | None:
@@ -261,7 +262,7 @@ class Question:
 def _queries_needed(difference: float, deviation: float, alpha: float) -> int | None:
     """Queries that find a true ``difference`` with power .8, at least as many as a verdict needs; None: no number does."""
     found = queries_needed(difference, deviation=deviation, alpha=alpha)
-    return None if found is None else max(found, RULES.needed(alpha))
+    return None if found is None else max(found, RULES_OF_RUNS.needed(alpha))
 
 
 def _extremes(pairs: Pairs) -> Iterator[dict[str, Any]]:
