@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from tests.studies.lin2011.lin_world import GRID, documents, fold, judged
 
@@ -17,12 +18,13 @@ from qdrank.evaluation.significance import paired_t
 from qdrank.figures.numbers import chosen, pairs
 from qdrank.figures.style import save_figure
 from qdrank.store import write
+from qdrank.store.schemas import shape_of
 from qdrank.studies.lin2011 import STUDY, figures, tables
 from qdrank.studies.lin2011.claims import TABLE2, declare
 from qdrank.studies.lin2011.methods import METHODS, NAIVE, PAPER, RANKSVM, SELECT, TRANSFORM, run
 from qdrank.studies.lin2011.observations import _place, gather
+from qdrank.studies.lin2011.scoring import Bounds, clusters_summary, seed_choices, seed_runs, values_tables
 from qdrank.studies.lin2011.singles import choose_single
-from qdrank.studies.lin2011.sweep import all_choices, clusters_summary, curves, seed_measures_table, sweep
 from qdrank.studies.making import Inputs, Shown
 
 INTERVAL = {"level": 0.95, "resamples": 200, "seed": 1}
@@ -34,14 +36,12 @@ CLASSES = {"hard": [1, 3], "normal": [4, 20], "easy": [21, None]}
 def made(tmp_path_factory):
     """All artifacts of the small study, as files."""
     study, folder = fold(), tmp_path_factory.mktemp("lin")
-    swept = sweep(study, GRID)
-    found = curves("fold1", study, swept, GRID, 5)
-    seeds = seed_measures_table("fold1", study, swept, TABLE2)
+    runs = seed_runs("fold1", study, GRID, TABLE2)
+    found = [Bounds.of(one, 5) for one in runs]
+    values = pa.concat_tables(values_tables(runs))
     single = choose_single("fold1", documents(), [0.1, 0.01], tol=1e-6, seed=1)[1]
-    names = ["fit" if name == "seed" else name for name in seeds.column_names]
-    baselines = seeds.rename_columns(names)
-    fit = baselines.column("fit").cast(pa.int64())
-    baselines = baselines.set_column(names.index("fit"), "fit", fit)
+    choices = [*single.to_pylist(), *seed_choices(runs)]
+    baselines = values.filter(pc.is_null(values.column("x"))).drop_columns(["role", "x"])
     names = baselines.column("method").to_pylist()
     renamed = {NAIVE: "listnet", SELECT: "bordacount", TRANSFORM: "bordacount-high", RANKSVM: "reference"}
     kept = baselines.take([i for i, name in enumerate(names) if name in renamed])
@@ -58,12 +58,11 @@ def made(tmp_path_factory):
         }
     )
     kinds = {
-        "seeds": ("measures", seeds),
-        "curve": ("figure", found.curve),
-        "ranked": ("figure", found.ranked),
-        "controls": ("table", found.controls),
+        "values": ("values", values),
+        "ranked": ("figure", pa.concat_tables([table for one in found for table in one.ranked])),
+        "controls": ("table", pa.Table.from_pylist([row for one in found for row in one.controls])),
         "clusters": ("table", clusters_summary("fold1", study)),
-        "choices": ("choices", all_choices("fold1", swept, single)),
+        "choices": ("choices", pa.Table.from_pylist(choices, shape_of("choices").schema({}))),
         "baselines": ("measures", baselines),
         "judged": ("judged", judged().to_table()),
         "topics": ("topics", topics),
@@ -74,8 +73,9 @@ def made(tmp_path_factory):
     return inputs, Shown("toy", "Toy", ["fold1"], INTERVAL, {"classes": CLASSES})
 
 
-def rows_of(made, name):
-    return made[0].table(name, "measures").to_pylist()
+def rows_of(made):
+    """Values with the settings chosen among all."""
+    return [row for row in made[0].table("values", "values").to_pylist() if row["x"] is None]
 
 
 def mean(rows, method, name="ap"):
@@ -95,10 +95,10 @@ def test_figures_have_the_same_bytes_twice(made, draw, tmp_path):
 
 
 def test_figure_2_has_means_over_queries_and_seeds(made):
-    curve = made[0].table("curve", "figure").to_pylist()
+    values = made[0].table("values", "values").to_pylist()
     for row in figures.draw_clusters(*made)[1].to_dict("records"):
-        own = [r for r in curve if r["method"] == row["method"] and r["m"] == row["m"]]
-        by_seed = [np.mean([r["ap"] for r in own if r["seed"] == s]) for s in (1, 2)]
+        own = [r for r in values if r["method"] == row["method"] and r["x"] == row["m"]]
+        by_seed = [np.mean([r["ap"] for r in own if r["fit"] == s]) for s in (1, 2)]
         assert row["mean"] == pytest.approx(np.mean(by_seed))
         assert (row["seed_least"], row["seed_most"]) == pytest.approx((min(by_seed), max(by_seed)))
 
@@ -129,7 +129,7 @@ def test_figure_4_counts_queries(made):
 def test_tables_1_to_4(made):
     found = tables.tabulate(*made)
     assert set(found) == set(STUDY.tables[0].shows)
-    seeds = rows_of(made, "seeds")
+    seeds = rows_of(made)
     first = {(r["method"], r["input"]): r for r in found["lin-table1"].to_dict("records")}
     assert first["BordaCount", "ranks: 1 is best"]["MAP"] == pytest.approx(mean(seeds, SELECT))
     assert first["BordaCount", "ranks: 1 is worst (upside down)"]["MAP"] == pytest.approx(mean(seeds, TRANSFORM))
@@ -186,7 +186,7 @@ def test_table_4_has_the_largest_gains_and_losses_with_words(made):
 
 def test_details(made):
     inputs, _ = made
-    seeds = tables.seeds_table(inputs.frame("seeds", "measures"), inputs.frame("choices", "choices"))
+    seeds = tables.seeds_table(tables.at_chosen(inputs.frame("values", "values")), inputs.frame("choices", "choices"))
     seeds = seeds.to_dict("records")
     assert len([r for r in seeds if r["method"] == "Naive"]) == 2
     assert all(r["settings by fold"] for r in seeds)
@@ -211,10 +211,10 @@ def test_claims_are_judged(made):
     assert {claim.purpose for claim in declaration} == {FINDING, CONTROL}
     assert "8" in declaration.claims[0].budget
     part = found[f"{SELECT} - {RANKSVM}"]["difference"]
-    seeds = rows_of(made, "seeds")
+    seeds = rows_of(made)
     for (place, fit), value in np.ndenumerate(part.value):
         query = part.query_id[place]
-        own = {r["seed"]: r["ap"] for r in seeds if r["query_id"] == query and r["method"] == SELECT}
+        own = {r["fit"]: r["ap"] for r in seeds if r["query_id"] == query and r["method"] == SELECT}
         base = [r["ap"] for r in seeds if r["query_id"] == query and r["method"] == RANKSVM]
         assert value == pytest.approx(own[fit + 1] - base[0])
     (row,) = [row for row in table.to_pylist() if row["claim"] == f"{SELECT} - {RANKSVM}"]
@@ -223,7 +223,7 @@ def test_claims_are_judged(made):
 
 def test_a_share_of_measures_is_counted_per_query(made):
     _, found = gather(*made)
-    values = {(r["method"], r["query_id"], r["seed"]): r for r in rows_of(made, "seeds")}
+    values = {(r["method"], r["query_id"], r["fit"]): r for r in rows_of(made)}
     part = found[f"most {TRANSFORM}"]["difference"]
     for (place, fit), value in np.ndenumerate(part.value):
         query = part.query_id[place]

@@ -19,15 +19,13 @@ _AGGREGATORS = ("bordacount", "cps-kendall", "cps-footrule", "cps-spearman")
 
 def gather(inputs: Inputs, shown: Shown) -> tuple[pd.DataFrame, Observations]:
     """Values of methods, oracles at the largest number of clusters and best aggregators; and the study's own observations."""
-    seeds, curve = (inputs.frame(*one).rename(columns={"seed": "fit"}) for one in _SEEDED)
-    baselines = inputs.frame("baselines", "measures")
-    oracles = chosen(curve[curve["m"] == curve["m"].max()], [method.name for method in ORACLES])
-    values = pd.concat([seeds, oracles, *(best_aggregator(baselines, suffix) for suffix in RANKS.values())])
+    values, baselines = inputs.frame("values", "values"), inputs.frame("baselines", "measures")
+    methods, oracles = values[values["x"].isna()], values[values["x"] == values["x"].max()]
+    oracles = chosen(oracles, [method.name for method in ORACLES])
+    aggregators = [best_aggregator(baselines, suffix) for suffix in RANKS.values()]
     classes = difficulty(load_judged(inputs.path("judged"), []), shown.options["classes"])
-    return values, _most_measures(seeds) | _by_class(seeds, classes) | _place(inputs.frame("ranked", "figure"))
-
-
-_SEEDED = (("seeds", "measures"), ("curve", "figure"))
+    own = _most_measures(methods) | _by_class(methods, classes) | _place(inputs.frame("ranked", "figure"))
+    return pd.concat([methods, oracles, *aggregators]), own
 
 
 def best_aggregator(baselines: pd.DataFrame, suffix: str) -> pd.DataFrame:
