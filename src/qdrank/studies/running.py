@@ -36,7 +36,7 @@ import pyarrow as pa
 
 from qdrank.datasets.folds import ROLES
 from qdrank.datasets.judged import Judged, refits_table
-from qdrank.layout import FloatArray
+from qdrank.layout import FloatArray, IntArray
 from qdrank.learners.choose import Choice, ValidationQueries, choice_rows, choose
 from qdrank.learners.refits import fit_seed
 from qdrank.measures.compute import measure
@@ -205,6 +205,18 @@ class FoldRun:
                 yield ranker, queries.values(scores)
 
         return choose(values()), setting_texts(settings)
+
+
+def subsets(n: int, sizes: Sequence[int], repeats: int, seed: int) -> Iterator[tuple[int, int, IntArray]]:
+    """Size, number of the repeat, and places of random subsets of ``n`` training queries; all come last, once, as size 0.
+
+    The subsets of one repeat are nested: each larger one contains the smaller ones.
+    """
+    for repeat in range(repeats):
+        order = np.random.default_rng([seed, repeat]).permutation(n)
+        for size in sorted({size for size in sizes if size < n}):
+            yield size, repeat, np.sort(order[:size]).astype(np.int64)
+    yield 0, 0, np.arange(n, dtype=np.int64)
 
 
 def setting_texts(tried: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -188,14 +188,14 @@ def test_observations_are_relative_to_the_plain_mean():
     cells, maps, *_ = tables()
     found = observations(cells, maps, PAPER, {})
     one, plain = values(cells, "trees", "atvt"), values(cells, "trees", "plain")
-    by_fit = found["trees: atvt - plain"]["difference"].by_fit
+    by_fit = found["trees: atvt - plain"]["difference"].value
     assert by_fit.shape == (len(one.value), OPTIONS.refits)
     assert by_fit[:, 0].mean() == pytest.approx(one.value.mean() / plain.value.mean() - 1)
     for number in range(1, OPTIONS.refits):
         refits = [values(cells, "trees", refit_kind(kind, number)).value for kind in ("atvt", "plain")]
         assert by_fit[:, number] == pytest.approx((refits[0] - refits[1]) / plain.value.mean())
-    assert found["trees: atvt - pairwise"]["difference"].by_fit.shape == by_fit.shape
-    assert found["ridge: atvt - plain"]["difference"].by_fit.shape[1] == 1
+    assert found["trees: atvt - pairwise"]["difference"].value.shape == by_fit.shape
+    assert found["ridge: atvt - plain"]["difference"].value.shape[1] == 1
     assert "ridge: recovered" not in found  # no types, no truth
 
 
@@ -219,7 +219,7 @@ def test_the_table_of_controls_has_all_fits():
 
 def test_which_queries_are_adjusted_is_asked_of_every_fit():
     cells, maps, *_ = tables()
-    found = observations(cells, maps, PAPER, {})["trees: adjusted"]["difference"].by_fit
+    found = observations(cells, maps, PAPER, {})["trees: adjusted"]["difference"].value
     assert found.shape[1] == OPTIONS.refits
     base = values(cells, "trees", "plain").value.mean()
     for number in range(OPTIONS.refits):

@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from qdrank.evaluation.comparison import compare
-from qdrank.evaluation.observations import Contrast, Observations, refitted
+from qdrank.evaluation.observations import Observations
 from qdrank.evaluation.pairs import Pairs
+from qdrank.evaluation.values import Values
 from qdrank.figures.tables import chosen_by_fold
 from qdrank.layout import FloatArray
 from qdrank.studies.beyond.retrieved import (
@@ -203,10 +204,10 @@ def gather_retrieval(inputs: Inputs) -> Observations:
         return {}
     main, text = (RECOMMENDED, 0.0), (TEXT_MIX, 0.0)
 
-    def apart(a: Key, b: Key, measure: str = AP, of: Retrieved = values) -> Contrast:
+    def apart(a: Key, b: Key, measure: str = AP, of: Retrieved = values) -> Values:
         apart = of.pairs(a, b, measure).by_fit
         assert apart is not None
-        return refitted(apart, of.query_id, of.fold)
+        return Values(apart, of.query_id, of.fold)
 
     claims = {
         "expansion": {"difference": apart(main, text)},

@@ -9,7 +9,8 @@ import pandas as pd
 
 from qdrank.evaluation.declared import Rules
 from qdrank.evaluation.refits import shown_mean
-from qdrank.figures.numbers import cube, where
+from qdrank.evaluation.values import cube
+from qdrank.figures.numbers import where
 from qdrank.figures.palette import BLACK, BLUE, COLOURS, GREY, MARKERS, VERMILION, Look
 from qdrank.figures.pictures import legend, lines
 from qdrank.figures.style import in_doubt, label_axes, new_figure
