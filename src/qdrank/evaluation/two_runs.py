@@ -21,13 +21,13 @@ from qdrank.errors import AnyPath, InputError
 from qdrank.evaluation.against import pairs_of
 from qdrank.evaluation.deciding import decide
 from qdrank.evaluation.declared import FAILS, HOLDS, RULES_OF_RUNS, UNCLEAR, Claim, Declaration, Rules
-from qdrank.evaluation.observations import contrast
 from qdrank.evaluation.pairs import Pairs
 from qdrank.evaluation.power import queries_needed
 from qdrank.evaluation.query_groups import by_group, groups_of
 from qdrank.evaluation.run_files import MeasuredRun, is_letor, measured_files, measured_run, told_apart
 from qdrank.evaluation.significance import paired_t
 from qdrank.evaluation.unjudged import depth_of, first_documents, with_grades
+from qdrank.evaluation.values import Values
 from qdrank.layout import FloatArray
 from qdrank.measures.names import judged_only
 
@@ -183,7 +183,7 @@ class Question:
         claim = Claim(name=name, text=text, expected="", kind=wording.kind, margin=self.margin, unit=name, measure=name)
         rules = RULES_OF_RUNS if first else replace(RULES_OF_RUNS, alpha=RULES_OF_RUNS.alpha / self.others)
         pairs = (two or self.two).pairs(name)
-        observations = {name: {"all": contrast(pairs.differences, pairs.query)}}
+        observations = {name: {"all": Values(pairs.differences, pairs.query)}}
         declared = Declaration(study="compare", paper="", claims=(claim,), rules=rules)
         row: dict[str, Any] = decide(declared, {"runs": observations}, dataset="runs").to_pylist()[0]
         if self.two.lacks:
