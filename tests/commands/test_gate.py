@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import yaml
 from tests.evaluation.test_error_rates import WORLDS, wrong
 
 from qdrank.cli import main
@@ -262,3 +267,37 @@ def test_verdicts_on_few_queries_are_wrong_no_more_often_than_stated(world, n):
     runs = 100
     allowed = 0.3 if "noise" in world else 0.035 + 3 * np.sqrt(0.035 / runs)
     assert wrong(world, n, family=1, runs=runs, rules=RULES_OF_RUNS).max() <= allowed
+
+
+# ---- the action ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "status", "outcome"),
+    [
+        (("old", "new"), "", 0, "pass"),
+        (("new", "old"), "--claim better", 1, "fail"),
+        (("new", "half"), "", 3, "cannot tell"),
+    ],
+)
+def test_the_action_says_it_to_a_build(folder, runs, options, status, outcome):
+    action = yaml.safe_load((Path(__file__).parents[2] / "action.yml").read_text(encoding="utf-8"))
+    step = action["runs"]["steps"][1]
+    inputs = dict(zip(("baseline", "candidate"), runs, strict=True)) | {
+        "qrels": "qrels",
+        "margin": ".01",
+        "options": options,
+    }
+    inputs["measure"] = "nDCG@10 AP"
+    given = {name: inputs[words.split(".")[1].rstrip("} ")] for name, words in step["env"].items()}
+    given |= {"GITHUB_STEP_SUMMARY": "summary.md", "GITHUB_OUTPUT": "output"}
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    ran = subprocess.run(
+        command, cwd=folder, env=os.environ | given | {"PATH": path}, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == status, ran.stderr
+    assert (folder / "output").read_text() == f"outcome={outcome}\n"
+    assert (folder / "summary.md").read_text().startswith(f"### {outcome.upper()}: ")
+    assert "ap/trec" in ran.stdout
+    assert ("::" in ran.stdout) == (status > 0)

@@ -82,7 +82,7 @@ def report_lines(report: dict[str, Any]) -> Iterator[str]:
     yield f"  because: {report['reason']}"
     yield f"  {a} {mean_a:.4f}, {b} {mean_b:.4f}, difference {report['difference']:+.4f}, {interval}, {report['n']} queries"
     if report["p"] is not None:
-        yield f"  p of a true difference of 0 (t test) {report['p']:.2g}{_of_claim(report)}"
+        yield f"  p {report['p']:.2g} if the true difference is 0 (t test){_of_claim(report)}"
     if report["absent"] is not None:
         yield f"  few queries: a kind that makes up less than {report['absent']:.0%} of all may be absent from these {report['n']}"
     if report["unjudged"] is not None:
@@ -101,7 +101,7 @@ def _of_claim(report: dict[str, Any]) -> str:
     """The p-value of the claim, and the smallest difference that would be found, where there is an interval."""
     if report["p_of_claim"] is None:
         return ""
-    claim = f", of {report['false_at']} {report['p_of_claim']:.2g}"
+    claim = f", {report['p_of_claim']:.2g} if it is {report['false_at']}"
     detectable = "-" if report["detectable"] is None else f"{report['detectable']:.4f}"
     return f"{claim}; smallest detectable difference {detectable}"
 
