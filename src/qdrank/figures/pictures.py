@@ -52,7 +52,7 @@ def label_rows(axes: Any, labels: Sequence[str]) -> None:
     axes.set_yticks(-np.arange(len(labels)), wrapped, fontsize="small" if len(labels) < 25 else "x-small")
 
 
-def height_of(rows: int) -> float:
+def height_of(rows: float) -> float:
     """Inches of a figure of so many rows."""
     return 1.0 + 0.26 * rows
 

@@ -57,3 +57,8 @@ MEASURES = (*(f"ap@{n}" for n in BUDGETS), NDCG, *(f"r@{n}" for n in BUDGETS))
 def jobs_of(form: str) -> tuple[str, ...]:
     """Jobs of a form of the judgments, the mixes first."""
     return tuple(job for job, of in JOBS.items() if of == form)
+
+
+def in_form(method: str, form: str) -> str:
+    """A method as claims name it in another form of the judgments."""
+    return f"{method}, {FORMS[form]}"
