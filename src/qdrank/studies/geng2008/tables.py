@@ -11,9 +11,7 @@ import pyarrow as pa
 
 from qdrank.figures.method_tables import comparisons_table, differences, folds_table, methods_table
 from qdrank.studies.geng2008.methods import BY_NAME, KNN, MEASURE, TREES, VARIANT_KINDS
-from qdrank.studies.geng2008.query_classes import Classes
-from qdrank.studies.geng2008.query_types import type_scores
-from qdrank.studies.geng2008.shapes import CLASSES_SHAPE
+from qdrank.studies.geng2008.query_classes import CLASSES_SHAPE, Classes, type_scores
 from qdrank.studies.making import Inputs, Shown
 
 #: Measures of the table of methods.
