@@ -26,9 +26,6 @@ from qdrank.rankers.local_ranker import LocalRanker
 from qdrank.rankers.lookup import TrainingSpace
 from qdrank.rankers.sizes import neighbour_count
 
-#: Number of requests that share the cost of preparation when the engine estimates costs.
-REQUESTS = 10**6
-
 
 @dataclass(kw_only=True, eq=False)
 class OnlineRanker(LocalRanker):
@@ -78,7 +75,7 @@ class OnlineRanker(LocalRanker):
             raise InputError("random neighbours are drawn by query id", fix="give the ids of the queries")
         else:
             near = random_neighbours([query_id], m, k, self.random)[0]
-        return train_block(self._prepared(), near[None, :], tol=self.tol, uses=REQUESTS)
+        return train_block(self._prepared(), near[None, :], tol=self.tol)
 
     @cached_property
     def space(self) -> TrainingSpace:
